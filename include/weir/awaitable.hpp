@@ -1,0 +1,57 @@
+// weir floor 1: what can be awaited, and what awaiting it gives
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_AWAITABLE_HPP
+#define WEIR_AWAITABLE_HPP
+
+#include <concepts>     // for std::convertible_to
+#include <coroutine>    // for std::coroutine_handle
+#include <type_traits>  // for std::remove_cvref_t
+#include <utility>      // for std::forward
+
+namespace weir {
+
+/// Has the three functions that `co_await` calls. `await_suspend` isn't asked for: it may be a
+/// template over the promise.
+template <class A>
+concept awaiter = requires(A& a) {
+    { a.await_ready() } -> std::convertible_to<bool>;
+    a.await_resume();
+    requires requires { a.await_suspend(std::coroutine_handle<>()); } ||
+                 requires { &std::remove_cvref_t<A>::await_suspend; } ||
+                 requires { &std::remove_cvref_t<A>::template await_suspend<void>; };
+};
+
+namespace detail {
+
+template <class A>
+concept has_member_co_await = requires(A&& a) { std::forward<A>(a).operator co_await(); };
+
+template <class A>
+concept has_free_co_await = requires(A&& a) { operator co_await(std::forward<A>(a)); };
+
+// What `co_await a` calls the three functions on: a new object, or `a` itself.
+template <class A>
+decltype(auto) get_awaiter(A&& a) {
+    if constexpr (has_member_co_await<A>) {
+        return std::forward<A>(a).operator co_await();
+    } else if constexpr (has_free_co_await<A>) {
+        return operator co_await(std::forward<A>(a));
+    } else {
+        return std::forward<A>(a);
+    }
+}
+
+}  // namespace detail
+
+/// Can stand behind `co_await` in any coroutine whose promise doesn't forbid it.
+template <class A>
+concept awaitable =
+    detail::has_member_co_await<A> || detail::has_free_co_await<A> || awaiter<A>;
+
+/// The type of `co_await std::declval<A>()`.
+template <awaitable A>
+using await_result_t = decltype(detail::get_awaiter(std::declval<A>()).await_resume());
+
+}  // namespace weir
+
+#endif

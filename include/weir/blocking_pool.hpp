@@ -1,0 +1,185 @@
+// weir floor 3: threads for functions that block
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_BLOCKING_POOL_HPP
+#define WEIR_BLOCKING_POOL_HPP
+
+#include <weir/clock.hpp>
+#include <weir/detail/event_count.hpp>
+#include <weir/detail/injector.hpp>
+#include <weir/detail/parker.hpp>
+#include <weir/detail/platform.hpp>
+#include <weir/executor.hpp>
+#include <weir/locked_timers.hpp>
+#include <weir/timer.hpp>
+
+#include <algorithm>  // for std::max, std::min
+#include <cassert>    // for assert
+#include <coroutine>  // for std::coroutine_handle
+#include <cstdint>    // for std::int64_t
+#include <stdexcept>  // for std::invalid_argument
+#include <vector>     // for std::vector
+
+namespace weir {
+
+/// Runs coroutines that block their thread: in a read, a download, a lock. One queue for all threads;
+/// so many block at a time as there are threads.
+///
+/// Order: first come, first served, a yield too.
+/// Threads: any may post and add timers. A timer fires on time while a thread is free, else when the
+/// first becomes free.
+/// Lifetime: the destructor runs what is still posted, then joins. All coroutines that use the pool
+/// have to end by that; no timer may be pending.
+/// Errors: an exception that leaves a resumed coroutine, or no memory for the queue to grow:
+/// std::terminate.
+/// Cost: a lock and a wake-up a hand-over, some microseconds; what doesn't block belongs on a
+/// `thread_pool`.
+template <class Platform = detail::standard_platform>
+class basic_blocking_pool final : public executor {
+  public:
+    /// \param threads how many functions can block at a time.
+    /// Errors: std::invalid_argument if 0; std::system_error if a thread can't be started.
+    explicit basic_blocking_pool(unsigned threads) {
+        if (threads == 0) {
+            throw std::invalid_argument(
+                "weir::blocking_pool: 0 threads can run nothing; ask for as many as functions are to "
+                "block at a time");
+        }
+        threads_.reserve(threads);
+        try {
+            for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+        } catch (...) {
+            join();
+            throw;
+        }
+    }
+
+    ~basic_blocking_pool() {
+        join();
+        assert(timers_.next() == timers_.never &&
+               "weir::blocking_pool: destroyed with a timer pending");
+    }
+
+    /// How many threads it has.
+    [[nodiscard]] unsigned threads() const noexcept { return static_cast<unsigned>(threads_.size()); }
+
+    void post(std::coroutine_handle<> h) noexcept override {
+        queue_.push(h.address());
+        wake_one();
+    }
+
+    void add(timer& t) noexcept override {
+        using added = typename basic_locked_timers<Platform>::added;
+        const std::coroutine_handle<> waiter = t.waiter();
+        switch (timers_.add(t)) {
+            case added::refused: return post(waiter);
+            // Without a timekeeper any sleeper will do: it becomes one.
+            case added::earliest:
+                if (!keeper_.notify_one()) sleepers_.notify_one();
+                return;
+            case added::queued: return;
+        }
+    }
+
+    void cancel(timer& t) noexcept override {
+        const std::coroutine_handle<> waiter = t.waiter();
+        if (timers_.cancel(t, now())) post(waiter);
+    }
+
+    [[nodiscard]] time_point now() const noexcept override {
+        return time_point(duration(Platform::now()));
+    }
+
+    /// On a thread of this pool: runs one coroutine, or naps for a millisecond if there is none, so
+    /// that code which waits there for others can't stop the pool. Elsewhere: false.
+    bool drive(detail::parker& done, time_point limit) override {
+        if (current() != this) return false;
+        if (void* const next = take()) {
+            run(next);
+            return true;
+        }
+        const std::int64_t left = limit.time_since_epoch().count() - Platform::now();
+        if (left > 0) done.wait(std::min<std::int64_t>(left, 1'000'000));
+        return true;
+    }
+
+  private:
+    // The pool whose thread this is. Not inlined: see WEIR_NOINLINE.
+    WEIR_NOINLINE static basic_blocking_pool*& current() noexcept {
+        static thread_local basic_blocking_pool* here = nullptr;
+        return here;
+    }
+
+    void work() noexcept {
+        current() = this;
+        bool was_timekeeper = false;
+        for (;;) {
+            if (void* const next = take()) {
+                if (was_timekeeper && timers_.next() != timers_.never) wake_one();
+                was_timekeeper = false;
+                run(next);
+            } else if (stopping_.load(std::memory_order_seq_cst)) {
+                return;
+            } else {
+                was_timekeeper = wait();
+            }
+        }
+    }
+
+    void run(void* address) noexcept { resume(std::coroutine_handle<>::from_address(address)); }
+
+    // The next coroutine, or null. If there are more, wakes another thread: a notification may have
+    // hit one thread for two posts.
+    void* take() noexcept {
+        if (timers_.next() != timers_.never) {
+            timers_.fire(now(), [this](std::coroutine_handle<> h) { queue_.push(h.address()); });
+        }
+        void* const next = queue_.pop();
+        if (next != nullptr && !queue_.empty()) wake_one();
+        return next;
+    }
+
+    // One idle thread, the timekeeper, sleeps until the next timer; the others without limit. True if
+    // this was the one: when it goes to work, another is to take over.
+    bool wait() noexcept {
+        const bool mine = !kept_.exchange(true, std::memory_order_seq_cst);
+        auto& event = mine ? keeper_ : sleepers_;
+        const auto ticket = event.prepare_wait();
+        // Announced; now everything is looked at once more. seq_cst; pairs with post(), add(), join()
+        const std::int64_t until = mine ? timers_.next() : timers_.never;
+        if (!queue_.empty() || stopping_.load(std::memory_order_seq_cst)) {
+            event.cancel_wait();
+        } else if (until == timers_.never) {
+            event.commit_wait(ticket);
+        } else {
+            event.commit_wait(ticket, std::max<std::int64_t>(until - Platform::now(), 0));
+        }
+        if (mine) kept_.store(false, std::memory_order_seq_cst);
+        return mine;
+    }
+
+    // The timekeeper last: somebody else would have to take over from it.
+    void wake_one() noexcept {
+        if (!sleepers_.notify_one()) keeper_.notify_one();
+    }
+
+    void join() noexcept {
+        stopping_.store(true, std::memory_order_seq_cst);
+        sleepers_.notify_all();
+        keeper_.notify_all();
+        for (auto& t : threads_) t.join();
+    }
+
+    detail::basic_injector<Platform> queue_;
+    basic_locked_timers<Platform> timers_;
+    detail::basic_event_count<Platform> sleepers_;
+    detail::basic_event_count<Platform> keeper_;  // one waits here at most
+    typename Platform::template atomic<bool> kept_{false};
+    typename Platform::template atomic<bool> stopping_{false};
+    std::vector<typename Platform::thread> threads_;
+};
+
+using blocking_pool = basic_blocking_pool<>;
+
+}  // namespace weir
+
+#endif

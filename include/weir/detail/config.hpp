@@ -1,0 +1,108 @@
+// weir floor 0: everything that differs between compilers and systems; every `#if` of the library
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_DETAIL_CONFIG_HPP
+#define WEIR_DETAIL_CONFIG_HPP
+
+#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
+#error "weir: needs C++20; compile with -std=c++20 (MSVC: /std:c++20)"
+#endif
+
+#include <version>  // for the library's feature macros
+
+#if !defined(__cpp_impl_coroutine) && !defined(__cpp_lib_coroutine)
+#error "weir: this compiler has no C++20 coroutines; use g++ 12, clang 16 or later"
+#endif
+
+#include <atomic>   // for std::atomic
+#include <cstdint>  // for std::int64_t
+
+#if defined(__linux__)
+#include <climits>         // for INT_MAX
+#include <ctime>           // for timespec
+#include <linux/futex.h>   // for FUTEX_WAIT_BITSET_PRIVATE
+#include <sys/syscall.h>   // for SYS_futex
+#include <unistd.h>        // for syscall
+#elif defined(_WIN32)
+#include <algorithm>  // for std::min
+extern "C" __declspec(dllimport) int __stdcall WaitOnAddress(volatile void*, void*, std::size_t,
+                                                             unsigned long);
+extern "C" __declspec(dllimport) void __stdcall WakeByAddressAll(void*);
+extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
+#pragma comment(lib, "Synchronization.lib")
+#else
+#include <algorithm>  // for std::min
+#include <chrono>     // for std::chrono::nanoseconds
+#include <thread>     // for std::this_thread::sleep_for
+#endif
+
+#if defined(_MSC_VER)
+#include <intrin.h>  // for _mm_pause
+#endif
+
+// Keeps a function out of its caller: an address of thread-local data that it computes is then
+// computed anew on each call, also when a coroutine has changed threads in between.
+#if defined(_MSC_VER) && !defined(__clang__)
+#define WEIR_NOINLINE __declspec(noinline)
+#else
+#define WEIR_NOINLINE [[gnu::noinline]]
+#endif
+
+namespace weir::detail {
+
+// Tells the processor that this thread spins.
+inline void cpu_pause() noexcept {
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
+    _mm_pause();
+#elif defined(_MSC_VER) && defined(_M_ARM64)
+    __yield();
+#elif defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+    asm volatile("yield" ::: "memory");
+#endif
+}
+
+// Blocks the thread while `word` holds `expected`, for at most `timeout_ns` (negative: without a
+// limit). May return early: the caller looks at the word again.
+inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                       std::int64_t timeout_ns) noexcept {
+    static_assert(sizeof(word) == 4);
+#if defined(__linux__)
+    timespec limit{};
+    limit.tv_sec = static_cast<decltype(limit.tv_sec)>(timeout_ns / 1'000'000'000);
+    limit.tv_nsec = static_cast<decltype(limit.tv_nsec)>(timeout_ns % 1'000'000'000);
+    syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT_PRIVATE, expected,
+            timeout_ns < 0 ? nullptr : &limit, nullptr, 0);
+#elif defined(_WIN32)
+    const std::int64_t ms = (timeout_ns + 999'999) / 1'000'000;
+    WaitOnAddress(&word, &expected, sizeof(expected),
+                  timeout_ns < 0 ? 0xffffffffUL
+                                 : static_cast<unsigned long>(std::min<std::int64_t>(ms, 1 << 30)));
+#else
+    // No public futex here: without a limit the standard's own wait, with one a sleep that grows.
+    if (timeout_ns < 0) return word.wait(expected, std::memory_order_acquire);
+    for (std::int64_t step = 1'000; timeout_ns > 0; step = std::min<std::int64_t>(2 * step, 500'000)) {
+        if (word.load(std::memory_order_acquire) != expected) return;
+        const std::int64_t nap = std::min(step, timeout_ns);
+        std::this_thread::sleep_for(std::chrono::nanoseconds(nap));
+        timeout_ns -= nap;
+    }
+#endif
+}
+
+// Wakes one thread, or all, that blocks in `futex_wait` on this word. The word may be gone by
+// then (its owner woke by itself): only the address is used.
+inline void futex_wake(std::atomic<std::uint32_t>& word, bool all) noexcept {
+#if defined(__linux__)
+    syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE,
+            all ? INT_MAX : 1, nullptr, nullptr, 0);
+#elif defined(_WIN32)
+    all ? WakeByAddressAll(&word) : WakeByAddressSingle(&word);
+#else
+    all ? word.notify_all() : word.notify_one();
+#endif
+}
+
+}  // namespace weir::detail
+
+#endif

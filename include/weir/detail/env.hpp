@@ -1,0 +1,50 @@
+// weir floor 0: what a coroutine inherits from the one that awaits it
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_DETAIL_ENV_HPP
+#define WEIR_DETAIL_ENV_HPP
+
+#include <weir/detail/config.hpp>
+
+#include <concepts>   // for std::same_as
+#include <coroutine>  // for std::coroutine_handle
+
+namespace weir {
+class executor;
+}
+
+namespace weir::detail {
+
+class slot;
+
+// `home`: where the coroutine runs and is posted to when it wakes; null: nowhere in particular.
+// `measured`: the slot of a stage that this coroutine does the work of; null: none.
+struct coroutine_env {
+    executor* home = nullptr;
+    slot* measured = nullptr;
+};
+
+template <class Promise>
+concept has_env = requires(Promise& p) {
+    { p.env() } -> std::same_as<coroutine_env&>;
+};
+
+// The executor whose work this thread does now; null outside of one. Not inlined: see WEIR_NOINLINE.
+WEIR_NOINLINE inline executor*& current_executor() noexcept {
+    static thread_local executor* here = nullptr;
+    return here;
+}
+
+// The environment of any coroutine: its promise's if that is one of ours, else the thread's executor.
+template <class Promise>
+coroutine_env env_of(std::coroutine_handle<Promise> h) noexcept {
+    if constexpr (has_env<Promise>) {
+        return h.promise().env();
+    } else {
+        static_cast<void>(h);
+        return coroutine_env{current_executor(), nullptr};
+    }
+}
+
+}  // namespace weir::detail
+
+#endif

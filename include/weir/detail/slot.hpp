@@ -1,0 +1,91 @@
+// weir floor 0: where the time of one worker of a stage goes
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_DETAIL_SLOT_HPP
+#define WEIR_DETAIL_SLOT_HPP
+
+#include <weir/detail/recorder.hpp>
+#include <weir/detail/spin_lock.hpp>
+
+#include <algorithm>  // for std::max
+#include <array>      // for std::array
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t
+#include <mutex>      // for std::lock_guard
+#include <string>     // for std::string
+
+namespace weir::detail {
+
+// A slot is always in exactly one of these.
+enum class slot_state : std::uint8_t { off, wait_get, runnable, run, await, wait_put };
+
+inline constexpr std::size_t slot_states = 6;
+
+// One of a stage's workers: a chain of coroutines of which one runs at a time. Times are
+// nanoseconds of the run's clock.
+//
+// Writers: the chain itself, and, while it is suspended, whoever hands an item over to it. The lock
+// is for readers: a snapshot of any thread settles the open interval at its own instant, and a
+// transition that was timed before that instant but comes after it is moved up to it. So every
+// interval is split exactly at a lap, and no part of it ever counts twice or is negative.
+class slot {
+  public:
+    slot(const std::string& stage, std::size_t index) noexcept : stage_(&stage), index_(index) {}
+    slot(const slot&) = delete;
+    slot& operator=(const slot&) = delete;
+
+    const std::string& stage() const noexcept { return *stage_; }
+    std::size_t index() const noexcept { return index_; }
+
+    void enter(slot_state next, std::int64_t now) noexcept {
+        const std::lock_guard guard(lock_);
+        settle(now);
+        state_ = next;
+    }
+
+    // The chain continues on a thread.
+    void resumed(std::int64_t now) noexcept {
+        enter(slot_state::run, now);
+        mark = now;
+    }
+
+    // The chain's last reading of the clock: the end of an invocation is the beginning of what
+    // follows it, so most operations need no reading of their own. Only the chain uses it.
+    std::int64_t mark = 0;
+
+    // Invocations that succeeded, with their times; and how many failed. Written by the chain.
+    recorder tasks;
+    standard_platform::atomic<std::uint64_t> failures{0};
+
+    // For snapshots. Locked together by stage, then settled at one instant.
+    void lock() noexcept { lock_.lock(); }
+    void unlock() noexcept { lock_.unlock(); }
+    const std::array<std::int64_t, slot_states>& spent_until(std::int64_t now) noexcept {
+        settle(now);
+        return spent_;
+    }
+    std::int64_t last_transition() const noexcept { return since_; }
+
+    // Before the run begins; from `now` on the states partition the time.
+    void begin(std::int64_t now) noexcept {
+        since_ = mark = now;
+        state_ = slot_state::runnable;
+    }
+
+  private:
+    void settle(std::int64_t now) noexcept {
+        const std::int64_t until = std::max(now, since_);
+        spent_[static_cast<std::size_t>(state_)] += until - since_;
+        since_ = until;
+    }
+
+    spin_lock lock_;
+    slot_state state_ = slot_state::off;
+    std::int64_t since_ = 0;
+    std::array<std::int64_t, slot_states> spent_{};
+    const std::string* stage_;
+    std::size_t index_;
+};
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,63 @@
+// weir floor 0: a lock for critical sections of a few dozen instructions
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_DETAIL_SPIN_LOCK_HPP
+#define WEIR_DETAIL_SPIN_LOCK_HPP
+
+#include <weir/detail/platform.hpp>
+
+#include <cstdint>  // for std::uint32_t
+
+namespace weir::detail {
+
+// Test-and-test-and-set with bounded spinning: after `spins` looks the thread gives its core away,
+// because the holder may have been preempted; after `yields` of that it sleeps 50 us a time, so that
+// a holder of lower priority gets to run at all.
+//
+// One exchange to lock and a plain store to unlock: half the price of a futex mutex when nobody
+// contends, which is the case that counts. Meets BasicLockable and try_lock.
+template <class Platform = standard_platform>
+class basic_spin_lock {
+    typename Platform::template atomic<std::uint32_t> locked_{0};
+
+  public:
+    basic_spin_lock() noexcept = default;
+    basic_spin_lock(const basic_spin_lock&) = delete;
+    basic_spin_lock& operator=(const basic_spin_lock&) = delete;
+
+    void lock() noexcept {
+        // acquire; pairs with the release in unlock()
+        if (locked_.exchange(1, std::memory_order_acquire) != 0) lock_contended();
+    }
+
+    bool try_lock() noexcept {
+        return locked_.load(std::memory_order_relaxed) == 0 &&
+               locked_.exchange(1, std::memory_order_acquire) == 0;
+    }
+
+    void unlock() noexcept { locked_.store(0, std::memory_order_release); }
+
+  private:
+    WEIR_NOINLINE void lock_contended() noexcept {
+        constexpr int spins = 100;
+        constexpr int yields = 100;
+        int round = 0;
+        do {
+            while (locked_.load(std::memory_order_relaxed) != 0) {
+                if (round < spins) {
+                    Platform::pause();
+                } else if (round < spins + yields) {
+                    Platform::yield();
+                } else {
+                    Platform::wait(locked_, 1, 50'000);
+                }
+                ++round;
+            }
+        } while (locked_.exchange(1, std::memory_order_acquire) != 0);
+    }
+};
+
+using spin_lock = basic_spin_lock<>;
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,112 @@
+// weir floor 2: the one seam to an engine: post a coroutine, read the clock, be woken at an instant
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXECUTOR_HPP
+#define WEIR_EXECUTOR_HPP
+
+#include <weir/clock.hpp>
+#include <weir/detail/env.hpp>
+#include <weir/detail/parker.hpp>
+#include <weir/detail/parking_place.hpp>
+#include <weir/detail/platform.hpp>
+#include <weir/detail/transfer.hpp>
+#include <weir/timer.hpp>
+
+#include <coroutine>  // for std::coroutine_handle
+
+namespace weir {
+
+/// Runs coroutines. Pools, virtual time, a game loop and Asio all are one; four functions make one
+/// (examples/ has one in under twenty lines).
+///
+/// What an implementation promises:
+/// - `post` queues the handle and returns; it never resumes it inside the call. Each posted handle
+///   is resumed exactly once, by `resume(h)`. What happened before `post` is seen by the coroutine.
+/// - It outlives every coroutine that runs on it and every channel that measures by its clock.
+///
+/// Cost: an abstract class; a virtual `post` on a known object measures 1.4 ns here against 1.1 ns
+/// for a concept behind a type-erased reference with its own table, and needs no wrapper to store.
+class executor {
+  public:
+    /// Queues a coroutine to be resumed. Any thread may call it unless the implementation says
+    /// otherwise.
+    virtual void post(std::coroutine_handle<> h) noexcept = 0;
+
+    /// Posts `t.waiter()` at `t.deadline()` or later, never before. A `timer_queue` does the work:
+    /// `if (!timers.add(t)) post(t.waiter());`
+    virtual void add(timer& t) noexcept = 0;
+
+    /// Posts a timer's waiter now, unless it was posted already:
+    /// `if (timers.cancel(t, now())) post(t.waiter());`
+    virtual void cancel(timer& t) noexcept = 0;
+
+    /// The clock by which everything on this executor is timed: its timers, and the statistics of
+    /// what runs here. Any thread may call it.
+    [[nodiscard]] virtual time_point now() const noexcept {
+        return time_point(duration(detail::standard_platform::now()));
+    }
+
+    /// Called again and again by a thread that waits until `done` is set. Runs a little of the
+    /// executor's work, never past the instant `limit`; where there is none, sleeps on
+    /// `done.wait(ns)` and may be woken by `done.poke()` when there is some.
+    /// \returns false if the executor has threads of its own and needs no help from this one: the
+    ///          caller then sleeps by itself.
+    /// Errors: `deadlock_error` from an executor that sees that nothing can ever run again.
+    virtual bool drive(detail::parker& done, time_point limit) {
+        static_cast<void>(done);
+        static_cast<void>(limit);
+        return false;
+    }
+
+    /// True for an executor that has to run everything by itself, as virtual time does: stages that
+    /// ask for an executor of their own then run here all the same.
+    [[nodiscard]] virtual bool exclusive() const noexcept { return false; }
+
+    /// Called once by each channel on which a coroutine of this executor waits.
+    /// \returns true if the executor keeps the place, to name it in a deadlock report.
+    virtual bool watch(detail::parking_place& place) noexcept {
+        static_cast<void>(place);
+        return false;
+    }
+
+    executor(const executor&) = delete;
+    executor& operator=(const executor&) = delete;
+
+  protected:
+    executor() noexcept = default;
+    ~executor() = default;
+
+    /// Resumes a posted coroutine on this thread, as one of this executor's; returns when it has
+    /// suspended or ended. The stack stays flat however many coroutines hand over to each other.
+    void resume(std::coroutine_handle<> h) {
+        executor* const before = detail::current_executor();
+        detail::current_executor() = this;
+        detail::trampoline::run(h);
+        detail::current_executor() = before;
+    }
+};
+
+/// Moves the awaiting coroutine to an executor.
+///
+/// Suspends: always. Resumes: on `ex`, and wakes there from then on.
+/// Lifetime: `ex` outlives the coroutine.
+class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedule {
+  public:
+    explicit schedule(executor& ex) noexcept : executor_(&ex) {}
+
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> h) const noexcept {
+        if constexpr (detail::has_env<Promise>) h.promise().env().home = executor_;
+        executor_->post(h);
+    }
+
+    void await_resume() const noexcept {}
+
+  private:
+    executor* executor_;
+};
+
+}  // namespace weir
+
+#endif

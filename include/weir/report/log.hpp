@@ -1,0 +1,132 @@
+// weir floor 8: statistics as lines of a log, in the formats of the documents
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_LOG_HPP
+#define WEIR_REPORT_LOG_HPP
+
+#include <weir/report/units.hpp>
+#include <weir/stats.hpp>
+
+#include <cstddef>  // for std::size_t
+#include <ostream>  // for std::ostream
+#include <string>   // for std::string
+
+namespace weir {
+
+/// Which of the two formats that users of such pipelines know.
+enum class log_style {
+    current,   ///< one line for each stage that has tasks and one for each queue
+    document,  ///< the shorter, older one: one line for each stage that has tasks and one for the sink
+};
+
+namespace detail {
+
+// A source's and a sink's work is to put and to get: their queues' lines tell of it.
+[[nodiscard]] inline bool has_tasks(const stage_stats& s) {
+    return s.kind != "source" && s.kind != "sink";
+}
+
+[[nodiscard]] inline std::string current_line(const stage_stats& s) {
+    using namespace units;
+    std::string label = s.name;
+    if (s.concurrency > 1) label += "[" + std::to_string(s.concurrency) + "]";
+    return "[" + label + "]\tCompleted " + right(std::to_string(s.num_tasks), 5) + " tasks (" +
+           right(std::to_string(s.num_failures), 3) + " failed). Ave task time: " +
+           log_time(s.ave_time()) + ". P90: " + log_time(s.task_times.p90()) + ". P99: " +
+           log_time(s.task_times.p99()) + ".\n";
+}
+
+[[nodiscard]] inline std::string current_line(const channel_stats& c) {
+    using namespace units;
+    // The documents cut the occupancy rate to whole percents: only all of the time is 100 %. What is
+    // added keeps a share such as 0.57, a little less than that in floating point, from being cut.
+    const auto occupancy = static_cast<int>(100 * c.readiness() + 1e-9);
+    return "[" + c.name + "_queue]\tProcessed " + right(std::to_string(c.num_get), 5) + " items in " +
+           log_time(c.elapsed) + " (QPS: " + right(fixed(c.rate(), 1), 6) + ") Ave wait time: put: " +
+           log_time(c.ave_put_wait()) + ", get (by next stage): " + log_time(c.ave_get_gap()) +
+           ". P90: put: " + log_time(c.put_waits.p90()) + ", get: " + log_time(c.get_waits.p90()) +
+           ". P99: put: " + log_time(c.put_waits.p99()) + ", get: " + log_time(c.get_waits.p99()) +
+           ". Occupancy rate: " + std::to_string(occupancy) + "%\n";
+}
+
+// The documents' older way to write a duration: ms below 1 s, four decimals. Tens of nanoseconds,
+// which have no digit left in that, are in ns.
+[[nodiscard]] inline std::string document_time(duration d, bool unit_to_the_left) {
+    const std::int64_t ns = d.count();
+    const bool tiny = ns > 0 && ns < 100;
+    const char* const unit = tiny ? "ns" : ns < 1'000'000'000 ? "ms" : "sec";
+    const double scale = tiny ? 1 : ns < 1'000'000'000 ? 1e6 : 1e9;
+    return units::fixed(static_cast<double>(ns) / scale, 4) + " [" +
+           (unit_to_the_left ? units::left(unit, 3) : units::right(unit, 3)) + "]";
+}
+
+[[nodiscard]] inline std::string document_line(const stage_stats& s) {
+    using namespace units;
+    return "[" + s.name + "]\tCompleted " + right(std::to_string(s.num_tasks), 5) + " tasks (" +
+           right(std::to_string(s.num_failures), 3) + " failed) in " +
+           document_time(s.elapsed, false) + ". QPS: " + fixed(s.rate(), 2) + " (Concurrency: " +
+           right(std::to_string(s.concurrency), 3) + "). Average task time: " +
+           document_time(s.ave_time(), false) + ".\n";
+}
+
+// `in` is the queue that the sink takes from, `out` the one that it fills.
+[[nodiscard]] inline std::string document_line(const stage_stats& sink, const channel_stats* in,
+                                               const channel_stats& out) {
+    using namespace units;
+    const duration upstream = in == nullptr ? duration(0) : in->ave_get_wait();
+    return "[" + sink.name + "]\tProcessed " + right(std::to_string(out.num_put), 5) + " items in " +
+           document_time(sink.elapsed, true) + ". QPS: " +
+           fixed(per_second(out.num_put, sink.elapsed), 2) + ". Average wait time: Upstream: " +
+           document_time(upstream, true) + ", Downstream: " + document_time(out.ave_put_wait(), true) +
+           ".\n";
+}
+
+}  // namespace detail
+
+/// \returns the lines of one report, each with its end of line. A stage is called `name[c]` if it has
+///          c > 1 slots, a queue `name_queue`.
+[[nodiscard]] inline std::string log_text(const pipeline_stats& stats,
+                                          log_style style = log_style::current) {
+    std::string text;
+    for (std::size_t i = 0; i < stats.stages.size(); ++i) {
+        const stage_stats& stage = stats.stages[i];
+        const channel_stats* const queue = i < stats.channels.size() ? &stats.channels[i] : nullptr;
+        if (style == log_style::current) {
+            if (detail::has_tasks(stage)) text += detail::current_line(stage);
+            if (queue != nullptr) text += detail::current_line(*queue);
+        } else if (detail::has_tasks(stage)) {
+            text += detail::document_line(stage);
+        } else if (stage.kind == "sink" && queue != nullptr) {
+            text += detail::document_line(stage, i == 0 ? nullptr : &stats.channels[i - 1], *queue);
+        }
+    }
+    return text;
+}
+
+/// Writes the lines of one report at once: a single `write`, so that they stay together where the
+/// stream is shared. Neither the stream's locale nor its format flags change them.
+inline void log_lines(std::ostream& out, const pipeline_stats& stats,
+                      log_style style = log_style::current) {
+    const std::string text = log_text(stats, style);
+    out.write(text.data(), static_cast<std::streamsize>(text.size()));
+}
+
+/// Writes a report for each lap: `pipeline.start(pool, {.lap = 1s, .on_lap = log_sink(std::clog)})`.
+///
+/// Lifetime: the stream outlives it. Threads: as the stream; each call is one `write` and a flush.
+class log_sink {
+    std::ostream* out_;
+    log_style style_;
+
+  public:
+    explicit log_sink(std::ostream& out, log_style style = log_style::current) noexcept
+        : out_(&out), style_(style) {}
+
+    void operator()(const pipeline_stats& lap) const {
+        log_lines(*out_, lap, style_);
+        out_->flush();
+    }
+};
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,171 @@
+// weir floor 8: statistics as a table for people: where the time of each stage and queue went
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_TABLE_HPP
+#define WEIR_REPORT_TABLE_HPP
+
+#include <weir/report/units.hpp>
+#include <weir/stats.hpp>
+
+#include <algorithm>  // for std::max, std::min
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
+#include <ostream>    // for std::ostream
+#include <string>     // for std::string
+#include <utility>    // for std::move
+#include <vector>     // for std::vector
+
+namespace weir {
+
+namespace detail {
+
+// Rows of cells; the first column is set to the left, the others to the right. Columns next to each
+// other may have a heading in common.
+class text_table {
+    static constexpr std::size_t max_width = 120;
+    static constexpr std::size_t max_name = 20;
+
+    struct group {
+        std::size_t first;
+        std::size_t last;
+        std::string name;
+    };
+
+    std::vector<std::vector<std::string>> rows_;
+    std::vector<group> groups_;
+
+  public:
+    explicit text_table(std::vector<std::string> headings) { rows_.push_back(std::move(headings)); }
+
+    void head(std::size_t first, std::size_t last, std::string name) {
+        groups_.push_back({first, last, std::move(name)});
+    }
+
+    void add(std::vector<std::string> row) {
+        row[0] = name(row[0]);
+        rows_.push_back(std::move(row));
+    }
+
+    // Columns are as wide as their widest cell; two spaces lie between them, or one where the lines
+    // would be too long otherwise.
+    void append_to(std::string& text) const {
+        std::vector<std::size_t> widths(rows_[0].size(), 0);
+        for (const auto& row : rows_) {
+            for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+        }
+        std::size_t total = 2 * (widths.size() - 1);
+        for (const std::size_t w : widths) total += w;
+        const std::string gap(total > max_width ? 1 : 2, ' ');
+        append_heads(text, widths, gap.size());
+        for (const auto& row : rows_) {
+            text += units::left(row[0], widths[0]);
+            for (std::size_t i = 1; i < row.size(); ++i) text += gap + units::right(row[i], widths[i]);
+            text += '\n';
+        }
+    }
+
+  private:
+    // "--- name ---" over the columns of each group.
+    void append_heads(std::string& text, const std::vector<std::size_t>& widths,
+                      std::size_t gap) const {
+        std::string line;
+        for (const group& g : groups_) {
+            std::size_t begin = 0;
+            for (std::size_t i = 0; i < g.first; ++i) begin += widths[i] + gap;
+            std::size_t over = gap * (g.last - g.first);
+            for (std::size_t i = g.first; i <= g.last; ++i) over += widths[i];
+            const std::size_t dashes = over - std::min(over, g.name.size() + 2);
+            line = units::left(line, begin) + std::string(dashes / 2, '-') + " " + g.name + " " +
+                   std::string(dashes - dashes / 2, '-');
+        }
+        text += line + '\n';
+    }
+
+    // A column for names keeps its width whatever users call their stages.
+    static std::string name(std::string s) {
+        for (char& c : s) {
+            if (c < ' ' || c > '~') c = '?';
+        }
+        if (s.size() > max_name) s = s.substr(0, max_name - 1) + '~';
+        return s;
+    }
+};
+
+// A time of which there is no sample is no time, not 0.
+[[nodiscard]] inline std::string time_cell(duration d, std::uint64_t samples) {
+    return samples == 0 ? "-" : units::time(d);
+}
+
+[[nodiscard]] inline text_table table_of(const std::vector<stage_stats>& stages) {
+    text_table table({"stage", "slots", "tasks", "failed", "rate", "ave", "p50", "p99", "run", "await",
+                      "runnable", "wait_get", "wait_put", "off"});
+    table.head(5, 7, "time of a task");
+    table.head(8, 13, "% of the slots' time");
+    for (const stage_stats& s : stages) {
+        const slot_times t = s.times();
+        const auto share = [all = t.total()](duration part) {
+            if (all <= duration(0)) return std::string("-");
+            return units::whole_percent(static_cast<double>(part.count()) /
+                                        static_cast<double>(all.count()));
+        };
+        const std::uint64_t samples = s.task_times.count();
+        table.add({s.name, std::to_string(s.concurrency), units::count(s.num_tasks, 8),
+                   units::count(s.num_failures, 6), units::rate(s.rate()),
+                   time_cell(s.ave_time(), since(s.num_failures, s.num_tasks)),
+                   time_cell(s.task_times.p50(), samples), time_cell(s.task_times.p99(), samples),
+                   share(t.run), share(t.await), share(t.runnable), share(t.wait_get),
+                   share(t.wait_put), share(t.off)});
+    }
+    return table;
+}
+
+[[nodiscard]] inline text_table table_of(const std::vector<channel_stats>& channels) {
+    text_table table({"queue", "size", "items", "rate", "ave", "p99", "ave", "p99", "readiness"});
+    table.head(4, 5, "put wait");
+    table.head(6, 7, "get wait");
+    for (const channel_stats& c : channels) {
+        table.add({c.name, std::to_string(c.size) + "/" + std::to_string(c.capacity),
+                   units::count(c.num_get, 8), units::rate(c.rate()),
+                   time_cell(c.ave_put_wait(), c.num_put),
+                   time_cell(c.put_waits.p99(), c.put_waits.count()),
+                   time_cell(c.ave_get_gap(), c.num_get),
+                   time_cell(c.get_waits.p99(), c.get_waits.count()),
+                   c.elapsed <= duration(0) ? "-" : units::whole_percent(c.readiness()) + " %"});
+    }
+    return table;
+}
+
+}  // namespace detail
+
+/// \returns the statistics as two tables: the stages with how long their work takes and where their
+///          slots spend the time, and the queues between them. Plain ASCII, at most 120 columns with
+///          names of up to 20 characters; longer names are cut, which a `~` shows. The exact figures
+///          are the values that it is made of.
+[[nodiscard]] inline std::string table_text(const pipeline_stats& stats) {
+    std::string text = "pipeline, " +
+                       (stats.elapsed == duration(0) ? "0 s" : units::time(stats.elapsed)) +
+                       " elapsed\n";
+    if (!stats.stages.empty()) {
+        text += '\n';
+        detail::table_of(stats.stages).append_to(text);
+    }
+    if (!stats.channels.empty()) {
+        text += '\n';
+        detail::table_of(stats.channels).append_to(text);
+    }
+    if (!stats.stages.empty()) {
+        text +=
+            "\nwait_get: starved by the stage before; wait_put: held back by the stage after; "
+            "runnable: no thread was free.\n";
+    }
+    return text;
+}
+
+/// Writes `table_text(stats)` at once. Neither the stream's locale nor its format flags change it.
+inline std::ostream& operator<<(std::ostream& out, const pipeline_stats& stats) {
+    const std::string text = table_text(stats);
+    return out.write(text.data(), static_cast<std::streamsize>(text.size()));
+}
+
+}  // namespace weir
+
+#endif

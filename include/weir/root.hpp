@@ -1,0 +1,117 @@
+// weir floor 3: the coroutine at the bottom: starts an awaitable on an executor, tells when it ended
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_ROOT_HPP
+#define WEIR_ROOT_HPP
+
+#include <weir/awaitable.hpp>
+#include <weir/detail/env.hpp>
+#include <weir/detail/parker.hpp>
+#include <weir/detail/result.hpp>
+#include <weir/executor.hpp>
+
+#include <coroutine>    // for std::coroutine_handle
+#include <exception>    // for std::current_exception
+#include <type_traits>  // for std::is_void_v
+#include <utility>      // for std::exchange
+
+namespace weir::detail {
+
+// Told when a root has ended. `ended` is the last thing that happens to the coroutine: it may destroy
+// it, and so may any thread that it wakes.
+class root_owner {
+  public:
+    virtual void ended() noexcept = 0;
+
+  protected:
+    ~root_owner() = default;
+};
+
+// Owns the frame. Destroyed only before it was started, after it ended, or while it is suspended in
+// one of the library's own waits on an executor that runs nothing any more (a deadlock).
+template <class T>
+class [[nodiscard]] root {
+  public:
+    class promise_type;
+    using handle = std::coroutine_handle<promise_type>;
+
+    explicit root(handle h) noexcept : handle_(h) {}
+    root(root&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+    root& operator=(root&&) = delete;
+    ~root() {
+        if (handle_) handle_.destroy();
+    }
+
+    void start(executor& home, slot* measured, root_owner& owner) noexcept {
+        handle_.promise().env() = coroutine_env{&home, measured};
+        handle_.promise().owner = &owner;
+        home.post(handle_);
+    }
+
+    bool done() const noexcept { return handle_.done(); }
+    T take() { return handle_.promise().ended_with.take(); }
+    bool has_exception() const noexcept { return handle_.promise().ended_with.has_exception(); }
+    std::exception_ptr exception() const noexcept { return handle_.promise().ended_with.exception(); }
+
+    class promise_base {
+      public:
+        coroutine_env& env() noexcept { return env_; }
+        std::suspend_always initial_suspend() const noexcept { return {}; }
+        auto final_suspend() const noexcept {
+            struct tell {
+                bool await_ready() const noexcept { return false; }
+                void await_suspend(handle h) const noexcept { h.promise().owner->ended(); }
+                void await_resume() const noexcept {}
+            };
+            return tell{};
+        }
+        void unhandled_exception() noexcept { ended_with.set_exception(std::current_exception()); }
+        root_owner* owner = nullptr;
+        result<T> ended_with;
+
+      private:
+        coroutine_env env_;
+    };
+
+  private:
+    handle handle_;
+};
+
+template <class T>
+class root<T>::promise_type final : public root<T>::promise_base {
+  public:
+    root get_return_object() noexcept { return root(handle::from_promise(*this)); }
+    template <class U>
+    void return_value(U&& value) {
+        this->ended_with.set_value(std::forward<U>(value));
+    }
+};
+
+template <>
+class root<void>::promise_type final : public root<void>::promise_base {
+  public:
+    root get_return_object() noexcept { return root(handle::from_promise(*this)); }
+    void return_void() noexcept { ended_with.set_value(); }
+};
+
+// The awaitable is kept by reference: it outlives the root.
+template <class T, class A>
+root<T> make_root(A& a) {
+    if constexpr (std::is_void_v<T>) {
+        co_await static_cast<A&&>(a);
+    } else {
+        co_return co_await static_cast<A&&>(a);
+    }
+}
+
+// Sleeps until `done` is set, helping the executor where it has no threads of its own. A coroutine's
+// thread helps the executor that runs that coroutine: the one it keeps from running.
+inline void block_until(parker& done, executor& ex) {
+    executor& helped = current_executor() != nullptr ? *current_executor() : ex;
+    while (!done.is_set()) {
+        if (!helped.drive(done, time_point::max())) done.wait();
+    }
+}
+
+}  // namespace weir::detail
+
+#endif

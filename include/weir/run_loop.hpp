@@ -1,0 +1,90 @@
+// weir floor 3: an executor that one thread runs, and any thread may post to
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_LOOP_HPP
+#define WEIR_RUN_LOOP_HPP
+
+#include <weir/clock.hpp>
+#include <weir/detail/parker.hpp>
+#include <weir/detail/spin_lock.hpp>
+#include <weir/executor.hpp>
+#include <weir/timer.hpp>
+
+#include <algorithm>  // for std::min
+#include <coroutine>  // for std::coroutine_handle
+#include <cstdint>    // for std::int64_t
+#include <deque>      // for std::deque
+#include <mutex>      // for std::lock_guard
+
+namespace weir {
+
+/// First come, first served, on the thread that calls `drive`.
+///
+/// Threads: one drives; any may post.
+/// Lifetime: destroyed when nothing runs on it any more.
+class run_loop final : public executor {
+  public:
+    run_loop() = default;
+
+    void post(std::coroutine_handle<> h) noexcept override {
+        const std::lock_guard guard(lock_);
+        ready_.push_back(h);
+        if (sleeper_ != nullptr) sleeper_->poke();
+    }
+
+    void add(timer& t) noexcept override {
+        const std::lock_guard guard(lock_);
+        if (!timers_.add(t)) ready_.push_back(t.waiter());
+        if (sleeper_ != nullptr) sleeper_->poke();
+    }
+
+    void cancel(timer& t) noexcept override {
+        const std::lock_guard guard(lock_);
+        if (!timers_.cancel(t, now())) return;
+        ready_.push_back(t.waiter());
+        if (sleeper_ != nullptr) sleeper_->poke();
+    }
+
+    /// Runs the next coroutine; where none is ready, sleeps until one is posted, a timer is due,
+    /// `done` is set, or `limit`.
+    bool drive(detail::parker& done, time_point limit) override {
+        std::coroutine_handle<> next;
+        time_point until = limit;
+        {
+            const std::lock_guard guard(lock_);
+            if (!timers_.empty()) {
+                const time_point t = now();
+                while (timer* const due = timers_.pop_due(t)) ready_.push_back(due->waiter());
+                if (!timers_.empty()) until = std::min(until, timers_.next()->deadline());
+            }
+            if (!ready_.empty()) {
+                next = ready_.front();
+                ready_.pop_front();
+            } else {
+                sleeper_ = &done;
+            }
+        }
+        if (next) {
+            resume(next);
+            return true;
+        }
+        if (until == time_point::max()) {
+            done.wait();
+        } else {
+            const std::int64_t left = (until - now()).count();
+            if (left > 0) done.wait(left);
+        }
+        const std::lock_guard guard(lock_);
+        sleeper_ = nullptr;
+        return true;
+    }
+
+  private:
+    detail::spin_lock lock_;
+    std::deque<std::coroutine_handle<>> ready_;
+    timer_queue timers_;
+    detail::parker* sleeper_ = nullptr;  // of the thread that drives and has nothing to run
+};
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,120 @@
+// weir floor 3: waiting for an instant of the executor's clock
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_SLEEP_HPP
+#define WEIR_SLEEP_HPP
+
+#include <weir/clock.hpp>
+#include <weir/detail/env.hpp>
+#include <weir/executor.hpp>
+#include <weir/stop_token.hpp>
+#include <weir/timer.hpp>
+
+#include <coroutine>  // for std::coroutine_handle
+#include <cstdint>    // for std::int64_t
+#include <optional>   // for std::optional
+#include <stdexcept>  // for std::logic_error
+#include <utility>    // for std::move
+
+namespace weir {
+
+namespace detail {
+
+// The executor on which a coroutine has to be woken.
+inline executor& home_of(const coroutine_env& env, const char* what) {
+    if (env.home == nullptr) {
+        throw std::logic_error(std::string("weir: ") + what +
+                               " has to suspend a coroutine that no executor runs; start it with "
+                               "sync_wait or when_all, or co_await schedule(executor) first");
+    }
+    return *env.home;
+}
+
+class sleep_operation {
+  public:
+    sleep_operation(duration d, time_point t, bool relative, timer_order order,
+                    stop_token stop) noexcept
+        : duration_(d), deadline_(t), relative_(relative), order_(order), stop_(std::move(stop)) {}
+    sleep_operation(const sleep_operation&) = delete;
+    sleep_operation& operator=(const sleep_operation&) = delete;
+
+    bool await_ready() const noexcept { return false; }
+
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> h) {
+        executor& home = home_of(env_of(h), "sleep");
+        const time_point now = home.now();
+        const time_point deadline =
+            relative_ ? saturating_add(now, duration_ < duration(0) ? duration(0) : duration_)
+                      : deadline_;
+        timer_.emplace(deadline, h, order_);
+        if (deadline <= now && order_ == timer_order::normal) {
+            yielded_at_ = now;
+            home.post(h);  // the coroutine may be running elsewhere from here on
+            return true;
+        }
+        if (stop_.stop_possible()) {
+            // May run at once, which marks the timer: `add` posts it then.
+            on_stop_.emplace(stop_, wake_early{&home, &*timer_});
+        }
+        home.add(*timer_);  // the coroutine may be running elsewhere from here on
+        return true;
+    }
+
+    // False if it was the stop that woke it.
+    bool await_resume() noexcept {
+        on_stop_.reset();  // waits for a callback that runs right now
+        return !timer_->cancelled();
+    }
+
+    std::int64_t ready_at() const noexcept {
+        return (yielded_at_ ? *yielded_at_ : timer_->fired()).time_since_epoch().count();
+    }
+
+  private:
+    struct wake_early {
+        executor* home;
+        timer* sleeper;
+        void operator()() const noexcept { home->cancel(*sleeper); }
+    };
+
+    duration duration_;
+    time_point deadline_;
+    bool relative_;
+    timer_order order_;
+    stop_token stop_;
+    std::optional<timer> timer_;
+    std::optional<time_point> yielded_at_;
+    std::optional<stop_callback<wake_early>> on_stop_;
+};
+
+}  // namespace detail
+
+/// Waits until `d` has passed on the clock of the coroutine's executor; at least once around its
+/// queue if `d` is zero or less.
+///
+/// \returns  awaitable of `bool`: true = the time has passed, false = `stop` asked before.
+/// Suspends: always. Resumes: on the coroutine's executor, not before the time.
+/// Errors:   `std::logic_error` if no executor runs the coroutine.
+/// Cost:     no allocation.
+[[nodiscard("co_await this, or nobody sleeps")]] inline auto sleep_for(duration d,
+                                                                       stop_token stop = {}) {
+    return detail::sleep_operation(d, {}, true, timer_order::normal, std::move(stop));
+}
+
+/// The same until the instant `t` of that clock. With `timer_order::before_all` the coroutine runs
+/// before everything else that is due at `t`, where the executor can tell (virtual time can).
+[[nodiscard("co_await this, or nobody sleeps")]] inline auto sleep_until(
+    time_point t, stop_token stop = {}, timer_order order = timer_order::normal) {
+    return detail::sleep_operation({}, t, false, order, std::move(stop));
+}
+
+/// Lets everything else that is ready on the executor go first.
+///
+/// Suspends: always. Resumes: on the coroutine's executor.
+[[nodiscard("co_await this, or nothing is yielded")]] inline auto yield() {
+    return detail::sleep_operation(duration(0), {}, true, timer_order::normal, {});
+}
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,56 @@
+// weir floor 4: a thread waits for an awaitable
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_SYNC_WAIT_HPP
+#define WEIR_SYNC_WAIT_HPP
+
+#include <weir/awaitable.hpp>
+#include <weir/detail/parker.hpp>
+#include <weir/executor.hpp>
+#include <weir/root.hpp>
+#include <weir/run_loop.hpp>
+
+#include <utility>  // for std::forward
+
+namespace weir {
+
+/// Runs an awaitable on an executor and blocks the thread until it has ended. On an executor that
+/// has no threads of its own (virtual time), the thread does the executor's work meanwhile.
+///
+/// \returns  what `co_await a` gives.
+/// Errors:   what `co_await a` throws; `deadlock_error` on virtual time where nothing can go on.
+/// Threads:  from any thread, also from one of the executor's own: that thread helps.
+/// Lifetime: reference arguments of a coroutine live until this returns.
+template <awaitable A>
+auto sync_wait(executor& ex, A&& a) -> await_result_t<A> {
+    class waiter final : public detail::root_owner {
+      public:
+        void ended() noexcept override { done.set(); }
+        detail::parker done;
+    };
+    waiter thread;
+    auto root = detail::make_root<await_result_t<A>, A>(a);
+    root.start(ex, nullptr, thread);
+    detail::block_until(thread.done, ex);
+    return root.take();
+}
+
+/// The same on a loop that runs on this thread: everything that the awaitable starts without naming
+/// an executor runs here.
+template <awaitable A>
+auto sync_wait(A&& a) -> await_result_t<A> {
+    run_loop loop;
+    return sync_wait(loop, std::forward<A>(a));
+}
+
+/// What is not an awaitable gets a sentence.
+template <class A>
+    requires(!awaitable<A>)
+void sync_wait(A&&) {
+    static_assert(awaitable<A>,
+                  "weir: sync_wait needs an awaitable: a task, or anything else that co_await takes; "
+                  "this argument is none. Did you forget to call the coroutine function?");
+}
+
+}  // namespace weir
+
+#endif

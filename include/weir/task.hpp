@@ -1,0 +1,228 @@
+// weir floor 3: a lazy coroutine with one result
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_TASK_HPP
+#define WEIR_TASK_HPP
+
+#include <weir/awaitable.hpp>
+#include <weir/detail/env.hpp>
+#include <weir/detail/result.hpp>
+#include <weir/detail/slot.hpp>
+#include <weir/detail/transfer.hpp>
+#include <weir/executor.hpp>
+
+#include <concepts>     // for std::same_as
+#include <coroutine>    // for std::coroutine_handle
+#include <cstdint>      // for std::int64_t
+#include <exception>    // for std::current_exception
+#include <type_traits>  // for std::is_void_v
+#include <utility>      // for std::exchange
+
+namespace weir {
+
+template <class T>
+class task;
+
+namespace detail {
+
+template <class A>
+inline constexpr bool is_task = false;
+template <class T>
+inline constexpr bool is_task<task<T>> = true;
+
+inline std::int64_t clock_of(const coroutine_env& env) noexcept {
+    return env.home->now().time_since_epoch().count();
+}
+
+// Awaits on behalf of a stage's function and tells the slot: suspended from here, back from there.
+// Without a slot it costs one comparison.
+template <class A>
+class observed {
+    using inner = decltype(get_awaiter(std::declval<A>()));
+
+  public:
+    observed(A&& a, coroutine_env& env) : inner_(get_awaiter(std::forward<A>(a))), env_(&env) {}
+    observed(const observed&) = delete;
+    observed& operator=(const observed&) = delete;
+
+    bool await_ready() { return static_cast<bool>(inner_.await_ready()); }
+
+    template <class Promise>
+    auto await_suspend(std::coroutine_handle<Promise> h) {
+        // Told before the inner call, which may publish the coroutine: after it nothing is touched
+        // unless it says that the coroutine stays.
+        slot* const measured = env_->measured;
+        if (measured != nullptr) {
+            suspended_ = true;
+            measured->enter(slot_state::await, clock_of(*env_));
+        }
+        using answer = decltype(inner_.await_suspend(h));
+        if constexpr (std::same_as<answer, bool>) {
+            return inner_.await_suspend(h);
+        } else if constexpr (std::is_void_v<answer>) {
+            inner_.await_suspend(h);
+        } else {
+            return std::coroutine_handle<>(inner_.await_suspend(h));
+        }
+    }
+
+    decltype(auto) await_resume() {
+        if (suspended_) {
+            if constexpr (requires { inner_.ready_at(); }) {
+                env_->measured->enter(slot_state::runnable, inner_.ready_at());
+            }
+            env_->measured->resumed(clock_of(*env_));
+        }
+        return inner_.await_resume();
+    }
+
+  private:
+    inner inner_;
+    coroutine_env* env_;
+    bool suspended_ = false;
+};
+
+class task_promise_base {
+  public:
+    coroutine_env& env() noexcept { return env_; }
+
+    std::suspend_always initial_suspend() const noexcept { return {}; }
+
+    class to_awaiter {
+      public:
+        bool await_ready() const noexcept { return false; }
+        template <class Promise>
+        std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
+            const task_promise_base& p = h.promise();
+            if (p.awaiter_home_ != nullptr && p.awaiter_home_ != p.env_.home) {
+                p.awaiter_home_->post(p.awaiter_);  // the frame may be gone from here on
+                return std::noop_coroutine();
+            }
+            return trampoline::transfer(p.awaiter_);
+        }
+        void await_resume() const noexcept {}
+    };
+
+    to_awaiter final_suspend() const noexcept { return {}; }
+
+    template <class A>
+    decltype(auto) await_transform(A&& a) {
+        static_assert(awaitable<A>,
+                      "weir: co_await needs an awaitable; this expression is none. If it is a "
+                      "coroutine function, call it; if it is a value, use it as it is");
+        if constexpr (is_task<std::remove_cvref_t<A>>) {
+            return std::forward<A>(a);  // runs as a part of this coroutine, and tells for itself
+        } else if constexpr (awaitable<A>) {
+            return observed<A>(std::forward<A>(a), env_);
+        } else {
+            return std::suspend_never();
+        }
+    }
+
+    void awaited_by(std::coroutine_handle<> awaiter, const coroutine_env& env) noexcept {
+        awaiter_ = awaiter;
+        awaiter_home_ = env.home;
+        env_ = env;
+    }
+
+  private:
+    coroutine_env env_;
+    std::coroutine_handle<> awaiter_;
+    executor* awaiter_home_ = nullptr;
+};
+
+template <class T>
+class task_promise final : public task_promise_base {
+  public:
+    task<T> get_return_object() noexcept;
+    void unhandled_exception() noexcept { result.set_exception(std::current_exception()); }
+    template <class U = T>
+        requires std::convertible_to<U&&, T>
+    void return_value(U&& value) {
+        result.set_value(std::forward<U>(value));
+    }
+    detail::result<T> result;
+};
+
+template <>
+class task_promise<void> final : public task_promise_base {
+  public:
+    task<void> get_return_object() noexcept;
+    void unhandled_exception() noexcept { result.set_exception(std::current_exception()); }
+    void return_void() noexcept { result.set_value(); }
+    detail::result<void> result;
+};
+
+}  // namespace detail
+
+/// A coroutine that starts when it is awaited and gives one result to whoever awaits it.
+///
+/// Suspends: the awaiting coroutine, until the task has ended.
+/// Resumes:  on the awaiter's executor: in the same breath if the task ended there, else posted to it.
+/// Errors:   what the body throws comes out of the `co_await`.
+/// Lifetime: the object owns the coroutine and is awaited at most once; destroying it before it was
+///           awaited destroys the arguments and runs nothing. Reference parameters must outlive it.
+/// Cost:     one allocation for the frame; two control transfers. The stack stays flat, at any
+///           optimisation level, however many tasks end without waiting.
+/// Source:   symmetric transfer, Lewis Baker, "Understanding symmetric transfer" (2020).
+template <class T = void>
+class [[nodiscard("co_await this task, or nothing of it runs")]] task {
+  public:
+    using promise_type = detail::task_promise<T>;
+    using value_type = T;
+
+    ~task() {
+        if (handle_) handle_.destroy();
+    }
+
+    task(task&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+    task& operator=(task&& other) noexcept {
+        if (this != &other) {
+            if (handle_) handle_.destroy();
+            handle_ = std::exchange(other.handle_, {});
+        }
+        return *this;
+    }
+
+    /// Only a temporary or a moved task can be awaited: it has one result.
+    auto operator co_await() && noexcept { return awaiter(handle_); }
+
+  private:
+    friend promise_type;
+    using handle = std::coroutine_handle<promise_type>;
+
+    explicit task(handle h) noexcept : handle_(h) {}
+
+    class awaiter {
+      public:
+        explicit awaiter(handle h) noexcept : handle_(h) {}
+        bool await_ready() const noexcept { return false; }
+        template <class Promise>
+        std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
+            handle_.promise().awaited_by(h, detail::env_of(h));
+            return detail::trampoline::transfer(handle_);
+        }
+        T await_resume() const { return handle_.promise().result.take(); }
+
+      private:
+        handle handle_;
+    };
+
+    handle handle_;
+};
+
+namespace detail {
+
+template <class T>
+task<T> task_promise<T>::get_return_object() noexcept {
+    return task<T>(std::coroutine_handle<task_promise>::from_promise(*this));
+}
+
+inline task<void> task_promise<void>::get_return_object() noexcept {
+    return task<void>(std::coroutine_handle<task_promise>::from_promise(*this));
+}
+
+}  // namespace detail
+
+}  // namespace weir
+
+#endif

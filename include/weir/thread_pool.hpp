@@ -1,0 +1,346 @@
+// weir floor 3: a work-stealing pool, one worker a core
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_THREAD_POOL_HPP
+#define WEIR_THREAD_POOL_HPP
+
+#include <weir/clock.hpp>
+#include <weir/detail/deque.hpp>
+#include <weir/detail/injector.hpp>
+#include <weir/detail/parker.hpp>
+#include <weir/detail/platform.hpp>
+#include <weir/detail/watch.hpp>
+#include <weir/executor.hpp>
+#include <weir/locked_timers.hpp>
+#include <weir/timer.hpp>
+
+#include <algorithm>  // for std::min
+#include <cassert>    // for assert
+#include <coroutine>  // for std::coroutine_handle
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t, std::uint64_t
+#include <memory>     // for std::unique_ptr
+#include <stdexcept>  // for std::invalid_argument
+#include <vector>     // for std::vector
+
+namespace weir {
+
+/// Runs coroutines on a fixed number of threads. For code that computes; what blocks belongs on a
+/// `blocking_pool`.
+///
+/// A coroutine posted by a worker goes into that worker's next-to-run slot, and who was there to the
+/// end of the worker's queue; one that posts itself (a yield) goes to the end of the queue at once.
+/// Idle workers steal from the queues, oldest first, and from a slot only if its worker has been in
+/// one and the same coroutine for 10 us: a chatting pair stays on one core.
+///
+/// Order: the slot runs three times in a row at most. So a coroutine in a queue starts after at most
+/// 4 resumptions for each that is queued before it, and one posted from outside after at most 61 for
+/// each that was posted before it, however busy its neighbours are.
+/// Threads: any may post and add timers. Nothing is ever resumed inside `post`.
+/// Lifetime: the destructor runs what is still posted, then joins. All coroutines that use the pool
+/// have to end by that; no timer may be pending.
+/// Errors: an exception that leaves a resumed coroutine, or no memory for a queue to grow:
+/// std::terminate.
+/// Cost: idle workers sleep. While at least one works, one idle worker looks for work at least every
+/// millisecond, which is also how long a coroutine may wait behind another that hogs their worker.
+template <class Platform = detail::standard_platform>
+class basic_thread_pool final : public executor {
+    struct worker;
+
+  public:
+    /// \param workers the number of threads.
+    /// Errors: std::invalid_argument if 0; std::system_error if a thread can't be started.
+    explicit basic_thread_pool(unsigned workers = Platform::concurrency())
+        : count_(workers == 0 ? throw std::invalid_argument(
+                                    "weir::thread_pool: 0 workers can run nothing; ask for at least 1, "
+                                    "or for none to get one a core")
+                              : workers),
+          workers_(new worker[count_]),
+          seen_(new observation[count_]),
+          watch_(count_) {
+        threads_.reserve(count_);
+        for (unsigned i = 0; i < count_; ++i) {
+            workers_[i].pool = this;
+            workers_[i].random = Platform::seed() | 1;
+        }
+        try {
+            for (unsigned i = 0; i < count_; ++i) {
+                threads_.emplace_back([this, i] { work(workers_[i]); });
+            }
+        } catch (...) {
+            watch_.forget(count_ - static_cast<unsigned>(threads_.size()));
+            join();
+            throw;
+        }
+    }
+
+    ~basic_thread_pool() {
+        join();
+        assert(timers_.next() == timers_.never && "weir::thread_pool: destroyed with a timer pending");
+    }
+
+    /// How many threads it has.
+    [[nodiscard]] unsigned workers() const noexcept { return count_; }
+
+    void post(std::coroutine_handle<> h) noexcept override {
+        worker* const me = current();
+        if (me == nullptr || me->pool != this) {
+            inbox_.push(h.address());
+            watch_.call();
+            return;
+        }
+        void* const before = me->next.load(std::memory_order_relaxed);
+        if (h.address() == me->running) {
+            push(*me, h.address());
+        } else if (before == nullptr) {
+            // release; pairs with the exchange in take_next(): a thief sees the coroutine
+            me->next.store(h.address(), std::memory_order_release);
+            if (watch_.unwatched()) watch_.call();
+        } else if (void* const displaced =
+                       me->next.exchange(h.address(), std::memory_order_acq_rel)) {
+            push(*me, displaced);
+        }
+    }
+
+    void add(timer& t) noexcept override {
+        using added = typename basic_locked_timers<Platform>::added;
+        const std::int64_t deadline = t.deadline().time_since_epoch().count();
+        const std::coroutine_handle<> waiter = t.waiter();
+        switch (timers_.add(t)) {
+            case added::refused: return post(waiter);
+            case added::earliest: return watch_.call(deadline);
+            case added::queued: return;
+        }
+    }
+
+    void cancel(timer& t) noexcept override {
+        const std::coroutine_handle<> waiter = t.waiter();
+        if (timers_.cancel(t, now())) post(waiter);
+    }
+
+    [[nodiscard]] time_point now() const noexcept override {
+        return time_point(duration(Platform::now()));
+    }
+
+    /// On a worker of this pool: runs one coroutine, or naps for a moment if there is none, so that
+    /// code which blocks there can't stop the pool. Elsewhere: false.
+    bool drive(detail::parker& done, time_point limit) override {
+        worker* const me = current();
+        if (me == nullptr || me->pool != this) return false;
+        if (void* const found = find(*me)) {
+            me->misses = 0;
+            run(*me, found);
+            return true;
+        }
+        // Nobody wakes a worker that counts as active: it looks again after 2 us, 4 us, ... 1 ms.
+        const std::int64_t now = Platform::now();
+        fire(*me, now);
+        if (!me->queue.empty()) return true;
+        me->misses = std::min(me->misses + 1, 10U);
+        const std::int64_t nap = std::int64_t{1000} << me->misses;
+        const std::int64_t left = limit.time_since_epoch().count() - now;
+        if (left > 0) done.wait(std::min(nap, left));
+        return true;
+    }
+
+  private:
+    static constexpr unsigned slot_streak = 3;         // see class comment; tokio's figure, too
+    static constexpr std::uint64_t inbox_period = 61;  // resumptions; prime, as in Go's scheduler
+    static constexpr std::uint64_t timer_period = 8;   // a clock read (25 ns) every so many resumptions
+    static constexpr std::size_t inbox_batch = 32;
+    static constexpr std::int64_t stuck = 10'000;       // ns in one coroutine: its slot is fair game
+    static constexpr std::int64_t spin = 20'000;        // ns of searching before the first nap
+    static constexpr std::int64_t first_nap = 50'000;   // ns; the kernel's timer slack is as much
+    static constexpr std::int64_t last_nap = 1'000'000; // ns
+
+    struct alignas(64) worker {
+        // Shared with thieves.
+        typename Platform::template atomic<void*> next{nullptr};
+        typename Platform::template atomic<std::uint64_t> resumed{0};  // written by the owner only
+        detail::basic_work_stealing_deque<Platform> queue;
+        // The owner's.
+        basic_thread_pool* pool = nullptr;
+        void* running = nullptr;
+        unsigned streak = 0;
+        unsigned misses = 0;
+        std::uint64_t random = 1;
+    };
+
+    // How many resumptions the watcher last counted at a worker, and since when it is that many.
+    struct observation {
+        std::uint64_t resumed = 0;
+        std::int64_t since = 0;
+    };
+
+    // The calling thread's worker, of whatever pool. Not inlined: see WEIR_NOINLINE.
+    WEIR_NOINLINE static worker*& current() noexcept {
+        static thread_local worker* here = nullptr;
+        return here;
+    }
+
+    void work(worker& me) noexcept {
+        current() = &me;
+        for (;;) {
+            void* found = find(me);
+            if (found == nullptr) found = idle(me);
+            if (found == nullptr) return;
+            run(me, found);
+        }
+    }
+
+    void run(worker& me, void* address) noexcept {
+        me.resumed.store(me.resumed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        void* const outer = me.running;  // not null inside drive()
+        me.running = address;
+        resume(std::coroutine_handle<>::from_address(address));
+        me.running = outer;
+    }
+
+    // To the end of the worker's own queue. It is work for two now: ends the watcher's nap.
+    void push(worker& me, void* address) noexcept {
+        me.queue.push_bottom(address);
+        if (watch_.napping() || watch_.unwatched()) watch_.call();
+    }
+
+    static void* take_next(worker& from) noexcept {
+        if (from.next.load(std::memory_order_relaxed) == nullptr) return nullptr;
+        return from.next.exchange(nullptr, std::memory_order_acquire);
+    }
+
+    // The next coroutine for an active worker, or null if there is none to be had.
+    void* find(worker& me) noexcept {
+        const std::uint64_t tick = me.resumed.load(std::memory_order_relaxed);
+        if (tick % inbox_period == 0) {
+            if (void* const p = inbox_.pop()) return p;
+        }
+        if (tick % timer_period == 0 && timers_.next() != timers_.never) fire(me, Platform::now());
+        if (me.streak < slot_streak) {
+            if (void* const p = take_next(me)) {
+                ++me.streak;
+                return p;
+            }
+        }
+        me.streak = 0;
+        if (!me.queue.empty()) {
+            if (void* const p = take_next(me)) push(me, p);
+            if (void* const p = me.queue.steal()) return p;
+        }
+        if (void* const p = receive(me)) return p;
+        if (void* const p = take_next(me)) return p;
+        return steal(me);
+    }
+
+    // From outside: one to run, and more into the own queue.
+    void* receive(worker& me) noexcept {
+        void* batch[inbox_batch];
+        const std::size_t n = inbox_.pop(batch, inbox_batch);
+        if (n == 0) return nullptr;
+        for (std::size_t i = 1; i < n; ++i) push(me, batch[i]);
+        return batch[0];
+    }
+
+    // From the queue of another worker, in turn from a random one on.
+    void* steal(worker& me) noexcept {
+        me.random ^= me.random << 13;
+        me.random ^= me.random >> 7;
+        me.random ^= me.random << 17;
+        for (unsigned i = 0, k = static_cast<unsigned>(me.random % count_); i < count_; ++i) {
+            worker& victim = workers_[k];
+            if (void* const p = victim.queue.steal()) return p;
+            k = k + 1 == count_ ? 0 : k + 1;
+        }
+        return nullptr;
+    }
+
+    // The watcher's: from the slot of a worker that is stuck in a long coroutine.
+    void* steal_slot(std::int64_t now) noexcept {
+        for (unsigned k = 0; k < count_; ++k) {
+            observation& seen = seen_[k];
+            const std::uint64_t resumed = workers_[k].resumed.load(std::memory_order_relaxed);
+            if (resumed != seen.resumed) {
+                seen = {resumed, now};
+            } else if (now - seen.since >= stuck) {
+                if (void* const p = take_next(workers_[k])) return p;
+            }
+        }
+        return nullptr;
+    }
+
+    void fire(worker& me, std::int64_t now) noexcept {
+        if (timers_.next() > now) return;
+        timers_.fire(time_point(duration(now)),
+                     [&](std::coroutine_handle<> h) { push(me, h.address()); });
+    }
+
+    // Everything the watcher can find.
+    void* search(worker& me, std::int64_t now) noexcept {
+        fire(me, now);
+        if (void* const p = receive(me)) return p;
+        if (void* const p = steal(me)) return p;
+        return steal_slot(now);
+    }
+
+    // Returns a coroutine, or null when the pool ends.
+    WEIR_NOINLINE void* idle(worker& me) noexcept {
+        std::int64_t start = Platform::now();
+        if (!watch_.go_idle()) {
+            if (!watch_.sleep()) return nullptr;
+            start -= spin;  // called to keep watch over others: no need to hurry
+        }
+        void* const found = keep_watch(me, start + spin);
+        if (found == nullptr) {
+            watch_.close();
+            return nullptr;
+        }
+        watch_.leave();
+        if (watch_.unwatched() &&
+            (!me.queue.empty() || !inbox_.empty() || timers_.next() != timers_.never)) {
+            watch_.call();
+        }
+        return found;
+    }
+
+    void* keep_watch(worker& me, std::int64_t spin_end) noexcept {
+        for (std::int64_t nap = first_nap;;) {
+            std::int64_t now = Platform::now();
+            while (now < spin_end) {
+                if (void* const p = search(me, now)) return p;
+                for (int i = 0; i < 16; ++i) Platform::pause();
+                now = Platform::now();
+            }
+            const bool alone = watch_.all_idle();
+            std::int64_t end = alone ? watch_.never : now + nap;
+            end = std::min(end, timers_.next());
+            const auto ticket = watch_.announce(end);
+            void* const p = search(me, now);
+            const bool over = alone && stopping_.load(std::memory_order_seq_cst);
+            if (p != nullptr || over || timers_.next() < end) {
+                watch_.stay_up();
+                if (p != nullptr || over) return p;
+                continue;
+            }
+            watch_.nap(ticket, end == watch_.never ? -1 : end - now);
+            nap = alone ? first_nap : std::min(2 * nap, last_nap);
+        }
+    }
+
+    void join() noexcept {
+        stopping_.store(true, std::memory_order_seq_cst);
+        watch_.call();
+        for (auto& t : threads_) t.join();
+    }
+
+    const unsigned count_;
+    std::unique_ptr<worker[]> workers_;
+    std::unique_ptr<observation[]> seen_;  // the watcher's
+    detail::basic_watch<Platform> watch_;
+    detail::basic_injector<Platform> inbox_;
+    basic_locked_timers<Platform> timers_;
+    typename Platform::template atomic<bool> stopping_{false};
+    std::vector<typename Platform::thread> threads_;
+};
+
+using thread_pool = basic_thread_pool<>;
+
+}  // namespace weir
+
+#endif

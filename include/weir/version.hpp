@@ -1,0 +1,11 @@
+// weir floor 0: the version, in the one place where it is written
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_VERSION_HPP
+#define WEIR_VERSION_HPP
+
+// The build files read these three lines; write a release here and nowhere else.
+#define WEIR_VERSION_MAJOR 0
+#define WEIR_VERSION_MINOR 1
+#define WEIR_VERSION_PATCH 0
+
+#endif

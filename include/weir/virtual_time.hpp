@@ -1,0 +1,171 @@
+// weir floor 3: an executor whose clock moves only when nothing can run
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_VIRTUAL_TIME_HPP
+#define WEIR_VIRTUAL_TIME_HPP
+
+#include <weir/clock.hpp>
+#include <weir/detail/parker.hpp>
+#include <weir/detail/parking_place.hpp>
+#include <weir/detail/platform.hpp>
+#include <weir/detail/spin_lock.hpp>
+#include <weir/executor.hpp>
+#include <weir/timer.hpp>
+
+#include <coroutine>  // for std::coroutine_handle
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
+#include <deque>      // for std::deque
+#include <mutex>      // for std::lock_guard
+#include <stdexcept>  // for std::runtime_error
+#include <string>     // for std::string
+#include <utility>    // for std::swap
+
+namespace weir {
+
+/// Nothing can run, no timer is left, and somebody still waits. `what()` names each waiting
+/// coroutine: its stage and slot where it has one, what it waits for, and on which channel.
+class deadlock_error : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Runs everything on the calling thread, exactly: the clock stands still while anything can run,
+/// and then jumps to the earliest timer. A pipeline that sleeps for hours runs in milliseconds, and
+/// its statistics are exact to the nanosecond.
+///
+/// Order: what is ready runs first come, first served; with a seed other than 0, in an order drawn
+///        from it, so that one test explores many schedules. What the statistics say doesn't depend
+///        on it.
+/// Threads: one runs it (`run`, `run_until`, `sync_wait`, or a blocking get of a pipeline's run).
+///        Others may post to it and read the clock.
+/// Errors: `deadlock_error` from whatever runs it.
+/// Lifetime: outlives the coroutines that run on it.
+/// Cost: work done by the processor takes no virtual time; only sleeping does.
+/// Source: discrete-event simulation of the real code; the rules are those of FoundationDB's and
+///        tokio's simulated clocks, made strict: time moves at quiescence only, to the earliest
+///        timer, and all timers of that instant fire before anything runs.
+class virtual_time final : public executor {
+  public:
+    /// \param seed 0: first come, first served; else the seed of the order of what is ready.
+    explicit virtual_time(std::uint64_t seed = 0) noexcept : random_(seed) {}
+
+    void post(std::coroutine_handle<> h) noexcept override {
+        const std::lock_guard guard(lock_);
+        make_ready(h);
+    }
+
+    void add(timer& t) noexcept override {
+        const std::lock_guard guard(lock_);
+        if (!timers_.add(t)) make_ready(t.waiter());
+    }
+
+    void cancel(timer& t) noexcept override {
+        const std::lock_guard guard(lock_);
+        if (timers_.cancel(t, now())) make_ready(t.waiter());
+    }
+
+    [[nodiscard]] time_point now() const noexcept override {
+        return time_point(duration(now_.load(std::memory_order_relaxed)));
+    }
+
+    /// Runs until nothing is ready and no timer is left.
+    /// Errors: `deadlock_error` if a coroutine still waits on a channel then.
+    void run() {
+        while (step(time_point::max())) {
+        }
+        if (std::string waiters = describe_waiters(); !waiters.empty()) throw_deadlock(waiters);
+    }
+
+    /// Runs everything that happens before the instant `t`, and sets the clock to `t`. What is due at
+    /// `t` itself has not happened yet.
+    void run_until(time_point t) {
+        while (step(t)) {
+        }
+        if (t > now()) set(t);
+    }
+
+    bool drive(detail::parker& done, time_point limit) override {
+        static_cast<void>(done);
+        if (step(limit)) return true;
+        if (limit == time_point::max()) throw_deadlock(describe_waiters());
+        if (limit > now()) set(limit);
+        return true;
+    }
+
+    [[nodiscard]] bool exclusive() const noexcept override { return true; }
+
+    bool watch(detail::parking_place& place) noexcept override {
+        places_.add(place);
+        return true;
+    }
+
+  private:
+    // Resumes one coroutine, or moves the clock to the next instant before `limit` at which a timer
+    // fires. False if there is neither.
+    bool step(time_point limit) {
+        std::coroutine_handle<> next;
+        {
+            const std::lock_guard guard(lock_);
+            if (ready_.empty() && !advance(limit)) return false;
+            next = ready_.front();
+            ready_.pop_front();
+        }
+        resume(next);
+        return true;
+    }
+
+    // Fires what is due at the earliest instant, one timer_order at a time: `before_all` runs to
+    // quiescence before the rest of the instant is ready.
+    bool advance(time_point limit) noexcept {
+        const timer* const first = timers_.next();
+        if (first == nullptr || first->deadline() == time_point::max()) return false;
+        const time_point at = first->deadline() < now() ? now() : first->deadline();
+        if (at >= limit) return false;
+        set(at);
+        const timer_order order = first->order();
+        while (!timers_.empty() && timers_.next()->deadline() <= at &&
+               timers_.next()->order() == order) {
+            make_ready(timers_.pop_due(at)->waiter());
+        }
+        return true;
+    }
+
+    void make_ready(std::coroutine_handle<> h) noexcept {
+        ready_.push_back(h);
+        if (random_ == 0) return;
+        // xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators" (2016)
+        random_ ^= random_ >> 12;
+        random_ ^= random_ << 25;
+        random_ ^= random_ >> 27;
+        const std::size_t i =
+            static_cast<std::size_t>((random_ * 0x2545f4914f6cdd1dULL) >> 33) % ready_.size();
+        std::swap(ready_[i], ready_.back());
+    }
+
+    void set(time_point t) noexcept {
+        now_.store(t.time_since_epoch().count(), std::memory_order_relaxed);
+    }
+
+    std::string describe_waiters() const {
+        std::string report;
+        places_.describe_waiters(report);
+        return report;
+    }
+
+    [[noreturn]] static void throw_deadlock(const std::string& waiters) {
+        throw deadlock_error("weir: deadlock: nothing can run, no timer is left, and somebody waits:" +
+                             (waiters.empty() ? std::string("\n  for something other than a channel")
+                                              : waiters));
+    }
+
+    detail::spin_lock lock_;
+    std::deque<std::coroutine_handle<>> ready_;
+    timer_queue timers_;
+    detail::parking_registry places_;
+    detail::standard_platform::atomic<std::int64_t> now_{0};
+    std::uint64_t random_;
+};
+
+}  // namespace weir
+
+#endif
