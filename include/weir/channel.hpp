@@ -54,6 +54,7 @@ class channel final : public detail::channel_core<Policy> {
   public:
     using value_type = T;
     using core_type = core;
+    using policy_type = Policy;
 
     /// \param capacity  in items, at least 1. Statistics are in the time of the executor of the first
     ///                  coroutine that finds the channel empty or full, and begin there.

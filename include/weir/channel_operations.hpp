@@ -94,8 +94,10 @@ class channel_operation {
   protected:
     void resumed() noexcept {
         on_stop_.reset();  // waits for a callback that runs right now
-        if (suspended_ && waiter_.measured != nullptr) {
-            waiter_.measured->resumed(waiter_.home->now().time_since_epoch().count());
+        if constexpr (Channel::policy_type::statistics) {
+            if (suspended_ && waiter_.measured != nullptr) {
+                waiter_.measured->resumed(waiter_.home->now().time_since_epoch().count());
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 #ifndef WEIR_GENERATOR_HPP
 #define WEIR_GENERATOR_HPP
 
-#include <concepts>     // for std::constructible_from
+#include <concepts>     // for std::copy_constructible
 #include <coroutine>    // for std::coroutine_handle
 #include <cstddef>      // for std::ptrdiff_t
 #include <exception>    // for std::exception_ptr
@@ -123,9 +123,11 @@ class generator<T>::promise_type {
         return {};
     }
     copied yield_value(const std::remove_reference_t<reference>& object)
-        requires std::is_rvalue_reference_v<reference> &&
-                 std::constructible_from<value, const std::remove_reference_t<reference>&>
+        requires std::is_rvalue_reference_v<reference>
     {
+        static_assert(std::copy_constructible<value>,
+                      "weir: co_yield copies what has a name, and this type can't be copied; "
+                      "co_yield std::move(it)");
         return copied(object, item);
     }
 

@@ -112,8 +112,7 @@ using stop_source = basic_stop_source<>;
 ///
 /// `stop_callback on_stop(token, [&] { ... });`
 template <class Callback, class Platform>
-class [[nodiscard("it is called only while this object lives")]] stop_callback
-    : detail::basic_stop_node<Platform> {
+class stop_callback : detail::basic_stop_node<Platform> {
     static_assert(std::invocable<Callback>,
                   "weir: stop_callback needs a function to call without arguments, and this can't "
                   "be called so; did you mean a lambda, [&] { ... }?");
@@ -131,8 +130,9 @@ class [[nodiscard("it is called only while this object lives")]] stop_callback
     /// Errors: only those of constructing the callback.
     template <class F>
         requires std::constructible_from<Callback, F>
-    explicit stop_callback(basic_stop_token<Platform> token, F&& callback) noexcept(
-        std::is_nothrow_constructible_v<Callback, F>)
+    [[nodiscard("it is called only while this object lives")]]
+    explicit stop_callback(basic_stop_token<Platform> token,
+                           F&& callback) noexcept(std::is_nothrow_constructible_v<Callback, F>)
         : node(&run), callback_(std::forward<F>(callback)) {
         if (!token.stop_possible()) return;
         // Kept before it is linked: the callback may run, and destroy this object, from then on.

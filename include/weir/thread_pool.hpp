@@ -32,9 +32,9 @@ namespace weir {
 /// Idle workers steal from the queues, oldest first, and from a slot only if its worker has been in
 /// one and the same coroutine for 10 us: a chatting pair stays on one core.
 ///
-/// Order: the slot runs three times in a row at most. So a coroutine in a queue starts after at most
-/// 4 resumptions for each that is queued before it, and one posted from outside after at most 61 for
-/// each that was posted before it, however busy its neighbours are.
+/// Order: the slot runs three times in a row at most. So a coroutine that n others are queued before
+/// starts after at most 4 n + 3 resumptions of its worker, and one posted from outside after at most
+/// 61 (n + 1) resumptions of any worker, however busy its neighbours are.
 /// Threads: any may post and add timers. Nothing is ever resumed inside `post`.
 /// Lifetime: the destructor runs what is still posted, then joins. All coroutines that use the pool
 /// have to end by that; no timer may be pending.

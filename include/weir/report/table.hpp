@@ -52,6 +52,11 @@ class text_table {
         for (const auto& row : rows_) {
             for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
         }
+        for (const group& g : groups_) {  // room for the common heading
+            std::size_t over = g.last - g.first;
+            for (std::size_t i = g.first; i <= g.last; ++i) over += widths[i];
+            widths[g.first] += g.name.size() + 2 - std::min(over, g.name.size() + 2);
+        }
         std::size_t total = 2 * (widths.size() - 1);
         for (const std::size_t w : widths) total += w;
         const std::string gap(total > max_width ? 1 : 2, ' ');
@@ -73,7 +78,7 @@ class text_table {
             for (std::size_t i = 0; i < g.first; ++i) begin += widths[i] + gap;
             std::size_t over = gap * (g.last - g.first);
             for (std::size_t i = g.first; i <= g.last; ++i) over += widths[i];
-            const std::size_t dashes = over - std::min(over, g.name.size() + 2);
+            const std::size_t dashes = over - g.name.size() - 2;
             line = units::left(line, begin) + std::string(dashes / 2, '-') + " " + g.name + " " +
                    std::string(dashes - dashes / 2, '-');
         }

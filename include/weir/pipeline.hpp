@@ -1,0 +1,218 @@
+// weir floor 11: stages put together: a value that describes a pipeline and starts runs of it
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_PIPELINE_HPP
+#define WEIR_PIPELINE_HPP
+
+#include <weir/aggregate.hpp>
+#include <weir/channel.hpp>
+#include <weir/disaggregate.hpp>
+#include <weir/executor.hpp>
+#include <weir/pipe.hpp>
+#include <weir/policy.hpp>
+#include <weir/run.hpp>
+#include <weir/run_core.hpp>
+#include <weir/sink.hpp>
+#include <weir/source.hpp>
+#include <weir/stage.hpp>
+#include <weir/stage_list.hpp>
+#include <weir/stage_options.hpp>
+
+#include <cstddef>      // for std::size_t
+#include <memory>       // for std::make_unique
+#include <stdexcept>    // for std::invalid_argument
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+#include <tuple>        // for std::tuple
+#include <type_traits>  // for std::is_same_v
+#include <utility>      // for std::forward
+
+namespace weir {
+
+template <class... Stages>
+class pipeline;
+
+namespace detail {
+
+template <class S>
+inline constexpr bool is_source = false;
+template <class S>
+inline constexpr bool is_source<source_stage<S>> = true;
+
+template <class S>
+inline constexpr bool is_sink = std::is_same_v<S, sink_stage>;
+
+template <class P>
+inline constexpr bool is_pipeline = false;
+template <class... Stages>
+inline constexpr bool is_pipeline<pipeline<Stages...>> = true;
+
+template <class P>
+inline constexpr bool is_stage_list = false;
+template <class T>
+inline constexpr bool is_stage_list<stage_list<T>> = true;
+
+// What stands to the left or right of `|`.
+template <class P>
+concept composable = stage_description<P> || is_stage_list<std::remove_cvref_t<P>> ||
+                     is_pipeline<std::remove_cvref_t<P>>;
+
+template <class P>
+auto stages_of(P&& part) {
+    if constexpr (is_pipeline<std::remove_cvref_t<P>>) {
+        return std::forward<P>(part).stages();
+    } else {
+        return std::tuple<std::remove_cvref_t<P>>(std::forward<P>(part));
+    }
+}
+
+// The type of the items that leave the last of the stages; checks each pair on the way.
+template <class In, class... Stages>
+struct flow {
+    using type = In;
+};
+template <class In, class First, class... Rest>
+struct flow<In, First, Rest...> : flow<typename First::template output<In>, Rest...> {};
+
+template <class... Stages>
+struct flow_from_source {};
+template <class S, class... Rest>
+struct flow_from_source<source_stage<S>, Rest...> : flow<typename source_stage<S>::output, Rest...> {};
+
+template <class Policy, class In, class Stages>
+auto& attach_from(run_core<Policy>&, channel<In, Policy>& in, Stages&&, std::index_sequence<>) {
+    return in;
+}
+template <class Policy, class In, class Stages, std::size_t I, std::size_t... Rest>
+auto& attach_from(run_core<Policy>& run, channel<In, Policy>& in, Stages&& stages,
+                  std::index_sequence<I, Rest...>) {
+    using stage = std::tuple_element_t<I, std::remove_cvref_t<Stages>>;
+    auto& out = stage::attach(std::get<I>(std::forward<Stages>(stages)), run, in);
+    return attach_from(run, out, std::forward<Stages>(stages), std::index_sequence<Rest...>());
+}
+
+}  // namespace detail
+
+/// Stages in a row. A value: it can be named, put together with others by `|`, changed by stage name,
+/// copied, and started as often as wanted, on real or on virtual time; each start gives an
+/// independent run. Complete with a source at its front and a sink at its end.
+///
+///     auto prepare = weir::pipe(decode) | weir::pipe(resize, {.concurrency = 4});
+///     auto loader = weir::source(files) | prepare | weir::aggregate(32) | weir::sink();
+///     auto run = loader.start(pool);
+///
+/// Stages run at the same time. Between each two lies a queue, named as the stage before it; the
+/// first is "src", the last, read by the consumer, "sink".
+template <class... Stages>
+class pipeline {
+    static constexpr bool complete =
+        (sizeof...(Stages) >= 2) &&
+        detail::is_source<std::tuple_element_t<0, std::tuple<Stages...>>> &&
+        detail::is_sink<std::tuple_element_t<sizeof...(Stages) - 1, std::tuple<Stages...>>>;
+
+  public:
+    explicit pipeline(std::tuple<Stages...> stages) : stages_(std::move(stages)) {}
+
+    /// Starts a run on an executor, and returns at once.
+    ///
+    /// \tparam Policy   `unmeasured` for a run without statistics.
+    /// \param home      where the stages run that name no executor; its clock is the run's. On an
+    ///                  executor that runs everything by itself (virtual time), all stages run there.
+    /// \param options   see `run_options`.
+    /// Errors:   `std::invalid_argument` that names the stage and what is wrong with it; nothing has
+    ///           been started then.
+    /// Lifetime: the run has copies of the stages' functions (of an rvalue: the functions themselves),
+    ///           so the pipeline may go. The executors outlive the run.
+    template <class Policy = measured>
+    [[nodiscard]] auto start(executor& home, run_options options = {}) const& {
+        static_assert((std::is_copy_constructible_v<Stages> && ...),
+                      "weir: a stage of this pipeline can't be copied (a generator, or a function that "
+                      "holds a move-only object), so it is good for one run: "
+                      "std::move(pipeline).start(executor)");
+        return start_with<Policy>(stages_, home, std::move(options));
+    }
+    template <class Policy = measured>
+    [[nodiscard]] auto start(executor& home, run_options options = {}) && {
+        return start_with<Policy>(std::move(stages_), home, std::move(options));
+    }
+
+    /// The options of the stage of that name, to be changed before a start.
+    /// Errors: `std::invalid_argument` if no stage, or more than one, has that name.
+    [[nodiscard]] stage_options& options(std::string_view name) {
+        stage_options* found = nullptr;
+        std::size_t matches = 0;
+        std::string names;
+        const auto look = [&](stage_options& each) {
+            names += (names.empty() ? "'" : ", '") + each.name + "'";
+            if (each.name != name) return;
+            found = &each;
+            ++matches;
+        };
+        std::apply([&](Stages&... stages) { (stages.each_options(look), ...); }, stages_);
+        if (matches == 1) return *found;
+        throw std::invalid_argument("weir: " + std::string(matches == 0 ? "no stage" : "more than one stage") +
+                                    " of this pipeline is named '" + std::string(name) +
+                                    "'; its stages are " + names);
+    }
+
+    [[nodiscard]] const std::tuple<Stages...>& stages() const& noexcept { return stages_; }
+    [[nodiscard]] std::tuple<Stages...>&& stages() && noexcept { return std::move(stages_); }
+
+  private:
+    template <class Policy, class Tuple>
+    static auto start_with(Tuple&& stages, executor& home, run_options options) {
+        static_assert(complete,
+                      "weir: only a complete pipeline can be started: put weir::source(...) at its "
+                      "front and weir::sink(...) at its end");
+        if constexpr (complete) {
+            using first = std::tuple_element_t<0, std::tuple<Stages...>>;
+            using item = typename detail::flow_from_source<Stages...>::type;
+            auto core = std::make_unique<detail::run_core<Policy>>(home, std::move(options));
+            auto& begin = first::attach(std::get<0>(std::forward<Tuple>(stages)), *core);
+            auto& end = attach_rest(*core, begin, std::forward<Tuple>(stages),
+                                    std::make_index_sequence<sizeof...(Stages) - 1>());
+            core->start();
+            return run<item, Policy>(std::move(core), end);
+        }
+    }
+
+    template <class Policy, class In, class Tuple, std::size_t... I>
+    static auto& attach_rest(detail::run_core<Policy>& core, channel<In, Policy>& begin, Tuple&& stages,
+                             std::index_sequence<I...>) {
+        return detail::attach_from(core, begin, std::forward<Tuple>(stages),
+                                   std::index_sequence<(I + 1)...>());
+    }
+
+    std::tuple<Stages...> stages_;
+};
+
+namespace detail {
+
+template <class... Stages>
+auto make_pipeline(std::tuple<Stages...> stages) {
+    // Known from the source on: a stage that can't take what it is given is refused here already.
+    if constexpr (requires { typename flow_from_source<Stages...>::type; }) {
+        static_cast<void>(sizeof(flow_from_source<Stages...>));
+    }
+    return pipeline<Stages...>(std::move(stages));
+}
+
+template <class... Left, class... Right>
+auto join(std::tuple<Left...>&& left, std::tuple<Right...>&& right) {
+    static_assert((!is_sink<Left> && ...),
+                  "weir: nothing can come after a sink: it is the end of a pipeline, and there is one");
+    static_assert((!is_source<Right> && ...),
+                  "weir: a source can only come first: it takes no items from a stage before it");
+    return make_pipeline(std::tuple_cat(std::move(left), std::move(right)));
+}
+
+/// Puts the right side behind the left one. Copies what is an lvalue.
+template <composable Left, composable Right>
+[[nodiscard]] auto operator|(Left&& left, Right&& right) {
+    return join(stages_of(std::forward<Left>(left)), stages_of(std::forward<Right>(right)));
+}
+
+}  // namespace detail
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,219 @@
+// weir floor 7: a stage of a run: its slots, and what each of them does besides its work
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUNNING_STAGE_HPP
+#define WEIR_RUNNING_STAGE_HPP
+
+#include <weir/detail/platform.hpp>
+#include <weir/detail/slot.hpp>
+#include <weir/executor.hpp>
+#include <weir/failure.hpp>
+#include <weir/root.hpp>
+#include <weir/run_context.hpp>
+#include <weir/stage_options.hpp>
+#include <weir/stats.hpp>
+
+#include <algorithm>  // for std::max
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t
+#include <exception>  // for std::exception_ptr
+#include <memory>     // for std::unique_ptr
+#include <new>        // for std::bad_alloc
+#include <optional>   // for std::optional
+#include <string>     // for std::string
+#include <utility>    // for std::move
+#include <vector>     // for std::vector
+
+namespace weir::detail {
+
+// A stage of a run: its slots, each a coroutine that `make_worker` of the stage's kind gives.
+template <class Policy>
+class running_stage {
+  public:
+    running_stage(run_context& run, const char* kind, const stage_options& options);
+    running_stage(const running_stage&) = delete;
+    running_stage& operator=(const running_stage&) = delete;
+    virtual ~running_stage() = default;
+
+    // Before the start; may throw. After it the workers exist and wait for `start`.
+    void make_workers() {
+        for (std::unique_ptr<slot>& s : slots_) workers_.push_back(make_worker(*s));
+    }
+    std::size_t num_workers() const noexcept { return slots_.size(); }
+    void begin(std::int64_t now) noexcept {
+        begin_ = now;
+        for (std::unique_ptr<slot>& s : slots_) s->begin(now);
+    }
+    void start() noexcept;
+
+    stage_stats stats() const;
+
+  protected:
+    using worker = root<void>;
+    virtual worker make_worker(slot& me) = 0;
+
+    // The functions below are what a worker's coroutine calls, in this order.
+
+    // It runs for the first time.
+    void arrive(slot& me) const noexcept {
+        if constexpr (Policy::statistics) me.resumed(now());
+    }
+
+    // One step is done: what follows begins now. One reading of the clock.
+    void tick(slot& me) const noexcept {
+        if constexpr (Policy::statistics) me.mark = now();
+    }
+
+    // An invocation is done that was at work for `before` ns and since `me.mark`. Returns its time.
+    std::int64_t work_done(slot& me, std::int64_t before = 0) const noexcept {
+        if constexpr (Policy::statistics) {
+            const std::int64_t since = me.mark;
+            me.mark = now();
+            return before + (me.mark - since);
+        } else {
+            static_cast<void>(me);
+            return before;
+        }
+    }
+
+    void succeeded(slot& me, std::int64_t spent) noexcept {
+        if constexpr (Policy::statistics) {
+            me.tasks.record(spent);
+        } else {
+            static_cast<void>(spent);
+            static_cast<void>(me);
+        }
+        if (counts_) invocations_.fetch_add(1, std::memory_order_relaxed);
+        if (run_counts_) run_.count_success();
+    }
+
+    // An invocation threw. False: that is more than is tolerated, and the run stops.
+    bool tolerates(slot& me, std::uint64_t item, std::exception_ptr error) noexcept;
+
+    // What can't be tolerated, because the stage can't go on.
+    void gave_up(slot& me, std::uint64_t item, std::exception_ptr error) noexcept;
+
+    // It takes nothing any more. The last of the stage's workers closes what they put into.
+    template <class Channel>
+    void leave(slot& me, Channel& output) noexcept {
+        if constexpr (Policy::statistics) me.enter(slot_state::off, now());
+        if (present_.fetch_sub(1, std::memory_order_acq_rel) == 1) output.close();
+        run_.worker_left();
+    }
+
+    std::int64_t now() const noexcept;
+
+    run_context& run_;
+
+  private:
+    const std::string name_;
+    const char* kind_;
+    executor& home_;
+    const std::optional<failure_limit> limit_;
+    std::vector<std::unique_ptr<slot>> slots_;
+    std::vector<worker> workers_;
+    std::int64_t begin_ = 0;
+    standard_platform::atomic<std::size_t> present_;
+    // Shared by the slots, so counted only where a rate needs them.
+    const bool counts_;
+    const bool run_counts_;
+    standard_platform::atomic<std::uint64_t> invocations_{0};
+    standard_platform::atomic<std::uint64_t> failures_{0};
+};
+
+template <class Policy>
+running_stage<Policy>::running_stage(run_context& run, const char* kind,
+                                     const stage_options& options)
+    : run_(run), name_(options.name), kind_(kind), home_(run.home_of(options)),
+      limit_(options.max_failures), present_(options.concurrency),
+      counts_(limit_ && limit_->is_rate()), run_counts_(!limit_ && run.limits_by_rate()) {
+    run_context::check(options.concurrency >= 1, options,
+                            "has no slot to work in; give it .concurrency = 1 or more");
+    for (std::size_t i = 0; i < options.concurrency; ++i) {
+        slots_.push_back(std::make_unique<slot>(name_, i));
+    }
+    workers_.reserve(options.concurrency);
+}
+
+template <class Policy>
+void running_stage<Policy>::start() noexcept {
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+        workers_[i].start(home_, Policy::statistics ? slots_[i].get() : nullptr, run_);
+    }
+}
+
+template <class Policy>
+std::int64_t running_stage<Policy>::now() const noexcept {
+    return run_.home().now().time_since_epoch().count();
+}
+
+template <class Policy>
+bool running_stage<Policy>::tolerates(slot& me, std::uint64_t item,
+                                      std::exception_ptr error) noexcept {
+    me.failures.store(me.failures.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    try {
+        run_.tell(failure(name_, item, error));
+    } catch (...) {
+        gave_up(me, item, std::current_exception());
+        return false;
+    }
+    bool too_many;
+    if (limit_) {
+        const std::uint64_t failures = failures_.fetch_add(1, std::memory_order_relaxed) + 1;
+        too_many = limit_->exceeded(failures, invocations_.load(std::memory_order_relaxed) + failures);
+    } else {
+        too_many = run_.exceeds_limit();
+    }
+    if (too_many) gave_up(me, item, std::move(error));
+    return !too_many;
+}
+
+template <class Policy>
+void running_stage<Policy>::gave_up(slot&, std::uint64_t item, std::exception_ptr error) noexcept {
+    try {
+        run_.record(failure(name_, item, error));
+    } catch (const std::bad_alloc&) {
+        run_.record(failure({}, item, std::move(error)));  // without the name, which allocates
+    }
+}
+
+template <class Policy>
+stage_stats running_stage<Policy>::stats() const {
+    stage_stats s;
+    s.name = name_;
+    s.kind = kind_;
+    s.concurrency = slots_.size();
+    s.slots.resize(slots_.size());
+    if constexpr (Policy::statistics) {
+        // All slots at one instant, so that their states sum to concurrency x elapsed.
+        for (const auto& each : slots_) each->lock();
+        std::int64_t at = now();
+        for (const auto& each : slots_) at = std::max(at, each->last_transition());
+        for (std::size_t i = 0; i < slots_.size(); ++i) {
+            const auto& spent = slots_[i]->spent_until(at);
+            const auto in = [&spent](slot_state state) {
+                return duration(spent[static_cast<std::size_t>(state)]);
+            };
+            slot_times& times = s.slots[i];
+            times.off = in(slot_state::off);
+            times.wait_get = in(slot_state::wait_get);
+            times.runnable = in(slot_state::runnable);
+            times.run = in(slot_state::run);
+            times.await = in(slot_state::await);
+            times.wait_put = in(slot_state::wait_put);
+        }
+        for (const auto& each : slots_) each->unlock();
+        s.elapsed = duration(at - begin_);
+        for (const auto& each : slots_) {
+            s.task_times.add(each->tasks);
+            s.num_failures += each->failures.load(std::memory_order_relaxed);
+        }
+        s.num_tasks = s.task_times.count() + s.num_failures;
+        s.task_time = s.task_times.sum();
+        s.busy = s.times().busy();
+    }
+    return s;
+}
+
+}  // namespace weir::detail
+
+#endif

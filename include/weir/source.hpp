@@ -1,0 +1,291 @@
+// weir floor 10: the stage that every pipeline begins with
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_SOURCE_HPP
+#define WEIR_SOURCE_HPP
+
+#include <weir/channel.hpp>
+#include <weir/run_core.hpp>
+#include <weir/running_stage.hpp>
+#include <weir/stage.hpp>
+#include <weir/stage_options.hpp>
+
+#include <cstddef>           // for std::size_t
+#include <cstdint>           // for std::int64_t
+#include <exception>         // for std::exception_ptr
+#include <functional>        // for std::reference_wrapper
+#include <initializer_list>  // for std::initializer_list
+#include <iterator>          // for std::default_sentinel
+#include <memory>            // for std::make_unique
+#include <optional>          // for std::optional
+#include <ranges>            // for std::ranges::input_range
+#include <string>            // for std::string
+#include <type_traits>       // for std::invoke_result_t
+#include <utility>           // for std::move
+#include <vector>            // for std::vector
+
+namespace weir {
+
+/// Of a source.
+struct source_options {
+    std::string name = "src";
+    /// Where it runs; null: where the run was started.
+    weir::executor* executor = nullptr;
+    /// Of the queue behind it, in items, at least 1.
+    std::size_t capacity = 2;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_reference_wrapper = false;
+template <class T>
+inline constexpr bool is_reference_wrapper<std::reference_wrapper<T>> = true;
+
+// Gives the items of what a source was made from, one a call, then nothing. `item` is their type;
+// `waits` tells whether a call has to be awaited.
+template <class S>
+class items_of;
+
+template <class R>
+concept source_range = std::ranges::input_range<R&>;
+
+// A range: a container is owned by the run, so that its elements can be moved out; a view is not.
+template <source_range R>
+class items_of<R> {
+  public:
+    using item = std::ranges::range_value_t<R&>;
+    static constexpr bool waits = false;
+
+    explicit items_of(R&& range) : range_(std::move(range)) {}
+
+    std::optional<item> next() {
+        if (!at_) {
+            at_.emplace(std::ranges::begin(range_));
+        } else if (*at_ != std::ranges::end(range_)) {
+            ++*at_;
+        }
+        if (*at_ == std::ranges::end(range_)) return std::nullopt;
+        if constexpr (std::ranges::view<R> || !std::is_constructible_v<item, movable>) {
+            return std::optional<item>(**at_);
+        } else {
+            return std::optional<item>(static_cast<movable>(**at_));
+        }
+    }
+
+  private:
+    using movable = std::ranges::range_rvalue_reference_t<R&>;
+    R range_;
+    std::optional<std::ranges::iterator_t<R>> at_;
+};
+
+// A range that the user keeps: std::ref(range).
+template <class R>
+    requires source_range<R>
+class items_of<std::reference_wrapper<R>> {
+  public:
+    using item = std::ranges::range_value_t<R&>;
+    static constexpr bool waits = false;
+
+    explicit items_of(std::reference_wrapper<R>&& range) : range_(range) {}
+
+    std::optional<item> next() {
+        if (!at_) {
+            at_.emplace(std::ranges::begin(range_.get()));
+        } else if (*at_ != std::ranges::end(range_.get())) {
+            ++*at_;
+        }
+        if (*at_ == std::ranges::end(range_.get())) return std::nullopt;
+        return std::optional<item>(**at_);
+    }
+
+  private:
+    std::reference_wrapper<R> range_;
+    std::optional<std::ranges::iterator_t<R>> at_;
+};
+
+template <class T>
+class items_of<async_generator<T>> {
+  public:
+    using item = T;
+    static constexpr bool waits = true;
+
+    explicit items_of(async_generator<T>&& values) : values_(std::move(values)) {}
+    auto next(coroutine_env&) { return values_.next(); }
+
+  private:
+    async_generator<T> values_;
+};
+
+// A function that gives an optional item, or something to await that does.
+template <class F>
+concept gives_optional = std::is_invocable_v<F&> && is_optional<awaited_t<std::invoke_result_t<F&>>>;
+
+template <gives_optional F>
+class items_of<F> {
+    using call = std::invoke_result_t<F&>;
+
+  public:
+    using item = typename awaited_t<call>::value_type;
+    static constexpr bool waits = awaitable<call>;
+
+    explicit items_of(F&& function) : function_(std::move(function)) {}
+
+    std::optional<item> next()
+        requires(!waits)
+    {
+        return function_();
+    }
+    decltype(auto) next(coroutine_env& env)
+        requires waits
+    {
+        pending_.emplace(function_());
+        return await_measured(*pending_, env);
+    }
+
+  private:
+    F function_;
+    std::conditional_t<waits, std::optional<call>, no_meter> pending_;
+};
+
+// A function that gives a range or a generator: called anew in each run.
+template <class F>
+concept gives_range =
+    std::is_invocable_v<F&> && !gives_optional<F> &&
+    (source_range<std::invoke_result_t<F&>> || is_async_generator<std::invoke_result_t<F&>>);
+
+template <gives_range F>
+class items_of<F> {
+    using inner = items_of<std::decay_t<std::invoke_result_t<F&>>>;
+
+  public:
+    using item = typename inner::item;
+    static constexpr bool waits = inner::waits;
+
+    explicit items_of(F&& function) : function_(std::move(function)) {}
+
+    template <class... Env>
+    decltype(auto) next(Env&... env) {
+        if (!items_) items_.emplace(function_());
+        return items_->next(env...);
+    }
+
+  private:
+    F function_;
+    std::optional<inner> items_;
+};
+
+template <class S>
+concept source_like =
+    source_range<S> || is_reference_wrapper<S> || is_async_generator<S> || gives_optional<S> ||
+    gives_range<S>;
+
+template <class S, class Policy>
+class running_source final : public running_stage<Policy> {
+    using items = items_of<S>;
+    using Out = typename items::item;
+    using output = channel<Out, Policy>;
+    using typename running_stage<Policy>::worker;
+
+  public:
+    running_source(run_context& run, const stage_options& options, S&& from, output& out)
+        : running_stage<Policy>(run, "source", options), items_(std::move(from)), out_(out) {}
+
+  private:
+    worker make_worker(slot& me) override { return give(me); }
+
+    worker give(slot& me) {
+        [[maybe_unused]] coroutine_env& env = co_await my_env();
+        this->arrive(me);
+        std::uint64_t number = 0;
+        while (true) {
+            std::optional<Out> item;
+            std::exception_ptr error;
+            try {
+                if constexpr (items::waits) {
+                    auto got = co_await items_.next(env);
+                    item = std::move(got);
+                } else {
+                    item = items_.next();
+                }
+            } catch (...) {
+                error = std::current_exception();
+            }
+            const std::int64_t spent = this->work_done(me);
+            if (error) {
+                // Where it stands is unknown, so there is no next item to go on with.
+                this->gave_up(me, number, std::move(error));
+                break;
+            }
+            if (!item) break;
+            this->succeeded(me, spent);
+            ++number;
+            put_operation<output> put(out_, *item, {}, &me);
+            const bool taken = co_await put;
+            if (!taken) break;
+        }
+        this->leave(me, out_);
+    }
+
+    items items_;
+    output& out_;
+};
+
+template <class S>
+struct source_stage : stage_base {
+    template <class U>
+    source_stage(U&& from, source_options o) : items(std::forward<U>(from)) {
+        options.name = std::move(o.name);
+        options.executor = o.executor;
+        options.capacity = o.capacity;
+    }
+
+    using output = typename items_of<S>::item;
+
+    template <class Self, class Policy>
+    static channel<output, Policy>& attach(Self&& self, run_core<Policy>& run) {
+        run.check(self.options.concurrency == 1, self.options,
+                  "is a source: it gives one item after the other, its concurrency is 1");
+        auto& out = run.template add_queue<output>(self.options);
+        run.add_stage(std::make_unique<running_source<S, Policy>>(
+            run, self.options, S(std::forward<Self>(self).items), out));
+        return out;
+    }
+
+    S items;
+};
+
+}  // namespace detail
+
+/// Where a pipeline's items come from.
+///
+/// \param items    one of
+///                 - a range: a container, by value (a run moves the elements out of its own copy);
+///                   a view, or `std::ref(container)`, which outlives the run; a `generator`;
+///                 - an `async_generator`;
+///                 - a function that gives `std::optional<T>`, or an awaitable of it: called until it
+///                   gives none;
+///                 - a function that gives a range or a generator: called at the start of each run.
+///                 A generator itself is for one run: start the pipeline as an rvalue.
+/// \param options  see `source_options`.
+/// Order:    one item after the other, each pulled when there is room for it.
+/// Errors:   an exception ends the stream and fails the run, whatever `max_failures` says: there is
+///           no next item to go on with. Items that were given before it are delivered.
+template <class S>
+[[nodiscard]] auto source(S&& items, source_options options = {}) {
+    static_assert(detail::source_like<std::decay_t<S>>,
+                  "weir: a source needs a range, a generator, an async_generator, or a function that "
+                  "gives std::optional items, a range or a generator; this is none of them");
+    if constexpr (detail::source_like<std::decay_t<S>>) {
+        return detail::source_stage<std::decay_t<S>>(std::forward<S>(items), std::move(options));
+    }
+}
+
+/// The same from a list: `source({"a", "b"})`.
+template <class T>
+[[nodiscard]] auto source(std::initializer_list<T> items, source_options options = {}) {
+    return source(std::vector<T>(items), std::move(options));
+}
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,106 @@
+// weir floor 9: what every kind of stage description has, and what is asked of its types
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGE_HPP
+#define WEIR_STAGE_HPP
+
+#include <weir/async_generator.hpp>
+#include <weir/awaitable.hpp>
+#include <weir/detail/env.hpp>
+#include <weir/generator.hpp>
+#include <weir/run_core.hpp>
+#include <weir/stage_options.hpp>
+#include <weir/task.hpp>
+
+#include <concepts>     // for std::derived_from
+#include <coroutine>    // for std::coroutine_handle
+#include <iterator>     // for std::default_sentinel
+#include <optional>     // for std::optional
+#include <type_traits>  // for std::remove_cvref_t
+#include <utility>      // for std::move
+
+namespace weir {
+
+namespace detail {
+
+// The base of every stage description; what it describes is built by
+//     template <class Policy, class In> channel<Out, Policy>& attach(run_core<Policy>&, channel<In, Policy>&)
+// which moves out of the description if it is an rvalue.
+struct stage_base {
+    stage_options options;
+
+    template <class Function>
+    void each_options(Function function) {
+        function(options);
+    }
+};
+
+template <class S>
+concept stage_description = std::derived_from<std::remove_cvref_t<S>, stage_base>;
+
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
+template <class T>
+inline constexpr bool is_generator = false;
+template <class T>
+inline constexpr bool is_generator<generator<T>> = true;
+
+template <class T>
+inline constexpr bool is_async_generator = false;
+template <class T>
+inline constexpr bool is_async_generator<async_generator<T>> = true;
+
+// What a call gives once it was awaited, if it has to be.
+template <class R>
+struct awaited {
+    using type = R;
+};
+template <awaitable R>
+struct awaited<R> {
+    using type = await_result_t<R>;
+};
+template <class R>
+using awaited_t = std::remove_cvref_t<typename awaited<R>::type>;
+
+// Awaits on behalf of a stage's function: a task tells the slot by itself what it does, anything
+// else is told for.
+template <class A>
+decltype(auto) await_measured(A& a, coroutine_env& env) {
+    if constexpr (is_task<A>) {
+        return std::move(a);
+    } else {
+        return observed<A>(std::move(a), env);
+    }
+}
+
+// The first value of a range, or the one after the last that was asked for.
+template <class Out, class T>
+std::optional<Out> next_of(generator<T>& values, bool first) {
+    auto at = values.begin();
+    if (!first) ++at;
+    if (at == std::default_sentinel) return std::nullopt;
+    return std::optional<Out>(*at);
+}
+
+// The environment of the coroutine that awaits it.
+class my_env {
+  public:
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
+        env_ = &h.promise().env();
+        return false;
+    }
+    coroutine_env& await_resume() const noexcept { return *env_; }
+
+  private:
+    coroutine_env* env_ = nullptr;
+};
+
+}  // namespace detail
+
+}  // namespace weir
+
+#endif
