@@ -1,4 +1,4 @@
-// weir floor 4: a coroutine that gives many values and may wait between them
+// weir floor 5: a coroutine that gives many values and may wait between them
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASYNC_GENERATOR_HPP
 #define WEIR_ASYNC_GENERATOR_HPP

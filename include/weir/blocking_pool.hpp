@@ -1,4 +1,4 @@
-// weir floor 3: threads for functions that block
+// weir floor 4: threads for functions that block
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_BLOCKING_POOL_HPP
 #define WEIR_BLOCKING_POOL_HPP

@@ -1,4 +1,4 @@
-// weir floor 5: a bounded queue between coroutines, and between them and threads, that measures itself
+// weir floor 7: a bounded queue between coroutines, and between them and threads, that measures itself
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_HPP
 #define WEIR_CHANNEL_HPP

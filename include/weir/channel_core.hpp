@@ -1,4 +1,4 @@
-// weir floor 3: what a channel does whatever its items are: lock, lines of waiters, clock, figures
+// weir floor 5: what a channel does whatever its items are: lock, lines of waiters, clock, figures
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_CORE_HPP
 #define WEIR_CHANNEL_CORE_HPP

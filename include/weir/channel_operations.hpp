@@ -1,4 +1,4 @@
-// weir floor 4: how a coroutine, or a thread, puts into a channel and gets from it
+// weir floor 6: how a coroutine, or a thread, puts into a channel and gets from it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_OPERATIONS_HPP
 #define WEIR_CHANNEL_OPERATIONS_HPP

@@ -1,4 +1,4 @@
-// weir floor 2: the one seam to an engine: post a coroutine, read the clock, be woken at an instant
+// weir floor 3: the one seam to an engine: post a coroutine, read the clock, be woken at an instant
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_HPP
 #define WEIR_EXECUTOR_HPP

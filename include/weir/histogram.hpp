@@ -1,4 +1,4 @@
-// weir floor 1: how durations are distributed: counts by size, from which quantiles are read
+// weir floor 2: how durations are distributed: counts by size, from which quantiles are read
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_HISTOGRAM_HPP
 #define WEIR_HISTOGRAM_HPP

@@ -1,4 +1,4 @@
-// weir floor 2: a timer queue for executors with several threads
+// weir floor 3: a timer queue for executors with several threads
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_LOCKED_TIMERS_HPP
 #define WEIR_LOCKED_TIMERS_HPP

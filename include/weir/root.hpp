@@ -1,4 +1,4 @@
-// weir floor 3: the coroutine at the bottom: starts an awaitable on an executor, tells when it ended
+// weir floor 4: the coroutine at the bottom: starts an awaitable on an executor, tells when it ended
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ROOT_HPP
 #define WEIR_ROOT_HPP

@@ -1,4 +1,4 @@
-// weir floor 3: an executor that one thread runs, and any thread may post to
+// weir floor 4: an executor that one thread runs, and any thread may post to
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_LOOP_HPP
 #define WEIR_RUN_LOOP_HPP

@@ -1,4 +1,4 @@
-// weir floor 3: waiting for an instant of the executor's clock
+// weir floor 4: waiting for an instant of the executor's clock
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SLEEP_HPP
 #define WEIR_SLEEP_HPP

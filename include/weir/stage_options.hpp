@@ -1,4 +1,4 @@
-// weir floor 3: what can be set for a stage, and for a run
+// weir floor 5: what can be set for a stage, and for a run
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGE_OPTIONS_HPP
 #define WEIR_STAGE_OPTIONS_HPP

@@ -1,4 +1,4 @@
-// weir floor 2: what was measured, as plain values: a channel's, a stage's, a whole pipeline's
+// weir floor 4: what was measured, as plain values: a channel's, a stage's, a whole pipeline's
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STATS_HPP
 #define WEIR_STATS_HPP

@@ -1,4 +1,4 @@
-// weir floor 4: a thread waits for an awaitable
+// weir floor 5: a thread waits for an awaitable
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SYNC_WAIT_HPP
 #define WEIR_SYNC_WAIT_HPP

@@ -1,4 +1,4 @@
-// weir floor 3: a lazy coroutine with one result
+// weir floor 4: a lazy coroutine with one result
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_HPP
 #define WEIR_TASK_HPP

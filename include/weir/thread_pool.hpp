@@ -1,4 +1,4 @@
-// weir floor 3: a work-stealing pool, one worker a core
+// weir floor 4: a work-stealing pool, one worker a core
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_THREAD_POOL_HPP
 #define WEIR_THREAD_POOL_HPP

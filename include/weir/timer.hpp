@@ -1,4 +1,4 @@
-// weir floor 1: a wake-up at an instant, and the queue in which an executor keeps them
+// weir floor 2: a wake-up at an instant, and the queue in which an executor keeps them
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TIMER_HPP
 #define WEIR_TIMER_HPP

@@ -1,4 +1,4 @@
-// weir floor 3: an executor whose clock moves only when nothing can run
+// weir floor 4: an executor whose clock moves only when nothing can run
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_VIRTUAL_TIME_HPP
 #define WEIR_VIRTUAL_TIME_HPP

@@ -1,4 +1,4 @@
-// weir floor 4: awaits many at once
+// weir floor 5: awaits many at once
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_WHEN_ALL_HPP
 #define WEIR_WHEN_ALL_HPP

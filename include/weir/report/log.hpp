@@ -1,4 +1,4 @@
-// weir floor 8: statistics as lines of a log, in the formats of the documents
+// weir floor 13: statistics as lines of a log, in the formats of the documents
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_LOG_HPP
 #define WEIR_REPORT_LOG_HPP
