@@ -27,6 +27,9 @@ namespace weir {
 /// for a concept behind a type-erased reference with its own table, and needs no wrapper to store.
 class executor {
   public:
+    /// What a blocked thread waits on: `is_set`, `wait(ns)`, `poke`. See `drive`.
+    using flag = detail::parker;
+
     /// Queues a coroutine to be resumed. Any thread may call it unless the implementation says
     /// otherwise.
     virtual void post(std::coroutine_handle<> h) noexcept = 0;
@@ -47,11 +50,13 @@ class executor {
 
     /// Called again and again by a thread that waits until `done` is set. Runs a little of the
     /// executor's work, never past the instant `limit`; where there is none, sleeps on
-    /// `done.wait(ns)` and may be woken by `done.poke()` when there is some.
+    /// `done.wait(ns)` and may be woken by `done.poke()` when there is some. An executor that runs
+    /// on the thread of whoever calls it (a game loop) overrides this, so that a blocking call, and the
+    /// destructor of a run, does its work instead of waiting for ever.
     /// \returns false if the executor has threads of its own and needs no help from this one: the
     ///          caller then sleeps by itself.
     /// Errors: `deadlock_error` from an executor that sees that nothing can ever run again.
-    virtual bool drive(detail::parker& done, time_point limit) {
+    virtual bool drive(flag& done, time_point limit) {
         static_cast<void>(done);
         static_cast<void>(limit);
         return false;

@@ -47,26 +47,27 @@ template <class T>
 /// What a channel measured.
 struct channel_stats {
     std::string name;
-    std::size_t size = 0;      ///< items in it at the snapshot
-    std::size_t capacity = 0;  ///< items it has room for at the snapshot
-    duration elapsed{};        ///< from the channel's start to the snapshot
+    std::size_t size = 0;       ///< items in it at the snapshot
+    std::size_t capacity = 0;   ///< items it has room for at the snapshot
+    duration elapsed{};         ///< from the channel's start to the snapshot
     std::uint64_t num_put = 0;  ///< puts completed; a refused one (closed, stopped, full) is none
     std::uint64_t num_get = 0;  ///< gets completed with an item
-    duration put_wait{};     ///< time that puts waited for room, summed over puts
-    duration get_wait{};     ///< time that gets waited for an item, summed over gets
-    duration put_blocked{};  ///< time in which at least one put waited
-    duration get_blocked{};  ///< time in which at least one get waited
-    duration empty{};        ///< time in which no item was in it; handing an item to a get that
-                             ///< waits does not end it
-    histogram put_waits;     ///< of the wait of each completed put; no wait counts as 0
-    histogram get_waits;     ///< of the wait of each completed get; no wait counts as 0
+    duration put_wait{};        ///< time that puts waited for room, summed over puts
+    duration get_wait{};        ///< time that gets waited for an item, summed over gets
+    duration put_blocked{};     ///< time in which at least one put waited
+    duration get_blocked{};     ///< time in which at least one get waited
+    duration empty{};           ///< time in which no item was in it; handing an item to a get that
+                                ///< waits does not end it
+    histogram put_waits;        ///< of the wait of each completed put; no wait counts as 0
+    histogram get_waits;        ///< of the wait of each completed get; no wait counts as 0
 
     /// Data readiness, which the documents also call occupancy rate: the share of the time in which
     /// an item was there to be taken.
     /// \returns 0 to 1; 0 before any time has passed.
     [[nodiscard]] double readiness() const noexcept {
         if (elapsed <= duration(0)) return 0;
-        const double share = static_cast<double>(empty.count()) / static_cast<double>(elapsed.count());
+        const double share =
+            static_cast<double>(empty.count()) / static_cast<double>(elapsed.count());
         return std::clamp(1 - share, 0.0, 1.0);
     }
 
@@ -93,7 +94,8 @@ struct channel_stats {
 
     /// A lap: what happened from `earlier` to `later`. Name, size and capacity are the later ones.
     /// Nothing becomes negative, whatever is subtracted.
-    [[nodiscard]] friend channel_stats operator-(channel_stats later, const channel_stats& earlier) {
+    [[nodiscard]] friend channel_stats operator-(channel_stats later,
+                                                 const channel_stats& earlier) {
         later.elapsed = detail::since(earlier.elapsed, later.elapsed);
         later.num_put = detail::since(earlier.num_put, later.num_put);
         later.num_get = detail::since(earlier.num_get, later.num_get);
@@ -145,7 +147,8 @@ struct slot_times {
         wait_put = detail::since(earlier.wait_put, wait_put);
         return *this;
     }
-    [[nodiscard]] friend constexpr slot_times operator+(slot_times a, const slot_times& b) noexcept {
+    [[nodiscard]] friend constexpr slot_times operator+(slot_times a,
+                                                        const slot_times& b) noexcept {
         a += b;
         return a;
     }
@@ -166,9 +169,9 @@ struct stage_stats {
     std::uint64_t num_tasks = 0;     ///< invocations finished, failed ones included
     std::uint64_t num_failures = 0;  ///< invocations that ended with an exception
     duration task_time{};            ///< time of the successful invocations, summed
-    duration busy{};                 ///< time of all invocations, summed over slots, open ones included
-    std::vector<slot_times> slots;   ///< one a slot
-    histogram task_times;            ///< of the time of each successful invocation
+    duration busy{};  ///< time of all invocations, summed over slots, open ones included
+    std::vector<slot_times> slots;  ///< one a slot
+    histogram task_times;           ///< of the time of each successful invocation
 
     /// \returns the slots' times, summed.
     [[nodiscard]] slot_times times() const noexcept {
@@ -185,8 +188,8 @@ struct stage_stats {
     /// \returns invocations finished a second.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_tasks, elapsed); }
 
-    /// A lap: what happened from `earlier` to `later`. Slots are matched by position; name, kind and
-    /// concurrency are the later ones. Nothing becomes negative.
+    /// A lap: what happened from `earlier` to `later`. Slots are matched by position; name, kind
+    /// and concurrency are the later ones. Nothing becomes negative.
     [[nodiscard]] friend stage_stats operator-(stage_stats later, const stage_stats& earlier) {
         later.elapsed = detail::since(earlier.elapsed, later.elapsed);
         later.num_tasks = detail::since(earlier.num_tasks, later.num_tasks);
@@ -208,8 +211,8 @@ struct pipeline_stats {
     std::vector<stage_stats> stages;      ///< in the order in which items pass: source ... sink
     std::vector<channel_stats> channels;  ///< `stages[i]` puts into `channels[i]`
 
-    /// A lap: what happened from `earlier` to `later`, two snapshots of one run. Stages and channels
-    /// are matched by position; those that the earlier one lacks are taken whole.
+    /// A lap: what happened from `earlier` to `later`, two snapshots of one run. Stages and
+    /// channels are matched by position; those that the earlier one lacks are taken whole.
     [[nodiscard]] friend pipeline_stats operator-(pipeline_stats later,
                                                   const pipeline_stats& earlier) {
         later.elapsed = detail::since(earlier.elapsed, later.elapsed);

@@ -75,8 +75,9 @@ class basic_stop_source {
     /// Runs every registered callback, on this thread, before it returns. A callback may destroy
     /// this source.
     ///
-    /// \returns true if this call made the request; false if it had been made, or from a source that
-    ///          was moved from. The callbacks may then still be running on the thread that made it.
+    /// \returns true if this call made the request; false if it had been made, or from a source
+    ///          that was moved from. In the first case of these two the callbacks may still be
+    ///          running, on the thread that made the request.
     /// Errors:  a callback that throws ends the program.
     bool request_stop() const noexcept {
         const detail::basic_stop_ref<Platform> keep = state_;
@@ -129,10 +130,10 @@ class stop_callback : detail::basic_stop_node<Platform> {
     /// \param callback  what to call; also moved from if no stop is possible.
     /// Errors: only those of constructing the callback.
     template <class F>
-        requires std::constructible_from<Callback, F>
-    [[nodiscard("it is called only while this object lives")]]
-    explicit stop_callback(basic_stop_token<Platform> token,
-                           F&& callback) noexcept(std::is_nothrow_constructible_v<Callback, F>)
+    requires std::constructible_from<Callback, F>
+    [[nodiscard("it is called only while this object lives")]] explicit stop_callback(
+        basic_stop_token<Platform> token,
+        F&& callback) noexcept(std::is_nothrow_constructible_v<Callback, F>)
         : node(&run), callback_(std::forward<F>(callback)) {
         if (!token.stop_possible()) return;
         // Kept before it is linked: the callback may run, and destroy this object, from then on.

@@ -33,8 +33,8 @@ namespace weir {
 /// one and the same coroutine for 10 us: a chatting pair stays on one core.
 ///
 /// Order: the slot runs three times in a row at most. So a coroutine that n others are queued before
-/// starts after at most 4 n + 3 resumptions of its worker, and one posted from outside after at most
-/// 61 (n + 1) resumptions of any worker, however busy its neighbours are.
+/// starts after at most 4 n + 3 resumptions of its worker (64 n + 64 if more than 256 are queued), and
+/// one posted from outside after at most 61 (n + 1) of any worker, however busy its neighbours are.
 /// Threads: any may post and add timers. Nothing is ever resumed inside `post`.
 /// Lifetime: the destructor runs what is still posted, then joins. All coroutines that use the pool
 /// have to end by that; no timer may be pending.
@@ -147,6 +147,8 @@ class basic_thread_pool final : public executor {
     static constexpr std::uint64_t inbox_period = 61;  // resumptions; prime, as in Go's scheduler
     static constexpr std::uint64_t timer_period = 8;   // a clock read (25 ns) every so many resumptions
     static constexpr std::size_t inbox_batch = 32;
+    static constexpr std::size_t long_queue = 256;
+    static constexpr unsigned eldest_period = 16;
     static constexpr std::int64_t stuck = 10'000;       // ns in one coroutine: its slot is fair game
     static constexpr std::int64_t spin = 20'000;        // ns of searching before the first nap
     static constexpr std::int64_t first_nap = 50'000;   // ns; the kernel's timer slack is as much
@@ -162,6 +164,7 @@ class basic_thread_pool final : public executor {
         void* running = nullptr;
         unsigned streak = 0;
         unsigned misses = 0;
+        unsigned taken = 0;
         std::uint64_t random = 1;
     };
 
@@ -222,11 +225,19 @@ class basic_thread_pool final : public executor {
         me.streak = 0;
         if (!me.queue.empty()) {
             if (void* const p = take_next(me)) push(me, p);
-            if (void* const p = me.queue.steal()) return p;
+            if (void* const p = take_queued(me)) return p;
         }
         if (void* const p = receive(me)) return p;
         if (void* const p = take_next(me)) return p;
         return steal(me);
+    }
+
+    // First come, first served; but a long queue comes from a tree that spreads faster than it is run,
+    // and is served youngest first, so that the tree is walked in depth and not in breadth, except for
+    // every sixteenth. (10^6 leaves, ten a node: 8 MB and 51 ns a leaf, against 73 MB and 70 ns.)
+    void* take_queued(worker& me) noexcept {
+        if (me.queue.size() <= long_queue || ++me.taken % eldest_period == 0) return me.queue.steal();
+        return me.queue.pop_bottom();
     }
 
     // From outside: one to run, and more into the own queue.

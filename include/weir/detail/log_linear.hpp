@@ -1,4 +1,4 @@
-// weir floor 0: the buckets of a histogram of durations: linear inside an octave, octaves in powers of two
+// weir floor 0: the buckets of a histogram of durations: 32 of equal width in each power of two
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_DETAIL_LOG_LINEAR_HPP
 #define WEIR_DETAIL_LOG_LINEAR_HPP
@@ -10,8 +10,8 @@
 namespace weir::detail {
 
 // Each octave [2^k, 2^(k+1)) is cut into 32 buckets of equal width, so a bucket is never wider than
-// 1/32 of what it holds: a value that is reported as the greatest of its bucket is too great by less
-// than 1/32 (3.125 %), and exact below 64 ns.
+// 1/32 of what it holds: a value that is reported as the greatest of its bucket is too great by
+// less than 1/32 (3.125 %), and exact below 64 ns.
 //
 // | values, ns       | bucket width, ns | buckets      |
 // |------------------|------------------|--------------|
@@ -25,8 +25,8 @@ namespace weir::detail {
 //
 // Source: G. Tene, HdrHistogram, http://hdrhistogram.org (the scheme); the numbers are our own.
 struct log_linear {
-    static constexpr int sub_bits = 5;                                   // 2^5 = 32 buckets an octave
-    static constexpr std::int64_t limit = std::int64_t{1} << 44;         // from here on: saturated
+    static constexpr int sub_bits = 5;                            // 2^5 = 32 buckets an octave
+    static constexpr std::int64_t limit = std::int64_t{1} << 44;  // from here on: saturated
     static constexpr std::size_t num_buckets = (44 - sub_bits + 1) << sub_bits;
     static constexpr std::size_t last = num_buckets - 1;
 

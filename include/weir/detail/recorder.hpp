@@ -11,8 +11,8 @@
 
 namespace weir::detail {
 
-// Writers take turns (a lock or the hand-over of a coroutine orders them), so a counter is raised by
-// a load and a store: no read-modify-write, no locked bus. `weir::histogram` takes snapshots.
+// Writers take turns (a lock or the hand-over of a coroutine orders them), so a counter is raised
+// by a load and a store: no read-modify-write, no locked bus. `weir::histogram` takes snapshots.
 //
 // Memory order: record() writes the maximum and the sum first and the cell last, with release;
 // in_bucket() reads with acquire. Who reads all cells first and the maximum and sum after them, has

@@ -47,10 +47,10 @@ class basic_stop_node {
     friend basic_stop_state<Platform>;
 
     function* run_;
-    basic_stop_node* next_ = nullptr;      // under the state's lock, as the next two
+    basic_stop_node* next_ = nullptr;  // under the state's lock, as the next two
     basic_stop_node* previous_ = nullptr;
     bool linked_ = false;
-    bool* destroyed_ = nullptr;            // the requesting thread's own
+    bool* destroyed_ = nullptr;  // the requesting thread's own
     basic_parker<Platform> done_;
 };
 
@@ -170,7 +170,8 @@ class basic_stop_ref {
     basic_stop_ref(const basic_stop_ref& other) noexcept : state_(other.state_) {
         if (state_ != nullptr) state_->own();
     }
-    basic_stop_ref(basic_stop_ref&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+    basic_stop_ref(basic_stop_ref&& other) noexcept
+        : state_(std::exchange(other.state_, nullptr)) {}
     basic_stop_ref& operator=(basic_stop_ref other) noexcept {
         std::swap(state_, other.state_);
         return *this;

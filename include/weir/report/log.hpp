@@ -14,8 +14,8 @@ namespace weir {
 
 /// Which of the two formats that users of such pipelines know.
 enum class log_style {
-    current,   ///< one line for each stage that has tasks and one for each queue
-    document,  ///< the shorter, older one: one line for each stage that has tasks and one for the sink
+    current,  ///< one line for each stage that has tasks and one for each queue
+    document,  ///< the older one: one line for each stage that has tasks and one for the sink
 };
 
 namespace detail {
@@ -30,19 +30,21 @@ namespace detail {
     std::string label = s.name;
     if (s.concurrency > 1) label += "[" + std::to_string(s.concurrency) + "]";
     return "[" + label + "]\tCompleted " + right(std::to_string(s.num_tasks), 5) + " tasks (" +
-           right(std::to_string(s.num_failures), 3) + " failed). Ave task time: " +
-           log_time(s.ave_time()) + ". P90: " + log_time(s.task_times.p90()) + ". P99: " +
-           log_time(s.task_times.p99()) + ".\n";
+           right(std::to_string(s.num_failures), 3) +
+           " failed). Ave task time: " + log_time(s.ave_time()) +
+           ". P90: " + log_time(s.task_times.p90()) + ". P99: " + log_time(s.task_times.p99()) +
+           ".\n";
 }
 
 [[nodiscard]] inline std::string current_line(const channel_stats& c) {
     using namespace units;
-    // The documents cut the occupancy rate to whole percents: only all of the time is 100 %. What is
-    // added keeps a share such as 0.57, a little less than that in floating point, from being cut.
+    // The documents cut the occupancy rate to whole percents: only all of the time is 100 %. What
+    // is added keeps 0.57, which 1 - 0.43 falls a little short of, from being cut to 56 %.
     const auto occupancy = static_cast<int>(100 * c.readiness() + 1e-9);
-    return "[" + c.name + "_queue]\tProcessed " + right(std::to_string(c.num_get), 5) + " items in " +
-           log_time(c.elapsed) + " (QPS: " + right(fixed(c.rate(), 1), 6) + ") Ave wait time: put: " +
-           log_time(c.ave_put_wait()) + ", get (by next stage): " + log_time(c.ave_get_gap()) +
+    return "[" + c.name + "_queue]\tProcessed " + right(std::to_string(c.num_get), 5) +
+           " items in " + log_time(c.elapsed) + " (QPS: " + right(fixed(c.rate(), 1), 6) +
+           ") Ave wait time: put: " + log_time(c.ave_put_wait()) +
+           ", get (by next stage): " + log_time(c.ave_get_gap()) +
            ". P90: put: " + log_time(c.put_waits.p90()) + ", get: " + log_time(c.get_waits.p90()) +
            ". P99: put: " + log_time(c.put_waits.p99()) + ", get: " + log_time(c.get_waits.p99()) +
            ". Occupancy rate: " + std::to_string(occupancy) + "%\n";
@@ -63,9 +65,9 @@ namespace detail {
     using namespace units;
     return "[" + s.name + "]\tCompleted " + right(std::to_string(s.num_tasks), 5) + " tasks (" +
            right(std::to_string(s.num_failures), 3) + " failed) in " +
-           document_time(s.elapsed, false) + ". QPS: " + fixed(s.rate(), 2) + " (Concurrency: " +
-           right(std::to_string(s.concurrency), 3) + "). Average task time: " +
-           document_time(s.ave_time(), false) + ".\n";
+           document_time(s.elapsed, false) + ". QPS: " + fixed(s.rate(), 2) +
+           " (Concurrency: " + right(std::to_string(s.concurrency), 3) +
+           "). Average task time: " + document_time(s.ave_time(), false) + ".\n";
 }
 
 // `in` is the queue that the sink takes from, `out` the one that it fills.
@@ -73,17 +75,17 @@ namespace detail {
                                                const channel_stats& out) {
     using namespace units;
     const duration upstream = in == nullptr ? duration(0) : in->ave_get_wait();
-    return "[" + sink.name + "]\tProcessed " + right(std::to_string(out.num_put), 5) + " items in " +
-           document_time(sink.elapsed, true) + ". QPS: " +
-           fixed(per_second(out.num_put, sink.elapsed), 2) + ". Average wait time: Upstream: " +
-           document_time(upstream, true) + ", Downstream: " + document_time(out.ave_put_wait(), true) +
-           ".\n";
+    return "[" + sink.name + "]\tProcessed " + right(std::to_string(out.num_put), 5) +
+           " items in " + document_time(sink.elapsed, true) +
+           ". QPS: " + fixed(per_second(out.num_put, sink.elapsed), 2) +
+           ". Average wait time: Upstream: " + document_time(upstream, true) +
+           ", Downstream: " + document_time(out.ave_put_wait(), true) + ".\n";
 }
 
 }  // namespace detail
 
-/// \returns the lines of one report, each with its end of line. A stage is called `name[c]` if it has
-///          c > 1 slots, a queue `name_queue`.
+/// \returns the lines of one report, each with its end of line. In the current style a stage is
+///          called `name[c]` if it has c > 1 slots, and a queue `name_queue`.
 [[nodiscard]] inline std::string log_text(const pipeline_stats& stats,
                                           log_style style = log_style::current) {
     std::string text;
@@ -110,7 +112,7 @@ inline void log_lines(std::ostream& out, const pipeline_stats& stats,
     out.write(text.data(), static_cast<std::streamsize>(text.size()));
 }
 
-/// Writes a report for each lap: `pipeline.start(pool, {.lap = 1s, .on_lap = log_sink(std::clog)})`.
+/// Writes a report for each lap: `run_options{.lap = 1s, .on_lap = weir::log_sink(std::clog)}`.
 ///
 /// Lifetime: the stream outlives it. Threads: as the stream; each call is one `write` and a flush.
 class log_sink {

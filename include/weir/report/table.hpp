@@ -50,7 +50,8 @@ class text_table {
     void append_to(std::string& text) const {
         std::vector<std::size_t> widths(rows_[0].size(), 0);
         for (const auto& row : rows_) {
-            for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+            for (std::size_t i = 0; i < row.size(); ++i)
+                widths[i] = std::max(widths[i], row[i].size());
         }
         for (const group& g : groups_) {  // room for the common heading
             std::size_t over = g.last - g.first;
@@ -63,7 +64,8 @@ class text_table {
         append_heads(text, widths, gap.size());
         for (const auto& row : rows_) {
             text += units::left(row[0], widths[0]);
-            for (std::size_t i = 1; i < row.size(); ++i) text += gap + units::right(row[i], widths[i]);
+            for (std::size_t i = 1; i < row.size(); ++i)
+                text += gap + units::right(row[i], widths[i]);
             text += '\n';
         }
     }
@@ -101,8 +103,8 @@ class text_table {
 }
 
 [[nodiscard]] inline text_table table_of(const std::vector<stage_stats>& stages) {
-    text_table table({"stage", "slots", "tasks", "failed", "rate", "ave", "p50", "p99", "run", "await",
-                      "runnable", "wait_get", "wait_put", "off"});
+    text_table table({"stage", "slots", "tasks", "failed", "rate", "ave", "p50", "p99", "run",
+                      "await", "runnable", "wait_get", "wait_put", "off"});
     table.head(5, 7, "time of a task");
     table.head(8, 13, "% of the slots' time");
     for (const stage_stats& s : stages) {
@@ -141,10 +143,10 @@ class text_table {
 
 }  // namespace detail
 
-/// \returns the statistics as two tables: the stages with how long their work takes and where their
-///          slots spend the time, and the queues between them. Plain ASCII, at most 120 columns with
-///          names of up to 20 characters; longer names are cut, which a `~` shows. The exact figures
-///          are the values that it is made of.
+/// \returns the statistics as two tables: the stages, with how long their work takes and where
+///          their slots spend the time, and the queues between them. Plain ASCII, at most 120
+///          columns; of names the first 20 characters, a `~` shows where one was cut. Figures are
+///          rounded; the values that the table is made of are exact.
 [[nodiscard]] inline std::string table_text(const pipeline_stats& stats) {
     std::string text = "pipeline, " +
                        (stats.elapsed == duration(0) ? "0 s" : units::time(stats.elapsed)) +

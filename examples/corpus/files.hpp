@@ -1,0 +1,69 @@
+// corpus: finds files, reads them and unpacks .gz, and keeps the books of what went wrong, by name.
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXAMPLES_CORPUS_FILES_HPP
+#define WEIR_EXAMPLES_CORPUS_FILES_HPP
+
+#include <weir/generator.hpp>
+
+#include <atomic>      // for std::atomic
+#include <cstddef>     // for std::size_t
+#include <cstdint>     // for std::uint64_t
+#include <exception>   // for std::exception
+#include <filesystem>  // for std::filesystem::path
+#include <mutex>       // for std::mutex
+#include <stdexcept>   // for std::runtime_error
+#include <string>      // for std::string
+#include <vector>      // for std::vector
+
+namespace corpus {
+
+/// A file that is no use: its name and the reason.
+class file_error : public std::runtime_error {
+  public:
+    file_error(const std::string& path, const std::string& why)
+        : std::runtime_error(path + ": " + why) {}
+};
+
+/// What was read of a file.
+struct document {
+    std::string path;
+    std::string bytes;
+};
+
+/// What has happened to files so far.
+///
+/// Threads: any number at once.
+class books {
+  public:
+    std::atomic<std::uint64_t> files{0};   // that were dealt with, one way or the other
+    std::atomic<std::uint64_t> bytes{0};   // that were read
+    std::atomic<std::uint64_t> binary{0};  // files that were left out since they are no text
+
+    /// \param what begins with the file's name.
+    void add_problem(std::string what);
+
+    /// All problems so far, in the order of their names.
+    [[nodiscard]] std::vector<std::string> problems() const;
+
+  private:
+    mutable std::mutex mutex_;
+    std::vector<std::string> problems_;
+};
+
+/// Yields the paths of all files below a directory, lazily; each directory's in the order of their
+/// names. Links to files count as files; links to directories are not followed, so that a loop of
+/// links ends. Where a directory can't be read, the walk goes on.
+/// \param problems where to report; may be null
+weir::generator<std::string> walk(std::filesystem::path directory, books* problems);
+
+/// \returns what the file holds
+/// Errors: `file_error` if it can't be read, is no regular file, or holds more than `max_bytes`.
+[[nodiscard]] std::string read_file(const std::string& path, std::size_t max_bytes);
+
+/// \returns what a gzip file (of one or several members) holds, unpacked
+/// Errors: `std::runtime_error` if it is corrupt, cut off, or unpacks to more than `max_bytes`.
+[[nodiscard]] std::string gunzip(const std::string& packed, std::size_t max_bytes);
+
+}  // namespace corpus
+
+#endif

@@ -1,0 +1,116 @@
+// simulate: runs pipelines that a file describes, on virtual time or on the clock of the wall, and
+// prints what their statistics say. With --documents, the eight of the guide to the statistics.
+// SPDX-License-Identifier: BSL-1.0
+#include "../common/options.hpp"
+#include "documents.hpp"
+#include "measure.hpp"
+#include "results.hpp"
+#include "spec.hpp"
+
+#include <chrono>     // for std::chrono::duration
+#include <cstdint>    // for std::int64_t
+#include <exception>  // for std::exception
+#include <fstream>    // for std::ifstream
+#include <iostream>   // for std::cout
+#include <sstream>    // for std::ostringstream
+#include <string>     // for std::string
+
+namespace {
+
+std::string read(const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream text;
+    // A directory opens, but can't be read.
+    if (!in || (in.peek(), in.bad())) throw simulate::spec_error(file, "", "", "can't be read");
+    text << in.rdbuf();
+    return text.str();
+}
+
+struct settings {
+    std::string clock = "virtual";
+    bool json = false;
+    bool documents = false;
+    std::int64_t seed = 0;
+};
+
+simulate::measurement measure(const simulate::pipeline_spec& spec, const settings& s) {
+    return s.clock == "virtual"
+               ? simulate::measure_virtual(spec, static_cast<std::uint64_t>(s.seed))
+               : simulate::measure_real(spec);
+}
+
+void show(const std::string& title, const simulate::pipeline_spec& spec,
+          const simulate::measurement& m, const simulate::scenario* documented) {
+    using weir::units::time;
+    std::cout << title << ": ";
+    if (spec.snapshot_ns) {
+        std::cout << "the first " << time(m.stats.elapsed);
+    } else if (spec.items) {
+        std::cout << "all " << *spec.items << " items, " << time(m.stats.elapsed);
+    } else if (m.steady) {
+        std::cout << time(m.stats.elapsed) << " in steady state, which repeats every "
+                  << time(m.period);
+    } else {
+        std::cout << time(m.stats.elapsed) << " after a warm-up";
+    }
+    std::cout << '\n' << simulate::to_table(m.stats, documented) << std::endl;
+}
+
+void run_documents(const settings& s) {
+    const auto start = std::chrono::steady_clock::now();
+    if (!s.json) std::cout << "In parentheses, what the document says.\n\n";
+    for (const simulate::scenario& scenario : simulate::documents()) {
+        const simulate::measurement m = measure(scenario.spec, s);
+        if (s.json) {
+            std::cout << simulate::to_json(scenario.spec, m.stats).dump() << std::endl;
+        } else {
+            show(scenario.title, scenario.spec, m, &scenario);
+        }
+    }
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    if (!s.json) std::cout << "All of it took " << weir::units::fixed(took.count(), 1) << " ms.\n";
+}
+
+void run_file(const std::string& file, const settings& s) {
+    const std::vector<simulate::pipeline_spec> specs = simulate::parse_specs(read(file), file);
+    std::size_t number = 0;
+    for (const simulate::pipeline_spec& spec : specs) {
+        ++number;
+        const simulate::measurement m = measure(spec, s);
+        if (s.json) {
+            std::cout << simulate::to_json(spec, m.stats).dump() << std::endl;
+        } else {
+            show(spec.name.empty() ? "spec " + std::to_string(number) : spec.name, spec, m,
+                 nullptr);
+        }
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    settings s;
+    std::string file;
+    examples::options options("simulate [OPTION...] FILE",
+                              "Runs the pipelines that FILE describes (tests/golden/README.md "
+                              "tells how) and prints their statistics.");
+    options.argument("FILE", file, "a .json spec, a list of them, or .jsonl with one a line");
+    options.choice("--clock", s.clock, {"virtual", "steady"}, "exact and at once, or in real time");
+    options.flag("--json", s.json, "one JSON object a spec, one a line, instead of tables");
+    options.flag("--documents", s.documents,
+                 "the eight pipelines of the guide to the statistics; no FILE");
+    options.number("--seed", s.seed, 0, INT64_MAX,
+                   "on virtual time, shuffles what is ready; 0: in order");
+    if (const auto status = options.parse(argc, argv)) return *status;
+    if (s.documents == !file.empty()) return options.wrong("give either a FILE or --documents");
+    try {
+        s.documents ? run_documents(s) : run_file(file, s);
+        return 0;
+    } catch (const simulate::spec_error& e) {
+        std::cerr << "simulate: " << e.what() << '\n';
+        return 2;
+    } catch (const std::exception& e) {
+        std::cerr << "simulate: " << e.what() << '\n';
+        return 1;
+    }
+}

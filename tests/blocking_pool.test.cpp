@@ -1,0 +1,191 @@
+#include <weir/blocking_pool.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/sleep.hpp>
+#include <weir/stop_token.hpp>
+#include <weir/sync_wait.hpp>
+#include <weir/task.hpp>
+#include <weir/when_all.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+using namespace std::chrono_literals;
+using weir::blocking_pool;
+using weir::task;
+
+static_assert(std::is_base_of_v<weir::executor, blocking_pool>);
+static_assert(!std::is_copy_constructible_v<blocking_pool>);
+static_assert(!std::is_default_constructible_v<blocking_pool>);
+
+namespace {
+
+struct detached {
+    struct promise_type {
+        detached get_return_object() const noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+    };
+};
+
+detached append_on(weir::executor& ex, std::vector<int>& log, int name) {
+    co_await weir::schedule(ex);
+    log.push_back(name);
+}
+
+task<> meet(std::atomic<int>& present, int expected) {
+    present.fetch_add(1);
+    while (present.load() < expected) std::this_thread::yield();
+    co_return;
+}
+
+task<std::thread::id> where() { co_return std::this_thread::get_id(); }
+
+}  // namespace
+
+TEST_CASE("a blocking pool has as many threads as asked for, and never none") {
+    CHECK(blocking_pool(3).threads() == 3);
+    CHECK_THROWS_AS(blocking_pool(0), std::invalid_argument);
+    std::string message;
+    try {
+        blocking_pool pool(0);
+    } catch (const std::invalid_argument& e) {
+        message = e.what();
+    }
+    CHECK(message.find("ask for as many as") != std::string::npos);
+}
+
+TEST_CASE("a blocking pool is first come, first served, and its destructor runs what is posted") {
+    std::vector<int> log, expected;
+    {
+        blocking_pool pool(1);
+        for (int i = 0; i < 1'000; ++i) {
+            append_on(pool, log, i);
+            expected.push_back(i);
+        }
+    }
+    CHECK(log == expected);
+}
+
+TEST_CASE("a blocking pool blocks in as many coroutines at a time as it has threads") {
+    blocking_pool pool(12);
+    for (int i = 0; i < 10; ++i) {
+        std::atomic<int> present{0};
+        std::vector<task<>> guests;
+        for (int k = 0; k < 12; ++k) guests.push_back(meet(present, 12));
+        weir::sync_wait(pool, weir::when_all(std::move(guests)));
+    }
+    CHECK(weir::sync_wait(pool, where()) != std::this_thread::get_id());
+}
+
+TEST_CASE("sleepers on a blocking pool wake in order and never too early, all threads idle or not") {
+    struct sleeper {
+        static task<> sleep(blocking_pool& pool, weir::duration d, std::atomic<int>& early) {
+            const weir::time_point due = pool.now() + d;
+            co_await weir::sleep_until(due);
+            if (pool.now() < due) early.fetch_add(1);
+        }
+        // Occupies a thread until a sleeper has been woken by another.
+        static task<> hog(const std::atomic<bool>& awake) {
+            while (!awake.load()) std::this_thread::yield();
+            co_return;
+        }
+        static task<> sleep_then_tell(std::atomic<bool>& awake) {
+            co_await weir::sleep_for(100us);
+            awake = true;
+        }
+    };
+    for (const unsigned threads : {1U, 2U, 5U}) {
+        CAPTURE(threads);
+        blocking_pool pool(threads);
+        std::atomic<int> early{0};
+        for (int i = 0; i < 20; ++i) {
+            weir::sync_wait(pool, weir::when_all(sleeper::sleep(pool, 300us, early),
+                                                 sleeper::sleep(pool, 100us, early),
+                                                 sleeper::sleep(pool, 200us, early)));
+        }
+        CHECK(early.load() == 0);
+        for (unsigned hogs = 0; hogs < threads; ++hogs) {
+            for (int i = 0; i < 20; ++i) {
+                std::atomic<bool> awake{false};
+                std::vector<task<>> all;
+                all.push_back(sleeper::sleep_then_tell(awake));
+                for (unsigned k = 0; k < hogs; ++k) all.push_back(sleeper::hog(awake));
+                weir::sync_wait(pool, weir::when_all(std::move(all)));
+            }
+        }
+    }
+}
+
+TEST_CASE("a sleep on a blocking pool is cut short by a stop") {
+    struct stoppable {
+        static task<bool> sleep(weir::stop_token stop) {
+            const bool slept = co_await weir::sleep_for(weir::duration::max(), stop);
+            co_return slept;
+        }
+    };
+    blocking_pool pool(2);
+    weir::stop_source stop;
+    std::thread outside([&] { stop.request_stop(); });
+    CHECK_FALSE(weir::sync_wait(pool, stoppable::sleep(stop.get_token())));
+    outside.join();
+}
+
+TEST_CASE("a thread of a blocking pool that waits for others does their work") {
+    struct nest {
+        static task<int> deep(blocking_pool& pool, int levels) {
+            int below = 0;
+            if (levels > 0) below = weir::sync_wait(pool, deep(pool, levels - 1));
+            co_return below + 1;
+        }
+        static task<> sleepy(blocking_pool& pool) {
+            weir::sync_wait(pool, weir::sleep_for(1us));
+            co_return;
+        }
+    };
+    blocking_pool pool(1);
+    CHECK(weir::sync_wait(pool, nest::deep(pool, 10)) == 11);
+    weir::sync_wait(pool, nest::sleepy(pool));
+    weir::detail::parker done;
+    CHECK_FALSE(pool.drive(done, weir::time_point::max()));
+}
+
+namespace {
+
+// A system that can start so many threads and no more.
+struct meagre_platform : weir::detail::standard_platform {
+    static inline int left = 0;
+    struct thread : std::thread {
+        template <class F>
+        explicit thread(F&& f) : std::thread(permitted(std::forward<F>(f))) {}
+        template <class F>
+        static F&& permitted(F&& f) {
+            if (left-- == 0) {
+                throw std::system_error(
+                    std::make_error_code(std::errc::resource_unavailable_try_again));
+            }
+            return std::forward<F>(f);
+        }
+    };
+};
+
+}  // namespace
+
+TEST_CASE("a blocking pool that can't start all of its threads ends those it has, and tells") {
+    for (int available = 0; available < 4; ++available) {
+        CAPTURE(available);
+        meagre_platform::left = available;
+        CHECK_THROWS_AS(weir::basic_blocking_pool<meagre_platform>(4), std::system_error);
+    }
+}

@@ -1,0 +1,60 @@
+#include <weir/detail/parker.hpp>
+
+#include "support/catch.hpp"
+
+#include <memory>
+#include <thread>
+
+using weir::detail::parker;
+
+TEST_CASE("a parker that is set doesn't block, before and after") {
+    parker p;
+    CHECK_FALSE(p.is_set());
+    p.set();
+    CHECK(p.is_set());
+    CHECK(p.wait());
+    CHECK(p.wait(0));
+    CHECK(p.is_set());
+}
+
+TEST_CASE("waiting for a parker that nobody sets ends at the timeout") {
+    parker p;
+    CHECK_FALSE(p.wait(0));
+    CHECK_FALSE(p.wait(1));
+    CHECK_FALSE(p.wait(100'000));
+    CHECK_FALSE(p.is_set());
+}
+
+TEST_CASE("a poke ends one wait and sets nothing") {
+    parker p;
+    p.poke();
+    CHECK_FALSE(p.is_set());
+    CHECK_FALSE(p.wait());
+    p.poke();
+    p.set();
+    CHECK(p.wait());
+    CHECK(p.wait());
+}
+
+TEST_CASE("a parker shows the waiter what the setter wrote, and may be destroyed at once") {
+    for (int i = 0; i < 500; ++i) {
+        int written = 0;
+        auto p = std::make_unique<parker>();
+        std::thread setter([&written, flag = p.get()] {
+            written = 1;
+            flag->set();
+        });
+        const bool set = p->wait();
+        p.reset();
+        REQUIRE(set);
+        REQUIRE(written == 1);
+        setter.join();
+    }
+}
+
+TEST_CASE("a poke reaches a sleeper") {
+    parker p;
+    std::thread other([&] { p.poke(); });
+    CHECK_FALSE(p.wait());
+    other.join();
+}

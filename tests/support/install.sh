@@ -1,0 +1,86 @@
+# Sourced by tests/run, examples/run, bench/run and .ci/run: installs what is missing, where it may.
+
+# install_missing PROBE:PACKAGES...
+# A probe is a command, a <header> that the C++ compiler should find, or the path of a file (a pattern
+# is allowed); `a|b` asks for one of them. What no probe finds is installed with apt-get, by root or
+# through a sudo that asks nothing; otherwise the line to run is printed and the script ends with 1.
+# Sets `installed` to 1 if it installed anything.
+install_missing() {
+    installed=0
+    local packages
+    packages=$(missing_packages "$@")
+    [[ -n $packages ]] || return 0
+    local -a words=() sudo=()
+    read -ra words <<<"$packages"
+    if ((EUID != 0)); then sudo=(sudo -n); fi
+
+    # --no-remove: a package that would drive out another one is not worth it.
+    local -a apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq)
+    local -a get=("${apt[@]}" install -y --no-install-recommends --no-remove "${words[@]}")
+    if command -v apt-get >/dev/null && "${sudo[@]}" true 2>/dev/null; then
+        echo "installing: ${words[*]}" >&2
+        if "${sudo[@]}" "${get[@]}" >/dev/null 2>&1 ||
+            { "${sudo[@]}" "${apt[@]}" update >&2 && "${sudo[@]}" "${get[@]}" >&2; }; then
+            hash -r
+            packages=$(missing_packages "$@")
+            installed=1
+        fi
+    fi
+    [[ -n $packages ]] || return 0
+    echo "Missing: $packages (the names of Debian's packages). Please run:" >&2
+    echo "    sudo apt-get install $packages" >&2
+    echo "or install the same by other means, and start this again." >&2
+    exit 1
+}
+
+missing_packages() {
+    local pair probe packages=()
+    for pair in "$@"; do
+        local found=0 probes=()
+        IFS='|' read -ra probes <<<"${pair%:*}"
+        for probe in "${probes[@]}"; do
+            if is_there "$probe"; then
+                found=1
+                break
+            fi
+        done
+        if ((!found)); then packages+=("${pair##*:}"); fi
+    done
+    echo "${packages[*]}"
+}
+
+is_there() {
+    case $1 in
+    "<"*) has_header "$1" ;;
+    /*) compgen -G "$1" >/dev/null ;;
+    *) command -v "$1" >/dev/null ;;
+    esac
+}
+
+# Where the compiler looks by itself, and where CMake looks besides.
+has_header() {
+    local prefix
+    local -a compiler=() prefixes=()
+    read -ra compiler <<<"${CXX:-c++}"
+    if echo "#include $1" | "${compiler[@]}" -std=c++20 -x c++ -E - >/dev/null 2>&1; then return 0; fi
+    IFS=':;' read -ra prefixes <<<"${CMAKE_PREFIX_PATH:-}:/opt/homebrew"
+    for prefix in "${prefixes[@]}"; do
+        if [[ -n $prefix && -e $prefix/include/${1:1:-1} ]]; then return 0; fi
+    done
+    return 1
+}
+
+# What every build needs.
+build_tools=("cmake:cmake" "ninja|make:ninja-build" "${CXX:-c++}|g++|clang++:g++")
+
+# configure BUILD_FOLDER OPTION...: of the repository at $root, with Ninja for a new folder if it is there.
+configure() {
+    local build=$1
+    shift
+    if [[ ! -e $build/CMakeCache.txt && -z ${CMAKE_GENERATOR:-} ]] && command -v ninja >/dev/null; then
+        set -- -G Ninja "$@"
+    fi
+    cmake -S "$root" -B "$build" "$@"
+}
+
+job_count() { nproc 2>/dev/null || getconf _NPROCESSORS_ONLN; }

@@ -1,0 +1,61 @@
+# What our own tests, examples and benchmarks share. Users of the library never come here.
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+# Comma- or semicolon-separated: address, thread, undefined.
+set(WEIR_SANITIZER "" CACHE STRING "Sanitizers for weir's tests and examples")
+string(REPLACE "," ";" sanitizers "${WEIR_SANITIZER}")
+
+# Warnings are errors where the tests are built. A user who only builds an example, with a compiler
+# newer than any that we know, is told and not stopped; and with a sanitizer g++ warns of what is not
+# so (its manual advises against -Werror there).
+if(MSVC)
+    set(weir_warning_flags /W4 /permissive-)
+else()
+    set(weir_warning_flags -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+endif()
+add_library(weir_warnings INTERFACE)
+target_compile_options(weir_warnings INTERFACE ${weir_warning_flags})
+if(sanitizers)
+    list(TRANSFORM sanitizers PREPEND -fsanitize= OUTPUT_VARIABLE sanitizer_flags)
+    target_compile_options(weir_warnings INTERFACE
+        ${sanitizer_flags} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(weir_warnings INTERFACE ${sanitizer_flags})
+elseif(WEIR_BUILD_TESTS AND NOT MSVC)
+    target_compile_options(weir_warnings INTERFACE -Werror)
+endif()
+
+# weir_programs(FOLDER PREFIX RESULT): each *.cpp of the folder, and each folder with *.cpp in it, is a
+# program of that name, and finds includes from the folder on. Its target is PREFIX<name>; RESULT lists
+# the names that were added. Where the variable needs_<name> lists imported targets, the program links
+# them; if one of them was not found, the program is left out, with a message.
+function(weir_programs folder prefix result)
+    set(base "${CMAKE_CURRENT_SOURCE_DIR}/${folder}")
+    file(GLOB sources CONFIGURE_DEPENDS RELATIVE "${base}" "${base}/*.cpp" "${base}/*/*.cpp")
+    set(names ${sources})
+    list(TRANSFORM names REPLACE "(/.*|[.]cpp)$" "")
+    list(REMOVE_DUPLICATES names)
+    set(added)
+    foreach(name IN LISTS names)
+        set(missing)
+        foreach(need IN LISTS needs_${name})
+            if(NOT TARGET ${need})
+                list(APPEND missing ${need})
+            endif()
+        endforeach()
+        if(missing)
+            message(STATUS "weir: ${name} is left out: it needs ${missing}, which was not found")
+            continue()
+        endif()
+        set(own ${sources})
+        list(FILTER own INCLUDE REGEX "^${name}([.]cpp$|/)")
+        list(TRANSFORM own PREPEND "${base}/")
+        set(target ${prefix}${name})
+        add_executable(${target} ${own})
+        set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
+        target_include_directories(${target} PRIVATE "${base}")
+        target_link_libraries(${target} PRIVATE weir::weir weir_warnings ${needs_${name}})
+        list(APPEND added ${name})
+    endforeach()
+    set(${result} ${added} PARENT_SCOPE)
+endfunction()

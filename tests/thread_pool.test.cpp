@@ -1,0 +1,338 @@
+#include <weir/thread_pool.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/sleep.hpp>
+#include <weir/stop_token.hpp>
+#include <weir/sync_wait.hpp>
+#include <weir/task.hpp>
+#include <weir/when_all.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+using namespace std::chrono_literals;
+using weir::task;
+using weir::thread_pool;
+
+static_assert(std::is_base_of_v<weir::executor, thread_pool>);
+static_assert(!std::is_copy_constructible_v<thread_pool>);
+
+namespace {
+
+// Belongs to nobody: runs on the pool until it ends, and the pool's destructor waits for it.
+struct detached {
+    struct promise_type {
+        detached get_return_object() const noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+    };
+};
+
+detached count_on(weir::executor& ex, std::atomic<int>& count) {
+    co_await weir::schedule(ex);
+    count.fetch_add(1);
+}
+
+task<std::thread::id> where() { co_return std::this_thread::get_id(); }
+
+template <class F>
+std::string message_of(F&& f) {
+    try {
+        f();
+    } catch (const std::exception& e) {
+        return e.what();
+    }
+    return {};
+}
+
+}  // namespace
+
+TEST_CASE("a pool has as many workers as asked for, one a core by default, and never none") {
+    CHECK(thread_pool(3).workers() == 3);
+    CHECK(thread_pool().workers() == weir::detail::standard_platform::concurrency());
+    CHECK_THROWS_AS(thread_pool(0), std::invalid_argument);
+    CHECK(message_of([] { thread_pool pool(0); }).find("ask for at least 1") != std::string::npos);
+}
+
+TEST_CASE("a pool runs coroutines on its own threads") {
+    thread_pool pool(1);
+    const auto first = weir::sync_wait(pool, where());
+    const auto second = weir::sync_wait(pool, where());
+    CHECK(first != std::this_thread::get_id());
+    CHECK(first == second);
+}
+
+TEST_CASE("a pool that is destroyed runs what is still posted") {
+    for (const unsigned workers : {1U, 2U, 4U}) {
+        CAPTURE(workers);
+        std::atomic<int> count{0};
+        {
+            thread_pool pool(workers);
+            for (int i = 0; i < 1'000; ++i) count_on(pool, count);
+        }
+        CHECK(count.load() == 1'000);
+    }
+}
+
+TEST_CASE("what is posted is not resumed inside the call") {
+    struct seen {
+        static detached post_on_own_worker(thread_pool& pool, std::vector<int>& log,
+                                           weir::detail::parker& done) {
+            co_await weir::schedule(pool);
+            other(pool, log);
+            log.push_back(1);
+            last(pool, log, done);
+            log.push_back(2);
+        }
+        static detached other(thread_pool& pool, std::vector<int>& log) {
+            co_await weir::schedule(pool);
+            log.push_back(4);
+        }
+        static detached last(thread_pool& pool, std::vector<int>& log, weir::detail::parker& done) {
+            co_await weir::schedule(pool);
+            log.push_back(3);  // before the other: the slot goes to who was posted last
+            co_await weir::schedule(pool);
+            done.set();
+        }
+    };
+    thread_pool pool(1);
+    std::vector<int> log;
+    weir::detail::parker done;
+    seen::post_on_own_worker(pool, log, done);
+    done.wait();
+    CHECK(log == std::vector<int>{1, 2, 3, 4});
+}
+
+namespace {
+
+detached chatter(thread_pool& pool, const std::atomic<bool>& stop, std::atomic<int>& left,
+                 std::atomic<std::uint64_t>& said);
+
+// Posts its partner's successor for ever: the two would own the slot.
+detached chatter(thread_pool& pool, const std::atomic<bool>& stop, std::atomic<int>& left,
+                 std::atomic<std::uint64_t>& said) {
+    co_await weir::schedule(pool);
+    said.fetch_add(1, std::memory_order_relaxed);
+    if (stop.load()) {
+        left.fetch_sub(1);
+    } else {
+        chatter(pool, stop, left, said);
+    }
+}
+
+detached measure(thread_pool& pool, const std::atomic<std::uint64_t>& said, std::uint64_t& waited,
+                 weir::detail::parker& done) {
+    co_await weir::schedule(pool);
+    std::uint64_t most = 0;
+    for (int i = 0; i < 100; ++i) {
+        const std::uint64_t before = said.load();
+        co_await weir::schedule(pool);
+        const std::uint64_t n = said.load() - before;
+        if (n > most) most = n;
+    }
+    waited = most;
+    done.set();
+}
+
+}  // namespace
+
+TEST_CASE("coroutines that keep the slot busy starve neither the queue nor posts from outside") {
+    thread_pool pool(1);
+    std::atomic<bool> stop{false};
+    std::atomic<int> left{1};
+    std::atomic<std::uint64_t> said{0};
+    chatter(pool, stop, left, said);
+    std::uint64_t waited = 0;
+    weir::detail::parker done;
+    measure(pool, said, waited, done);  // is posted from outside
+    done.wait();
+    CHECK(waited <= 4 + 3);  // one may be queued before it, and the slot's three go first
+    stop = true;
+    weir::sync_wait(pool, where());
+}
+
+TEST_CASE("a worker that waits for others does their work: a pool of one doesn't deadlock") {
+    struct nest {
+        static task<int> deep(thread_pool& pool, int levels) {
+            int below = 0;
+            if (levels > 0) below = weir::sync_wait(pool, deep(pool, levels - 1));
+            co_return below + 1;
+        }
+        static task<> sleepy(thread_pool& pool) {
+            weir::sync_wait(pool, weir::sleep_for(1us));
+            co_return;
+        }
+    };
+    thread_pool pool(1);
+    CHECK(weir::sync_wait(pool, nest::deep(pool, 10)) == 11);
+    weir::sync_wait(pool, nest::sleepy(pool));
+    thread_pool other(2);
+    CHECK(weir::sync_wait(other, nest::deep(pool, 10)) == 11);
+}
+
+TEST_CASE("a pool is driven by its own workers only") {
+    thread_pool pool(1);
+    weir::detail::parker done;
+    CHECK_FALSE(pool.drive(done, weir::time_point::max()));
+    CHECK_FALSE(pool.exclusive());
+}
+
+TEST_CASE("work behind a coroutine that hogs its worker is taken over by an idle one") {
+    struct hog {
+        // Waits, without a suspension, for one that is in its own slot or queue.
+        static task<> wait_for_posted(thread_pool& pool, int posts) {
+            std::atomic<int> count{0};
+            for (int i = 0; i < posts; ++i) count_on(pool, count);
+            while (count.load() != posts) std::this_thread::yield();
+            co_return;
+        }
+        static task<> wait_for_timer(thread_pool& pool) {
+            weir::detail::parker fired;
+            sleep(pool, fired);
+            while (!fired.is_set()) std::this_thread::yield();
+            co_return;
+        }
+        static detached sleep(thread_pool& pool, weir::detail::parker& fired) {
+            co_await weir::schedule(pool);
+            co_await weir::sleep_for(10us);
+            fired.set();
+        }
+    };
+    thread_pool pool(2);
+    for (int i = 0; i < 20; ++i) {
+        weir::sync_wait(pool, hog::wait_for_posted(pool, 1));
+        weir::sync_wait(pool, hog::wait_for_posted(pool, 5));
+        weir::sync_wait(pool, hog::wait_for_timer(pool));
+    }
+}
+
+TEST_CASE("all workers of a pool work at the same time if there is enough to do") {
+    struct meeting {
+        static task<> arrive(std::atomic<int>& present, int expected) {
+            present.fetch_add(1);
+            while (present.load() < expected) std::this_thread::yield();
+            co_return;
+        }
+    };
+    thread_pool pool(4);
+    for (int i = 0; i < 20; ++i) {
+        std::atomic<int> present{0};
+        std::vector<task<>> guests;
+        for (int k = 0; k < 4; ++k) guests.push_back(meeting::arrive(present, 4));
+        weir::sync_wait(pool, weir::when_all(std::move(guests)));
+    }
+}
+
+TEST_CASE("sleepers wake in the order of their deadlines and never too early") {
+    struct sleeper {
+        static task<> sleep(thread_pool& pool, weir::duration d, std::vector<int>& log, int name,
+                            std::atomic<int>& early) {
+            const weir::time_point due = pool.now() + d;
+            co_await weir::sleep_until(due);
+            if (pool.now() < due) early.fetch_add(1);
+            log.push_back(name);
+        }
+    };
+    thread_pool pool(1);
+    std::vector<int> log;
+    std::atomic<int> early{0};
+    weir::sync_wait(pool, weir::when_all(sleeper::sleep(pool, 3ms, log, 3, early),
+                                         sleeper::sleep(pool, 1ms, log, 1, early),
+                                         sleeper::sleep(pool, 2ms, log, 2, early)));
+    CHECK(log == std::vector<int>{1, 2, 3});
+    CHECK(early.load() == 0);
+}
+
+TEST_CASE("a sleep is cut short by a stop, whether the pool is busy or sleeps") {
+    struct stoppable {
+        static task<bool> sleep(weir::stop_token stop) {
+            const bool slept = co_await weir::sleep_for(weir::duration::max(), stop);
+            co_return slept;
+        }
+        static task<> ask(weir::stop_source& stop) {
+            stop.request_stop();
+            co_return;
+        }
+    };
+    for (const unsigned workers : {1U, 2U}) {
+        CAPTURE(workers);
+        thread_pool pool(workers);
+        weir::stop_source first;
+        const auto results =
+            weir::sync_wait(pool, weir::when_all(stoppable::sleep(first.get_token()),
+                                                 stoppable::ask(first)));
+        CHECK_FALSE(std::get<0>(results));
+        weir::stop_source second;
+        std::thread outside([&] { second.request_stop(); });
+        CHECK_FALSE(weir::sync_wait(pool, stoppable::sleep(second.get_token())));
+        outside.join();
+    }
+}
+
+TEST_CASE("a pool's clock goes forward") {
+    thread_pool pool(1);
+    const weir::time_point a = pool.now();
+    CHECK(pool.now() >= a);
+}
+
+namespace {
+
+// A system that can start so many threads and no more.
+struct meagre_platform : weir::detail::standard_platform {
+    static inline int left = 0;
+    struct thread : std::thread {
+        template <class F>
+        explicit thread(F&& f) : std::thread(permitted(std::forward<F>(f))) {}
+        template <class F>
+        static F&& permitted(F&& f) {
+            if (left-- == 0) {
+                throw std::system_error(
+                    std::make_error_code(std::errc::resource_unavailable_try_again));
+            }
+            return std::forward<F>(f);
+        }
+    };
+};
+
+}  // namespace
+
+TEST_CASE("a pool that can't start all of its threads ends those it has, and tells") {
+    for (int available = 0; available < 4; ++available) {
+        CAPTURE(available);
+        meagre_platform::left = available;
+        CHECK_THROWS_AS(weir::basic_thread_pool<meagre_platform>(4), std::system_error);
+    }
+    meagre_platform::left = 4;
+    CHECK(weir::basic_thread_pool<meagre_platform>(4).workers() == 4);
+}
+
+TEST_CASE("two pools pass coroutines to each other") {
+    struct traveller {
+        static task<int> commute(weir::executor& a, weir::executor& b, int trips) {
+            int changes = 0;
+            auto last = std::this_thread::get_id();
+            for (int i = 0; i < trips; ++i) {
+                co_await weir::schedule(i % 2 == 0 ? b : a);
+                const auto id = std::this_thread::get_id();
+                changes += id != last ? 1 : 0;
+                last = id;
+            }
+            co_return changes;
+        }
+    };
+    thread_pool a(1), b(1);
+    CHECK(weir::sync_wait(a, traveller::commute(a, b, 500)) == 500);
+}
