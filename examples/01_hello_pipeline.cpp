@@ -18,11 +18,13 @@ int sum(std::vector<int> numbers) {
 
 int main() {
     // A description: a value that does nothing until it is started, and can be started many times.
+    // clang-format off
     auto pipeline = weir::source(std::views::iota(1, 101))
                   | weir::pipe(square, {.name = "square", .concurrency = 2})
                   | weir::aggregate(4)
                   | weir::pipe(sum, {.name = "sum"})
                   | weir::sink(3);
+    // clang-format on
 
     weir::thread_pool pool(2);  // outlives the run
     auto run = pipeline.start(pool);

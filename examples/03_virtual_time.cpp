@@ -18,16 +18,20 @@ weir::task<int> download(int url) {
 }
 
 int main() {
+    // clang-format off
     auto pipeline = weir::source(std::views::iota(0, 360))
                   | weir::pipe(download, {.name = "download"})
                   | weir::sink(1);
+    // clang-format on
 
     weir::virtual_time time;
     auto run = pipeline.start(time);
     int downloads = 0;
     while (run.get()) ++downloads;  // on virtual time, a thread that waits does the work meanwhile
 
-    const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(time.now().time_since_epoch());
-    std::cout << downloads << " downloads took " << minutes.count() << " minutes\n\n" << run.stats();
+    const auto minutes =
+        std::chrono::duration_cast<std::chrono::minutes>(time.now().time_since_epoch());
+    std::cout << downloads << " downloads took " << minutes.count() << " minutes\n\n"
+              << run.stats();
     return minutes == 30min ? 0 : 1;
 }

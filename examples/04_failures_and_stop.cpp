@@ -15,9 +15,11 @@ int parse(int n) {
 
 int main() {
     weir::thread_pool pool(2);
+    // clang-format off
     auto pipeline = weir::source(std::views::iota(0, 100))
                   | weir::pipe(parse, {.name = "parse"})
                   | weir::sink(1);
+    // clang-format on
 
     // By default the first failure ends the run. What was finished before it still arrives.
     int before = 0;
@@ -25,7 +27,8 @@ int main() {
         auto run = pipeline.start(pool);
         for ([[maybe_unused]] const int n : run) ++before;
     } catch (const weir::pipeline_failure& e) {
-        std::cout << before << " items, then stage " << e.stage() << " failed: " << e.what() << '\n';
+        std::cout << before << " items, then stage " << e.stage() << " failed: " << e.what()
+                  << '\n';
     }
 
     // Tolerance is asked for, and whoever asks is told of each item.

@@ -10,7 +10,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <coroutine>
 #include <exception>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -89,7 +91,8 @@ TEST_CASE("a blocking pool blocks in as many coroutines at a time as it has thre
     CHECK(weir::sync_wait(pool, where()) != std::this_thread::get_id());
 }
 
-TEST_CASE("sleepers on a blocking pool wake in order and never too early, all threads idle or not") {
+TEST_CASE(
+    "sleepers on a blocking pool wake in order and never too early, all threads idle or not") {
     struct sleeper {
         static task<> sleep(blocking_pool& pool, weir::duration d, std::atomic<int>& early) {
             const weir::time_point due = pool.now() + d;
@@ -125,6 +128,47 @@ TEST_CASE("sleepers on a blocking pool wake in order and never too early, all th
                 weir::sync_wait(pool, weir::when_all(std::move(all)));
             }
         }
+    }
+}
+
+namespace {
+
+// Adds its timer from the thread that calls it.
+class timer_wait {
+  public:
+    timer_wait(weir::executor& ex, weir::duration d) noexcept : executor_(&ex), duration_(d) {}
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> h) {
+        timer_.emplace(executor_->now() + duration_, h);
+        executor_->add(*timer_);
+    }
+    void await_resume() const noexcept {}
+
+  private:
+    weir::executor* executor_;
+    weir::duration duration_;
+    std::optional<weir::timer> timer_;
+};
+
+detached sleep_here(weir::executor& ex, weir::duration d, weir::detail::parker& done) {
+    co_await timer_wait(ex, d);
+    done.set();
+}
+
+}  // namespace
+
+TEST_CASE("a timer that another thread adds wakes a blocking pool which sleeps") {
+    for (const unsigned threads : {1U, 3U}) {
+        CAPTURE(threads);
+        blocking_pool pool(threads);
+        weir::detail::parker late;
+        sleep_here(pool, 20ms, late);
+        for (int i = 0; i < 200; ++i) {
+            weir::detail::parker soon;
+            sleep_here(pool, std::chrono::microseconds(i), soon);
+            soon.wait();
+        }
+        late.wait();
     }
 }
 

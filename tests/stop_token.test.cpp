@@ -255,30 +255,6 @@ TEST_CASE("what was written before the request is seen after it") {
     }
 }
 
-TEST_CASE("the destructor of a callback waits while another thread runs it") {
-    stop_source source;
-    std::atomic<bool> running{false};
-    std::atomic<bool> leave{false};
-    std::atomic<bool> left{false};
-    std::optional<callback> on_stop;
-    on_stop.emplace(source.get_token(), [&] {
-        running = true;
-        while (!leave) std::this_thread::yield();
-        left = true;
-    });
-    std::thread requester([&] { source.request_stop(); });
-    while (!running) std::this_thread::yield();
-    bool left_before_gone = false;
-    std::thread destroyer([&] {
-        on_stop.reset();
-        left_before_gone = left;
-    });
-    leave = true;
-    destroyer.join();
-    requester.join();
-    CHECK(left_before_gone);
-}
-
 TEST_CASE("callbacks come and go while a stop is requested, and each runs once at most") {
     for (int round = 0; round < 300; ++round) {
         stop_source source;

@@ -10,8 +10,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <coroutine>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -118,19 +120,17 @@ TEST_CASE("what is posted is not resumed inside the call") {
 
 namespace {
 
-detached chatter(thread_pool& pool, const std::atomic<bool>& stop, std::atomic<int>& left,
-                 std::atomic<std::uint64_t>& said);
-
-// Posts its partner's successor for ever: the two would own the slot.
-detached chatter(thread_pool& pool, const std::atomic<bool>& stop, std::atomic<int>& left,
+// Posts its successor for ever: the two would own the slot.
+detached chatter(thread_pool& pool, const std::atomic<bool>& stop,
                  std::atomic<std::uint64_t>& said) {
     co_await weir::schedule(pool);
     said.fetch_add(1, std::memory_order_relaxed);
-    if (stop.load()) {
-        left.fetch_sub(1);
-    } else {
-        chatter(pool, stop, left, said);
-    }
+    if (!stop.load()) chatter(pool, stop, said);
+}
+
+// Is always in the queue.
+detached yielder(thread_pool& pool, const std::atomic<bool>& stop) {
+    while (!stop.load()) co_await weir::schedule(pool);
 }
 
 detached measure(thread_pool& pool, const std::atomic<std::uint64_t>& said, std::uint64_t& waited,
@@ -152,16 +152,17 @@ detached measure(thread_pool& pool, const std::atomic<std::uint64_t>& said, std:
 TEST_CASE("coroutines that keep the slot busy starve neither the queue nor posts from outside") {
     thread_pool pool(1);
     std::atomic<bool> stop{false};
-    std::atomic<int> left{1};
     std::atomic<std::uint64_t> said{0};
-    chatter(pool, stop, left, said);
+    chatter(pool, stop, said);
     std::uint64_t waited = 0;
     weir::detail::parker done;
     measure(pool, said, waited, done);  // is posted from outside
     done.wait();
     CHECK(waited <= 4 + 3);  // one may be queued before it, and the slot's three go first
+    yielder(pool, stop);
+    yielder(pool, stop);
+    for (int i = 0; i < 100; ++i) weir::sync_wait(pool, where());  // the queue is never empty now
     stop = true;
-    weir::sync_wait(pool, where());
 }
 
 TEST_CASE("a worker that waits for others does their work: a pool of one doesn't deadlock") {
@@ -256,6 +257,47 @@ TEST_CASE("sleepers wake in the order of their deadlines and never too early") {
     CHECK(early.load() == 0);
 }
 
+namespace {
+
+// Adds its timer from the thread that calls it.
+class timer_wait {
+  public:
+    timer_wait(weir::executor& ex, weir::duration d) noexcept : executor_(&ex), duration_(d) {}
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> h) {
+        timer_.emplace(executor_->now() + duration_, h);
+        executor_->add(*timer_);
+    }
+    void await_resume() const noexcept {}
+
+  private:
+    weir::executor* executor_;
+    weir::duration duration_;
+    std::optional<weir::timer> timer_;
+};
+
+detached sleep_here(weir::executor& ex, weir::duration d, weir::detail::parker& done) {
+    co_await timer_wait(ex, d);
+    done.set();
+}
+
+}  // namespace
+
+TEST_CASE("a timer that another thread adds wakes a pool which sleeps, till later or for good") {
+    for (const unsigned workers : {1U, 2U}) {
+        CAPTURE(workers);
+        thread_pool pool(workers);
+        weir::detail::parker late;
+        sleep_here(pool, 20ms, late);
+        for (int i = 0; i < 200; ++i) {
+            weir::detail::parker soon;
+            sleep_here(pool, std::chrono::microseconds(i), soon);
+            soon.wait();
+        }
+        late.wait();
+    }
+}
+
 TEST_CASE("a sleep is cut short by a stop, whether the pool is busy or sleeps") {
     struct stoppable {
         static task<bool> sleep(weir::stop_token stop) {
@@ -271,9 +313,8 @@ TEST_CASE("a sleep is cut short by a stop, whether the pool is busy or sleeps") 
         CAPTURE(workers);
         thread_pool pool(workers);
         weir::stop_source first;
-        const auto results =
-            weir::sync_wait(pool, weir::when_all(stoppable::sleep(first.get_token()),
-                                                 stoppable::ask(first)));
+        const auto results = weir::sync_wait(
+            pool, weir::when_all(stoppable::sleep(first.get_token()), stoppable::ask(first)));
         CHECK_FALSE(std::get<0>(results));
         weir::stop_source second;
         std::thread outside([&] { second.request_stop(); });

@@ -68,6 +68,7 @@ int main(int argc, char** argv) {
     examples::stop_on_interrupt();
 
     const std::chrono::milliseconds delay(delay_ms);
+    // A coroutine may use the captures of its lambda: the stage keeps the function while it runs.
     const auto load_slowly = [delay](std::int64_t item) -> weir::task<std::int64_t> {
         co_await weir::sleep_for(delay);
         co_return item;

@@ -18,6 +18,7 @@
 #include <chrono>        // for std::chrono::milliseconds
 #include <cstddef>       // for std::size_t
 #include <cstdint>       // for std::int64_t
+#include <exception>     // for std::exception
 #include <filesystem>    // for std::filesystem::is_directory
 #include <iomanip>       // for std::setprecision
 #include <iostream>      // for std::cout
@@ -149,7 +150,8 @@ void report(const totals& sum, const books& books, double seconds) {
               << " left out as binary\n"
               << sum.batches << " batches, " << sum.tokens << " tokens, "
               << 100 * static_cast<double>(sum.padding) / all << " % padding\n"
-              << problems.size() << (problems.size() == 1 ? " problem" : " problems") << '\n';
+              << problems.size() << " could not be read or unpacked"
+              << (problems.empty() ? "\n" : ":\n");
     for (const std::string& problem : problems) std::cout << "  " << problem << '\n';
 }
 
@@ -159,6 +161,7 @@ int run_corpus(const settings& s) {
 
     books books;
     const auto length = static_cast<std::size_t>(s.sequence);
+    const auto rows = static_cast<std::size_t>(s.batch);
     const auto capacity = static_cast<std::size_t>(s.capacity);
     const auto read_concurrency = static_cast<std::size_t>(s.read_concurrency);
     const auto tokenize_concurrency = static_cast<std::size_t>(s.tokenize_concurrency);
@@ -174,24 +177,24 @@ int run_corpus(const settings& s) {
     const auto to_tokens = [&](document doc) {
         return tokenize(std::move(doc), length, s.max_bytes(), &books);
     };
-    const auto to_batch = [&](const std::vector<sequence>& rows) { return collate(rows, length); };
+    const auto to_batch = [&](const std::vector<sequence>& some) { return collate(some, length); };
 
-    auto pipeline = weir::source(files, {.name = "walk", .capacity = capacity}) |
-                    weir::aggregate(paths_per_read) |
-                    weir::pipe(read, {.name = "read",
-                                      .concurrency = read_concurrency,
-                                      .executor = &io,
-                                      .capacity = capacity}) |
-                    weir::disaggregate() |
-                    weir::pipe(to_tokens, {.name = "tokenize",
-                                           .concurrency = tokenize_concurrency,
-                                           .capacity = capacity}) |
-                    weir::aggregate(static_cast<std::size_t>(s.batch)) |
-                    weir::pipe(to_batch, {.name = "collate", .capacity = capacity}) | weir::sink(3);
+    // clang-format off
+    auto pipeline = weir::source(files, {.name = "walk", .capacity = capacity})
+                  | weir::aggregate(paths_per_read, {.name = "group", .capacity = capacity})
+                  | weir::pipe(read, {.name = "read", .concurrency = read_concurrency,
+                                      .executor = &io, .capacity = capacity})
+                  | weir::disaggregate({.name = "ungroup", .capacity = capacity})
+                  | weir::pipe(to_tokens, {.name = "tokenize", .concurrency = tokenize_concurrency,
+                                           .capacity = capacity})
+                  | weir::aggregate(rows, {.name = "batch", .capacity = capacity})
+                  | weir::pipe(to_batch, {.name = "collate", .capacity = capacity})
+                  | weir::sink(3);
+    // clang-format on
 
-    auto run = pipeline.start(
-        workers, {.max_failures = weir::unlimited,
-                  .on_failure = [&](const weir::failure& f) { books.add_problem(f.message()); }});
+    // Whatever goes wrong with a file stops nothing, and is told by name at the end.
+    const auto note = [&](const weir::failure& f) { books.add_problem(f.message()); };
+    auto run = pipeline.start(workers, {.max_failures = weir::unlimited, .on_failure = note});
     const totals sum = consume(run, s, books, progress);
     const double seconds = progress.seconds();
     run.stop();
@@ -199,6 +202,7 @@ int run_corpus(const settings& s) {
     std::cout << stats << '\n';
     weir::log_lines(std::cout, stats);
     report(sum, books, seconds);
+    if (examples::interrupted()) std::cout << "stopped early, as asked\n";
     return examples::interrupted() ? examples::exit_interrupted : 0;
 }
 
@@ -227,5 +231,10 @@ int main(int argc, char** argv) {
                              (error ? ": " + error.message() : ""));
     }
     examples::stop_on_interrupt();
-    return run_corpus(s);
+    try {
+        return run_corpus(s);
+    } catch (const std::exception& e) {  // such as more threads than the system gives
+        std::cerr << "corpus: " << e.what() << '\n';
+        return 1;
+    }
 }

@@ -7,13 +7,15 @@
 #include "results.hpp"
 #include "spec.hpp"
 
-#include <chrono>     // for std::chrono::duration
-#include <cstdint>    // for std::int64_t
-#include <exception>  // for std::exception
-#include <fstream>    // for std::ifstream
-#include <iostream>   // for std::cout
-#include <sstream>    // for std::ostringstream
-#include <string>     // for std::string
+#include <cerrno>        // for errno
+#include <chrono>        // for std::chrono::duration
+#include <cstdint>       // for std::int64_t
+#include <exception>     // for std::exception
+#include <fstream>       // for std::ifstream
+#include <iostream>      // for std::cout
+#include <sstream>       // for std::ostringstream
+#include <string>        // for std::string
+#include <system_error>  // for std::generic_category
 
 namespace {
 
@@ -21,7 +23,10 @@ std::string read(const std::string& file) {
     std::ifstream in(file, std::ios::binary);
     std::ostringstream text;
     // A directory opens, but can't be read.
-    if (!in || (in.peek(), in.bad())) throw simulate::spec_error(file, "", "", "can't be read");
+    if (!in || (in.peek(), in.bad())) {
+        const std::string why = std::generic_category().message(errno);
+        throw simulate::spec_error(file, "", "", "can't be read: " + why);
+    }
     text << in.rdbuf();
     return text.str();
 }
@@ -34,15 +39,21 @@ struct settings {
 };
 
 simulate::measurement measure(const simulate::pipeline_spec& spec, const settings& s) {
-    return s.clock == "virtual"
-               ? simulate::measure_virtual(spec, static_cast<std::uint64_t>(s.seed))
-               : simulate::measure_real(spec);
+    if (s.clock == "virtual") {
+        return simulate::measure_virtual(spec, static_cast<std::uint64_t>(s.seed));
+    }
+    simulate::measurement m = simulate::measure_real(spec);
+    if (m.late > std::chrono::milliseconds(4)) {
+        std::cerr << "simulate: the machine is busy: it woke sleepers up to "
+                  << weir::units::time(m.late) << " late, which is in the figures that follow\n";
+    }
+    return m;
 }
 
 void show(const std::string& title, const simulate::pipeline_spec& spec,
           const simulate::measurement& m, const simulate::scenario* documented) {
     using weir::units::time;
-    std::cout << title << ": ";
+    std::cout << title << "\n  (";
     if (spec.snapshot_ns) {
         std::cout << "the first " << time(m.stats.elapsed);
     } else if (spec.items) {
@@ -53,7 +64,7 @@ void show(const std::string& title, const simulate::pipeline_spec& spec,
     } else {
         std::cout << time(m.stats.elapsed) << " after a warm-up";
     }
-    std::cout << '\n' << simulate::to_table(m.stats, documented) << std::endl;
+    std::cout << ")\n" << simulate::to_table(m.stats, documented) << std::endl;
 }
 
 void run_documents(const settings& s) {

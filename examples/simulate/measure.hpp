@@ -1,12 +1,13 @@
-// simulate: builds the pipeline that a spec describes, runs it, and measures it: up to an instant, or
-// in its steady state. The same code runs on virtual time and on the clock of the wall.
+// simulate: runs the pipeline that a spec describes and measures it: up to an instant, or in its
+// steady state. The same code runs on virtual time and on the clock of the wall.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_MEASURE_HPP
 #define WEIR_EXAMPLES_SIMULATE_MEASURE_HPP
 
+#include "build.hpp"
 #include "spec.hpp"
 
-#include <weir/pipeline.hpp>
+#include <weir/executor.hpp>
 #include <weir/sleep.hpp>
 #include <weir/stats.hpp>
 #include <weir/stop_token.hpp>
@@ -16,14 +17,11 @@
 #include <weir/virtual_time.hpp>
 #include <weir/when_all.hpp>
 
-#include <algorithm>  // for std::max
-#include <atomic>     // for std::atomic
+#include <algorithm>  // for std::clamp, std::max
 #include <chrono>     // for std::chrono::seconds
 #include <cmath>      // for std::abs
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint64_t
-#include <memory>     // for std::make_shared
-#include <optional>   // for std::optional
 #include <utility>    // for std::move
 #include <vector>     // for std::vector
 
@@ -36,71 +34,11 @@ struct measurement {
     bool steady = false;
     /// The shortest window with this property.
     weir::duration period{};
+    /// In real time: by how much the machine was late at worst to wake up somebody who slept.
+    weir::duration late{};
 };
 
 namespace detail {
-
-// What flows through a simulated pipeline. Only its nesting matters: it is a list of items, which
-// are lists themselves. One type for all, since the stages are known at run time only.
-class item {
-  public:
-    item() = default;
-    explicit item(std::vector<item> parts) : parts_(std::move(parts)) {}
-    [[nodiscard]] auto begin() { return parts_.begin(); }
-    [[nodiscard]] auto end() { return parts_.end(); }
-
-  private:
-    std::vector<item> parts_;
-};
-
-// The work of a pipe: it takes the time that the spec says for its k-th invocation.
-class timed_work {
-  public:
-    explicit timed_work(std::vector<std::int64_t> service_ns)
-        : state_(std::make_shared<state>(std::move(service_ns))) {}
-
-    weir::task<item> operator()(item it) const { return work(state_, std::move(it)); }
-
-  private:
-    struct state {
-        explicit state(std::vector<std::int64_t> ns) : service_ns(std::move(ns)) {}
-        std::vector<std::int64_t> service_ns;
-        std::atomic<std::uint64_t> invocations{0};
-    };
-
-    static weir::task<item> work(std::shared_ptr<state> s, item it) {
-        const std::uint64_t k = s->invocations.fetch_add(1, std::memory_order_relaxed);
-        co_await weir::sleep_for(weir::duration(s->service_ns[k % s->service_ns.size()]));
-        co_return it;
-    }
-
-    std::shared_ptr<state> state_;
-};
-
-// A spec becomes a pipeline of the library: here, and nowhere else.
-inline auto build(const pipeline_spec& spec) {
-    weir::stage_list<item> stages;
-    for (const stage_spec& s : spec.stages) {
-        switch (s.kind) {
-            case op::pipe:
-                stages.add(weir::pipe(timed_work(s.service_ns),
-                                      {.name = s.name, .concurrency = s.concurrency}));
-                break;
-            case op::aggregate:
-                stages.add(
-                    weir::aggregate<item>(s.size, {.name = s.name, .drop_last = s.drop_last}));
-                break;
-            case op::disaggregate:
-                stages.add(weir::disaggregate({.name = s.name}));
-                break;
-        }
-    }
-    const auto next_item = [left = spec.items]() mutable -> std::optional<item> {
-        if (left && (*left)-- == 0) return std::nullopt;
-        return item();
-    };
-    return weir::source(next_item) | std::move(stages) | weir::sink(spec.sink_capacity);
-}
 
 // The figures of a window that make up its result. Two windows with the same ones are the same.
 inline std::vector<std::int64_t> figures(const weir::pipeline_stats& s) {
@@ -169,14 +107,21 @@ class experiment {
         return std::move(result_);
     }
 
-    measurement window(weir::duration warm_up, weir::duration length) {
-        weir::sync_wait(clock_, both(observe_window(warm_up, length)));
+    // \param period  at whose multiples, from the start, things happen; 0: none is known
+    measurement window(weir::duration warm_up, weir::duration length, weir::duration period) {
+        weir::sync_wait(clock_, both(observe_window(warm_up, length, period)));
         return std::move(result_);
     }
 
     measurement steady_state() {
         weir::sync_wait(clock_, both(observe_steady_state()));
         return std::move(result_);
+    }
+
+    // From the start until every period is like the others.
+    weir::duration settling_time(weir::duration period) {
+        weir::sync_wait(clock_, both(observe_settling(period)));
+        return settled_after_;
     }
 
   private:
@@ -186,13 +131,16 @@ class experiment {
 
     // The foreground: takes an item, then is busy with it.
     weir::task<> consume() {
+        punctual sleeper(clock_);
         for (std::uint64_t k = 0;; ++k) {
             const auto taken = co_await run_.next();
             if (!taken) break;
             takes_.push_back(clock_.now().time_since_epoch().count());
-            const std::int64_t busy = spec_.foreground_ns[k % spec_.foreground_ns.size()];
-            const bool in_time = co_await weir::sleep_for(weir::duration(busy), stop_.get_token());
+            const weir::time_point end =
+                sleeper.after(spec_.foreground_ns[k % spec_.foreground_ns.size()]);
+            const bool in_time = co_await weir::sleep_until(end, stop_.get_token());
             if (!in_time) break;
+            sleeper.woke_up(end);
         }
     }
 
@@ -212,10 +160,51 @@ class experiment {
         stop();
     }
 
-    weir::task<> observe_window(weir::duration warm_up, weir::duration length) {
-        const weir::pipeline_stats before = co_await snapshot(start_ + warm_up);
-        weir::pipeline_stats after = co_await snapshot(start_ + warm_up + length);
-        result_.stats = std::move(after) - before;
+    // In real time. A machine that stands still for a while is no part of what is measured: somebody
+    // who sleeps and looks at the clock notices, and the window is measured again.
+    weir::task<> observe_window(weir::duration warm_up, weir::duration length,
+                                weir::duration period) {
+        constexpr int attempts = 4;
+        constexpr weir::duration nap = std::chrono::milliseconds(10);
+        constexpr weir::duration undisturbed = std::chrono::milliseconds(4);
+        constexpr weir::duration shift = std::chrono::milliseconds(2);
+        for (int attempt = 0; attempt < attempts; ++attempt) {
+            weir::duration begin_after = clock_.now() - start_ + warm_up;
+            // A little behind the instants at which things happen: who is late then doesn't take his
+            // item into another window.
+            if (period.count() > 0) begin_after += period - begin_after % period + shift;
+            const weir::time_point begin = start_ + begin_after;
+            const weir::time_point end = begin + length;
+            const weir::pipeline_stats before = co_await snapshot(begin);
+            weir::duration late = clock_.now() - begin;
+            for (weir::time_point next = begin + nap; next < end; next += nap) {
+                co_await weir::sleep_until(next);
+                late = std::max(late, clock_.now() - next);
+            }
+            weir::pipeline_stats after = co_await snapshot(end);
+            late = std::max(late, clock_.now() - end);
+            if (attempt == 0 || late < result_.late) {
+                result_.stats = std::move(after) - before;
+                result_.late = late;
+            }
+            if (late < undisturbed) break;
+        }
+        stop();
+    }
+
+    weir::task<> observe_settling(weir::duration period) {
+        constexpr std::size_t periods = 400;
+        std::vector<std::vector<std::int64_t>> windows;
+        weir::pipeline_stats before = co_await snapshot(start_);
+        for (std::size_t i = 1; i <= periods; ++i) {
+            weir::pipeline_stats now =
+                co_await snapshot(start_ + period * static_cast<std::int64_t>(i));
+            windows.push_back(figures(now - before));
+            before = std::move(now);
+        }
+        std::size_t settled = periods;
+        while (settled > 0 && windows[settled - 1] == windows.back()) --settled;
+        settled_after_ = period * static_cast<std::int64_t>(settled);
         stop();
     }
 
@@ -296,6 +285,7 @@ class experiment {
     weir::stop_source stop_;
     std::vector<std::int64_t> takes_;  // when the foreground took items
     measurement result_;
+    weir::duration settled_after_{};
 };
 
 template <class Run>
@@ -309,28 +299,32 @@ experiment(const pipeline_spec&, Run, weir::executor&) -> experiment<Run>;
 [[nodiscard]] inline measurement measure_virtual(const pipeline_spec& spec,
                                                  std::uint64_t seed = 0) {
     weir::virtual_time clock(seed);
-    detail::experiment experiment(spec, detail::build(spec).start(clock), clock);
+    detail::experiment experiment(spec, build(spec, clock).start(clock), clock);
     if (spec.snapshot_ns) return experiment.until(weir::duration(*spec.snapshot_ns));
     return spec.items ? experiment.whole() : experiment.steady_state();
 }
 
-/// In real time: the same windows; in the steady state, the whole number of periods that comes
-/// closest to four seconds, after one to warm up.
+/// In real time: the same windows. Virtual time tells beforehand how long the steady state takes to
+/// come and to repeat: the window is the whole number of periods that comes closest to four seconds.
+/// It is measured again if the machine was busy with other things.
 [[nodiscard]] inline measurement measure_real(const pipeline_spec& spec) {
     using namespace std::chrono_literals;
+    weir::duration warm_up = 1s;
     weir::duration window = 4s;
     measurement expected;
-    if (!spec.snapshot_ns && !spec.items) {
-        expected = measure_virtual(spec);
-        if (expected.steady)
-            window = expected.period *
-                     std::max<std::int64_t>(1, (window + expected.period / 2) / expected.period);
+    if (!spec.snapshot_ns && !spec.items) expected = measure_virtual(spec);
+    if (expected.steady) {
+        const weir::duration period = expected.period;
+        window = period * std::max<std::int64_t>(1, (window + period / 2) / period);
+        weir::virtual_time clock;
+        detail::experiment rehearsal(spec, build(spec, clock).start(clock), clock);
+        warm_up = std::clamp<weir::duration>(rehearsal.settling_time(period), warm_up, 20s);
     }
     weir::thread_pool pool(2);
-    detail::experiment experiment(spec, detail::build(spec).start(pool), pool);
+    detail::experiment experiment(spec, build(spec, pool).start(pool), pool);
     if (spec.snapshot_ns) return experiment.until(weir::duration(*spec.snapshot_ns));
     if (spec.items) return experiment.whole();
-    measurement m = experiment.window(1s, window);
+    measurement m = experiment.window(warm_up, window, expected.period);
     m.steady = expected.steady;
     m.period = expected.period;
     return m;

@@ -11,12 +11,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cstddef>   // for std::size_t
-#include <map>       // for std::map
-#include <optional>  // for std::optional
-#include <string>    // for std::string
-#include <utility>   // for std::move
-#include <vector>    // for std::vector
+#include <algorithm>  // for std::max
+#include <cstddef>    // for std::size_t
+#include <map>        // for std::map
+#include <optional>   // for std::optional
+#include <string>     // for std::string
+#include <utility>    // for std::move
+#include <vector>     // for std::vector
 
 namespace simulate {
 
@@ -89,7 +90,7 @@ struct queue_figures {
                                           const scenario* documented) {
     using weir::units::fixed, weir::units::left, weir::units::right;
     const auto cell = [documented](double measured, std::optional<double> said) {
-        std::string text = right(fixed(measured, 3), 10);
+        std::string text = " " + right(fixed(measured, 3), 10);
         if (documented == nullptr) return text;
         std::string note;
         if (said) {
@@ -100,12 +101,14 @@ struct queue_figures {
         return text + " " + left(note, 6);
     };
     const auto heading = [documented](const char* text) {
-        return right(text, 10) + (documented == nullptr ? "" : "       ");
+        return right(text, 11) + (documented == nullptr ? "" : "       ");
     };
     std::size_t width = 5;
     for (const weir::channel_stats& c : stats.channels) width = std::max(width, c.name.size());
     std::string table = "  " + left("queue", width) + heading("put ms") + heading("get ms") +
-                        heading("occup. %") + heading("items/s") + "\n";
+                        heading("occup. %") + heading("items/s");
+    table.erase(table.find_last_not_of(' ') + 1);
+    table += '\n';
     for (std::size_t i = 0; i < stats.channels.size(); ++i) {
         const weir::channel_stats& c = stats.channels[i];
         const queue_figures f(c);

@@ -15,7 +15,7 @@
 #include <optional>     // for std::optional
 #include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
-#include <type_traits>  // for std::is_void_v
+#include <type_traits>  // for std::is_constructible_v
 #include <utility>      // for std::move
 #include <vector>       // for std::vector
 
@@ -58,10 +58,10 @@ class running_aggregate final : public running_stage<Policy> {
                 get_operation<input> get(in_, {}, &me);
                 std::optional<In> item = co_await get;
                 this->tick(me);
-                number = get.number();
                 if (!item) {
                     going = false;
                 } else {
+                    number = get.number();
                     error = keep(items, std::move(*item));
                     if (error) going = false;
                 }
@@ -72,8 +72,15 @@ class running_aggregate final : public running_stage<Policy> {
                 break;
             }
             if (items.empty() || (drop_last_ && items.size() < size_)) break;
-            Batch batch(std::move(items));
-            put_operation<output> put(out_, batch, {}, &me);
+            std::optional<Batch> batch;
+            error = make(batch, std::move(items));
+            this->tick(me);
+            if (error) {
+                this->gave_up(me, number, std::move(error));
+                in_.cancel();
+                break;
+            }
+            put_operation<output> put(out_, *batch, {}, &me);
             const bool taken = co_await put;
             if (!taken) {
                 in_.cancel();
@@ -94,12 +101,41 @@ class running_aggregate final : public running_stage<Policy> {
         }
     }
 
+    static std::exception_ptr make(std::optional<Batch>& batch, std::vector<In>&& items) noexcept {
+        try {
+            batch.emplace(std::move(items));
+            return nullptr;
+        } catch (...) {
+            return std::current_exception();
+        }
+    }
+
     static constexpr std::size_t most_reserved = 1U << 16U;
 
     const std::size_t size_;
     const bool drop_last_;
     input& in_;
     output& out_;
+};
+
+// The type of a batch. Named so that the compiler's own message reads as a sentence.
+template <class Batch>
+struct the_batch {
+    template <class Item>
+    struct made_of {
+        using type = Batch;
+        static_assert(std::is_constructible_v<Batch, std::vector<Item>&&>,
+                      "weir: aggregate<Batch> makes its batches of a std::vector of what the stage "
+                      "before it gives, and this Batch can't be made of one; the types are those of "
+                      "the_batch<...>::made_of<...> in this message");
+    };
+};
+template <>
+struct the_batch<void> {
+    template <class Item>
+    struct made_of {
+        using type = std::vector<Item>;
+    };
 };
 
 template <class Batch>
@@ -110,14 +146,11 @@ struct aggregate_stage : stage_base {
     }
 
     template <class In>
-    using output = std::conditional_t<std::is_void_v<Batch>, std::vector<In>, Batch>;
+    using output = typename the_batch<Batch>::template made_of<In>::type;
 
     template <class Self, class Policy, class In>
     static channel<output<In>, Policy>& attach(Self&& self, run_core<Policy>& run,
                                                channel<In, Policy>& in) {
-        static_assert(std::is_constructible_v<output<In>, std::vector<In>&&>,
-                      "weir: aggregate<Batch>: a Batch has to be constructible from a std::vector of "
-                      "what the stage before gives");
         run.check(self.options.concurrency == 1, self.options,
                   "aggregates: it fills one batch after the other, its concurrency is 1");
         auto& out = run.template add_queue<output<In>>(self.options);

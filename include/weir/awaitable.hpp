@@ -3,22 +3,17 @@
 #ifndef WEIR_AWAITABLE_HPP
 #define WEIR_AWAITABLE_HPP
 
-#include <concepts>     // for std::convertible_to
-#include <coroutine>    // for std::coroutine_handle
-#include <type_traits>  // for std::remove_cvref_t
-#include <utility>      // for std::forward
+#include <concepts>  // for std::convertible_to
+#include <utility>   // for std::forward
 
 namespace weir {
 
-/// Has the three functions that `co_await` calls. `await_suspend` isn't asked for: it may be a
-/// template over the promise.
+/// Has the functions that `co_await` calls. `await_suspend` isn't asked for: it may be a template
+/// over the promise, with constraints that nobody meets but the promise for which it was written.
 template <class A>
 concept awaiter = requires(A& a) {
     { a.await_ready() } -> std::convertible_to<bool>;
     a.await_resume();
-    requires requires { a.await_suspend(std::coroutine_handle<>()); } ||
-                 requires { &std::remove_cvref_t<A>::await_suspend; } ||
-                 requires { &std::remove_cvref_t<A>::template await_suspend<void>; };
 };
 
 namespace detail {

@@ -21,12 +21,12 @@
 
 namespace weir {
 
-/// Runs coroutines that block their thread: in a read, a download, a lock. One queue for all threads;
-/// so many block at a time as there are threads.
+/// Runs coroutines that block their thread: in a read, a download, a lock. One queue for all
+/// threads; so many block at a time as there are threads.
 ///
 /// Order: first come, first served, a yield too.
-/// Threads: any may post and add timers. A timer fires on time while a thread is free, else when the
-/// first becomes free.
+/// Threads: any may post and add timers. A timer fires on time while a thread is free, else when
+/// the first becomes free.
 /// Lifetime: the destructor runs what is still posted, then joins. All coroutines that use the pool
 /// have to end by that; no timer may be pending.
 /// Errors: an exception that leaves a resumed coroutine, or no memory for the queue to grow:
@@ -41,7 +41,8 @@ class basic_blocking_pool final : public executor {
     explicit basic_blocking_pool(unsigned threads) {
         if (threads == 0) {
             throw std::invalid_argument(
-                "weir::blocking_pool: 0 threads can run nothing; ask for as many as functions are to "
+                "weir::blocking_pool: 0 threads can run nothing; ask for as many as functions are "
+                "to "
                 "block at a time");
         }
         threads_.reserve(threads);
@@ -60,7 +61,9 @@ class basic_blocking_pool final : public executor {
     }
 
     /// How many threads it has.
-    [[nodiscard]] unsigned threads() const noexcept { return static_cast<unsigned>(threads_.size()); }
+    [[nodiscard]] unsigned threads() const noexcept {
+        return static_cast<unsigned>(threads_.size());
+    }
 
     void post(std::coroutine_handle<> h) noexcept override {
         queue_.push(h.address());
@@ -71,12 +74,14 @@ class basic_blocking_pool final : public executor {
         using added = typename basic_locked_timers<Platform>::added;
         const std::coroutine_handle<> waiter = t.waiter();
         switch (timers_.add(t)) {
-            case added::refused: return post(waiter);
+            case added::refused:
+                return post(waiter);
             // Without a timekeeper any sleeper will do: it becomes one.
             case added::earliest:
                 if (!keeper_.notify_one()) sleepers_.notify_one();
                 return;
-            case added::queued: return;
+            case added::queued:
+                return;
         }
     }
 
@@ -138,13 +143,14 @@ class basic_blocking_pool final : public executor {
         return next;
     }
 
-    // One idle thread, the timekeeper, sleeps until the next timer; the others without limit. True if
-    // this was the one: when it goes to work, another is to take over.
+    // One idle thread, the timekeeper, sleeps until the next timer; the others without limit. True
+    // if this was the one: when it goes to work, another is to take over.
     bool wait() noexcept {
         const bool mine = !kept_.exchange(true, std::memory_order_seq_cst);
         auto& event = mine ? keeper_ : sleepers_;
         const auto ticket = event.prepare_wait();
-        // Announced; now everything is looked at once more. seq_cst; pairs with post(), add(), join()
+        // Announced; now everything is looked at once more. seq_cst; pairs with post(), add(),
+        // join()
         const std::int64_t until = mine ? timers_.next() : timers_.never;
         if (!queue_.empty() || stopping_.load(std::memory_order_seq_cst)) {
             event.cancel_wait();

@@ -84,6 +84,15 @@ class channel final : public detail::channel_core<Policy> {
         return detail::put_copy_operation<channel>(*this, item, std::move(stop));
     }
 
+    /// What can't be copied gets a sentence.
+    template <class Item>
+        requires(std::is_same_v<Item, T> && !std::is_copy_constructible_v<T>)
+    void put(const Item&, stop_token = {}) {
+        static_assert(std::is_copy_constructible_v<Item>,
+                      "weir: put copies what has a name, and this channel's items can't be copied: "
+                      "co_await c.put(std::move(item))");
+    }
+
     /// Takes the next item, waiting while the channel is empty.
     ///
     /// \returns awaitable of `optional<T>`: empty when the channel is closed and drained, or when the

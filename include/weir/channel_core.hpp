@@ -86,7 +86,7 @@ class channel_core : public parking_place {
     // Under the lock: a coroutine of `home` begins to wait. The first one decides who names the
     // channel's waiters in its reports, and, where the channel was given no clock, whose it uses.
     void wait_in_line(waiter& w, side line, executor& home) noexcept {
-        if (!asked_to_watch_) {
+        if (!asked_to_watch_ && !home.passing()) {
             asked_to_watch_ = true;
             home.watch(*this);
         }
@@ -102,13 +102,13 @@ class channel_core : public parking_place {
 
   protected:
     channel_core(std::size_t capacity, executor* clock, std::string name)
-        : capacity_(capacity), clock_(clock), name_(std::move(name)) {
+        : bound_(clock != nullptr), capacity_(capacity), clock_(clock), name_(std::move(name)) {
         if (capacity == 0) {
             throw std::invalid_argument(
                 "weir: a channel of capacity 0 could never take an item; give it 1 or more");
         }
         if constexpr (Policy::statistics) {
-            if (clock_ != nullptr) meter_.start(reading(nullptr));
+            if (bound_) meter_.start(reading(nullptr));
         }
     }
     ~channel_core() = default;
@@ -118,17 +118,19 @@ class channel_core : public parking_place {
     std::int64_t reading(const slot* measured) const noexcept {
         if constexpr (Policy::statistics) {
             if (measured != nullptr) return measured->mark;
-            return clock_ == nullptr ? 0 : clock_->now().time_since_epoch().count();
+            if (clock_ != nullptr) return clock_->now().time_since_epoch().count();
+            return bound_ ? platform::now() : 0;
         } else {
             return 0;
         }
     }
 
     // A channel that was built without a clock measures by that of the first coroutine that needs
-    // it, from then on.
+    // it, from then on; not by the object where that may be gone before the channel.
     void bind(executor& ex) noexcept {
-        if (clock_ != nullptr) return;
-        clock_ = &ex;
+        if (bound_) return;
+        bound_ = true;
+        if (!ex.passing()) clock_ = &ex;
         if constexpr (Policy::statistics) {
             meter_.start(reading(nullptr));
             meter_.set_empty(size_now_empty_);
@@ -167,7 +169,7 @@ class channel_core : public parking_place {
     void now_empty(bool empty, const slot* measured) noexcept {
         size_now_empty_ = empty;
         if constexpr (Policy::statistics) {
-            if (clock_ == nullptr) {
+            if (!bound_) {
                 if (executor* const here = current_executor()) bind(*here);
             } else {
                 meter_.settle(reading(measured));
@@ -205,6 +207,7 @@ class channel_core : public parking_place {
     mutable basic_spin_lock<platform> lock_;
     bool closed_ = false;
     bool asked_to_watch_ = false;
+    bool bound_;  // to a clock; the one of `executor::now` if `clock_` is null
     bool size_now_empty_ = true;
     std::size_t capacity_;
     std::uint64_t num_put_ = 0;
@@ -229,9 +232,9 @@ class channel_core : public parking_place {
 
     void describe(std::string& report, const waiter& w, const char* what) const {
         report += "\n  ";
-        if (w.measured != nullptr) {
-            report += "stage '" + w.measured->stage() + "', slot " +
-                      std::to_string(w.measured->index());
+        if (w.work_of != nullptr) {
+            report += "stage '" + w.work_of->stage() + "', slot " +
+                      std::to_string(w.work_of->index());
         } else {
             report += w.thread != nullptr ? "a thread" : "a coroutine";
         }

@@ -12,6 +12,7 @@
 #include <weir/get_result.hpp>
 #include <weir/stop_token.hpp>
 
+#include <algorithm>  // for std::max
 #include <coroutine>  // for std::coroutine_handle
 #include <cstdint>    // for std::uint64_t
 #include <mutex>      // for std::lock_guard
@@ -59,7 +60,8 @@ class channel_operation {
 
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
-        executor* const home = env_of(h).home;
+        const coroutine_env env = env_of(h);
+        executor* const home = env.home;
         if (home == nullptr) {
             throw std::logic_error(
                 "weir: a channel has to suspend a coroutine that no executor runs; start it with "
@@ -67,6 +69,7 @@ class channel_operation {
         }
         waiter_.coroutine = h;
         waiter_.home = home;
+        waiter_.work_of = env.measured;
         // The callback may run at once, or from another thread before the waiter is linked below:
         // then it marks the waiter, which is looked at under the lock.
         if (stop_.stop_possible()) on_stop_.emplace(stop_, stop_waiting{channel_, &waiter_, line_});
@@ -199,7 +202,8 @@ outcome block(Channel& channel, Waiter& w, typename Channel::core_type::side lin
         return helped != nullptr ? helped->now()
                                  : time_point(duration(standard_platform::now()));
     };
-    const time_point limit = forever ? time_point::max() : saturating_add(now(), timeout);
+    const time_point limit =
+        forever ? time_point::max() : saturating_add(now(), std::max(timeout, duration(0)));
     try {
         while (!flag.is_set()) {
             const bool helping = helped != nullptr && helped->drive(flag, limit);

@@ -87,7 +87,12 @@ class running_disaggregate final : public running_stage<Policy> {
             } else {
                 ++*at;
             }
-            if (*at != std::ranges::end(whole)) item.emplace(std::ranges::iter_move(*at));
+            if (*at == std::ranges::end(whole)) return nullptr;
+            if constexpr (std::ranges::view<In>) {
+                item.emplace(**at);  // what a view names is somebody else's
+            } else {
+                item.emplace(std::ranges::iter_move(*at));
+            }
             return nullptr;
         } catch (...) {
             return std::current_exception();

@@ -66,6 +66,11 @@ class executor {
     /// ask for an executor of their own then run here all the same.
     [[nodiscard]] virtual bool exclusive() const noexcept { return false; }
 
+    /// True for an executor that may be gone before the channels that were used on it, as the loop
+    /// inside `sync_wait`. Its clock has to be the one of `executor::now`: a channel that was given
+    /// none then measures by that one, and not by the executor.
+    [[nodiscard]] virtual bool passing() const noexcept { return false; }
+
     /// Called once by each channel on which a coroutine of this executor waits.
     /// \returns true if the executor keeps the place, to name it in a deadlock report.
     virtual bool watch(detail::parking_place& place) noexcept {

@@ -12,6 +12,7 @@
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t
 #include <exception>    // for std::exception_ptr
+#include <functional>   // for std::invoke
 #include <memory>       // for std::make_unique
 #include <optional>     // for std::optional
 #include <string>       // for std::string
@@ -101,18 +102,19 @@ class running_pipe final : public running_stage<Policy> {
             if (!item) break;
             std::optional<Out> result;
             std::exception_ptr error;
+            const std::int64_t began = me.mark;
             try {
                 if constexpr (awaitable<typename types::call>) {
-                    auto pending = f_(std::move(*item));
+                    auto pending = std::invoke(f_, std::move(*item));
                     auto got = co_await await_measured(pending, env);
                     keep(result, std::move(got));
                 } else {
-                    keep(result, f_(std::move(*item)));
+                    keep(result, std::invoke(f_, std::move(*item)));
                 }
             } catch (...) {
                 error = std::current_exception();
             }
-            const std::int64_t spent = this->work_done(me);
+            const std::int64_t spent = this->work_done(me, began);
             if (error) {
                 if (this->tolerates(me, get.number(), std::move(error))) continue;
                 in_.cancel();
@@ -143,17 +145,19 @@ class running_pipe final : public running_stage<Policy> {
             std::optional<typename types::result> values;
             std::exception_ptr error;
             std::int64_t spent = 0;
+            std::int64_t began = me.mark;
             bool taken = true;
             try {
                 if constexpr (awaitable<typename types::call>) {
-                    auto pending = f_(std::move(*item));
+                    auto pending = std::invoke(f_, std::move(*item));
                     auto got = co_await await_measured(pending, env);
                     values.emplace(std::move(got));
                 } else {
-                    values.emplace(f_(std::move(*item)));
+                    values.emplace(std::invoke(f_, std::move(*item)));
                 }
             } catch (...) {
                 error = std::current_exception();
+                this->tick(me);
             }
             [[maybe_unused]] bool first = true;
             while (!error && taken) {
@@ -161,18 +165,19 @@ class running_pipe final : public running_stage<Policy> {
                 try {
                     if constexpr (is_async_generator<typename types::result>) {
                         auto got = co_await values->next();
-                        result = std::move(got);
+                        replace(result, std::move(got));
                     } else {
-                        result = next_of<Out>(*values, first);
+                        replace(result, next_of<Out>(*values, first));
                         first = false;
                     }
                 } catch (...) {
                     error = std::current_exception();
                 }
-                spent = this->work_done(me, spent);
+                spent += this->work_done(me, began);
                 if (!result) break;
                 put_operation<output> put(out_, *result, {}, &me);
                 taken = co_await put;
+                began = me.mark;
             }
             values.reset();
             if (error) {
@@ -187,11 +192,13 @@ class running_pipe final : public running_stage<Policy> {
         this->leave(me, out_);
     }
 
-    static void keep(std::optional<Out>& result, typename types::result&& r) {
+    // What the function returned: a value, or a reference to what is somebody else's.
+    template <class R>
+    static void keep(std::optional<Out>& result, R&& r) {
         if constexpr (types::may_skip) {
-            result = std::move(r);
+            if (r) result.emplace(*std::forward<R>(r));
         } else {
-            result.emplace(std::move(r));
+            result.emplace(std::forward<R>(r));
         }
     }
 

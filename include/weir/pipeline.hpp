@@ -19,6 +19,7 @@
 
 #include <cstddef>      // for std::size_t
 #include <memory>       // for std::make_unique
+#include <ostream>      // for std::ostream
 #include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
@@ -154,6 +155,19 @@ class pipeline {
                                     "'; its stages are " + names);
     }
 
+    /// The names of its stages, with their slots where there are several:
+    /// `src | decode[4] | aggregate | sink`.
+    friend std::ostream& operator<<(std::ostream& out, const pipeline& p) {
+        const char* before = "";
+        const auto print = [&](const stage_options& each) {
+            out << before << each.name;
+            if (each.concurrency != 1) out << '[' << each.concurrency << ']';
+            before = " | ";
+        };
+        std::apply([&](const Stages&... stages) { (stages.each_options(print), ...); }, p.stages_);
+        return out;
+    }
+
     [[nodiscard]] const std::tuple<Stages...>& stages() const& noexcept { return stages_; }
     [[nodiscard]] std::tuple<Stages...>&& stages() && noexcept { return std::move(stages_); }
 
@@ -212,6 +226,8 @@ template <composable Left, composable Right>
 }
 
 }  // namespace detail
+
+using detail::operator|;  // found for what has no part from detail, as two stage_lists
 
 }  // namespace weir
 

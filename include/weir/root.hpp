@@ -103,12 +103,13 @@ root<T> make_root(A& a) {
     }
 }
 
-// Sleeps until `done` is set, helping the executor where it has no threads of its own. A coroutine's
-// thread helps the executor that runs that coroutine: the one it keeps from running.
+// Sleeps until `done` is set, running the executor where that needs this thread. Where it doesn't, a
+// coroutine's thread helps the executor that runs that coroutine: the one it keeps from running.
 inline void block_until(parker& done, executor& ex) {
-    executor& helped = current_executor() != nullptr ? *current_executor() : ex;
+    executor* const here = current_executor();
     while (!done.is_set()) {
-        if (!helped.drive(done, time_point::max())) done.wait();
+        if (ex.drive(done, time_point::max())) continue;
+        if (here == nullptr || !here->drive(done, time_point::max())) done.wait();
     }
 }
 

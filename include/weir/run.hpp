@@ -125,7 +125,9 @@ class run<T, Policy>::iterator {
     [[nodiscard]] T& operator*() const noexcept { return *item_; }
     [[nodiscard]] T* operator->() const noexcept { return &*item_; }
     iterator& operator++() {
-        item_ = run_->get();
+        std::optional<T> next = run_->get();
+        item_.reset();  // not assigned to: an item only has to move into a new place
+        if (next) item_.emplace(*std::move(next));
         return *this;
     }
     void operator++(int) { ++*this; }

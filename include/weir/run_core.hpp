@@ -93,6 +93,11 @@ class run_core final : public run_context {
         for (auto& queue : queues_) queue->cancel();
     }
 
+    // Ends the stages, but not the queue from which the consumer reads what they have finished.
+    void give_up() noexcept {
+        for (std::size_t i = 0; i + 1 < queues_.size(); ++i) queues_[i]->cancel();
+    }
+
     // Cancels, and blocks until nothing of the run is left to run.
     void stop() noexcept {
         if (!started_ || joined_) return;
@@ -165,7 +170,7 @@ class run_core final : public run_context {
             }
             if (error) {
                 record(failure("on_lap", 0, error));
-                cancel();
+                give_up();
                 break;
             }
             before = std::move(after);

@@ -11,15 +11,15 @@
 
 #include <algorithm>  // for std::min
 #include <coroutine>  // for std::coroutine_handle
-#include <cstdint>    // for std::int64_t
 #include <deque>      // for std::deque
 #include <mutex>      // for std::lock_guard
+#include <thread>     // for std::this_thread::get_id
 
 namespace weir {
 
-/// First come, first served, on the thread that calls `drive`.
+/// First come, first served, on the thread that made it, whenever that calls `drive`.
 ///
-/// Threads: one drives; any may post.
+/// Threads: the one that made it drives; any may post.
 /// Lifetime: destroyed when nothing runs on it any more.
 class run_loop final : public executor {
   public:
@@ -46,7 +46,9 @@ class run_loop final : public executor {
 
     /// Runs the next coroutine; where none is ready, sleeps until one is posted, a timer is due,
     /// `done` is set, or `limit`.
+    /// \returns false on any other thread than the loop's own: that has to sleep by itself.
     bool drive(detail::parker& done, time_point limit) override {
+        if (std::this_thread::get_id() != thread_) return false;
         std::coroutine_handle<> next;
         time_point until = limit;
         {
@@ -70,15 +72,18 @@ class run_loop final : public executor {
         if (until == time_point::max()) {
             done.wait();
         } else {
-            const std::int64_t left = (until - now()).count();
-            if (left > 0) done.wait(left);
+            const time_point t = now();
+            if (until > t) done.wait((until - t).count());
         }
         const std::lock_guard guard(lock_);
         sleeper_ = nullptr;
         return true;
     }
 
+    [[nodiscard]] bool passing() const noexcept override { return true; }
+
   private:
+    const std::thread::id thread_ = std::this_thread::get_id();
     detail::spin_lock lock_;
     std::deque<std::coroutine_handle<>> ready_;
     timer_queue timers_;

@@ -60,28 +60,32 @@ class running_stage {
 
     // One step is done: what follows begins now. One reading of the clock.
     void tick(slot& me) const noexcept {
-        if constexpr (Policy::statistics) me.mark = now();
-    }
-
-    // An invocation is done that was at work for `before` ns and since `me.mark`. Returns its time.
-    std::int64_t work_done(slot& me, std::int64_t before = 0) const noexcept {
         if constexpr (Policy::statistics) {
-            const std::int64_t since = me.mark;
             me.mark = now();
-            return before + (me.mark - since);
         } else {
             static_cast<void>(me);
-            return before;
         }
     }
 
-    void succeeded(slot& me, std::int64_t spent) noexcept {
+    // A piece of work is done that began at `began`, which was the mark then: a function that waits
+    // moves the mark on. Returns the time it took.
+    std::int64_t work_done(slot& me, std::int64_t began) const noexcept {
+        tick(me);
+        return me.mark - began;
+    }
+
+    // An invocation that is no part of a rate of failures: none of its kind is ever tolerated.
+    void gave(slot& me, std::int64_t spent) const noexcept {
         if constexpr (Policy::statistics) {
             me.tasks.record(spent);
         } else {
             static_cast<void>(spent);
             static_cast<void>(me);
         }
+    }
+
+    void succeeded(slot& me, std::int64_t spent) noexcept {
+        gave(me, spent);
         if (counts_) invocations_.fetch_add(1, std::memory_order_relaxed);
         if (run_counts_) run_.count_success();
     }

@@ -13,6 +13,7 @@
 #include <cstdint>    // for std::int64_t
 #include <optional>   // for std::optional
 #include <stdexcept>  // for std::logic_error
+#include <string>     // for std::string
 #include <utility>    // for std::move
 
 namespace weir {
@@ -37,6 +38,14 @@ class sleep_operation {
     sleep_operation(const sleep_operation&) = delete;
     sleep_operation& operator=(const sleep_operation&) = delete;
 
+    // Still asleep only if its frame is destroyed, on an executor that runs nothing meanwhile.
+    ~sleep_operation() {
+        if (sleeps_on_ == nullptr) return;
+        on_stop_.reset();
+        timer_->forget_waiter();
+        sleeps_on_->cancel(*timer_);
+    }
+
     bool await_ready() const noexcept { return false; }
 
     template <class Promise>
@@ -56,6 +65,7 @@ class sleep_operation {
             // May run at once, which marks the timer: `add` posts it then.
             on_stop_.emplace(stop_, wake_early{&home, &*timer_});
         }
+        sleeps_on_ = &home;
         home.add(*timer_);  // the coroutine may be running elsewhere from here on
         return true;
     }
@@ -63,6 +73,7 @@ class sleep_operation {
     // False if it was the stop that woke it.
     bool await_resume() noexcept {
         on_stop_.reset();  // waits for a callback that runs right now
+        sleeps_on_ = nullptr;
         return !timer_->cancelled();
     }
 
@@ -82,6 +93,7 @@ class sleep_operation {
     bool relative_;
     timer_order order_;
     stop_token stop_;
+    executor* sleeps_on_ = nullptr;
     std::optional<timer> timer_;
     std::optional<time_point> yielded_at_;
     std::optional<stop_callback<wake_early>> on_stop_;

@@ -49,7 +49,8 @@ class items_of;
 template <class R>
 concept source_range = std::ranges::input_range<R&>;
 
-// A range: a container is owned by the run, so that its elements can be moved out; a view is not.
+// A range: a container is owned by the run, so that its elements can be moved out; what a view or a
+// generator of references names is not. (A generator of values gives them to be moved out.)
 template <source_range R>
 class items_of<R> {
   public:
@@ -65,7 +66,8 @@ class items_of<R> {
             ++*at_;
         }
         if (*at_ == std::ranges::end(range_)) return std::nullopt;
-        if constexpr (std::ranges::view<R> || !std::is_constructible_v<item, movable>) {
+        if constexpr (std::ranges::view<R> || is_generator<R> ||
+                      !std::is_constructible_v<item, movable>) {
             return std::optional<item>(**at_);
         } else {
             return std::optional<item>(static_cast<movable>(**at_));
@@ -165,7 +167,7 @@ class items_of<F> {
 
     template <class... Env>
     decltype(auto) next(Env&... env) {
-        if (!items_) items_.emplace(function_());
+        if (!items_) items_.emplace(std::decay_t<std::invoke_result_t<F&>>(function_()));
         return items_->next(env...);
     }
 
@@ -200,24 +202,25 @@ class running_source final : public running_stage<Policy> {
         while (true) {
             std::optional<Out> item;
             std::exception_ptr error;
+            const std::int64_t began = me.mark;
             try {
                 if constexpr (items::waits) {
                     auto got = co_await items_.next(env);
-                    item = std::move(got);
+                    replace(item, std::move(got));
                 } else {
-                    item = items_.next();
+                    replace(item, items_.next());
                 }
             } catch (...) {
                 error = std::current_exception();
             }
-            const std::int64_t spent = this->work_done(me);
+            const std::int64_t spent = this->work_done(me, began);
             if (error) {
                 // Where it stands is unknown, so there is no next item to go on with.
                 this->gave_up(me, number, std::move(error));
                 break;
             }
             if (!item) break;
-            this->succeeded(me, spent);
+            this->gave(me, spent);
             ++number;
             put_operation<output> put(out_, *item, {}, &me);
             const bool taken = co_await put;

@@ -32,6 +32,10 @@ struct stage_base {
     void each_options(Function function) {
         function(options);
     }
+    template <class Function>
+    void each_options(Function function) const {
+        function(options);
+    }
 };
 
 template <class S>
@@ -82,6 +86,16 @@ std::optional<Out> next_of(generator<T>& values, bool first) {
     if (!first) ++at;
     if (at == std::default_sentinel) return std::nullopt;
     return std::optional<Out>(*at);
+}
+
+// What `place = std::move(by)` does, for a type that can only be constructed.
+template <class T>
+void replace(std::optional<T>& place, std::optional<T>&& by) {
+    if (by) {
+        place.emplace(*std::move(by));
+    } else {
+        place.reset();
+    }
 }
 
 // The environment of the coroutine that awaits it.

@@ -10,10 +10,27 @@
 
 #include <concepts>  // for std::same_as
 #include <memory>    // for std::unique_ptr
+#include <type_traits>  // for std::is_copy_constructible_v
 #include <utility>   // for std::move
 #include <vector>    // for std::vector
 
 namespace weir {
+
+namespace detail {
+
+// Named so that the compiler's own message reads as a sentence.
+template <class T>
+struct the_list_of {
+    template <class Given>
+    struct is_given {
+        using type = T;
+        static_assert(std::same_as<Given, T>,
+                      "weir: a stage_list<T> takes items of type T, and the stage before it gives "
+                      "others; the types are those of the_list_of<...>::is_given<...> in this message");
+    };
+};
+
+}  // namespace detail
 
 /// Any number of stages, each of which takes and gives a `T`, for a pipeline that is read from a
 /// file. It stands in a pipeline like a stage:
@@ -39,14 +56,22 @@ class stage_list {
     /// Puts a stage behind the others.
     template <detail::stage_description S>
     stage_list& add(S stage) {
-        static_assert(std::same_as<typename S::template output<T>, T>,
-                      "weir: a stage of a stage_list<T> has to give a T, which the next one takes");
-        stages_.push_back(std::make_unique<holder<S>>(std::move(stage)));
+        constexpr bool takes = requires { typename S::template output<T>; };
+        static_assert(takes, "weir: a source can't stand in a stage_list: it takes no items");
+        static_assert(std::is_copy_constructible_v<S>,
+                      "weir: a stage of a stage_list has to be copyable, as each run gets a copy of "
+                      "it; hold what only moves by std::shared_ptr");
+        if constexpr (takes && std::is_copy_constructible_v<S>) {
+            constexpr bool gives = std::same_as<typename S::template output<T>, T>;
+            static_assert(gives,
+                          "weir: a stage of a stage_list<T> has to give a T, which the next one takes");
+            if constexpr (gives) stages_.push_back(std::make_unique<holder<S>>(std::move(stage)));
+        }
         return *this;
     }
 
     template <class In>
-    using output = T;
+    using output = typename detail::the_list_of<T>::template is_given<In>::type;
 
     template <class Self, class Policy>
     static channel<T, Policy>& attach(Self&& self, detail::run_core<Policy>& run,
@@ -59,6 +84,10 @@ class stage_list {
     template <class Function>
     void each_options(Function function) {
         for (const auto& stage : stages_) function(stage->options());
+    }
+    template <class Function>
+    void each_options(Function function) const {
+        for (const auto& stage : stages_) function(std::as_const(stage->options()));
     }
 
   private:

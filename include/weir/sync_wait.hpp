@@ -4,6 +4,7 @@
 #define WEIR_SYNC_WAIT_HPP
 
 #include <weir/awaitable.hpp>
+#include <weir/detail/env.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/executor.hpp>
 #include <weir/root.hpp>
@@ -35,9 +36,10 @@ auto sync_wait(executor& ex, A&& a) -> await_result_t<A> {
 }
 
 /// The same on a loop that runs on this thread: everything that the awaitable starts without naming
-/// an executor runs here.
+/// an executor runs here. Inside of a coroutine: on the executor that runs that one.
 template <awaitable A>
 auto sync_wait(A&& a) -> await_result_t<A> {
+    if (executor* const here = detail::current_executor()) return sync_wait(*here, std::forward<A>(a));
     run_loop loop;
     return sync_wait(loop, std::forward<A>(a));
 }

@@ -29,6 +29,10 @@ inline constexpr bool is_task = false;
 template <class T>
 inline constexpr bool is_task<task<T>> = true;
 
+// Runs as a part of the coroutine that awaits it, and tells the slot for itself.
+template <class A>
+concept part_of_its_awaiter = is_task<A> || requires { typename A::part_of_its_awaiter; };
+
 inline std::int64_t clock_of(const coroutine_env& env) noexcept {
     return env.home->now().time_since_epoch().count();
 }
@@ -108,9 +112,10 @@ class task_promise_base {
     decltype(auto) await_transform(A&& a) {
         static_assert(awaitable<A>,
                       "weir: co_await needs an awaitable; this expression is none. If it is a "
-                      "coroutine function, call it; if it is a value, use it as it is");
-        if constexpr (is_task<std::remove_cvref_t<A>>) {
-            return std::forward<A>(a);  // runs as a part of this coroutine, and tells for itself
+                      "coroutine function, call it; if it is a task with a name, it gives its result "
+                      "away: co_await std::move(it); if it is a value, use it as it is");
+        if constexpr (part_of_its_awaiter<std::remove_cvref_t<A>>) {
+            return std::forward<A>(a);
         } else if constexpr (awaitable<A>) {
             return observed<A>(std::forward<A>(a), env_);
         } else {

@@ -5,7 +5,7 @@
 
 #include <weir/clock.hpp>
 
-#include <coroutine>  // for std::coroutine_handle
+#include <coroutine>  // for std::coroutine_handle, std::noop_coroutine
 #include <cstdint>    // for std::uint64_t
 
 namespace weir {
@@ -31,6 +31,9 @@ class timer {
 
     /// The coroutine to post when the timer fires.
     [[nodiscard]] std::coroutine_handle<> waiter() const noexcept { return waiter_; }
+
+    /// The waiter is gone: whoever still posts it posts nothing.
+    void forget_waiter() noexcept { waiter_ = std::noop_coroutine(); }
 
     /// When it fired or was cancelled, by the executor's clock; read by the waiter after it woke.
     [[nodiscard]] time_point fired() const noexcept { return fired_; }

@@ -14,7 +14,7 @@
 #include <exception>    // for std::exception_ptr
 #include <stdexcept>    // for std::logic_error
 #include <tuple>        // for std::tuple
-#include <type_traits>  // for std::is_void_v
+#include <type_traits>  // for std::is_move_constructible_v
 #include <utility>      // for std::move
 #include <variant>      // for std::monostate
 #include <vector>       // for std::vector
@@ -68,6 +68,10 @@ non_void<T> take_non_void(root<T>& r) {
     }
 }
 
+// What can't be moved into the join stays where it is.
+template <class A>
+using kept = std::conditional_t<std::is_move_constructible_v<A>, A, A&&>;
+
 template <class... As>
 class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
   public:
@@ -106,11 +110,11 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
     template <std::size_t... I>
     auto make_roots(std::index_sequence<I...>) {
         return std::tuple<root<await_result_t<As>>...>(
-            make_root<await_result_t<As>, std::tuple_element_t<I, std::tuple<As...>>>(
+            make_root<await_result_t<As>, std::tuple_element_t<I, std::tuple<kept<As>...>>>(
                 std::get<I>(parts_))...);
     }
 
-    std::tuple<As...> parts_;
+    std::tuple<kept<As>...> parts_;
     std::tuple<root<await_result_t<As>>...> roots_;
     when_all_join join_{sizeof...(As)};
 };
@@ -165,6 +169,8 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
 /// Errors:   all are joined first; then the error of the first in the order of the arguments is
 ///           thrown, the others are dropped.
 /// Threads:  each part is posted to the awaiter's executor.
+/// Lifetime: arguments are moved in; one that can't be moved (a sleep, a put, a get) is kept by
+///           reference: await in the same expression.
 /// Cost:     one allocation for each part.
 template <awaitable... As>
 auto when_all(As&&... parts) {

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <thread>
 #include <utility>
 
@@ -22,6 +23,31 @@ struct recording : node {
 struct simulated : weir::detail::standard_platform {
     static inline std::atomic<int> current{0};
     static int this_thread() noexcept { return current; }
+};
+
+// Tells when a thread goes to sleep.
+struct watched : weir::detail::standard_platform {
+    static inline std::atomic<bool> slept{false};
+    static void wait(atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t timeout_ns) {
+        slept = true;
+        standard_platform::wait(word, expected, timeout_ns);
+    }
+};
+
+// Runs until it is let go.
+template <class Platform>
+struct blocking : weir::detail::basic_stop_node<Platform> {
+    using base = weir::detail::basic_stop_node<Platform>;
+    blocking() noexcept : base(&run) {}
+    static void run(base& self) noexcept {
+        auto& me = static_cast<blocking&>(self);
+        me.running = true;
+        while (!me.leave) std::this_thread::yield();
+        me.left = true;
+    }
+    std::atomic<bool> running{false};
+    std::atomic<bool> leave{false};
+    std::atomic<bool> left{false};
 };
 
 }  // namespace
@@ -76,20 +102,30 @@ TEST_CASE("a reference to a stop state counts") {
     CHECK(c->requested());
 }
 
+TEST_CASE("a node that another thread runs is removed when that is done, by sleeping until then") {
+    const weir::detail::basic_stop_ref<watched> s(new weir::detail::basic_stop_state<watched>);
+    blocking<watched> node_of_1;
+    s->add(node_of_1);
+    std::thread requester([&] { s->request(); });
+    while (!node_of_1.running) std::this_thread::yield();
+    std::atomic<bool> removed{false};
+    bool left_before = false;
+    std::thread remover([&] {
+        s->remove(node_of_1);
+        left_before = node_of_1.left;
+        removed = true;
+    });
+    while (!watched::slept && !removed) std::this_thread::yield();
+    node_of_1.leave = true;
+    remover.join();
+    requester.join();
+    CHECK(watched::slept);
+    CHECK(left_before);
+}
+
 TEST_CASE("a stop state takes the platform's word for which thread this is") {
-    using sim_node = weir::detail::basic_stop_node<simulated>;
-    using sim_state = weir::detail::basic_stop_state<simulated>;
-    struct blocking : sim_node {
-        blocking() noexcept : sim_node(&run) {}
-        static void run(sim_node& self) noexcept {
-            auto& me = static_cast<blocking&>(self);
-            me.running = true;
-            while (!me.leave) std::this_thread::yield();
-        }
-        std::atomic<bool> running{false};
-        std::atomic<bool> leave{false};
-    } node_of_1;
-    const weir::detail::basic_stop_ref<simulated> s(new sim_state);
+    const weir::detail::basic_stop_ref<simulated> s(new weir::detail::basic_stop_state<simulated>);
+    blocking<simulated> node_of_1;
     s->add(node_of_1);
     simulated::current = 1;
     std::thread requester([&] { s->request(); });
@@ -97,7 +133,8 @@ TEST_CASE("a stop state takes the platform's word for which thread this is") {
     // For the system this is another thread, which would sleep until the callback is out. For the
     // platform it is the same one, inside the callback: it returns.
     s->remove(node_of_1);
+    CHECK_FALSE(node_of_1.left);
     node_of_1.leave = true;
     requester.join();
-    CHECK(s->requested());
+    CHECK(node_of_1.left);
 }

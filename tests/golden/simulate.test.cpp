@@ -18,8 +18,7 @@ namespace {
 constexpr std::uint64_t seeds = 20;  // beside 0, which shuffles nothing
 
 std::string golden(const std::string& name) {
-    const std::string here = __FILE__;
-    std::ifstream file(here.substr(0, here.rfind('/') + 1) + name);
+    std::ifstream file(std::string(WEIR_TEST_DATA "/") + name);
     REQUIRE(file.is_open());
     return std::string(std::istreambuf_iterator<char>(file), {});
 }
@@ -29,16 +28,19 @@ json result_of(const pipeline_spec& spec, std::uint64_t seed) {
 }
 
 // Everything in which a result is not as expected, as text.
-std::string differences(const json& expected, const json& got, double tolerance, const std::string& path = "") {
+std::string differences(const json& expected, const json& got, double tolerance,
+                        const std::string& path = "") {
     if (expected.is_object()) {
         std::string all;
         for (const auto& [name, value] : expected.items()) {
             if (!got.contains(name)) {
                 all += path + "." + name + " is missing\n";
             } else {
-                const bool time = name.ends_with("_ns") || name.ends_with("_ms") || name.ends_with("_qps") ||
-                                  name.ends_with("_percent");
-                all += differences(value, got.at(name), time || value.is_structured() ? tolerance : 0.0, path + "." + name);
+                const bool time = name.ends_with("_ns") || name.ends_with("_ms") ||
+                                  name.ends_with("_qps") || name.ends_with("_percent");
+                all +=
+                    differences(value, got.at(name),
+                                time || value.is_structured() ? tolerance : 0.0, path + "." + name);
             }
         }
         return all;
@@ -47,7 +49,8 @@ std::string differences(const json& expected, const json& got, double tolerance,
         if (expected.size() != got.size()) return path + " has another length\n";
         std::string all;
         for (std::size_t i = 0; i < expected.size(); ++i) {
-            all += differences(expected[i], got[i], tolerance, path + "[" + std::to_string(i) + "]");
+            all +=
+                differences(expected[i], got[i], tolerance, path + "[" + std::to_string(i) + "]");
         }
         return all;
     }
@@ -95,9 +98,10 @@ TEST_CASE("random pipelines have the expected statistics, in whatever order thei
 
 TEST_CASE("a source that ends is measured to its end") {
     const pipeline_spec spec = simulate::parse_specs(
-        R"({"items": 7, "foreground_ns": [10],
+                                   R"({"items": 7, "foreground_ns": [10],
             "stages": [{"op": "pipe", "service_ns": [100]}, {"op": "aggregate", "size": 2}]})",
-        "spec.json").at(0);
+                                   "spec.json")
+                                   .at(0);
     const json whole = result_of(spec, 0);
     CHECK(whole.at("consumed") == 4);
     CHECK(whole.at("window_ns") == 710);
@@ -112,7 +116,9 @@ TEST_CASE("a source that ends is measured to its end") {
 TEST_CASE("a steady state is found behind a slow drift, and with times that take turns") {
     const auto steady = [](const std::string& stages) {
         return simulate::measure_virtual(
-            simulate::parse_specs(R"({"foreground_ns": [30000000], "stages": [)" + stages + "]}", "spec.json").at(0));
+            simulate::parse_specs(R"({"foreground_ns": [30000000], "stages": [)" + stages + "]}",
+                                  "spec.json")
+                .at(0));
     };
     SECTION("queues that take hundreds of items to fill") {
         const simulate::measurement m = steady(R"({"op": "pipe", "service_ns": [29900000]})");
@@ -122,7 +128,8 @@ TEST_CASE("a steady state is found behind a slow drift, and with times that take
         CHECK(behind.occupancy_percent == 100.0);
     }
     SECTION("times that take turns") {
-        const simulate::measurement m = steady(R"({"op": "pipe", "service_ns": [10000000, 20000000, 30000000]})");
+        const simulate::measurement m =
+            steady(R"({"op": "pipe", "service_ns": [10000000, 20000000, 30000000]})");
         CHECK(m.steady);
         CHECK(std::abs(simulate::queue_figures(m.stats.channels.at(1)).put_ms - 10) <= 1e-6);
     }
@@ -135,9 +142,11 @@ TEST_CASE("a steady state is found behind a slow drift, and with times that take
 }
 
 TEST_CASE("two aggregates of one name keep their figures apart in JSON") {
-    const pipeline_spec spec = simulate::parse_specs(
-        R"({"foreground_ns": [10], "stages": [{"op": "aggregate", "size": 2}, {"op": "aggregate", "size": 2}]})",
-        "spec.json").at(0);
+    const pipeline_spec spec =
+        simulate::parse_specs(
+            R"({"foreground_ns": [10], "stages": [{"op": "aggregate", "size": 2}, {"op": "aggregate", "size": 2}]})",
+            "spec.json")
+            .at(0);
     const json result = result_of(spec, 0);
     CHECK(result.at("queues").size() == 4);
     CHECK(result.at("queues").contains("aggregate#2"));

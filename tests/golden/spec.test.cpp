@@ -34,8 +34,7 @@ std::string message_of(const std::string& text, const std::string& file = "f.jso
 }
 
 std::string golden(const std::string& name) {
-    const std::string here = __FILE__;
-    std::ifstream file(here.substr(0, here.rfind('/') + 1) + name);
+    std::ifstream file(std::string(WEIR_TEST_DATA "/") + name);
     REQUIRE(file.is_open());
     return std::string(std::istreambuf_iterator<char>(file), {});
 }

@@ -15,15 +15,17 @@ install_missing() {
     if ((EUID != 0)); then sudo=(sudo -n); fi
 
     # --no-remove: a package that would drive out another one is not worth it.
-    local -a apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq)
+    local -a apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq)
     local -a get=("${apt[@]}" install -y --no-install-recommends --no-remove "${words[@]}")
     if command -v apt-get >/dev/null && "${sudo[@]}" true 2>/dev/null; then
         echo "installing: ${words[*]}" >&2
-        if "${sudo[@]}" "${get[@]}" >/dev/null 2>&1 ||
-            { "${sudo[@]}" "${apt[@]}" update >&2 && "${sudo[@]}" "${get[@]}" >&2; }; then
+        local output
+        if output=$({ "${get[@]}" || { "${apt[@]}" update && "${get[@]}"; }; } 2>&1); then
             hash -r
             packages=$(missing_packages "$@")
             installed=1
+        else
+            echo "$output" >&2
         fi
     fi
     [[ -n $packages ]] || return 0

@@ -15,10 +15,11 @@ namespace weir::detail {
 // A deque of coroutine addresses: its owner pushes and pops at the bottom, anyone (the owner too)
 // takes at the top.
 //
-// Source: Chase, Lev, "Dynamic circular work-stealing deque" (SPAA 2005), in the C11 form of Le, Pop,
-// Cohen, Zappa Nardelli, "Correct and efficient work-stealing for weak memory models" (PPoPP 2013).
-// Their two seq_cst fences are seq_cst operations on `top_` and `bottom_` here, since ThreadSanitizer
-// doesn't model fences: on x86 the same instructions, on ARM one barrier more in `steal`.
+// Source: Chase, Lev, "Dynamic circular work-stealing deque" (SPAA 2005), in the C11 form of Le,
+// Pop, Cohen, Zappa Nardelli, "Correct and efficient work-stealing for weak memory models" (PPoPP
+// 2013). Their two seq_cst fences are seq_cst operations on `top_` and `bottom_` here, since
+// ThreadSanitizer doesn't model fences: on x86 the same instructions, on ARM one barrier more in
+// `steal`.
 //
 // Indices are 64 bits and may wrap: only their differences are used. An array that was outgrown is
 // kept until the end, because a thief may still read from it; together they are no larger than the
@@ -30,7 +31,9 @@ class basic_work_stealing_deque {
 
     struct ring {
         explicit ring(std::size_t capacity) : mask(capacity - 1), cells(new cell[capacity]) {}
-        cell& at(std::uint64_t i) const noexcept { return cells[static_cast<std::size_t>(i) & mask]; }
+        cell& at(std::uint64_t i) const noexcept {
+            return cells[static_cast<std::size_t>(i) & mask];
+        }
 
         std::size_t mask;
         std::unique_ptr<cell[]> cells;
@@ -59,6 +62,10 @@ class basic_work_stealing_deque {
     }
     bool empty() const noexcept { return size() == 0; }
 
+    // A mark: what is in the deque now, `steal_before(mark)` may take; what is pushed from now on
+    // not, as long as the owner doesn't pop at the bottom.
+    std::uint64_t mark() const noexcept { return bottom_.load(std::memory_order_relaxed); }
+
     // Owner only. Holds no full fence: a thief sees the push in time, not at once.
     void push_bottom(void* item) {
         const std::uint64_t b = bottom_.load(std::memory_order_relaxed);
@@ -76,9 +83,9 @@ class basic_work_stealing_deque {
     void* pop_bottom() noexcept {
         const std::uint64_t b = bottom_.load(std::memory_order_relaxed) - 1;
         ring* const r = ring_.load(std::memory_order_relaxed);
-        // Store, then load, both seq_cst; pairs with the two loads in steal(), in the other order: a
-        // thief that already sees `top_ == b` sees that the owner has taken b away, or the owner sees
-        // how far the thieves have come.
+        // Store, then load, both seq_cst; pairs with the two loads in steal(), in the other order:
+        // a thief that already sees `top_ == b` sees that the owner has taken b away, or the owner
+        // sees how far the thieves have come.
         bottom_.store(b, std::memory_order_seq_cst);
         std::uint64_t t = top_.load(std::memory_order_seq_cst);
         const std::int64_t left = distance(t, b);
@@ -95,14 +102,25 @@ class basic_work_stealing_deque {
         return item;
     }
 
-    // Anyone. The oldest item, or null if there was none. Tries again when somebody was faster: each
-    // failure is another thread's success.
+    // Anyone. The oldest item, or null if there was none. Tries again when somebody was faster:
+    // each failure is another thread's success.
     void* steal() noexcept {
+        return steal_if([](std::uint64_t) noexcept { return true; });
+    }
+
+    // The same, but only what was there when the mark was taken.
+    void* steal_before(std::uint64_t mark) noexcept {
+        return steal_if([mark](std::uint64_t t) noexcept { return distance(t, mark) > 0; });
+    }
+
+  private:
+    template <class Allowed>
+    void* steal_if(Allowed allowed) noexcept {
         for (;;) {
             // seq_cst, in this order; see pop_bottom()
             std::uint64_t t = top_.load(std::memory_order_seq_cst);
             const std::uint64_t b = bottom_.load(std::memory_order_seq_cst);
-            if (distance(t, b) <= 0) return nullptr;
+            if (distance(t, b) <= 0 || !allowed(t)) return nullptr;
             // acquire; pairs with the release in grow(): the new ring's cells are seen
             ring* const r = ring_.load(std::memory_order_acquire);
             void* const item = r->at(t).load(std::memory_order_relaxed);
@@ -113,7 +131,6 @@ class basic_work_stealing_deque {
         }
     }
 
-  private:
     static std::int64_t distance(std::uint64_t from, std::uint64_t to) noexcept {
         return static_cast<std::int64_t>(to - from);
     }

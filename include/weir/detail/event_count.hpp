@@ -20,12 +20,12 @@ namespace weir::detail {
 // No wake-up is lost (Dekker's pattern). W1 writes `waiters_` and W2 reads the condition; N1 writes
 // the condition and N2 reads `waiters_`. If all four are seq_cst they have one order, so W2 sees N1
 // or N2 sees W1. In the second case the epoch moves after W1 has read it, and the futex refuses to
-// sleep on an old epoch or is woken. The condition's own accesses must therefore be seq_cst, or made
-// under one lock on both sides: the lock then orders W1 before N2.
+// sleep on an old epoch or is woken. The condition's own accesses must therefore be seq_cst, or
+// made under one lock on both sides: the lock then orders W1 before N2.
 //
-// Epoch and waiters are two words, not the halves of one as in folly's EventCount: a futex is 32 bits
-// wide, and a waiter that comes or goes must not disturb those who sleep. 2^32 notifications between
-// a waiter's W1 and W3 would pass unseen.
+// Epoch and waiters are two words, not the halves of one as in folly's EventCount: a futex is 32
+// bits wide, and a waiter that comes or goes must not disturb those who sleep. 2^32 notifications
+// between a waiter's W1 and W3 would pass unseen.
 template <class Platform = standard_platform>
 class basic_event_count {
     typename Platform::template atomic<std::uint32_t> epoch_{0};
@@ -45,8 +45,8 @@ class basic_event_count {
     // Each is answered by exactly one of the two below.
     [[nodiscard]] ticket prepare_wait() noexcept {
         waiters_.fetch_add(1, std::memory_order_seq_cst);  // W1
-        // A notifier that saw waiters_ may have moved the epoch before this load; then its condition
-        // was true before W2. acquire; pairs with the release in notify().
+        // A notifier that saw waiters_ may have moved the epoch before this load; then its
+        // condition was true before W2. acquire; pairs with the release in notify().
         return ticket(epoch_.load(std::memory_order_seq_cst));
     }
 

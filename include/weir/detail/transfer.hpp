@@ -6,6 +6,7 @@
 #include <weir/detail/config.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
+#include <utility>    // for std::exchange
 
 namespace weir::detail {
 
@@ -36,6 +37,9 @@ class trampoline {
             return std::noop_coroutine();
         }
         if (++here->count_ < cap) return h;
+        // A coroutine that a foreign awaitable resumed by hand, on top of the one that asks now, may
+        // have asked before. It goes first; nobody but the caller knows of `h` yet.
+        if (here->pending_) run(std::exchange(here->pending_, {}));
         here->pending_ = h;
         return std::noop_coroutine();
     }

@@ -39,6 +39,7 @@ struct basic_waiter {
     void* item = nullptr;      // put: the T to take; get: the optional<T> to fill
     std::uint64_t number = 0;  // of the item, in the order of the gets
     slot* measured = nullptr;  // the slot that waits, if it is one
+    slot* work_of = nullptr;   // the slot whose work waits, itself or in its function: for reports
     std::int64_t since = 0;    // ns, when it began to wait
     std::int64_t ready = 0;    // ns, when its wait ended
 };

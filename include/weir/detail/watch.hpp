@@ -21,10 +21,10 @@ namespace weir::detail {
 // within a nap. That is what makes a hand-over between two coroutines of one worker free of fences
 // and system calls, and still no queued coroutine waits for a worker that is stuck in a long one.
 //
-// | watch   | means                                                                         |
-// |---------|-------------------------------------------------------------------------------|
-// | taken   | one idle worker searches or naps, or has been chosen and wakes up now          |
-// | free    | nobody is idle; or one worker works, all others sleep, and it has not called   |
+// | watch | means                                                                        |
+// |-------|------------------------------------------------------------------------------|
+// | taken | one idle worker searches or naps, or has been chosen and wakes up now        |
+// | free  | nobody is idle; or one worker works, all others sleep, and it has not called |
 //
 // The rule that keeps `unwatched()` exact though it is a relaxed load: while a worker stays active,
 // the watch never becomes free as long as somebody is idle. (It becomes free in `leave` only, if
@@ -46,6 +46,7 @@ class basic_watch {
     basic_event_count<Platform> sleepers_;
     basic_event_count<Platform> watcher_;  // one waits here at most
     atomic<std::int64_t> nap_end_{awake};
+    atomic<bool> listening_{false};
 
   public:
     using ticket = typename basic_event_count<Platform>::ticket;
@@ -60,13 +61,19 @@ class basic_watch {
     // ---- asked by those who make work -----------------------------------------------------------
 
     // Whether an active worker of this pool that has just queued something must `call`.
-    bool unwatched() const noexcept { return (state() & idle_or_taken) > 1 && !taken(state()); }
+    bool unwatched() const noexcept {
+        const std::uint64_t s = state_.load(std::memory_order_relaxed);
+        return (s & idle_or_taken) != 0 && !taken(s);
+    }
 
-    // Whether the watcher naps; a hint.
-    bool napping() const noexcept { return nap_end_.load(std::memory_order_relaxed) != awake; }
+    // Whether the watcher naps and would rather be called when something is queued; a hint. (It
+    // would not after it has seen a worker that deals with its queue by itself: then each of its
+    // naps would cost that worker a system call.)
+    bool listening() const noexcept { return listening_.load(std::memory_order_relaxed); }
 
     // Makes sure that somebody idle, if there is anybody, looks for work from now on, or at the
-    // latest at the instant `deadline`. After the work was published by a seq_cst store.
+    // latest at the instant `deadline`. To be called after the work was published: by a seq_cst
+    // store if it comes from outside; from a worker any will do, by the rule above.
     void call(std::int64_t deadline = awake) noexcept {
         // seq_cst; pairs with the stores in publish(): a worker that goes idle, or frees the watch,
         // looks for work after that
@@ -114,17 +121,18 @@ class basic_watch {
     bool all_idle() const noexcept { return state_.load(std::memory_order_seq_cst) >> 32 == 0; }
 
     // The watcher announces a nap, looks for work once more, then either naps or stays up.
-    ticket announce(std::int64_t nap_end) noexcept {
+    ticket announce(std::int64_t nap_end, bool listen) noexcept {
+        listening_.store(listen, std::memory_order_relaxed);
         nap_end_.store(nap_end, std::memory_order_seq_cst);
         return watcher_.prepare_wait();
     }
     void stay_up() noexcept {
-        nap_end_.store(awake, std::memory_order_relaxed);
+        wake();
         watcher_.cancel_wait();
     }
     void nap(ticket t, std::int64_t timeout_ns) noexcept {
         watcher_.commit_wait(t, timeout_ns);
-        nap_end_.store(awake, std::memory_order_relaxed);
+        wake();
     }
 
     // The watcher has found work. The watch passes to a sleeper if others work as well: what they
@@ -165,7 +173,11 @@ class basic_watch {
   private:
     static constexpr std::uint64_t idle_or_taken = 0xffff'ffff;
 
-    std::uint64_t state() const noexcept { return state_.load(std::memory_order_relaxed); }
+    void wake() noexcept {
+        listening_.store(false, std::memory_order_relaxed);
+        nap_end_.store(awake, std::memory_order_relaxed);
+    }
+
     static bool taken(std::uint64_t s) noexcept { return (s & 1) != 0; }
     void publish() noexcept {
         state_.store(active_ << 32 | idle_ << 1 | (taken_ ? 1U : 0U), std::memory_order_seq_cst);

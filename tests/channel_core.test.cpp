@@ -1,0 +1,293 @@
+#include <weir/channel_core.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/run_loop.hpp>
+#include <weir/virtual_time.hpp>
+
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// The core without items: a line of those who put and one of those who get.
+template <class Policy = weir::measured>
+class lines final : public weir::detail::channel_core<Policy> {
+    using core = weir::detail::channel_core<Policy>;
+
+  public:
+    using side = typename core::side;
+    using waiter = typename core::waiter;
+
+    explicit lines(weir::executor* clock, std::size_t capacity = 1, std::string name = "lines")
+        : core(capacity, clock, std::move(name)) {}
+
+    // As an operation is done: the first in line is served, and woken after the lock.
+    void serve(side line) {
+        waiter* served = nullptr;
+        {
+            const std::lock_guard guard(core::lock_);
+            served = line == side::put ? core::putters_.front() : core::getters_.front();
+            core::take_out(*served, line, weir::detail::outcome::done, core::reading(nullptr));
+            ++(line == side::put ? core::num_put_ : core::num_get_);
+        }
+        core::wake(*served);
+    }
+    void wait(waiter& w, side line, weir::executor& home) {
+        w.home = &home;
+        const std::lock_guard guard(core::lock_);
+        core::wait_in_line(w, line, home);
+    }
+    weir::executor* wait(waiter& w, side line, weir::detail::parker& thread) {
+        w.thread = &thread;
+        const std::lock_guard guard(core::lock_);
+        return core::wait_in_line(w, line);
+    }
+    void is_empty(bool empty) {
+        const std::lock_guard guard(core::lock_);
+        core::now_empty(empty, nullptr);
+    }
+    weir::channel_stats stats() {
+        weir::channel_stats s;
+        {
+            const std::lock_guard guard(core::lock_);
+            core::fill(s);
+        }
+        core::fill_histograms(s);
+        return s;
+    }
+};
+
+using side = lines<>::side;
+using weir::detail::outcome;
+
+// Counts what it is asked.
+class counting final : public weir::executor {
+  public:
+    void post(std::coroutine_handle<> h) noexcept override { posted.push_back(h); }
+    void add(weir::timer&) noexcept override {}
+    void cancel(weir::timer&) noexcept override {}
+    weir::time_point now() const noexcept override {
+        ++reads;
+        return time;
+    }
+    bool watch(weir::detail::parking_place&) noexcept override {
+        ++watched;
+        return false;
+    }
+    std::vector<std::coroutine_handle<>> posted;
+    weir::time_point time{};
+    mutable int reads = 0;
+    int watched = 0;
+};
+
+// Something to wake.
+struct coroutine {
+    struct promise_type {
+        coroutine get_return_object() noexcept {
+            return coroutine(std::coroutine_handle<promise_type>::from_promise(*this));
+        }
+        std::suspend_always initial_suspend() const noexcept { return {}; }
+        std::suspend_always final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+    };
+    explicit coroutine(std::coroutine_handle<> h) noexcept : handle(h) {}
+    coroutine(const coroutine&) = delete;
+    coroutine& operator=(const coroutine&) = delete;
+    ~coroutine() { handle.destroy(); }
+    std::coroutine_handle<> handle;
+};
+coroutine something() { co_return; }
+
+template <class Lines>
+std::string report_of(const Lines& l) {
+    std::string report;
+    l.describe_waiters(report);
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("a channel of capacity 0 is refused, with the reason") {
+    std::string message;
+    try {
+        const lines<> none(nullptr, 0);
+    } catch (const std::invalid_argument& e) {
+        message = e.what();
+    }
+    CHECK(message == "weir: a channel of capacity 0 could never take an item; give it 1 or more");
+}
+
+TEST_CASE("who waits is posted once: by who serves it or by its stop, whichever is first") {
+    counting ex;
+    lines<> l(&ex);
+    const coroutine a = something(), b = something();
+    for (const side line : {side::put, side::get}) {
+        ex.posted.clear();
+        lines<>::waiter first, second;
+        first.coroutine = a.handle;
+        second.coroutine = b.handle;
+        l.wait(first, line, ex);
+        l.wait(second, line, ex);
+        l.serve(line);
+        CHECK(first.outcome == outcome::done);
+        l.stop(first, line);  // too late
+        CHECK(first.outcome == outcome::done);
+        CHECK(second.outcome == outcome::pending);
+        l.stop(second, line);
+        CHECK(second.outcome == outcome::stopped);
+        l.stop(second, line);
+        CHECK(ex.posted == std::vector<std::coroutine_handle<>>{a.handle, b.handle});
+    }
+}
+
+TEST_CASE("a stop that comes before the waiter is in line leaves its mark on the waiter") {
+    counting ex;
+    lines<> l(&ex);
+    lines<>::waiter w;
+    l.stop(w, side::get);
+    CHECK(w.stop_seen);
+    CHECK(w.outcome == outcome::pending);
+    CHECK(ex.posted.empty());
+}
+
+TEST_CASE("who gives up is told whether it was still in line") {
+    counting ex;
+    lines<> l(&ex);
+    weir::detail::parker thread;
+    lines<>::waiter w;
+    CHECK_FALSE(l.forget(w, side::get));
+    CHECK(l.wait(w, side::get, thread) == &ex);
+    CHECK(l.forget(w, side::get));
+    CHECK(w.outcome == outcome::timed_out);
+    CHECK_FALSE(thread.is_set());
+    CHECK(report_of(l).empty());
+
+    lines<>::waiter other;
+    l.wait(other, side::get, thread);
+    l.serve(side::get);
+    CHECK(thread.is_set());
+    CHECK_FALSE(l.forget(other, side::get));
+    CHECK(other.outcome == outcome::done);
+}
+
+TEST_CASE("the executor of the first coroutine that waits is asked once to keep watch") {
+    counting ex;
+    weir::run_loop passing;
+    lines<> l(nullptr);
+    lines<>::waiter w[4];
+    l.wait(w[0], side::get, passing);  // would be gone before the channel
+    l.wait(w[1], side::get, ex);
+    l.wait(w[2], side::put, ex);
+    weir::detail::parker thread;
+    l.wait(w[3], side::get, thread);
+    CHECK(ex.watched == 1);
+    for (int i = 0; i < 4; ++i) l.forget(w[i], i == 2 ? side::put : side::get);
+}
+
+TEST_CASE("a report names everybody who waits, those who put first, each in their order") {
+    counting ex;
+    const std::string stage = "decode";
+    weir::detail::slot slot(stage, 2);
+    slot.begin(0);
+    lines<> l(&ex, 3, "frames");
+    lines<>::waiter get, put, put_slot, get_thread;
+    put_slot.measured = &slot;
+    weir::detail::parker thread;
+    l.wait(get, side::get, ex);
+    l.wait(put, side::put, ex);
+    l.wait(put_slot, side::put, ex);
+    l.wait(get_thread, side::get, thread);
+    CHECK(report_of(l) ==
+          "\n  a coroutine waits to put into channel 'frames' (0 of 3 places taken)"
+          "\n  stage 'decode', slot 2 waits to put into channel 'frames' (0 of 3 places taken)"
+          "\n  a coroutine waits to get from channel 'frames' (0 of 3 places taken)"
+          "\n  a thread waits to get from channel 'frames' (0 of 3 places taken)");
+    l.forget(get, side::get);
+    l.forget(get_thread, side::get);
+    l.forget(put, side::put);
+    l.forget(put_slot, side::put);
+    CHECK(report_of(l).empty());
+    CHECK(report_of(lines<>(&ex, 3, "")).empty());
+}
+
+TEST_CASE("a slot that waits and its channel count the same instants") {
+    weir::virtual_time time;
+    const std::string stage = "stage";
+    weir::detail::slot slot(stage, 0);
+    lines<> l(&time);
+    slot.begin(0);
+    slot.resumed(0);
+    time.run_until(weir::time_point(5ns));
+    lines<>::waiter w;
+    w.measured = &slot;
+    w.coroutine = std::noop_coroutine();
+    slot.mark = 3;  // the end of its invocation; the clock has gone on a little
+    l.wait(w, side::put, time);
+    time.run_until(weir::time_point(20ns));
+    l.serve(side::put);
+    time.run_until(weir::time_point(24ns));
+    slot.resumed(24);
+    const weir::channel_stats s = l.stats();
+    CHECK(s.elapsed == 24ns);
+    CHECK(s.put_wait == 17ns);
+    CHECK(s.put_waits.max() == 17ns);
+    slot.lock();
+    const auto& spent = slot.spent_until(24);
+    CHECK(spent[static_cast<std::size_t>(weir::detail::slot_state::run)] == 3);
+    CHECK(spent[static_cast<std::size_t>(weir::detail::slot_state::wait_put)] == 17);
+    CHECK(spent[static_cast<std::size_t>(weir::detail::slot_state::runnable)] == 4);
+    slot.unlock();
+}
+
+TEST_CASE("without a clock nothing is measured until the first coroutine brings one") {
+    counting ex;
+    lines<> l(nullptr);
+    weir::detail::parker thread;
+    lines<>::waiter early, w;
+    CHECK(l.wait(early, side::get, thread) == nullptr);
+    l.is_empty(false);
+    l.is_empty(true);
+    CHECK(l.stats().elapsed == 0ns);
+    ex.time += 100ns;
+    w.coroutine = std::noop_coroutine();
+    l.wait(w, side::get, ex);  // measures from here on, the thread's wait too
+    ex.time += 10ns;
+    l.serve(side::get);
+    ex.time += 5ns;
+    const weir::channel_stats s = l.stats();
+    CHECK(s.elapsed == 15ns);
+    CHECK(s.empty == 15ns);
+    CHECK(s.get_wait == 2 * 10ns + 5ns);
+    CHECK(s.get_blocked == 15ns);
+    CHECK(s.get_waits.max() == 10ns);
+    l.forget(w, side::get);
+}
+
+TEST_CASE("a channel that doesn't measure reads no clock") {
+    counting ex;
+    lines<weir::unmeasured> l(&ex);
+    lines<weir::unmeasured>::waiter w;
+    w.coroutine = std::noop_coroutine();
+    using line = lines<weir::unmeasured>::side;
+    l.wait(w, line::get, ex);
+    l.serve(line::get);
+    l.wait(w, line::put, ex);
+    l.forget(w, line::put);
+    l.is_empty(false);
+    CHECK(l.stats().num_get == 1);
+    CHECK(l.stats().elapsed == 0ns);
+    CHECK(l.stats().get_waits.empty());
+    CHECK(ex.reads == 0);
+}

@@ -1,0 +1,115 @@
+#include <weir/detail/slot.hpp>
+
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <thread>
+
+using weir::detail::slot;
+using weir::detail::slot_state;
+using weir::detail::slot_states;
+
+namespace {
+
+const std::string name = "decode";
+
+std::int64_t spent(slot& s, slot_state in, std::int64_t until) {
+    return s.spent_until(until)[static_cast<std::size_t>(in)];
+}
+
+std::int64_t total(slot& s, std::int64_t until) {
+    const auto& all = s.spent_until(until);
+    return std::accumulate(all.begin(), all.end(), std::int64_t{0});
+}
+
+}  // namespace
+
+TEST_CASE("a slot knows its stage and its place in it") {
+    const slot s(name, 3);
+    CHECK(s.stage() == "decode");
+    CHECK(s.index() == 3);
+}
+
+TEST_CASE("a slot is in one state at a time, so its states partition the time") {
+    slot s(name, 0);
+    s.begin(1000);
+    CHECK(total(s, 1000) == 0);
+    s.resumed(1010);
+    CHECK(s.mark == 1010);
+    s.enter(slot_state::await, 1030);
+    s.enter(slot_state::runnable, 1060);
+    s.resumed(1065);
+    s.enter(slot_state::wait_put, 1070);
+    s.enter(slot_state::runnable, 1080);
+    s.resumed(1080);
+    s.enter(slot_state::wait_get, 1081);
+    s.enter(slot_state::off, 1100);
+    CHECK(spent(s, slot_state::runnable, 1200) == 10 + 5 + 0);
+    CHECK(spent(s, slot_state::run, 1200) == 20 + 5 + 1);
+    CHECK(spent(s, slot_state::await, 1200) == 30);
+    CHECK(spent(s, slot_state::wait_put, 1200) == 10);
+    CHECK(spent(s, slot_state::wait_get, 1200) == 19);
+    CHECK(spent(s, slot_state::off, 1200) == 100);
+    CHECK(total(s, 1200) == 200);
+}
+
+TEST_CASE("a snapshot splits the open interval where it is taken") {
+    slot s(name, 0);
+    s.begin(0);
+    s.enter(slot_state::await, 10);
+    CHECK(spent(s, slot_state::await, 15) == 5);
+    CHECK(spent(s, slot_state::await, 15) == 5);
+    CHECK(spent(s, slot_state::await, 25) == 15);
+    s.enter(slot_state::run, 30);
+    CHECK(spent(s, slot_state::await, 40) == 20);
+    CHECK(spent(s, slot_state::run, 40) == 10);
+}
+
+TEST_CASE("a transition from before the last snapshot counts as at the snapshot") {
+    slot s(name, 0);
+    s.begin(0);
+    CHECK(total(s, 100) == 100);
+    s.enter(slot_state::run, 90);
+    CHECK(s.last_transition() == 100);
+    CHECK(spent(s, slot_state::runnable, 110) == 100);
+    CHECK(spent(s, slot_state::run, 110) == 10);
+    CHECK(total(s, 105) == 110);  // nor does a reader go back
+}
+
+TEST_CASE("readers of other threads see every nanosecond once, whenever they look") {
+    slot s(name, 0);
+    s.begin(0);
+    std::atomic<bool> done{false};
+    std::atomic<bool> wrong{false};
+    std::atomic<std::int64_t> clock{0};
+    std::thread reader([&] {
+        std::array<std::int64_t, slot_states> before{};
+        while (!done) {
+            s.lock();
+            const std::int64_t now = std::max(clock.load(), s.last_transition());
+            const auto now_spent = s.spent_until(now);
+            s.unlock();
+            std::int64_t sum = 0;
+            for (std::size_t i = 0; i < slot_states; ++i) {
+                if (now_spent[i] < before[i]) wrong = true;
+                sum += now_spent[i];
+            }
+            if (sum != now) wrong = true;
+            before = now_spent;
+        }
+    });
+    for (std::int64_t t = 1; t <= 50'000; ++t) {
+        clock = t;
+        s.enter(static_cast<slot_state>(t % static_cast<std::int64_t>(slot_states)), t - t % 3);
+    }
+    done = true;
+    reader.join();
+    CHECK_FALSE(wrong);
+    CHECK(total(s, 50'000) == 50'000);
+}

@@ -1,0 +1,113 @@
+#include <weir/stage_options.hpp>
+
+#include "support/catch.hpp"
+#include "support/items.hpp"
+
+#include <weir/pipeline.hpp>
+#include <weir/virtual_time.hpp>
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+using items::message_of;
+using items::take_all;
+using namespace std::chrono_literals;
+
+namespace {
+
+int same(int n) { return n; }
+
+// A pipeline with each kind of stage, each under a name.
+auto all_kinds() {
+    return weir::source({1, 2, 3, 4}) | weir::pipe(same, {.name = "same"}) | weir::aggregate(2) |
+           weir::disaggregate() | weir::sink(1);
+}
+
+// What a start says after `change` was made to the options of a stage.
+template <class Change>
+std::string refusal(const char* stage, Change change) {
+    weir::virtual_time time;
+    auto pipeline = all_kinds();
+    change(pipeline.options(stage));
+    return message_of([&] { auto run = pipeline.start(time); });
+}
+
+}  // namespace
+
+TEST_CASE("what isn't set of a stage and a run is the least that works") {
+    const weir::stage_options stage;
+    CHECK(stage.name.empty());
+    CHECK(stage.concurrency == 1);
+    CHECK(stage.capacity == 2);
+    CHECK(stage.executor == nullptr);
+    CHECK_FALSE(stage.max_failures.has_value());
+
+    const weir::run_options run;
+    CHECK(run.max_failures.exceeded(1, 1));
+    CHECK(run.lap == 0ns);
+    CHECK_FALSE(run.on_lap);
+    CHECK_FALSE(run.on_failure);
+    CHECK_FALSE(run.stop.stop_possible());
+}
+
+TEST_CASE("a queue of capacity 0 is refused at the start, with the stage's name and what to do") {
+    for (const char* stage : {"src", "same", "aggregate", "disaggregate", "sink"}) {
+        CAPTURE(stage);
+        CHECK(refusal(stage, [](weir::stage_options& o) { o.capacity = 0; }) ==
+              "weir: stage '" + std::string(stage) +
+                  "' has a queue of capacity 0, which never takes an item; "
+                  "give it .capacity = 1 or more");
+    }
+}
+
+TEST_CASE("a stage without a slot is refused at the start, with its name and what to do") {
+    CHECK(refusal("same", [](weir::stage_options& o) { o.concurrency = 0; }) ==
+          "weir: stage 'same' has no slot to work in; give it .concurrency = 1 or more");
+}
+
+TEST_CASE("stages that work on one item after the other refuse any other concurrency") {
+    for (const char* stage : {"src", "aggregate", "disaggregate", "sink"}) {
+        for (const std::size_t wrong : {0U, 2U}) {
+            const std::string said =
+                refusal(stage, [wrong](weir::stage_options& o) { o.concurrency = wrong; });
+            CAPTURE(stage, wrong, said);
+            CHECK(items::contains(said, "weir: stage '" + std::string(stage) + "'"));
+            CHECK(items::contains(said, "its concurrency is 1"));
+        }
+    }
+}
+
+TEST_CASE("a negative lap is refused with what means none") {
+    weir::virtual_time time;
+    const auto pipeline = all_kinds();
+    CHECK_THROWS_AS(static_cast<void>(pipeline.start(time, {.lap = -1ns})), std::invalid_argument);
+    CHECK(message_of([&] { auto run = pipeline.start(time, {.lap = -1ns}); }) ==
+          "weir: a lap can't be negative; 0 means no laps");
+}
+
+TEST_CASE("a negative count of failures is refused where it is written") {
+    CHECK_THROWS_AS(weir::pipe(same, {.max_failures = -1}), std::invalid_argument);
+    CHECK_THROWS_AS(weir::run_options{.max_failures = -1}, std::invalid_argument);
+}
+
+TEST_CASE("a refused start leaves nothing behind, and the pipeline can be mended and started") {
+    weir::virtual_time time;
+    items::ledger book(1);
+    auto pipeline = weir::source([book = &book, left = 1]() mutable -> std::optional<items::counted> {
+                        if (left-- == 0) return std::nullopt;
+                        return items::counted(*book);
+                    }) |
+                    weir::sink();
+    pipeline.options("sink").capacity = 0;
+    CHECK_THROWS_AS(static_cast<void>(pipeline.start(time)), std::invalid_argument);
+    CHECK(book.born() == 0);
+    pipeline.options("sink").capacity = 1;
+    {
+        auto run = pipeline.start(time);
+        CHECK(take_all(run).size() == 1);
+    }
+    CHECK(book.born() == 1);
+    CHECK(book.alive() == 0);
+}
