@@ -203,7 +203,7 @@ TEST_CASE("a report names everybody who waits, those who put first, each in thei
     slot.begin(0);
     lines<> l(&ex, 3, "frames");
     lines<>::waiter get, put, put_slot, get_thread;
-    put_slot.measured = &slot;
+    put_slot.work_of = &slot;
     weir::detail::parker thread;
     l.wait(get, side::get, ex);
     l.wait(put, side::put, ex);

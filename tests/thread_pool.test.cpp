@@ -110,9 +110,9 @@ TEST_CASE("what is posted is not resumed inside the call") {
             done.set();
         }
     };
-    thread_pool pool(1);
     std::vector<int> log;
     weir::detail::parker done;
+    thread_pool pool(1);
     seen::post_on_own_worker(pool, log, done);
     done.wait();
     CHECK(log == std::vector<int>{1, 2, 3, 4});
@@ -150,9 +150,9 @@ detached measure(thread_pool& pool, const std::atomic<std::uint64_t>& said, std:
 }  // namespace
 
 TEST_CASE("coroutines that keep the slot busy starve neither the queue nor posts from outside") {
-    thread_pool pool(1);
-    std::atomic<bool> stop{false};
+    std::atomic<bool> stop{false};  // outlives the pool, whose destructor runs the last of them
     std::atomic<std::uint64_t> said{0};
+    thread_pool pool(1);
     chatter(pool, stop, said);
     std::uint64_t waited = 0;
     weir::detail::parker done;

@@ -10,6 +10,7 @@
 #include <weir/stage_options.hpp>
 
 #include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t
 #include <exception>    // for std::exception_ptr
 #include <memory>       // for std::make_unique
 #include <optional>     // for std::optional
@@ -49,37 +50,30 @@ class running_aggregate final : public running_stage<Policy> {
 
     worker gather(slot& me) {
         this->arrive(me);
+        std::vector<In> items;
         bool going = true;
         while (going) {
-            std::vector<In> items;
-            std::exception_ptr error;
-            std::uint64_t number = 0;
-            while (going && items.size() < size_) {
-                get_operation<input> get(in_, {}, &me);
-                std::optional<In> item = co_await get;
-                this->tick(me);
-                if (!item) {
-                    going = false;
-                } else {
-                    number = get.number();
-                    error = keep(items, std::move(*item));
-                    if (error) going = false;
-                }
-            }
-            if (error) {
-                this->gave_up(me, number, std::move(error));
-                in_.cancel();
-                break;
-            }
-            if (items.empty() || (drop_last_ && items.size() < size_)) break;
+            get_operation<input> get(in_, {}, &me);
+            std::optional<In> item = co_await get;
+            const std::int64_t began = me.mark;
+            const bool ended = !item;
             std::optional<Batch> batch;
-            error = make(batch, std::move(items));
-            this->tick(me);
+            std::exception_ptr error;
+            if (item) error = keep(items, std::move(*item));
+            const bool full = ended ? !items.empty() && !drop_last_ : items.size() == size_;
+            if (!error && full) {
+                error = make(batch, std::move(items));
+                items = std::vector<In>();
+            }
+            const std::int64_t spent = this->work_done(me, began);
             if (error) {
-                this->gave_up(me, number, std::move(error));
+                this->gave_up(me, ended ? 0 : get.number(), std::move(error));
                 in_.cancel();
                 break;
             }
+            going = !ended;
+            if (!ended) this->gave(me, spent);
+            if (!batch) continue;
             put_operation<output> put(out_, *batch, {}, &me);
             const bool taken = co_await put;
             if (!taken) {

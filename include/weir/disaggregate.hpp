@@ -10,6 +10,7 @@
 #include <weir/stage_options.hpp>
 
 #include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t
 #include <exception>  // for std::exception_ptr
 #include <memory>     // for std::make_unique
 #include <optional>   // for std::optional
@@ -62,13 +63,17 @@ class running_disaggregate final : public running_stage<Policy> {
             std::optional<In> whole = co_await get;
             if (!whole) break;
             std::optional<std::ranges::iterator_t<In>> at;
+            std::int64_t spent = 0;
             while (going) {
                 std::optional<Out> item;
+                const std::int64_t began = me.mark;
                 std::exception_ptr error = next(item, *whole, at);
-                this->tick(me);
+                spent += this->work_done(me, began);
                 if (error) {
                     this->gave_up(me, get.number(), std::move(error));
                     going = false;
+                } else if (!item) {
+                    this->gave(me, spent);
                 }
                 if (!item) break;
                 put_operation<output> put(out_, *item, {}, &me);

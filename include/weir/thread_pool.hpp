@@ -35,7 +35,7 @@ namespace weir {
 /// one core.
 ///
 /// Order: the slot runs three times in a row at most. So a coroutine that n others are queued
-/// before starts after at most 4 n + 3 resumptions of its worker (64 n + 64 if more than 256 are
+/// before starts after at most 5 n + 4 resumptions of its worker (70 (n + 1) if more than 256 are
 /// queued), and one posted from outside after at most 61 (n + 1) of any worker, however busy its
 /// neighbours are.
 /// Threads: any may post and add timers. Nothing is ever resumed inside `post`.
@@ -154,15 +154,17 @@ class basic_thread_pool final : public executor {
   private:
     static constexpr unsigned slot_streak = 3;         // see class comment; tokio's figure, too
     static constexpr std::uint64_t inbox_period = 61;  // resumptions; prime, as in Go's scheduler
-    static constexpr std::uint64_t timer_period =
-        8;  // a clock read (25 ns) every so many resumptions
+    static constexpr std::uint64_t timer_period = 8;   // resumptions, for a clock read of 25 ns
     static constexpr std::size_t inbox_batch = 32;
     static constexpr std::size_t long_queue = 256;
     static constexpr unsigned eldest_period = 16;
     // What its owner gets to within this time is not worth stealing: it costs about as much to
-    // move. Five stages that do nothing, two workers, ns an item with capacity 2 / 64: 145 / 108 at
-    // 5 us, as on one worker; 424 / 290 when everything queued may be stolen at once. Stages of 5
-    // us, capacity 2: 88 % of ideal at 5 us, 79 % at 10 us, 87 % at once.
+    // move. Five stages that do nothing, ns an item with capacity 2 / 64: on one worker 144 / 107,
+    // on two 154 / 109, and 424 / 290 where everything queued may be stolen at once. Stages of 5 us
+    // on two workers, capacity 2: 88 % of ideal at 5 us, 79 % at 10 us, 87 % at once. It doesn't
+    // help where the queue takes longer than this to come round: 13 coroutines, capacity 64: 112 on
+    // one worker, 290 on two; 126 at 10 us. Also tried: to steal only from workers whose resumptions
+    // take more than 300 ns on average; two workers that contend look slow, and stay apart.
     static constexpr std::int64_t patience = 5'000;      // ns
     static constexpr std::int64_t spin = 20'000;         // ns of searching before the first nap
     static constexpr std::int64_t first_nap = 50'000;    // ns; the kernel's timer slack is as much
@@ -260,8 +262,8 @@ class basic_thread_pool final : public executor {
     // except for every sixteenth. (10^6 leaves, ten a node: 8 MB and 51 ns a leaf, against 73 MB
     // and 70 ns.)
     void* take_queued(worker& me) noexcept {
-        if (me.queue.size() <= long_queue || ++me.taken % eldest_period == 0)
-            return me.queue.steal();
+        const bool eldest = me.queue.size() <= long_queue || ++me.taken % eldest_period == 0;
+        if (eldest) return me.queue.steal();
         return me.queue.pop_bottom();
     }
 

@@ -1,0 +1,725 @@
+#include <weir/channel_operations.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/channel.hpp>
+#include <weir/sleep.hpp>
+#include <weir/sync_wait.hpp>
+#include <weir/task.hpp>
+#include <weir/thread_pool.hpp>
+#include <weir/virtual_time.hpp>
+#include <weir/when_all.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+using namespace std::chrono_literals;
+using weir::channel;
+using weir::channel_status;
+using weir::sync_wait;
+using weir::task;
+using weir::virtual_time;
+using weir::when_all;
+
+namespace {
+
+using box = std::unique_ptr<int>;
+const weir::time_point t0{};
+
+// A coroutine that the test starts and may destroy while it waits.
+struct actor {
+    struct promise_type {
+        actor get_return_object() noexcept {
+            return actor(std::coroutine_handle<promise_type>::from_promise(*this));
+        }
+        std::suspend_always initial_suspend() const noexcept { return {}; }
+        std::suspend_always final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+        weir::detail::coroutine_env& env() noexcept { return env_; }
+        weir::detail::coroutine_env env_;
+    };
+    explicit actor(std::coroutine_handle<promise_type> h) noexcept : handle(h) {}
+    actor(actor&& other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
+    actor& operator=(actor&& other) noexcept {
+        std::swap(handle, other.handle);
+        return *this;
+    }
+    ~actor() {
+        if (handle) handle.destroy();
+    }
+    void start(virtual_time& time) {
+        handle.promise().env().home = &time;
+        time.post(handle);
+        time.run_until(time.now());
+    }
+    bool ended() const noexcept { return handle.done(); }
+    std::coroutine_handle<promise_type> handle;
+};
+
+actor put_box(channel<box>& c, box& item, weir::stop_token stop, std::optional<bool>& result) {
+    result = co_await c.put(std::move(item), std::move(stop));
+}
+
+actor get_box(channel<box>& c, weir::stop_token stop, std::optional<box>& result, bool& answered) {
+    result = co_await c.get(std::move(stop));
+    answered = true;
+}
+
+actor put_number(channel<int>& c, int n, int& result) {
+    const bool in = co_await c.put(n + 0);
+    result = in ? 1 : 0;
+}
+
+actor get_number(channel<int>& c, int& result) {
+    const std::optional<int> n = co_await c.get();
+    result = n.value_or(-1);
+}
+
+struct foreign {
+    struct promise_type {
+        foreign get_return_object() const noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+    };
+};
+
+}  // namespace
+
+TEST_CASE("a put that is refused leaves the item with the caller") {
+    virtual_time time;
+    channel<box> c(1, time);
+    weir::stop_source source;
+    box item = std::make_unique<int>(1);
+    std::optional<bool> result;
+    SECTION("since the channel is closed") {
+        c.close();
+        actor a = put_box(c, item, {}, result);
+        a.start(time);
+    }
+    SECTION("since the channel is closed while it waits") {
+        CHECK(c.try_put(std::make_unique<int>(0)) == channel_status::success);
+        actor a = put_box(c, item, {}, result);
+        a.start(time);
+        CHECK_FALSE(result.has_value());
+        c.close();
+        time.run();
+    }
+    SECTION("since it was asked to stop before, and there is no room") {
+        CHECK(c.try_put(std::make_unique<int>(0)) == channel_status::success);
+        source.request_stop();
+        actor a = put_box(c, item, source.get_token(), result);
+        a.start(time);
+    }
+    SECTION("since it is asked to stop while it waits") {
+        CHECK(c.try_put(std::make_unique<int>(0)) == channel_status::success);
+        actor a = put_box(c, item, source.get_token(), result);
+        a.start(time);
+        CHECK_FALSE(result.has_value());
+        source.request_stop();
+        time.run();
+    }
+    REQUIRE(result.has_value());
+    CHECK_FALSE(*result);
+    REQUIRE(item);
+    CHECK(*item == 1);
+}
+
+TEST_CASE("a put that is done has taken the item, whatever is asked after that") {
+    virtual_time time;
+    channel<box> c(1, time);
+    weir::stop_source source;
+    box item = std::make_unique<int>(1);
+    std::optional<bool> result;
+    SECTION("it was stopped before, but there is room") {
+        source.request_stop();
+        actor a = put_box(c, item, source.get_token(), result);
+        a.start(time);
+    }
+    SECTION("it is stopped after room was made for it, and before it runs") {
+        CHECK(c.try_put(std::make_unique<int>(0)) == channel_status::success);
+        actor a = put_box(c, item, source.get_token(), result);
+        a.start(time);
+        CHECK(**c.try_get() == 0);
+        source.request_stop();
+        CHECK_FALSE(result.has_value());
+        time.run();
+    }
+    SECTION("it is closed after room was made for it, and before it runs") {
+        CHECK(c.try_put(std::make_unique<int>(0)) == channel_status::success);
+        actor a = put_box(c, item, source.get_token(), result);
+        a.start(time);
+        CHECK(**c.try_get() == 0);
+        c.close();
+        time.run();
+    }
+    REQUIRE(result.has_value());
+    CHECK(*result);
+    CHECK_FALSE(item);
+    CHECK(**c.try_get() == 1);
+}
+
+TEST_CASE("a get that was answered delivers its item, whatever is asked after that") {
+    virtual_time time;
+    channel<box> c(1, time);
+    weir::stop_source source;
+    std::optional<box> result;
+    bool answered = false;
+    SECTION("it was stopped before, but an item is there") {
+        CHECK(c.try_put(std::make_unique<int>(1)) == channel_status::success);
+        source.request_stop();
+        actor a = get_box(c, source.get_token(), result, answered);
+        a.start(time);
+    }
+    SECTION("it is stopped after the item was handed over, and before it runs") {
+        actor a = get_box(c, source.get_token(), result, answered);
+        a.start(time);
+        CHECK(c.try_put(std::make_unique<int>(1)) == channel_status::success);
+        source.request_stop();
+        CHECK_FALSE(answered);
+        time.run();
+    }
+    SECTION("it is closed after the item was handed over, and before it runs") {
+        actor a = get_box(c, source.get_token(), result, answered);
+        a.start(time);
+        CHECK(c.try_put(std::make_unique<int>(1)) == channel_status::success);
+        c.cancel();
+        time.run();
+    }
+    CHECK(answered);
+    REQUIRE(result.has_value());
+    CHECK(**result == 1);
+    CHECK(c.size() == 0);
+}
+
+TEST_CASE("a get that is stopped gets nothing, and takes nothing from others") {
+    virtual_time time;
+    channel<box> c(1, time);
+    weir::stop_source source;
+    std::optional<box> stopped, waiting;
+    bool answered = false, other = false;
+    SECTION("before it waits") {
+        source.request_stop();
+        actor a = get_box(c, source.get_token(), stopped, answered);
+        a.start(time);
+        CHECK(answered);
+    }
+    SECTION("while it waits, the first in line") {
+        actor a = get_box(c, source.get_token(), stopped, answered);
+        actor b = get_box(c, {}, waiting, other);
+        a.start(time);
+        b.start(time);
+        source.request_stop();
+        time.run_until(time.now());
+        CHECK(answered);
+        CHECK_FALSE(other);
+        CHECK(c.try_put(std::make_unique<int>(1)) == channel_status::success);
+        time.run();
+        CHECK(other);
+        CHECK(**waiting == 1);
+    }
+    CHECK_FALSE(stopped.has_value());
+    CHECK_FALSE(c.closed());
+}
+
+TEST_CASE("one stop reaches every operation that has its token, and no other") {
+    virtual_time time(7);
+    channel<int> c(1, time);
+    struct body {
+        static task<bool> get(channel<int>& from, weir::stop_token stop) {
+            const std::optional<int> n = co_await from.get(std::move(stop));
+            co_return n.has_value();
+        }
+        static task<bool> stop_and_feed(channel<int>& to, weir::stop_source& s) {
+            co_await weir::sleep_for(1s);
+            s.request_stop();
+            for (int i = 0; i < 5; ++i) co_await to.put(i + 0);
+            co_return true;
+        }
+    };
+    weir::stop_source source;
+    std::vector<task<bool>> tasks;
+    for (int i = 0; i < 10; ++i) {
+        tasks.push_back(body::get(c, i % 2 == 0 ? source.get_token() : weir::stop_token()));
+    }
+    tasks.push_back(body::stop_and_feed(c, source));
+    const std::vector<bool> got = sync_wait(time, when_all(std::move(tasks)));
+    for (std::size_t i = 0; i < 10; ++i) CHECK(got[i] == (i % 2 == 1));
+    CHECK(time.now() == t0 + 1s);
+}
+
+TEST_CASE("put copies what has a name, and what is constant") {
+    virtual_time time;
+    channel<std::string> c(2, time);
+    struct body {
+        static task<> put(channel<std::string>& to, std::string& named) {
+            const std::string constant = "constant";
+            co_await to.put(named);
+            co_await to.put(constant);
+            const bool in = co_await to.put(named);  // waits; the copy lives in the operation
+            if (!in) throw std::logic_error("refused");
+            co_await to.put("converted");
+        }
+        static task<std::string> get(channel<std::string>& from) {
+            std::string all;
+            co_await weir::sleep_for(1s);
+            for (int i = 0; i < 4; ++i) {
+                const std::optional<std::string> s = co_await from.get();
+                all += *s + ' ';
+            }
+            co_return all;
+        }
+    };
+    std::string named = "named";
+    CHECK(std::get<1>(sync_wait(time, when_all(body::put(c, named), body::get(c)))) ==
+          "named constant named converted ");
+    CHECK(named == "named");
+}
+
+TEST_CASE("a get knows the number of its item in the order of the gets") {
+    virtual_time time;
+    channel<int> c(3, time);
+    struct body {
+        static task<std::uint64_t> number(channel<int>& from) {
+            auto get = from.get();
+            const std::optional<int> n = co_await get;
+            if (!n) throw std::logic_error("nothing came");
+            co_return get.number();
+        }
+        static task<> feed(channel<int>& to) {
+            for (int i = 0; i < 2; ++i) co_await to.put(i + 0);
+        }
+    };
+    CHECK(c.try_put(7) == channel_status::success);
+    CHECK(*c.try_get() == 7);
+    const auto numbers = sync_wait(
+        time, when_all(body::number(c), body::number(c), body::feed(c)));  // handed over, in line
+    CHECK(std::get<0>(numbers) == 1);
+    CHECK(std::get<1>(numbers) == 2);
+    CHECK(c.try_put(8) == channel_status::success);
+    CHECK(sync_wait(time, body::number(c)) == 3);
+}
+
+TEST_CASE("a waiting coroutine that is destroyed leaves the line, and the others go on") {
+    virtual_time time;
+    channel<int> c(1, time);
+    int result[3] = {-2, -2, -2};
+    for (int goes = 0; goes < 3; ++goes) {
+        CAPTURE(goes);
+        std::vector<actor> actors;
+        for (int& r : result) {
+            r = -2;
+            actors.push_back(get_number(c, r));
+            actors.back().start(time);
+        }
+        actors.erase(actors.begin() + goes);
+        CHECK(c.try_put(10) == channel_status::success);
+        CHECK(c.try_put(20) == channel_status::success);
+        CHECK(c.size() == 0);
+        time.run();
+        for (int i = 0, expected = 10; i < 3; ++i) {
+            CHECK(result[i] == (i == goes ? -2 : expected));
+            if (i != goes) expected += 10;
+        }
+    }
+    CHECK(c.try_put(0) == channel_status::success);
+    for (int goes = 0; goes < 3; ++goes) {
+        CAPTURE(goes);
+        std::vector<actor> actors;
+        for (int i = 0; i < 3; ++i) {
+            result[i] = -2;
+            actors.push_back(put_number(c, i, result[i]));
+            actors.back().start(time);
+        }
+        actors.erase(actors.begin() + goes);
+        std::vector<int> got;
+        for (int i = 0; i < 2; ++i) got.push_back(*c.try_get());
+        time.run();
+        CHECK(got.back() == (goes == 0 ? 1 : 0));
+        for (int i = 0; i < 3; ++i) CHECK(result[i] == (i == goes ? -2 : 1));
+        CHECK(c.size() == 1);
+    }
+}
+
+TEST_CASE("a waiting coroutine with a stop token that is destroyed is asked nothing any more") {
+    virtual_time time;
+    channel<box> c(1, time);
+    weir::stop_source source;
+    std::optional<box> result;
+    bool answered = false;
+    {
+        actor a = get_box(c, source.get_token(), result, answered);
+        a.start(time);
+    }
+    source.request_stop();
+    time.run();
+    CHECK_FALSE(answered);
+    CHECK(c.try_put(std::make_unique<int>(1)) == channel_status::success);
+    CHECK(c.size() == 1);
+}
+
+TEST_CASE("a coroutine that no executor runs can't wait, but can do what needs no waiting") {
+    struct body {
+        static foreign run(channel<int>& c, std::vector<std::string>& log) {
+            const bool in = co_await c.put(1);
+            log.push_back(in ? "in" : "refused");
+            try {
+                co_await c.put(2);
+            } catch (const std::logic_error& e) {
+                log.push_back(e.what());
+            }
+            const std::optional<int> n = co_await c.get();
+            log.push_back(std::to_string(n.value_or(-1)));
+            try {
+                co_await c.get();
+            } catch (const std::logic_error&) {
+                log.push_back("no get");
+            }
+        }
+        static foreign run_on(weir::executor& ex, channel<int>& c, int& got) {
+            co_await weir::schedule(ex);
+            const std::optional<int> n = co_await c.get();
+            got = n.value_or(-1);
+        }
+    };
+    channel<int> c(1);
+    std::vector<std::string> log;
+    body::run(c, log);
+    CHECK(log == std::vector<std::string>{
+                     "in",
+                     "weir: a channel has to suspend a coroutine that no executor runs; start it "
+                     "with sync_wait or when_all, or co_await schedule(executor) first",
+                     "1", "no get"});
+    CHECK(c.size() == 0);
+    // One of another library waits where it is run.
+    virtual_time time;
+    int got = 0;
+    body::run_on(time, c, got);
+    time.run_until(t0 + 1s);
+    CHECK(c.try_put(5) == channel_status::success);
+    time.run();
+    CHECK(got == 5);
+}
+
+TEST_CASE("a waiter is resumed on its own executor, by a post") {
+    struct body {
+        static task<bool> get(channel<int>& c, weir::executor& here) {
+            bool right = true;
+            while (const auto n = co_await c.get()) {
+                right = right && weir::detail::current_executor() == &here;
+            }
+            co_return right;
+        }
+        static task<> put(channel<int>& c, weir::executor& there) {
+            co_await weir::schedule(there);
+            for (int i = 0; i < 500; ++i) co_await c.put(i + 0);
+            c.close();
+        }
+    };
+    weir::thread_pool here(1), there(1);
+    channel<int> c(1);
+    CHECK(std::get<0>(sync_wait(here, when_all(body::get(c, here), body::put(c, there)))));
+}
+
+TEST_CASE("a thread that blocks on virtual time waits in that time, and loses nothing when it is over") {
+    virtual_time time;
+    channel<box> c(1, time);
+    struct body {
+        static task<> put_at(weir::time_point t, channel<box>& to, int n) {
+            co_await weir::sleep_until(t);
+            co_await to.put(std::make_unique<int>(n));
+        }
+        static task<int> get_at(weir::time_point t, channel<box>& from) {
+            co_await weir::sleep_until(t);
+            const std::optional<box> b = co_await from.get();
+            co_return *b ? **b : -1;
+        }
+    };
+    class nobody final : public weir::detail::root_owner {
+        void ended() noexcept override {}
+    } owner;
+    SECTION("in a get") {
+        auto put = body::put_at(t0 + 10s, c, 1);
+        auto root = weir::detail::make_root<void, task<>>(put);
+        root.start(time, nullptr, owner);
+        CHECK(c.blocking_get(4s).status() == channel_status::timed_out);
+        CHECK(time.now() == t0 + 4s);
+        CHECK(c.blocking_get(6s).status() == channel_status::timed_out);  // is due at that instant
+        CHECK(time.now() == t0 + 10s);
+        CHECK(c.blocking_get(0s).status() == channel_status::timed_out);
+        auto got = c.blocking_get(1s);
+        REQUIRE(got);
+        CHECK(**got == 1);
+        CHECK(time.now() == t0 + 10s);
+        CHECK(c.blocking_get(-1s).status() == channel_status::timed_out);
+        CHECK(c.blocking_get(weir::duration::min()).status() == channel_status::timed_out);
+        CHECK(time.now() == t0 + 10s);
+    }
+    SECTION("in a put") {
+        auto get = body::get_at(t0 + 10s, c);
+        auto root = weir::detail::make_root<int, task<int>>(get);
+        root.start(time, nullptr, owner);
+        CHECK(c.blocking_put(std::make_unique<int>(1)) == channel_status::success);
+        CHECK(time.now() == t0);
+        box item = std::make_unique<int>(2);
+        CHECK(c.blocking_put(std::move(item), 4s) == channel_status::timed_out);
+        REQUIRE(item);
+        CHECK(*item == 2);
+        CHECK(time.now() == t0 + 4s);
+        CHECK(c.blocking_put(std::move(item)) == channel_status::success);
+        CHECK_FALSE(item);
+        CHECK(time.now() == t0 + 10s);
+        time.run();
+        CHECK(root.take() == 1);
+        CHECK(**c.blocking_get() == 2);
+    }
+    const weir::channel_stats s = c.stats();
+    CHECK(s.put_blocked + s.get_blocked == 10s);
+    CHECK(s.put_wait + s.get_wait == 10s);
+}
+
+TEST_CASE("a thread that would block for ever on virtual time is told so, and may try again") {
+    virtual_time time;
+    channel<int> c(1, time);
+    CHECK_THROWS_AS(c.blocking_get(), weir::deadlock_error);
+    CHECK(c.try_put(1) == channel_status::success);
+    int item = 2;
+    CHECK_THROWS_AS(c.blocking_put(std::move(item)), weir::deadlock_error);
+    CHECK(item == 2);
+    CHECK(c.size() == 1);
+    CHECK(*c.blocking_get() == 1);
+    CHECK(c.size() == 0);
+    c.close();
+    CHECK(c.blocking_get().status() == channel_status::closed);
+    CHECK(c.blocking_put(3) == channel_status::closed);
+}
+
+TEST_CASE("a coroutine that blocks its thread runs the executor that it keeps from running") {
+    struct body {
+        static task<int> sum(channel<int>& c) {
+            int s = 0;
+            for (;;) {
+                auto n = c.blocking_get();
+                if (!n) break;
+                s += *n;
+            }
+            co_return s;
+        }
+        static task<> put(channel<int>& c, int n) {
+            for (int i = 1; i <= n; ++i) {
+                co_await weir::sleep_for(1us);
+                co_await c.put(i + 0);
+            }
+            c.close();
+        }
+        static task<> block_on_put(channel<int>& c, int n) {
+            for (int i = 1; i <= n; ++i) {
+                if (c.blocking_put(i + 0) != channel_status::success) co_return;
+            }
+            c.close();
+            co_return;
+        }
+        static task<int> get(channel<int>& c) {
+            int s = 0;
+            while (const auto n = co_await c.get()) s += *n;
+            co_return s;
+        }
+    };
+    channel<int> first(2), second(2), third(2), fourth(2);
+    virtual_time time;
+    CHECK(std::get<0>(sync_wait(time, when_all(body::sum(first), body::put(first, 100)))) == 5'050);
+    CHECK(time.now() == t0 + 100us);
+    CHECK(std::get<1>(sync_wait(time, when_all(body::block_on_put(second, 100), body::get(second)))) ==
+          5'050);
+    weir::thread_pool pool(1);
+    CHECK(std::get<0>(sync_wait(pool, when_all(body::sum(third), body::put(third, 100)))) == 5'050);
+    CHECK(std::get<1>(sync_wait(pool, when_all(body::block_on_put(fourth, 100), body::get(fourth)))) ==
+          5'050);
+}
+
+TEST_CASE("threads without any executor put and get, block, and give up") {
+    channel<int> c(1);
+    CHECK(c.blocking_get(0ns).status() == channel_status::timed_out);
+    CHECK(c.blocking_get(1us).status() == channel_status::timed_out);
+    CHECK(c.blocking_put(1) == channel_status::success);
+    CHECK(c.blocking_put(2, 1us) == channel_status::timed_out);
+    CHECK(*c.blocking_get() == 1);
+    int sum = 0;
+    std::thread getter([&] {
+        for (;;) {
+            const auto n = c.blocking_get();
+            if (!n) break;
+            sum += *n;
+        }
+    });
+    for (int i = 1; i <= 1'000; ++i) c.blocking_put(i + 0);
+    c.close();
+    getter.join();
+    CHECK(sum == 500'500);
+    CHECK(c.blocking_put(1) == channel_status::closed);
+    CHECK(c.stats().num_get == 1'001);
+}
+
+TEST_CASE("threads that block are woken when the channel is closed") {
+    for (int i = 0; i < 20; ++i) {
+        channel<int> empty(1), full(1);
+        CHECK(full.try_put(0) == channel_status::success);
+        std::atomic<int> closed{0}, kept{0};
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 2; ++t) {
+            threads.emplace_back([&] {
+                if (empty.blocking_get(1h).status() == channel_status::closed) ++closed;
+            });
+            threads.emplace_back([&] {
+                int item = 5;
+                if (full.blocking_put(std::move(item)) == channel_status::closed) ++closed;
+                if (item == 5) ++kept;
+            });
+        }
+        if (i % 2 == 0) std::this_thread::yield();
+        empty.close();
+        full.close();
+        for (std::thread& t : threads) t.join();
+        REQUIRE(closed == 4);
+        REQUIRE(kept == 2);
+        REQUIRE(full.size() == 1);
+    }
+}
+
+namespace {
+
+// An item that knows whether it was moved from, and how many of it are alive.
+class token {
+  public:
+    static inline int alive = 0;
+    explicit token(int id) noexcept : id_(id) { ++alive; }
+    token(token&& other) noexcept : id_(std::exchange(other.id_, 0)) {
+        if (id_ != 0) return;
+        ++moved_from_twice;
+    }
+    token& operator=(token&&) = delete;
+    ~token() {
+        if (id_ != 0) --alive;
+    }
+    static inline int moved_from_twice = 0;
+    int id() const noexcept { return id_; }
+
+  private:
+    int id_;
+};
+
+enum class event { stop_all, stop_some, close, cancel };
+
+struct books {
+    explicit books(virtual_time& time) : c(2, time) {}
+    channel<token> c;
+    weir::stop_source all, some;
+    std::vector<int> in, returned, received;
+    int kept_wrongly = 0;
+};
+
+weir::stop_token token_for(books& b, event what, int who) {
+    if (what == event::stop_some) return who == 0 ? b.some.get_token() : weir::stop_token();
+    return b.all.get_token();
+}
+
+task<> produce(books& b, weir::stop_token stop, int first, int count) {
+    for (int id = first; id < first + count; ++id) {
+        token t(id);
+        const bool in = co_await b.c.put(std::move(t), stop);
+        if (in != (t.id() == 0)) ++b.kept_wrongly;
+        (in ? b.in : b.returned).push_back(id);
+        if (!in) break;
+    }
+}
+
+task<> consume(books& b, weir::stop_token stop) {
+    while (const auto t = co_await b.c.get(stop)) b.received.push_back(t->id());
+}
+
+task<> interfere(books& b, event what, int step) {
+    for (int i = 0; i < step; ++i) co_await weir::yield();
+    switch (what) {
+        case event::stop_all: b.all.request_stop(); break;
+        case event::stop_some: b.some.request_stop(); break;
+        case event::close: b.c.close(); break;
+        case event::cancel: b.c.cancel(); break;
+    }
+}
+
+task<> close_after_all(books& b, std::vector<task<>> producers) {
+    co_await when_all(std::move(producers));
+    b.c.close();
+}
+
+task<> scenario(books& b, event what, int step) {
+    std::vector<task<>> producers;
+    for (int p = 0; p < 3; ++p) producers.push_back(produce(b, token_for(b, what, p), 1 + 5 * p, 5));
+    std::vector<task<>> everybody;
+    everybody.push_back(close_after_all(b, std::move(producers)));
+    for (int k = 0; k < 2; ++k) everybody.push_back(consume(b, token_for(b, what, k)));
+    everybody.push_back(interfere(b, what, step));
+    co_await when_all(std::move(everybody));
+}
+
+// The first thing that is wrong, or nothing.
+std::string check_books(std::uint64_t seed, event what, int step) {
+    {
+        virtual_time time(seed);
+        books b(time);
+        sync_wait(time, scenario(b, what, step));
+        std::vector<int> inside;
+        while (const auto t = b.c.try_get()) inside.push_back(t->id());
+        std::vector<int> seen(16, 0);
+        for (const int id : b.received) ++seen[static_cast<std::size_t>(id)];
+        for (const int id : inside) ++seen[static_cast<std::size_t>(id)];
+        const std::size_t out = b.received.size() + inside.size();
+        if (b.kept_wrongly != 0) return "an item was moved from though it was refused, or not";
+        for (const int id : b.returned) {
+            if (++seen[static_cast<std::size_t>(id)] != 1) return "a returned item was received";
+        }
+        for (const int times : seen) {
+            if (times > 1) return "an item was received twice";
+        }
+        if (what == event::cancel ? out > b.in.size() : out != b.in.size()) return "items were lost";
+        const weir::channel_stats s = b.c.stats();
+        if (s.num_put != b.in.size()) return "num_put is not the puts that were done";
+        if (s.num_get != out) return "num_get is not the gets that were done";
+        if (s.put_waits.count() != s.num_put || s.get_waits.count() != s.num_get) {
+            return "a histogram has another count than its operations";
+        }
+    }
+    if (token::alive != 0) return "an item was not destroyed, or twice";
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("at whatever step a channel is stopped, closed or cancelled, every item is somewhere, once") {
+    for (const event what : {event::stop_all, event::stop_some, event::close, event::cancel}) {
+        for (std::uint64_t seed = 0; seed <= 10; ++seed) {
+            for (int step = 0; step < 60; ++step) {
+                const std::string wrong = check_books(seed, what, step);
+                if (wrong.empty()) continue;
+                CAPTURE(static_cast<int>(what), seed, step);
+                FAIL_CHECK(wrong);
+            }
+        }
+    }
+    CHECK(token::moved_from_twice == 0);
+}

@@ -1,0 +1,8 @@
+// expect-error: weir: this stage's function can't be called with what the stage before it gives
+// An item is given away to the stage's function, which can't take it by a reference that is not const.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/pipeline.hpp>
+
+auto next = weir::source({1, 2, 3}) | weir::pipe([](int& n) { return ++n; }) | weir::sink();
+
+int main() {}
