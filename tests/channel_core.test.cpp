@@ -59,11 +59,8 @@ class lines final : public weir::detail::channel_core<Policy> {
     }
     weir::channel_stats stats() {
         weir::channel_stats s;
-        {
-            const std::lock_guard guard(core::lock_);
-            core::fill(s);
-        }
-        core::fill_histograms(s);
+        const std::lock_guard guard(core::lock_);
+        core::fill(s);
         return s;
     }
 };
@@ -182,24 +179,31 @@ TEST_CASE("who gives up is told whether it was still in line") {
     CHECK(other.outcome == outcome::done);
 }
 
-TEST_CASE("the executor of the first coroutine that waits is asked once to keep watch") {
-    counting ex;
+TEST_CASE("each executor whose coroutines wait is asked to keep watch, until one of them does") {
+    counting ex, other;
     weir::run_loop passing;
+    weir::virtual_time time;
     lines<> l(nullptr);
-    lines<>::waiter w[4];
-    l.wait(w[0], side::get, passing);  // would be gone before the channel
+    lines<>::waiter w[6];
+    l.wait(w[0], side::get, passing);  // not asked: would be gone before the channel
     l.wait(w[1], side::get, ex);
     l.wait(w[2], side::put, ex);
+    CHECK(ex.watched == 1);
     weir::detail::parker thread;
     l.wait(w[3], side::get, thread);
     CHECK(ex.watched == 1);
-    for (int i = 0; i < 4; ++i) l.forget(w[i], i == 2 ? side::put : side::get);
+    l.wait(w[4], side::get, time);  // keeps watch
+    l.wait(w[5], side::get, other);
+    CHECK(other.watched == 0);
+    CHECK_THROWS_AS(time.run(), weir::deadlock_error);
+    for (int i = 0; i < 6; ++i) l.forget(w[i], i == 2 ? side::put : side::get);
+    time.run();
 }
 
 TEST_CASE("a report names everybody who waits, those who put first, each in their order") {
     counting ex;
     const std::string stage = "decode";
-    weir::detail::slot slot(stage, 2);
+    weir::detail::slot slot(stage, 2, ex);
     slot.begin(0);
     lines<> l(&ex, 3, "frames");
     lines<>::waiter get, put, put_slot, get_thread;
@@ -225,7 +229,7 @@ TEST_CASE("a report names everybody who waits, those who put first, each in thei
 TEST_CASE("a slot that waits and its channel count the same instants") {
     weir::virtual_time time;
     const std::string stage = "stage";
-    weir::detail::slot slot(stage, 0);
+    weir::detail::slot slot(stage, 0, time);
     lines<> l(&time);
     slot.begin(0);
     slot.resumed(0);

@@ -107,7 +107,7 @@ TEST_CASE("a root hands executor and slot on to what it awaits") {
     weir::virtual_time time;
     counts owner;
     const std::string stage = "stage";
-    weir::detail::slot slot(stage, 0);
+    weir::detail::slot slot(stage, 0, time);
     slot.begin(0);
     auto t = body::look();
     auto r = make_root<weir::detail::coroutine_env, task<weir::detail::coroutine_env>>(t);

@@ -303,7 +303,7 @@ TEST_CASE("runs of one pipeline count for themselves") {
     CHECK(take_all(one).size() == 4);
 }
 
-TEST_CASE("an exception from on_failure stops the run in place of what it was told of") {
+TEST_CASE("an exception from on_failure stops the run, for the item's own error and for that one") {
     virtual_time time;
     int told = 0;
     const auto object = [&told](const failure& f) {
@@ -316,9 +316,31 @@ TEST_CASE("an exception from on_failure stops the run in place of what it was to
     REQUIRE(end.failed);
     CHECK(end.failed->stage() == "p");
     CHECK(end.failed->item() == 3);
-    CHECK(end.inside == "this is one too many: can't take 3");
+    CHECK(end.inside == "can't take 3");
+    REQUIRE(end.failed->failures().size() == 2);
+    CHECK(end.failed->failures().at(1).message() == "this is one too many: can't take 3");
     CHECK(told == 2);
     CHECK_FALSE(run.get().has_value());
+}
+
+TEST_CASE("on_failure is told of what can't be tolerated in other stages, too") {
+    virtual_time time;
+    std::vector<std::string> told;
+    const weir::run_options options{.max_failures = unlimited, .on_failure = [&told](const failure& f) {
+                                        told.push_back(f.stage + " " + std::to_string(f.item));
+                                    }};
+    const auto breaks = [left = 3]() mutable -> std::optional<int> {
+        if (left-- == 0) throw std::runtime_error("the disk is gone");
+        return left;
+    };
+    class refuses {
+      public:
+        explicit refuses(ints&&) { throw std::runtime_error("no such batch"); }
+    };
+    CHECK(take_until_failure((weir::source(breaks) | weir::sink()).start(time, options)).failed);
+    const auto batches = up_to(10) | weir::aggregate<refuses>(4) | weir::sink();
+    CHECK(take_until_failure(batches.start(time, options)).failed);
+    CHECK(told == std::vector<std::string>{"src 3", "aggregate 3"});
 }
 
 TEST_CASE("stages that fail at the same time are all named, the first one first") {

@@ -522,7 +522,7 @@ TEST_CASE("a stage's slot is told when its function is suspended, and what that 
     };
     manual ex;
     const std::string stage = "stage";
-    weir::detail::slot slot(stage, 0);
+    weir::detail::slot slot(stage, 0, ex);
     slot.begin(0);
     inline_event first, second;
     task<> t = body::function(ex, first, second);

@@ -9,8 +9,9 @@
 #include <weir/stage.hpp>
 #include <weir/stage_options.hpp>
 
+#include <concepts>     // for std::same_as
 #include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::int64_t
+#include <cstdint>      // for std::int64_t, std::uint64_t
 #include <exception>    // for std::exception_ptr
 #include <memory>       // for std::make_unique
 #include <optional>     // for std::optional
@@ -51,12 +52,14 @@ class running_aggregate final : public running_stage<Policy> {
     worker gather(slot& me) {
         this->arrive(me);
         std::vector<In> items;
+        std::uint64_t number = 0;  // of the last one
         bool going = true;
         while (going) {
             get_operation<input> get(in_, {}, &me);
             std::optional<In> item = co_await get;
             const std::int64_t began = me.mark;
             const bool ended = !item;
+            if (item) number = get.number();
             std::optional<Batch> batch;
             std::exception_ptr error;
             if (item) error = keep(items, std::move(*item));
@@ -67,7 +70,7 @@ class running_aggregate final : public running_stage<Policy> {
             }
             const std::int64_t spent = this->work_done(me, began);
             if (error) {
-                this->gave_up(me, ended ? 0 : get.number(), std::move(error));
+                this->gave_up(me, number, std::move(error));
                 in_.cancel();
                 break;
             }
@@ -170,6 +173,12 @@ template <class Batch = void>
             "weir: aggregate(0) would wait for ever for an empty batch; give it 1 or more");
     }
     return detail::aggregate_stage<Batch>(size, std::move(options));
+}
+
+/// The same, by position: `aggregate(4, true)` drops a last batch that is not full.
+template <class Batch = void>
+[[nodiscard]] auto aggregate(std::size_t size, std::same_as<bool> auto drop_last) {
+    return aggregate<Batch>(size, aggregate_options{.drop_last = drop_last});
 }
 
 }  // namespace weir

@@ -70,6 +70,7 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
         std::optional<T> await_resume() const {
             if (!handle_) return std::nullopt;
             promise_type& p = handle_.promise();
+            p.awaiter_resumed();
             if (std::exception_ptr error = std::exchange(p.error, nullptr)) {
                 std::rethrow_exception(std::move(error));
             }

@@ -26,7 +26,8 @@ namespace weir {
 ///
 /// Order:    items come out in the order in which they went in; who waits is served first come,
 ///           first served. An item for a waiting get goes to it directly, past the queue.
-/// Suspends: `put` only while it is full, `get` only while it is empty.
+/// Suspends: `put` only while it is full, `get` only while it is empty; and one in 128 operations that
+///           don't wait goes to the end of its executor's queue, so that others get their turn.
 /// Resumes:  on the executor of the coroutine that waits, by a post; never inside the call of whoever
 ///           woke it.
 /// Threads:  any number, on all members but the destructor.
@@ -37,8 +38,8 @@ namespace weir {
 ///           `set_capacity`. An operation that doesn't wait reads the clock only if it makes the
 ///           channel empty or ends its being empty; one that waits, once, and so does who answers.
 ///
-/// \tparam T      moves and is destroyed without throwing. Its move constructor runs under the lock,
-///                so it must not touch the channel.
+/// \tparam T      moves and is destroyed without throwing. Its move constructor, and its destructor
+///                after a move, run under the lock, so they must not touch the channel.
 /// \tparam Policy `measured`, or `unmeasured`: no statistics, and no member that would hold them.
 template <class T, class Policy = measured>
 class channel final : public detail::channel_core<Policy> {
@@ -57,7 +58,8 @@ class channel final : public detail::channel_core<Policy> {
     using policy_type = Policy;
 
     /// \param capacity  in items, at least 1. Statistics are in the time of the executor of the first
-    ///                  coroutine that finds the channel empty or full, and begin there.
+    ///                  coroutine that finds the channel empty or full, and begin there; that executor
+    ///                  then has to outlive the channel.
     explicit channel(std::size_t capacity) : core(capacity, nullptr, {}), ring_(capacity) {}
 
     /// \param clock  whose time the statistics are in, from now on. Outlives the channel.
@@ -222,7 +224,6 @@ class channel final : public detail::channel_core<Policy> {
             core::fill(s);
             s.size = ring_.size();
         }
-        core::fill_histograms(s);
         return s;
     }
 

@@ -83,15 +83,52 @@ class channel_core : public parking_place {
 
     auto& mutex() const noexcept { return lock_; }
 
-    // Under the lock: a coroutine of `home` begins to wait. The first one decides who names the
-    // channel's waiters in its reports, and, where the channel was given no clock, whose it uses.
+    // Under the lock: a coroutine of `home` begins to wait. The first executor that wants to names
+    // the channel's waiters in its reports; where the channel was given no clock, it uses the first's.
     void wait_in_line(waiter& w, side line, executor& home) noexcept {
-        if (!asked_to_watch_ && !home.passing()) {
-            asked_to_watch_ = true;
+        if (&home != asked_to_watch_ && !watched() && !home.passing()) {
+            asked_to_watch_ = &home;
             home.watch(*this);
         }
         bind(home);
         put_in(w, line, reading(w.measured));
+    }
+
+    // Under the lock: whether this operation is one too many that doesn't wait. A coroutine that
+    // always finds its channels ready would keep its worker from all others: once in so many
+    // operations, and for a slot after so long since it last got its thread, it goes to the end of
+    // its executor's queue instead.
+    bool uses_up_turn(const slot* measured) noexcept {
+        constexpr unsigned most_without_waiting = 128;
+        constexpr std::int64_t longest_turn = 1'000'000;  // ns
+        if (++without_waiting_ >= most_without_waiting) {
+            without_waiting_ = 0;
+            return true;
+        }
+        if constexpr (Policy::statistics) {
+            return measured != nullptr && measured->mark - measured->last_resumed() > longest_turn;
+        } else {
+            return false;
+        }
+    }
+
+    // An operation is done, and its coroutine is about to be posted all the same.
+    void turn_ends(waiter& w) const noexcept {
+        if constexpr (Policy::statistics) {
+            if (w.measured != nullptr) {
+                w.measured->enter(slot_state::runnable, w.measured->mark);
+            } else if (w.work_of != nullptr) {
+                w.ready = clock_of(*w.work_of);
+            }
+        }
+    }
+
+    // Measures from now on, which is the beginning of the run that it belongs to.
+    void begin(std::int64_t now) noexcept {
+        if constexpr (Policy::statistics) {
+            const std::lock_guard guard(lock_);
+            meter_.start(now);
+        }
     }
 
     // The same for a thread. Returns the executor that it may have to run meanwhile, if any.
@@ -185,6 +222,9 @@ class channel_core : public parking_place {
         s.num_put = num_put_;
         s.num_get = num_get_;
         if constexpr (Policy::statistics) {
+            // With the lock held, so that they agree with the counts.
+            s.put_waits = with_the_rest(histogram(meter_.puts.waits), s.num_put);
+            s.get_waits = with_the_rest(histogram(meter_.gets.waits), s.num_get);
             if (!meter_.started()) return;
             meter_.settle(reading(nullptr));
             s.elapsed = duration(meter_.elapsed());
@@ -196,17 +236,8 @@ class channel_core : public parking_place {
         }
     }
 
-    // After the lock: the recorders may be read at any time.
-    void fill_histograms(channel_stats& s) const noexcept {
-        if constexpr (Policy::statistics) {
-            s.put_waits = with_the_rest(histogram(meter_.puts.waits), s.num_put);
-            s.get_waits = with_the_rest(histogram(meter_.gets.waits), s.num_get);
-        }
-    }
-
     mutable basic_spin_lock<platform> lock_;
     bool closed_ = false;
-    bool asked_to_watch_ = false;
     bool bound_;  // to a clock; the one of `executor::now` if `clock_` is null
     bool size_now_empty_ = true;
     std::size_t capacity_;
@@ -215,6 +246,8 @@ class channel_core : public parking_place {
     waiter_line<platform> putters_;
     waiter_line<platform> getters_;
     executor* clock_;
+    executor* asked_to_watch_ = nullptr;  // the last one that was asked
+    unsigned without_waiting_ = 0;        // operations, since the last that used up a turn
     std::conditional_t<Policy::statistics, channel_meter<platform>, no_meter> meter_;
     const std::string name_;
 

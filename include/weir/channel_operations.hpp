@@ -10,6 +10,7 @@
 #include <weir/detail/waiter.hpp>
 #include <weir/executor.hpp>
 #include <weir/get_result.hpp>
+#include <weir/root.hpp>
 #include <weir/stop_token.hpp>
 
 #include <algorithm>  // for std::max
@@ -49,6 +50,8 @@ class channel_operation {
         wakes woken;
         {
             const std::lock_guard guard(channel_->mutex());
+            yields_ = channel_->uses_up_turn(waiter_.measured);
+            if (yields_) return false;
             waiter_.outcome = self().attempt(woken);
         }
         core::wake_all(woken);
@@ -62,11 +65,7 @@ class channel_operation {
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const coroutine_env env = env_of(h);
         executor* const home = env.home;
-        if (home == nullptr) {
-            throw std::logic_error(
-                "weir: a channel has to suspend a coroutine that no executor runs; start it with "
-                "sync_wait or when_all, or co_await schedule(executor) first");
-        }
+        if (home == nullptr) return ready_without_executor();
         waiter_.coroutine = h;
         waiter_.home = home;
         waiter_.work_of = env.measured;
@@ -88,10 +87,15 @@ class channel_operation {
             }
         }
         core::wake_all(woken);
-        return false;
+        if (!yields_) return false;
+        suspended_ = true;
+        channel_->turn_ends(waiter_);
+        home->post(h);  // this frame may be running elsewhere from here on
+        return true;
     }
 
-    // For whoever accounts the wait (task's await_transform): when the item was handed over.
+    // For whoever accounts the wait (task's await_transform): when the item was handed over; 0 if
+    // that is not known.
     std::int64_t ready_at() const noexcept { return waiter_.ready; }
 
   protected:
@@ -99,7 +103,7 @@ class channel_operation {
         on_stop_.reset();  // waits for a callback that runs right now
         if constexpr (Channel::policy_type::statistics) {
             if (suspended_ && waiter_.measured != nullptr) {
-                waiter_.measured->resumed(waiter_.home->now().time_since_epoch().count());
+                waiter_.measured->resumed(clock_of(*waiter_.measured));
             }
         }
     }
@@ -117,8 +121,23 @@ class channel_operation {
 
     Derived& self() noexcept { return static_cast<Derived&>(*this); }
 
+    // A coroutine that nobody could wake: fine as long as it need not wait. Its turn never ends.
+    bool ready_without_executor() {
+        wakes woken;
+        if (yields_) {
+            const std::lock_guard guard(channel_->mutex());
+            waiter_.outcome = self().attempt(woken);
+        }
+        core::wake_all(woken);
+        if (waiter_.outcome != outcome::pending) return false;
+        throw std::logic_error(
+            "weir: a channel has to suspend a coroutine that no executor runs; start it with "
+            "sync_wait or when_all, or co_await schedule(executor) first");
+    }
+
     side line_;
     bool suspended_ = false;
+    bool yields_ = false;
     stop_token stop_;
     std::optional<stop_callback<stop_waiting>> on_stop_;
 };
@@ -191,22 +210,20 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
     std::optional<T> item_;
 };
 
-// Blocks the thread until `w` is answered or the time is over. A thread helps the executor that it
-// keeps from running a coroutine, else the channel's own where that has no threads.
+// Blocks the thread until `w` is answered or the time is over. Where `ex`, the channel's executor, has
+// no threads of its own, the thread runs it meanwhile: see `help_until`. The time is that of `ex`.
 template <class Channel, class Waiter, class Parker>
 outcome block(Channel& channel, Waiter& w, typename Channel::core_type::side line, Parker& flag,
-              executor* helped, duration timeout) {
-    if (current_executor() != nullptr) helped = current_executor();
+              executor* ex, duration timeout) {
     const bool forever = timeout == duration::max();
-    const auto now = [helped] {
-        return helped != nullptr ? helped->now()
-                                 : time_point(duration(standard_platform::now()));
+    const auto now = [ex] {
+        return ex != nullptr ? ex->now() : time_point(duration(standard_platform::now()));
     };
     const time_point limit =
         forever ? time_point::max() : saturating_add(now(), std::max(timeout, duration(0)));
     try {
         while (!flag.is_set()) {
-            const bool helping = helped != nullptr && helped->drive(flag, limit);
+            const bool helping = help_until(flag, ex, limit);
             if (flag.is_set()) break;
             if (forever) {
                 if (!helping) flag.wait();
@@ -235,15 +252,15 @@ channel_status block_on_put(Channel& channel, typename Channel::value_type& item
     w.thread = &flag;
     w.item = &item;
     wake_list<typename core::platform> woken;
-    executor* helped = nullptr;
+    executor* ex = nullptr;
     outcome how;
     {
         const std::lock_guard guard(channel.mutex());
         how = channel.offer(item, nullptr, woken);
-        if (how == outcome::pending) helped = channel.wait_in_line(w, core::side::put);
+        if (how == outcome::pending) ex = channel.wait_in_line(w, core::side::put);
     }
     core::wake_all(woken);
-    if (how == outcome::pending) how = block(channel, w, core::side::put, flag, helped, timeout);
+    if (how == outcome::pending) how = block(channel, w, core::side::put, flag, ex, timeout);
     return how == outcome::done        ? channel_status::success
            : how == outcome::timed_out ? channel_status::timed_out
                                        : channel_status::closed;
@@ -259,15 +276,15 @@ get_result<typename Channel::value_type> block_on_get(Channel& channel, duration
     w.thread = &flag;
     w.item = &item;
     wake_list<typename core::platform> woken;
-    executor* helped = nullptr;
+    executor* ex = nullptr;
     outcome how;
     {
         const std::lock_guard guard(channel.mutex());
         how = channel.take(item, w.number, nullptr, woken);
-        if (how == outcome::pending) helped = channel.wait_in_line(w, core::side::get);
+        if (how == outcome::pending) ex = channel.wait_in_line(w, core::side::get);
     }
     core::wake_all(woken);
-    if (how == outcome::pending) how = block(channel, w, core::side::get, flag, helped, timeout);
+    if (how == outcome::pending) how = block(channel, w, core::side::get, flag, ex, timeout);
     if (item) return get_result<T>(std::move(*item));
     return get_result<T>(how == outcome::timed_out ? channel_status::timed_out
                                                    : channel_status::closed);

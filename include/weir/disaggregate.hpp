@@ -31,10 +31,10 @@ namespace detail {
 
 template <class In>
 struct element {
+    using type = int;
     static_assert(std::ranges::input_range<In&>,
                   "weir: disaggregate takes ranges apart, and the stage before it gives none; the "
                   "type is that of element<...> in this message");
-    using type = int;
 };
 template <std::ranges::input_range In>
 struct element<In> {
@@ -68,6 +68,10 @@ class running_disaggregate final : public running_stage<Policy> {
                 std::optional<Out> item;
                 const std::int64_t began = me.mark;
                 std::exception_ptr error = next(item, *whole, at);
+                if (!item) {
+                    at.reset();
+                    whole.reset();  // its destructor is part of the work
+                }
                 spent += this->work_done(me, began);
                 if (error) {
                     this->gave_up(me, get.number(), std::move(error));

@@ -8,6 +8,7 @@
 #include <weir/detail/parker.hpp>
 #include <weir/detail/parking_place.hpp>
 #include <weir/detail/platform.hpp>
+#include <weir/detail/slot.hpp>
 #include <weir/detail/transfer.hpp>
 #include <weir/timer.hpp>
 
@@ -23,8 +24,8 @@ namespace weir {
 ///   is resumed exactly once, by `resume(h)`. What happened before `post` is seen by the coroutine.
 /// - It outlives every coroutine that runs on it and every channel that measures by its clock.
 ///
-/// Cost: an abstract class; a virtual `post` on a known object measures 1.4 ns here against 1.1 ns
-/// for a concept behind a type-erased reference with its own table, and needs no wrapper to store.
+/// An abstract class, as a concept behind a type-erased reference is no faster: a `post` that does
+/// nothing takes 1.25 ns (g++ 12) or 1.1 ns (clang 19) through either, 0.6 to 0.8 ns called directly.
 class executor {
   public:
     /// What a blocked thread waits on: `is_set`, `wait(ns)`, `poke`. See `drive`.
@@ -43,7 +44,8 @@ class executor {
     virtual void cancel(timer& t) noexcept = 0;
 
     /// The clock by which everything on this executor is timed: its timers, and the statistics of
-    /// what runs here. Any thread may call it.
+    /// what runs here. Any thread may call it, also under a lock of the library: it must not block,
+    /// nor use a channel.
     [[nodiscard]] virtual time_point now() const noexcept {
         return time_point(duration(detail::standard_platform::now()));
     }
@@ -95,12 +97,24 @@ class executor {
     }
 };
 
+namespace detail {
+
+// The clock of a slot, in nanoseconds.
+inline std::int64_t clock_of(const slot& s) noexcept {
+    return s.clock().now().time_since_epoch().count();
+}
+
+}  // namespace detail
+
 /// Moves the awaiting coroutine to an executor.
 ///
 /// Suspends: always. Resumes: on `ex`, and wakes there from then on.
 /// Lifetime: `ex` outlives the coroutine.
 class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedule {
   public:
+    // For whoever accounts the time: it is ready to go on as soon as it is suspended.
+    static constexpr bool ready_at_once = true;
+
     explicit schedule(executor& ex) noexcept : executor_(&ex) {}
 
     [[nodiscard]] bool await_ready() const noexcept { return false; }

@@ -63,12 +63,13 @@ template <class F, class In>
 struct pipe_types {
     using call = stage_call_t<F, In>;
     using result = awaited_t<call>;
-    static_assert(!std::is_void_v<result>,
-                  "weir: a stage's function has to give an item to the next stage; this one gives "
-                  "nothing. Return the item, or std::optional where some are dropped");
     using value = typename stage_result<std::conditional_t<std::is_void_v<result>, int, result>>::value;
     static constexpr bool gives_many = is_generator<result> || is_async_generator<result>;
     static constexpr bool may_skip = is_optional<result>;
+    // Last: clang knows nothing of what comes after an assertion that fails.
+    static_assert(!std::is_void_v<result>,
+                  "weir: a stage's function has to give an item to the next stage; this one gives "
+                  "nothing. Return the item, or std::optional where some are dropped");
 };
 
 template <class F, class In, class Policy>
@@ -114,6 +115,7 @@ class running_pipe final : public running_stage<Policy> {
             } catch (...) {
                 error = std::current_exception();
             }
+            item.reset();  // its destructor is part of the work
             const std::int64_t spent = this->work_done(me, began);
             if (error) {
                 if (this->tolerates(me, get.number(), std::move(error))) continue;
@@ -173,19 +175,22 @@ class running_pipe final : public running_stage<Policy> {
                 } catch (...) {
                     error = std::current_exception();
                 }
-                spent += this->work_done(me, began);
                 if (!result) break;
+                spent += this->work_done(me, began);
                 put_operation<output> put(out_, *result, {}, &me);
                 taken = co_await put;
                 began = me.mark;
             }
             values.reset();
+            item.reset();
+            spent += this->work_done(me, began);
             if (error) {
                 if (this->tolerates(me, get.number(), std::move(error))) continue;
                 going = false;
-            } else {
+            } else if (taken) {
                 this->succeeded(me, spent);
-                going = taken;
+            } else {
+                going = false;
             }
             if (!going) in_.cancel();
         }

@@ -20,6 +20,7 @@
 #include <cstddef>      // for std::size_t
 #include <memory>       // for std::make_unique
 #include <ostream>      // for std::ostream
+#include <ranges>       // for std::ranges::range_value_t
 #include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
@@ -41,6 +42,14 @@ inline constexpr bool is_source<source_stage<S>> = true;
 
 template <class S>
 inline constexpr bool is_sink = std::is_same_v<S, sink_stage>;
+
+// A container of what only moves says that it can be copied, and can't.
+template <class S>
+inline constexpr bool is_copyable = std::is_copy_constructible_v<S>;
+template <source_range S>
+    requires(!std::ranges::view<S>)
+inline constexpr bool is_copyable<source_stage<S>> =
+    std::is_copy_constructible_v<S> && std::is_copy_constructible_v<std::ranges::range_value_t<S&>>;
 
 template <class P>
 inline constexpr bool is_pipeline = false;
@@ -73,6 +82,11 @@ struct flow {
 };
 template <class In, class First, class... Rest>
 struct flow<In, First, Rest...> : flow<typename First::template output<In>, Rest...> {};
+
+template <class In, class S, class... Rest>
+struct flow<In, source_stage<S>, Rest...> {  // refused when they were put together
+    using type = In;
+};
 
 template <class... Stages>
 struct flow_from_source {};
@@ -113,7 +127,8 @@ class pipeline {
   public:
     explicit pipeline(std::tuple<Stages...> stages) : stages_(std::move(stages)) {}
 
-    /// Starts a run on an executor, and returns at once.
+    /// Starts a run on an executor, and returns at once. In a coroutine, give it a statement of its own:
+    /// g++ 12 destroys options that are built inside an awaited expression twice.
     ///
     /// \tparam Policy   `unmeasured` for a run without statistics.
     /// \param home      where the stages run that name no executor; its clock is the run's. On an
@@ -124,15 +139,18 @@ class pipeline {
     /// Lifetime: the run has copies of the stages' functions (of an rvalue: the functions themselves),
     ///           so the pipeline may go. The executors outlive the run.
     template <class Policy = measured>
-    [[nodiscard]] auto start(executor& home, run_options options = {}) const& {
-        static_assert((std::is_copy_constructible_v<Stages> && ...),
-                      "weir: a stage of this pipeline can't be copied (a generator, or a function that "
-                      "holds a move-only object), so it is good for one run: "
+    [[nodiscard("destroying the run stops it: keep it, and take its items")]]
+    auto start(executor& home, run_options options = {}) const& {
+        constexpr bool copyable = (detail::is_copyable<Stages> && ...);
+        static_assert(copyable,
+                      "weir: a stage of this pipeline can't be copied (a generator, or what holds an "
+                      "object that only moves), so it is good for one run: "
                       "std::move(pipeline).start(executor)");
-        return start_with<Policy>(stages_, home, std::move(options));
+        if constexpr (copyable) return start_with<Policy>(stages_, home, std::move(options));
     }
     template <class Policy = measured>
-    [[nodiscard]] auto start(executor& home, run_options options = {}) && {
+    [[nodiscard("destroying the run stops it: keep it, and take its items")]]
+    auto start(executor& home, run_options options = {}) && {
         return start_with<Policy>(std::move(stages_), home, std::move(options));
     }
 

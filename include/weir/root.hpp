@@ -47,7 +47,11 @@ class [[nodiscard]] root {
         home.post(handle_);
     }
 
-    bool done() const noexcept { return handle_.done(); }
+    bool done() const noexcept { return !handle_ || handle_.done(); }
+
+    // Destroys a coroutine that is suspended for ever.
+    void abandon() noexcept { std::exchange(handle_, {}).destroy(); }
+
     T take() { return handle_.promise().ended_with.take(); }
     bool has_exception() const noexcept { return handle_.promise().ended_with.has_exception(); }
     std::exception_ptr exception() const noexcept { return handle_.promise().ended_with.exception(); }
@@ -103,13 +107,21 @@ root<T> make_root(A& a) {
     }
 }
 
-// Sleeps until `done` is set, running the executor where that needs this thread. Where it doesn't, a
-// coroutine's thread helps the executor that runs that coroutine: the one it keeps from running.
-inline void block_until(parker& done, executor& ex) {
+// One round of waiting until `done` is set by work on `ex` (null: by anything), or until `limit`. The
+// thread runs `ex` where that has no threads of its own. Else a coroutine's thread helps the executor
+// that runs that coroutine, the one it keeps from running; but not one that runs everything by itself,
+// which would take the wait for something outside of it for a deadlock. False: it is for the caller to
+// sleep.
+inline bool help_until(parker& done, executor* ex, time_point limit) {
+    if (ex != nullptr && ex->drive(done, limit)) return true;
     executor* const here = current_executor();
+    return here != nullptr && here != ex && !here->exclusive() && here->drive(done, limit);
+}
+
+// Sleeps until `done` is set, with the help above.
+inline void block_until(parker& done, executor& ex) {
     while (!done.is_set()) {
-        if (ex.drive(done, time_point::max())) continue;
-        if (here == nullptr || !here->drive(done, time_point::max())) done.wait();
+        if (!help_until(done, &ex, time_point::max())) done.wait();
     }
 }
 

@@ -48,7 +48,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     ///
     /// \returns  awaitable of `optional<T>`: empty at the end.
     /// Suspends: while no item is there. Resumes: on the coroutine's executor.
-    [[nodiscard]] auto next() { return next_operation(*this); }
+    [[nodiscard("co_await this, or nothing is got")]] auto next() { return next_operation(*this); }
 
     /// Takes the next item, for a thread, which blocks while there is none. Where the run's executor
     /// has no threads of its own (virtual time), the thread runs it meanwhile.
@@ -72,6 +72,9 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     [[nodiscard]] iterator begin() { return iterator(*this); }
     [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
+    /// Not from a stage of this run, nor from its `on_lap`: that would wait for itself. Use the stop token
+    /// of `run_options` there.
+    ///
     /// Stops: no stage takes another item, what is in the queues is destroyed, and the call blocks
     /// until all invocations under way have ended. Doing it again does nothing.
     void stop() noexcept { core_->stop(); }

@@ -60,7 +60,7 @@ class run_context : public root_owner {
     // The run stops because of this.
     void record(failure f) noexcept {
         const std::lock_guard guard(lock_);
-        if (fatal_.size() < most_recorded) fatal_.push_back(std::move(f));
+        if (!thrown_ && fatal_.size() < most_recorded) fatal_.push_back(std::move(f));
     }
 
     // Throws what stopped the run, once.
@@ -68,9 +68,10 @@ class run_context : public root_owner {
         std::vector<failure> failures;
         {
             const std::lock_guard guard(lock_);
+            if (fatal_.empty()) return;
             failures.swap(fatal_);
+            thrown_ = true;
         }
-        if (failures.empty()) return;
         try {
             std::rethrow_exception(failures.front().error);
         } catch (...) {
@@ -89,6 +90,7 @@ class run_context : public root_owner {
     void expect_workers(std::size_t workers) noexcept {
         workers_left_.store(workers, std::memory_order_relaxed);
     }
+    bool have_all_left() const noexcept { return all_left_.stop_requested(); }
     stop_token all_left() const noexcept { return all_left_.get_token(); }
 
     const run_options options_;
@@ -97,8 +99,9 @@ class run_context : public root_owner {
     static constexpr std::size_t most_recorded = 16;
 
     executor& home_;
-    spin_lock lock_;  // guards fatal_, which never allocates under it
+    spin_lock lock_;  // guards the two below; nothing is allocated under it
     std::vector<failure> fatal_;
+    bool thrown_ = false;
     standard_platform::atomic<std::size_t> workers_left_{0};
     stop_source all_left_;
     standard_platform::atomic<std::uint64_t> failures_{0};

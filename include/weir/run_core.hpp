@@ -5,6 +5,7 @@
 
 #include <weir/channel.hpp>
 #include <weir/clock.hpp>
+#include <weir/deadlock.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/platform.hpp>
 #include <weir/detail/spin_lock.hpp>
@@ -19,12 +20,12 @@
 #include <weir/stop_token.hpp>
 
 #include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t
 #include <exception>  // for std::exception_ptr
 #include <memory>     // for std::unique_ptr, std::shared_ptr
 #include <mutex>      // for std::lock_guard
 #include <new>        // for std::bad_alloc
 #include <optional>   // for std::optional
-#include <stdexcept>  // for std::runtime_error
 #include <string>     // for std::string
 #include <utility>    // for std::move
 #include <vector>     // for std::vector
@@ -35,6 +36,7 @@ namespace weir::detail {
 class any_queue {
   public:
     virtual ~any_queue() = default;
+    virtual void begin(std::int64_t now) noexcept = 0;
     virtual void cancel() noexcept = 0;
     virtual channel_stats stats() = 0;
 };
@@ -44,6 +46,7 @@ class queue_of final : public any_queue {
   public:
     queue_of(std::size_t capacity, executor& clock, std::string name)
         : channel(capacity, clock, std::move(name)) {}
+    void begin(std::int64_t now) noexcept override { channel.begin(now); }
     void cancel() noexcept override { channel.cancel(); }
     channel_stats stats() override { return channel.stats(); }
     weir::channel<T, Policy> channel;
@@ -54,7 +57,10 @@ template <class Policy>
 class run_core final : public run_context {
   public:
     using run_context::run_context;
-    ~run_core() { stop(); }
+    ~run_core() {
+        stop();
+        for (auto& stage : stages_) stage->destroy_workers();
+    }
 
     template <class T>
     weir::channel<T, Policy>& add_queue(const stage_options& options) {
@@ -82,7 +88,9 @@ class run_core final : public run_context {
         expect_workers(workers);
         left_.store(workers + (reporter_ ? 1U : 0U), std::memory_order_relaxed);
         started_ = true;
-        for (auto& stage : stages_) stage->begin(begin_.time_since_epoch().count());
+        const std::int64_t now = begin_.time_since_epoch().count();
+        for (auto& queue : queues_) queue->begin(now);
+        for (auto& stage : stages_) stage->begin(now);
         for (auto& stage : stages_) stage->start();
         if (reporter_) reporter_->start(home(), nullptr, *this);
         if (options_.stop.stop_possible()) on_stop_.emplace(options_.stop, cancel_run{this});
@@ -121,8 +129,10 @@ class run_core final : public run_context {
         return s;
     }
 
-    // The end of the stream was seen: what the statistics say stays as it is now.
+    // The end of the stream was seen: what the statistics say stays as it is now; unless it was a stop
+    // that ended it, and some are still at work.
     void freeze() noexcept {
+        if (!have_all_left()) return;
         try {
             auto now = std::make_shared<const pipeline_stats>(stats());
             const std::lock_guard guard(lock_);
@@ -144,22 +154,36 @@ class run_core final : public run_context {
     }
 
     void join() noexcept {
-        try {
-            block_until(done_, home());
-        } catch (const std::runtime_error&) {
-            // Virtual time: a stage's function waits for something that will never come. Nothing can
-            // run any more, so its frames may go as they are; their waits take themselves out.
+        while (!done_.is_set()) {
+            try {
+                block_until(done_, home());
+            } catch (const deadlock_error&) {
+                // Virtual time: a stage's function waits for something that will never come. Its frame
+                // goes as it is, and its waits take themselves out; then the others may go on.
+                abandon_one();
+            }
         }
         joined_ = true;
+    }
+
+    void abandon_one() noexcept {
+        for (auto& stage : stages_) {
+            if (!stage->abandon_one()) continue;
+            worker_left();
+            ended();
+            return;
+        }
     }
 
     root<void> report_laps() {
         pipeline_stats before;  // the first lap begins with nothing
         time_point end = begin_;
         while (true) {
-            end = saturating_add(end, options_.lap);
-            const bool whole =
-                co_await sleep_until(end, all_left(), timer_order::before_all);
+            // If the last one was late by a lap or more, those are one lap together.
+            do {
+                end = saturating_add(end, options_.lap);
+            } while (end <= home().now() && end < time_point::max());
+            const bool whole = co_await sleep_until(end, all_left(), timer_order::before_all);
             if (!whole) break;
             pipeline_stats after = stats();
             std::exception_ptr error;

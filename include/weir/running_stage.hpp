@@ -47,6 +47,19 @@ class running_stage {
 
     stage_stats stats() const;
 
+    // Destroys a worker that can never go on, with what it waits for. False if there is none.
+    bool abandon_one() noexcept {
+        for (worker& each : workers_) {
+            if (each.done()) continue;
+            each.abandon();
+            return true;
+        }
+        return false;
+    }
+
+    // While the stage is whole: frames may refer to it.
+    void destroy_workers() noexcept { workers_.clear(); }
+
   protected:
     using worker = root<void>;
     virtual worker make_worker(slot& me) = 0;
@@ -100,8 +113,8 @@ class running_stage {
     template <class Channel>
     void leave(slot& me, Channel& output) noexcept {
         if constexpr (Policy::statistics) me.enter(slot_state::off, now());
+        run_.worker_left();  // before the end is to be seen behind it
         if (present_.fetch_sub(1, std::memory_order_acq_rel) == 1) output.close();
-        run_.worker_left();
     }
 
     std::int64_t now() const noexcept;
@@ -109,6 +122,9 @@ class running_stage {
     run_context& run_;
 
   private:
+    bool count_and_tell(slot& me, std::uint64_t item, std::exception_ptr error) noexcept;
+    void stop_run(std::uint64_t item, std::exception_ptr error) noexcept;
+
     const std::string name_;
     const char* kind_;
     executor& home_;
@@ -133,7 +149,7 @@ running_stage<Policy>::running_stage(run_context& run, const char* kind,
     run_context::check(options.concurrency >= 1, options,
                             "has no slot to work in; give it .concurrency = 1 or more");
     for (std::size_t i = 0; i < options.concurrency; ++i) {
-        slots_.push_back(std::make_unique<slot>(name_, i));
+        slots_.push_back(std::make_unique<slot>(name_, i, run.home()));
     }
     workers_.reserve(options.concurrency);
 }
@@ -153,13 +169,7 @@ std::int64_t running_stage<Policy>::now() const noexcept {
 template <class Policy>
 bool running_stage<Policy>::tolerates(slot& me, std::uint64_t item,
                                       std::exception_ptr error) noexcept {
-    me.failures.store(me.failures.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    try {
-        run_.tell(failure(name_, item, error));
-    } catch (...) {
-        gave_up(me, item, std::current_exception());
-        return false;
-    }
+    if (!count_and_tell(me, item, error)) return false;
     bool too_many;
     if (limit_) {
         const std::uint64_t failures = failures_.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -167,12 +177,33 @@ bool running_stage<Policy>::tolerates(slot& me, std::uint64_t item,
     } else {
         too_many = run_.exceeds_limit();
     }
-    if (too_many) gave_up(me, item, std::move(error));
+    if (too_many) stop_run(item, std::move(error));
     return !too_many;
 }
 
 template <class Policy>
-void running_stage<Policy>::gave_up(slot&, std::uint64_t item, std::exception_ptr error) noexcept {
+void running_stage<Policy>::gave_up(slot& me, std::uint64_t item, std::exception_ptr error) noexcept {
+    if (count_and_tell(me, item, error)) stop_run(item, std::move(error));
+}
+
+// False if `on_failure` threw, which stops the run: for the item's own error, and for that.
+template <class Policy>
+bool running_stage<Policy>::count_and_tell(slot& me, std::uint64_t item,
+                                           std::exception_ptr error) noexcept {
+    me.failures.store(me.failures.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    try {
+        run_.tell(failure(name_, item, error));
+    } catch (...) {
+        stop_run(item, std::move(error));
+        stop_run(item, std::current_exception());
+        return false;
+    }
+    tick(me);  // the callback's time is the stage's, not a wait
+    return true;
+}
+
+template <class Policy>
+void running_stage<Policy>::stop_run(std::uint64_t item, std::exception_ptr error) noexcept {
     try {
         run_.record(failure(name_, item, error));
     } catch (const std::bad_alloc&) {

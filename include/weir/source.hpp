@@ -270,7 +270,7 @@ struct source_stage : stage_base {
 ///                 - a function that gives a range or a generator: called at the start of each run.
 ///                 A generator itself is for one run: start the pipeline as an rvalue.
 /// \param options  see `source_options`.
-/// Order:    one item after the other, each pulled when there is room for it.
+/// Order:    one item after the other; one is pulled ahead and held while the queue is full.
 /// Errors:   an exception ends the stream and fails the run, whatever `max_failures` says: there is
 ///           no next item to go on with. Items that were given before it are delivered.
 template <class S>

@@ -33,10 +33,6 @@ inline constexpr bool is_task<task<T>> = true;
 template <class A>
 concept part_of_its_awaiter = is_task<A> || requires { typename A::part_of_its_awaiter; };
 
-inline std::int64_t clock_of(const coroutine_env& env) noexcept {
-    return env.home->now().time_since_epoch().count();
-}
-
 // Awaits on behalf of a stage's function and tells the slot: suspended from here, back from there.
 // Without a slot it costs one comparison.
 template <class A>
@@ -57,7 +53,8 @@ class observed {
         slot* const measured = env_->measured;
         if (measured != nullptr) {
             suspended_ = true;
-            measured->enter(slot_state::await, clock_of(*env_));
+            constexpr bool ready = requires { std::remove_reference_t<inner>::ready_at_once; };
+            measured->enter(ready ? slot_state::runnable : slot_state::await, clock_of(*measured));
         }
         using answer = decltype(inner_.await_suspend(h));
         if constexpr (std::same_as<answer, bool>) {
@@ -71,10 +68,13 @@ class observed {
 
     decltype(auto) await_resume() {
         if (suspended_) {
+            const std::int64_t now = clock_of(*env_->measured);
             if constexpr (requires { inner_.ready_at(); }) {
-                env_->measured->enter(slot_state::runnable, inner_.ready_at());
+                // Of the clock of whoever woke it, so not believed where it can't be right.
+                const std::int64_t ready = inner_.ready_at();
+                if (ready != 0 && ready < now) env_->measured->enter(slot_state::runnable, ready);
             }
-            env_->measured->resumed(clock_of(*env_));
+            env_->measured->resumed(now);
         }
         return inner_.await_resume();
     }
@@ -96,8 +96,12 @@ class task_promise_base {
         bool await_ready() const noexcept { return false; }
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
-            const task_promise_base& p = h.promise();
+            task_promise_base& p = h.promise();
             if (p.awaiter_home_ != nullptr && p.awaiter_home_ != p.env_.home) {
+                if (slot* const measured = p.env_.measured) {
+                    p.went_home_ = true;
+                    measured->enter(slot_state::runnable, clock_of(*measured));
+                }
                 p.awaiter_home_->post(p.awaiter_);  // the frame may be gone from here on
                 return std::noop_coroutine();
             }
@@ -123,6 +127,11 @@ class task_promise_base {
         }
     }
 
+    // The awaiter is back on its executor.
+    void awaiter_resumed() noexcept {
+        if (std::exchange(went_home_, false)) env_.measured->resumed(clock_of(*env_.measured));
+    }
+
     void awaited_by(std::coroutine_handle<> awaiter, const coroutine_env& env) noexcept {
         awaiter_ = awaiter;
         awaiter_home_ = env.home;
@@ -133,6 +142,7 @@ class task_promise_base {
     coroutine_env env_;
     std::coroutine_handle<> awaiter_;
     executor* awaiter_home_ = nullptr;
+    bool went_home_ = false;  // by a post, which the slot has to be told of
 };
 
 template <class T>
@@ -206,7 +216,10 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
             handle_.promise().awaited_by(h, detail::env_of(h));
             return detail::trampoline::transfer(handle_);
         }
-        T await_resume() const { return handle_.promise().result.take(); }
+        T await_resume() const {
+            handle_.promise().awaiter_resumed();
+            return handle_.promise().result.take();
+        }
 
       private:
         handle handle_;

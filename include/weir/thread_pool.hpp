@@ -163,8 +163,9 @@ class basic_thread_pool final : public executor {
     // on two 154 / 109, and 424 / 290 where everything queued may be stolen at once. Stages of 5 us
     // on two workers, capacity 2: 88 % of ideal at 5 us, 79 % at 10 us, 87 % at once. It doesn't
     // help where the queue takes longer than this to come round: 13 coroutines, capacity 64: 112 on
-    // one worker, 290 on two; 126 at 10 us. Also tried: to steal only from workers whose resumptions
-    // take more than 300 ns on average; two workers that contend look slow, and stay apart.
+    // one worker, 290 on two; 126 at 10 us. Also tried: to steal only from workers whose
+    // resumptions take more than 300 ns on average; two workers that contend look slow, and stay
+    // apart.
     static constexpr std::int64_t patience = 5'000;      // ns
     static constexpr std::int64_t spin = 20'000;         // ns of searching before the first nap
     static constexpr std::int64_t first_nap = 50'000;    // ns; the kernel's timer slack is as much
@@ -240,7 +241,10 @@ class basic_thread_pool final : public executor {
         if (tick % inbox_period == 0) {
             if (void* const p = inbox_.pop()) return p;
         }
-        if (tick % timer_period == 0 && timers_.next() != timers_.never) fire(me, Platform::now());
+        // By the coarse clock too: eight resumptions may take long.
+        if (const std::int64_t due = timers_.next(); due != timers_.never) {
+            if (tick % timer_period == 0 || Platform::coarse_now() >= due) fire(me, Platform::now());
+        }
         if (me.streak < slot_streak) {
             if (void* const p = take_next(me)) {
                 ++me.streak;

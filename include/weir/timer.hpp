@@ -11,7 +11,8 @@
 namespace weir {
 
 /// Among timers of one instant, which goes first. `before_all` is for what closes an interval at an
-/// instant (a lap): it sees the state before anything else of that instant has happened.
+/// instant (a lap): it sees the state before anything else of that instant has happened. It watches and
+/// does no work, so virtual time doesn't go on for its sake alone.
 enum class timer_order : std::uint8_t { before_all, normal };
 
 class timer_queue;

@@ -4,6 +4,7 @@
 #define WEIR_VIRTUAL_TIME_HPP
 
 #include <weir/clock.hpp>
+#include <weir/deadlock.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/parking_place.hpp>
 #include <weir/detail/platform.hpp>
@@ -22,13 +23,6 @@
 
 namespace weir {
 
-/// Nothing can run, no timer is left, and somebody still waits. `what()` names each waiting
-/// coroutine: its stage and slot where it has one, what it waits for, and on which channel.
-class deadlock_error : public std::runtime_error {
-  public:
-    using std::runtime_error::runtime_error;
-};
-
 /// Runs everything on the calling thread, exactly: the clock stands still while anything can run,
 /// and then jumps to the earliest timer. A pipeline that sleeps for hours runs in milliseconds, and
 /// its statistics are exact to the nanosecond.
@@ -37,7 +31,8 @@ class deadlock_error : public std::runtime_error {
 ///        from it, so that one test explores many schedules. What the statistics say doesn't depend
 ///        on it.
 /// Threads: one runs it (`run`, `run_until`, `sync_wait`, or a blocking get of a pipeline's run).
-///        Others may post to it and read the clock.
+///        Others may post to it and read the clock; but it doesn't wait for them: what they have not
+///        posted by the time nothing else can run counts as never coming.
 /// Errors: `deadlock_error` from whatever runs it.
 /// Lifetime: outlives the coroutines that run on it.
 /// Cost: work done by the processor takes no virtual time; only sleeping does.
@@ -56,12 +51,18 @@ class virtual_time final : public executor {
 
     void add(timer& t) noexcept override {
         const std::lock_guard guard(lock_);
-        if (!timers_.add(t)) make_ready(t.waiter());
+        if (timers_.add(t)) {
+            if (t.order() == timer_order::normal) ++working_timers_;
+        } else {
+            make_ready(t.waiter());
+        }
     }
 
     void cancel(timer& t) noexcept override {
         const std::lock_guard guard(lock_);
-        if (timers_.cancel(t, now())) make_ready(t.waiter());
+        if (!timers_.cancel(t, now())) return;
+        if (t.order() == timer_order::normal) --working_timers_;
+        make_ready(t.waiter());
     }
 
     [[nodiscard]] time_point now() const noexcept override {
@@ -119,12 +120,14 @@ class virtual_time final : public executor {
     bool advance(time_point limit) noexcept {
         const timer* const first = timers_.next();
         if (first == nullptr || first->deadline() == time_point::max()) return false;
+        if (working_timers_ == 0 && limit == time_point::max()) return false;
         const time_point at = first->deadline() < now() ? now() : first->deadline();
         if (at >= limit) return false;
         set(at);
         const timer_order order = first->order();
         while (!timers_.empty() && timers_.next()->deadline() <= at &&
                timers_.next()->order() == order) {
+            if (order == timer_order::normal) --working_timers_;
             make_ready(timers_.pop_due(at)->waiter());
         }
         return true;
@@ -161,6 +164,7 @@ class virtual_time final : public executor {
     detail::spin_lock lock_;
     std::deque<std::coroutine_handle<>> ready_;
     timer_queue timers_;
+    std::size_t working_timers_ = 0;  // of those, the ones that are no mere watchers
     detail::parking_registry places_;
     detail::standard_platform::atomic<std::int64_t> now_{0};
     std::uint64_t random_;

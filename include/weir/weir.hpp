@@ -11,6 +11,7 @@
 #include <weir/channel_core.hpp>
 #include <weir/channel_operations.hpp>
 #include <weir/clock.hpp>
+#include <weir/deadlock.hpp>
 #include <weir/disaggregate.hpp>
 #include <weir/executor.hpp>
 #include <weir/failure.hpp>

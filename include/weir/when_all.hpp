@@ -6,11 +6,13 @@
 #include <weir/awaitable.hpp>
 #include <weir/detail/env.hpp>
 #include <weir/detail/platform.hpp>
+#include <weir/detail/slot.hpp>
 #include <weir/executor.hpp>
 #include <weir/root.hpp>
 
 #include <coroutine>    // for std::coroutine_handle
 #include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t
 #include <exception>    // for std::exception_ptr
 #include <stdexcept>    // for std::logic_error
 #include <tuple>        // for std::tuple
@@ -32,12 +34,14 @@ class when_all_join : public root_owner {
     void ended() noexcept override {
         if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
         executor* const home = home_;
+        if (measured_ != nullptr) ready_ = clock_of(*measured_);
         home->post(awaiter_);  // the join may be gone from here on
     }
 
     // `start_part(home, owner)` posts every part. False if all have ended by the time it returns.
     template <class StartParts>
-    bool start(std::coroutine_handle<> awaiter, executor* home, StartParts start_parts) {
+    bool start(std::coroutine_handle<> awaiter, const coroutine_env& env, StartParts start_parts) {
+        executor* const home = env.home;
         if (home == nullptr) {
             throw std::logic_error(
                 "weir: when_all is awaited by a coroutine that no executor runs; start it with "
@@ -45,14 +49,20 @@ class when_all_join : public root_owner {
         }
         awaiter_ = awaiter;
         home_ = home;
+        measured_ = env.measured;
         start_parts(*home);
         return left_.fetch_sub(1, std::memory_order_acq_rel) != 1;
     }
+
+    // For whoever accounts the wait: when the last part ended; 0 if nobody does.
+    std::int64_t ready_at() const noexcept { return ready_; }
 
   private:
     standard_platform::atomic<std::size_t> left_;
     std::coroutine_handle<> awaiter_;
     executor* home_ = nullptr;
+    slot* measured_ = nullptr;
+    std::int64_t ready_ = 0;
 };
 
 template <class T>
@@ -84,10 +94,12 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
 
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
-        return join_.start(h, env_of(h).home, [this](executor& home) {
+        return join_.start(h, env_of(h), [this](executor& home) {
             std::apply([&](auto&... roots) { (roots.start(home, nullptr, join_), ...); }, roots_);
         });
     }
+
+    std::int64_t ready_at() const noexcept { return join_.ready_at(); }
 
     auto await_resume() {
         std::exception_ptr first;
@@ -135,10 +147,12 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
 
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
-        return join_.start(h, env_of(h).home, [this](executor& home) {
+        return join_.start(h, env_of(h), [this](executor& home) {
             for (root<value>& part : roots_) part.start(home, nullptr, join_);
         });
     }
+
+    std::int64_t ready_at() const noexcept { return join_.ready_at(); }
 
     auto await_resume() {
         for (root<value>& part : roots_) {

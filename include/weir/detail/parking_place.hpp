@@ -21,6 +21,7 @@ class parking_place {
     virtual void describe_waiters(std::string& report) const = 0;
 
   protected:
+    bool watched() const noexcept { return registry_ != nullptr; }
     inline ~parking_place();
 
   private:

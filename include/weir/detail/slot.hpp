@@ -13,6 +13,10 @@
 #include <mutex>      // for std::lock_guard
 #include <string>     // for std::string
 
+namespace weir {
+class executor;
+}
+
 namespace weir::detail {
 
 // A slot is always in exactly one of these.
@@ -29,12 +33,16 @@ inline constexpr std::size_t slot_states = 6;
 // interval is split exactly at a lap, and no part of it ever counts twice or is negative.
 class slot {
   public:
-    slot(const std::string& stage, std::size_t index) noexcept : stage_(&stage), index_(index) {}
+    slot(const std::string& stage, std::size_t index, executor& clock) noexcept
+        : clock_(&clock), stage_(&stage), index_(index) {}
     slot(const slot&) = delete;
     slot& operator=(const slot&) = delete;
 
     const std::string& stage() const noexcept { return *stage_; }
     std::size_t index() const noexcept { return index_; }
+
+    // Whose clock every instant here is of, wherever the chain runs: the run's.
+    executor& clock() const noexcept { return *clock_; }
 
     void enter(slot_state next, std::int64_t now) noexcept {
         const std::lock_guard guard(lock_);
@@ -45,8 +53,9 @@ class slot {
     // The chain continues on a thread.
     void resumed(std::int64_t now) noexcept {
         enter(slot_state::run, now);
-        mark = now;
+        mark = last_resumed_ = now;
     }
+    std::int64_t last_resumed() const noexcept { return last_resumed_; }
 
     // The chain's last reading of the clock: the end of an invocation is the beginning of what
     // follows it, so most operations need no reading of their own. Only the chain uses it.
@@ -67,7 +76,7 @@ class slot {
 
     // Before the run begins; from `now` on the states partition the time.
     void begin(std::int64_t now) noexcept {
-        since_ = mark = now;
+        since_ = mark = last_resumed_ = now;
         state_ = slot_state::runnable;
     }
 
@@ -82,6 +91,8 @@ class slot {
     slot_state state_ = slot_state::off;
     std::int64_t since_ = 0;
     std::array<std::int64_t, slot_states> spent_{};
+    std::int64_t last_resumed_ = 0;  // only the chain uses it
+    executor* clock_;
     const std::string* stage_;
     std::size_t index_;
 };

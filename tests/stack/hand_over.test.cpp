@@ -1,0 +1,168 @@
+// How deep the stack gets where the compiler makes no tail calls.
+#include <weir/channel.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/async_generator.hpp>
+#include <weir/detail/config.hpp>
+#include <weir/run_loop.hpp>
+#include <weir/sync_wait.hpp>
+#include <weir/task.hpp>
+#include <weir/thread_pool.hpp>
+#include <weir/virtual_time.hpp>
+#include <weir/when_all.hpp>
+
+#include <coroutine>
+#include <cstdint>
+#include <exception>
+#include <tuple>
+#include <utility>
+
+using weir::channel;
+using weir::sync_wait;
+using weir::task;
+
+namespace {
+
+constexpr int million = 1'000'000;
+constexpr std::uintptr_t allowed = 64 * 1024;
+
+// How far the stack of one thread reached. Not by the address of a local: AddressSanitizer puts those
+// elsewhere.
+struct depth {
+    std::uintptr_t low = UINTPTR_MAX, high = 0;
+    WEIR_NOINLINE void note() {
+        const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+        if (here < low) low = here;
+        if (here > high) high = here;
+    }
+    std::uintptr_t reached() const noexcept { return high - low; }
+};
+
+// A coroutine of somebody else's, which no executor runs.
+struct foreign {
+    struct promise_type {
+        foreign get_return_object() const noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+    };
+};
+
+// Each item is handed to the other one, who was waiting for it.
+task<int> serve(channel<int>& out, channel<int>& in, int rounds, depth& d) {
+    int returned = 0;
+    for (int i = 0; i < rounds; ++i) {
+        const bool sent = co_await out.put(i + 0);
+        if (!sent) break;
+        d.note();
+        const auto back = co_await in.get();
+        if (!back || *back != i) break;
+        ++returned;
+    }
+    out.close();
+    co_return returned;
+}
+
+task<> reply(channel<int>& in, channel<int>& out, depth& d) {
+    while (auto item = co_await in.get()) {
+        d.note();
+        const bool sent = co_await out.put(std::move(*item));
+        if (!sent) co_return;
+    }
+}
+
+task<int> play(int rounds, depth& d) {
+    channel<int> there(1), back(1);
+    const auto results =
+        co_await weir::when_all(serve(there, back, rounds, d), reply(there, back, d));
+    co_return std::get<0>(results);
+}
+
+task<int> leaf(int i, depth& d) {
+    d.note();
+    co_return i % 2;
+}
+
+task<int> await_many(int times, depth& d) {
+    int sum = 0;
+    for (int i = 0; i < times; ++i) {
+        const int one = co_await leaf(i, d);
+        sum += one;
+    }
+    co_return sum;
+}
+
+foreign await_many_by_hand(int times, depth& d, int& sum) { sum = co_await await_many(times, d); }
+
+task<int> chain(int length, depth& d) {
+    d.note();
+    if (length == 0) co_return 0;
+    const int below = co_await chain(length - 1, d);
+    d.note();
+    co_return below + 1;
+}
+
+weir::async_generator<int> count(int n, depth& d) {
+    for (int i = 0; i < n; ++i) {
+        d.note();
+        co_yield i % 2;
+    }
+}
+
+task<int> sum_of(int n, depth& d) {
+    int sum = 0;
+    weir::async_generator<int> g = count(n, d);
+    while (const auto v = co_await g.next()) {
+        d.note();
+        sum += *v;
+    }
+    co_return sum;
+}
+
+}  // namespace
+
+TEST_CASE("a million items that two coroutines hand to each other take a bounded stack") {
+    depth d;
+    int returned = 0;
+    SECTION("on virtual time") {
+        weir::virtual_time time;
+        returned = sync_wait(time, play(million / 2, d));
+    }
+    SECTION("on a loop") { returned = sync_wait(play(million / 2, d)); }
+    SECTION("on a pool") {
+        weir::thread_pool pool(1);
+        returned = sync_wait(pool, play(million / 2, d));
+    }
+    CHECK(returned == million / 2);
+    CHECK(d.reached() < allowed);
+}
+
+TEST_CASE("a million tasks that end without waiting take a bounded stack") {
+    depth d;
+    int sum = 0;
+    SECTION("on virtual time") {
+        weir::virtual_time time;
+        sum = sync_wait(time, await_many(million, d));
+    }
+    SECTION("on a pool") {
+        weir::thread_pool pool(1);
+        sum = sync_wait(pool, await_many(million, d));
+    }
+    SECTION("on no executor at all") { await_many_by_hand(million, d, sum); }
+    CHECK(sum == million / 2);
+    CHECK(d.reached() < allowed);
+}
+
+TEST_CASE("a million values of a generator that doesn't wait take a bounded stack") {
+    depth d;
+    CHECK(sync_wait(sum_of(million, d)) == million / 2);
+    CHECK(d.reached() < allowed);
+}
+
+TEST_CASE("a chain of a hundred thousand tasks takes a bounded stack") {
+    depth d;
+    CHECK(sync_wait(chain(100'000, d)) == 100'000);
+    CHECK(d.reached() < allowed);
+}
