@@ -189,6 +189,15 @@ TEST_CASE("what is gathered when the run is destroyed is destroyed with it") {
     CHECK(book.died_twice() == 0);
 }
 
+TEST_CASE("each item that goes into a batch is a task of the stage") {
+    virtual_time time;
+    auto run = (weir::source(std::views::iota(0, 10)) | weir::aggregate(4) | weir::sink()).start(time);
+    CHECK(take_all(run).size() == 3);
+    const auto stats = run.stats();
+    CHECK(stats.stages.at(1).num_tasks == 10);
+    CHECK(stats.channels.at(1).num_put == 3);
+}
+
 TEST_CASE("an aggregate has its own name and capacity, and one slot") {
     virtual_time time;
     auto run = (weir::source({1}) | weir::aggregate(2) | weir::aggregate(2, {.name = "b", .capacity = 9}) |

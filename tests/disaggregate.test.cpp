@@ -138,6 +138,16 @@ TEST_CASE("an item that breaks while it is taken apart fails the run behind its 
     CHECK(end.inside == "the third page is missing");
 }
 
+TEST_CASE("each item that is taken apart is a task of the stage") {
+    virtual_time time;
+    auto run = (weir::source(std::vector<ints>{{1, 2, 3}, {}, {4}}) | weir::disaggregate() | weir::sink())
+                   .start(time);
+    CHECK(take_all(run).size() == 4);
+    const auto stats = run.stats();
+    CHECK(stats.stages.at(1).num_tasks == 3);
+    CHECK(stats.channels.at(1).num_put == 4);
+}
+
 TEST_CASE("a disaggregate has its own name and capacity") {
     virtual_time time;
     auto run = (weir::source(std::vector<ints>{{1}}) | weir::disaggregate({.name = "d", .capacity = 9}) |

@@ -22,6 +22,7 @@
 #include <memory>     // for std::unique_ptr
 #include <mutex>      // for std::lock_guard
 #include <stdexcept>  // for std::invalid_argument
+#include <utility>    // for std::exchange
 #include <vector>     // for std::vector
 
 namespace weir {
@@ -182,6 +183,7 @@ class basic_thread_pool final : public executor {
         unsigned streak = 0;
         unsigned misses = 0;
         unsigned taken = 0;
+        std::int64_t looked = 0;  // coarse clock, when it last looked outside
         std::uint64_t random = 1;
     };
 
@@ -238,12 +240,17 @@ class basic_thread_pool final : public executor {
     // The next coroutine for an active worker, or null if there is none to be had.
     void* find(worker& me) noexcept {
         const std::uint64_t tick = me.resumed.load(std::memory_order_relaxed);
-        if (tick % inbox_period == 0) {
-            if (void* const p = inbox_.pop()) return p;
+        // What comes from outside, and timers, have their turn every so many resumptions; and whenever
+        // the coarse clock has moved on, since a resumption may take long.
+        const std::int64_t due = timers_.next();
+        if (due != timers_.never || !inbox_.empty()) {
+            const std::int64_t before = std::exchange(me.looked, Platform::coarse_now());
+            if (tick % inbox_period == 0 || me.looked != before) {
+                if (void* const p = receive(me)) return p;
+            }
         }
-        // By the coarse clock too: eight resumptions may take long.
-        if (const std::int64_t due = timers_.next(); due != timers_.never) {
-            if (tick % timer_period == 0 || Platform::coarse_now() >= due) fire(me, Platform::now());
+        if (due != timers_.never && (tick % timer_period == 0 || me.looked >= due)) {
+            fire(me, Platform::now());
         }
         if (me.streak < slot_streak) {
             if (void* const p = take_next(me)) {

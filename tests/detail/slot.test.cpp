@@ -2,6 +2,8 @@
 
 #include "support/catch.hpp"
 
+#include <weir/virtual_time.hpp>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -31,13 +33,16 @@ std::int64_t total(slot& s, std::int64_t until) {
 }  // namespace
 
 TEST_CASE("a slot knows its stage and its place in it") {
-    const slot s(name, 3);
+    weir::virtual_time clock;
+    const slot s(name, 3, clock);
     CHECK(s.stage() == "decode");
     CHECK(s.index() == 3);
+    CHECK(&s.clock() == &clock);
 }
 
 TEST_CASE("a slot is in one state at a time, so its states partition the time") {
-    slot s(name, 0);
+    weir::virtual_time clock;
+    slot s(name, 0, clock);
     s.begin(1000);
     CHECK(total(s, 1000) == 0);
     s.resumed(1010);
@@ -60,7 +65,8 @@ TEST_CASE("a slot is in one state at a time, so its states partition the time") 
 }
 
 TEST_CASE("a snapshot splits the open interval where it is taken") {
-    slot s(name, 0);
+    weir::virtual_time clock;
+    slot s(name, 0, clock);
     s.begin(0);
     s.enter(slot_state::await, 10);
     CHECK(spent(s, slot_state::await, 15) == 5);
@@ -72,7 +78,8 @@ TEST_CASE("a snapshot splits the open interval where it is taken") {
 }
 
 TEST_CASE("a transition from before the last snapshot counts as at the snapshot") {
-    slot s(name, 0);
+    weir::virtual_time clock;
+    slot s(name, 0, clock);
     s.begin(0);
     CHECK(total(s, 100) == 100);
     s.enter(slot_state::run, 90);
@@ -83,16 +90,17 @@ TEST_CASE("a transition from before the last snapshot counts as at the snapshot"
 }
 
 TEST_CASE("readers of other threads see every nanosecond once, whenever they look") {
-    slot s(name, 0);
+    weir::virtual_time clock;
+    slot s(name, 0, clock);
     s.begin(0);
     std::atomic<bool> done{false};
     std::atomic<bool> wrong{false};
-    std::atomic<std::int64_t> clock{0};
+    std::atomic<std::int64_t> instant{0};
     std::thread reader([&] {
         std::array<std::int64_t, slot_states> before{};
         while (!done) {
             s.lock();
-            const std::int64_t now = std::max(clock.load(), s.last_transition());
+            const std::int64_t now = std::max(instant.load(), s.last_transition());
             const auto now_spent = s.spent_until(now);
             s.unlock();
             std::int64_t sum = 0;
@@ -105,7 +113,7 @@ TEST_CASE("readers of other threads see every nanosecond once, whenever they loo
         }
     });
     for (std::int64_t t = 1; t <= 50'000; ++t) {
-        clock = t;
+        instant = t;
         s.enter(static_cast<slot_state>(t % static_cast<std::int64_t>(slot_states)), t - t % 3);
     }
     done = true;
