@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -198,6 +199,18 @@ TEST_CASE("each executor whose coroutines wait is asked to keep watch, until one
     CHECK_THROWS_AS(time.run(), weir::deadlock_error);
     for (int i = 0; i < 6; ++i) l.forget(w[i], i == 2 ? side::put : side::get);
     time.run();
+}
+
+TEST_CASE("an executor that is made where a loop was before is asked all the same") {
+    std::variant<std::monostate, weir::run_loop, weir::virtual_time> place;
+    lines<> l(nullptr);
+    lines<>::waiter first, second;
+    l.wait(first, side::get, place.emplace<weir::run_loop>());
+    l.forget(first, side::get);
+    auto& time = place.emplace<weir::virtual_time>();
+    l.wait(second, side::get, time);
+    CHECK_THROWS_AS(time.run(), weir::deadlock_error);
+    l.forget(second, side::get);
 }
 
 TEST_CASE("a report names everybody who waits, those who put first, each in their order") {

@@ -10,6 +10,7 @@
 #include <weir/virtual_time.hpp>
 #include <weir/when_all.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <coroutine>
@@ -237,6 +238,37 @@ TEST_CASE("a get that is stopped gets nothing, and takes nothing from others") {
     CHECK_FALSE(c.closed());
 }
 
+TEST_CASE("an operation that was stopped before never waits, however many there were before it") {
+    struct body {
+        // More than the 128 of which one goes to the end of the queue.
+        static task<int> get_many(channel<int>& empty, weir::stop_token stop) {
+            int refused = 0;
+            for (int i = 0; i < 300; ++i) {
+                const std::optional<int> n = co_await empty.get(stop);
+                if (!n) ++refused;
+            }
+            co_return refused;
+        }
+        static task<int> put_many(channel<int>& full, weir::stop_token stop) {
+            int refused = 0;
+            for (int i = 0; i < 300; ++i) {
+                const bool in = co_await full.put(i + 0, stop);
+                if (!in) ++refused;
+            }
+            co_return refused;
+        }
+    };
+    virtual_time time;
+    weir::stop_source source;
+    source.request_stop();
+    channel<int> c(1, time);
+    CHECK(sync_wait(time, body::get_many(c, source.get_token())) == 300);
+    CHECK(c.try_put(1) == channel_status::success);
+    CHECK(sync_wait(time, body::put_many(c, source.get_token())) == 300);
+    CHECK(c.size() == 1);
+    CHECK(c.stats().num_put == 1);
+}
+
 TEST_CASE("one stop reaches every operation that has its token, and no other") {
     virtual_time time(7);
     channel<int> c(1, time);
@@ -414,6 +446,52 @@ TEST_CASE("a coroutine that no executor runs can't wait, but can do what needs n
     CHECK(c.try_put(5) == channel_status::success);
     time.run();
     CHECK(got == 5);
+}
+
+TEST_CASE("a coroutine whose operations never wait lets others have a turn once in 128 of them") {
+    struct body {
+        static task<> hog(channel<int>& c, int& operations, bool& done) {
+            for (int i = 0; i < 5'000; ++i) {
+                const bool in = co_await c.put(i + 0);
+                ++operations;
+                const std::optional<int> n = co_await c.get();
+                ++operations;
+                if (!in || n != i) throw std::logic_error("an item was lost");
+            }
+            done = true;
+        }
+        static task<int> watch(const int& operations, const bool& done) {
+            int most = 0;
+            while (!done) {
+                const int before = operations;
+                co_await weir::yield();
+                most = std::max(most, operations - before);
+            }
+            co_return most;
+        }
+        static foreign hog_without_executor(channel<int>& c, int& operations) {
+            bool done = false;
+            task<> t = hog(c, operations, done);
+            co_await std::move(t);
+        }
+    };
+    virtual_time time;
+    channel<int> c(1, time);
+    int operations = 0;
+    bool done = false;
+    const auto most =
+        sync_wait(time, when_all(body::hog(c, operations, done), body::watch(operations, done)));
+    CHECK(std::get<1>(most) <= 128);
+    CHECK(operations == 10'000);
+    const weir::channel_stats s = c.stats();
+    CHECK(s.num_put == 5'000);
+    CHECK(s.num_get == 5'000);
+    CHECK(s.put_wait + s.get_wait == 0s);
+    CHECK(s.put_waits.max() + s.get_waits.max() == 0s);
+    // Where there is nobody to make room for, it simply goes on.
+    operations = 0;
+    body::hog_without_executor(c, operations);
+    CHECK(operations == 10'000);
 }
 
 TEST_CASE("a waiter is resumed on its own executor, by a post") {
@@ -677,11 +755,24 @@ task<> scenario(books& b, event what, int step) {
     co_await when_all(std::move(everybody));
 }
 
+// Operations that don't wait: the one that has to go to the end of the queue all the same, one in
+// 128, is then among those of the scenario.
+task<> warm_up(channel<token>& c, int pairs) {
+    for (int i = 0; i < pairs; ++i) {
+        co_await c.put(token(100));
+        const auto t = co_await c.get();
+        if (!t) throw std::logic_error("an item was lost");
+    }
+}
+
 // The first thing that is wrong, or nothing.
 std::string check_books(std::uint64_t seed, event what, int step) {
     {
         virtual_time time(seed);
         books b(time);
+        const int pairs = 44 + (static_cast<int>(seed) * 5 + step) % 20;
+        sync_wait(time, warm_up(b.c, pairs));
+        const weir::channel_stats before = b.c.stats();
         sync_wait(time, scenario(b, what, step));
         std::vector<int> inside;
         while (const auto t = b.c.try_get()) inside.push_back(t->id());
@@ -697,7 +788,7 @@ std::string check_books(std::uint64_t seed, event what, int step) {
             if (times > 1) return "an item was received twice";
         }
         if (what == event::cancel ? out > b.in.size() : out != b.in.size()) return "items were lost";
-        const weir::channel_stats s = b.c.stats();
+        const weir::channel_stats s = b.c.stats() - before;
         if (s.num_put != b.in.size()) return "num_put is not the puts that were done";
         if (s.num_get != out) return "num_get is not the gets that were done";
         if (s.put_waits.count() != s.num_put || s.get_waits.count() != s.num_get) {

@@ -173,6 +173,57 @@ TEST_CASE("run ends where nothing is ready and no timer is left, whether or not 
     CHECK(time.now() == t0 + 1h);
 }
 
+TEST_CASE("what only watches, before all else at its instants, keeps no time going") {
+    struct body {
+        static task<> tick(std::vector<weir::time_point>& laps, weir::stop_token stop) {
+            for (weir::time_point t = t0 + 2s; laps.size() < 100; t += 2s) {
+                const bool slept = co_await weir::sleep_until(t, stop, weir::timer_order::before_all);
+                if (!slept) break;
+                laps.push_back(t);
+            }
+        }
+        static task<> work(weir::duration d, weir::stop_source& done) {
+            co_await weir::sleep_for(d);
+            done.request_stop();
+        }
+    };
+    std::vector<weir::time_point> laps;
+    SECTION("with work that ends") {
+        virtual_time time;
+        weir::stop_source done;
+        sync_wait(time, when_all(body::tick(laps, done.get_token()), body::work(5s, done)));
+        CHECK(laps == std::vector<weir::time_point>{t0 + 2s, t0 + 4s});
+        CHECK(time.now() == t0 + 5s);
+    }
+    SECTION("with nothing else") {
+        virtual_time time;
+        CHECK_THROWS_AS(sync_wait(time, body::tick(laps, {})), weir::deadlock_error);
+        CHECK(laps.empty());
+    }
+    SECTION("with work that waits for ever") {
+        virtual_time time;
+        weir::stop_source done;
+        CHECK_THROWS_AS(sync_wait(time, when_all(body::tick(laps, {}),
+                                                 body::work(weir::duration::max(), done))),
+                        weir::deadlock_error);
+        CHECK(laps.empty());
+        CHECK(time.now() == t0);
+    }
+    SECTION("up to an instant that somebody asks for") {
+        virtual_time time;
+        task<> watcher = body::tick(laps, {});
+        class owner final : public weir::detail::root_owner {
+            void ended() noexcept override {}
+        } nobody;
+        auto root = weir::detail::make_root<void, task<>>(watcher);
+        root.start(time, nullptr, nobody);
+        time.run_until(t0 + 5s);
+        CHECK(laps.size() == 2);
+        time.run();
+        CHECK(laps.size() == 2);
+    }
+}
+
 TEST_CASE("what virtual time measures doesn't depend on its seed") {
     struct body {
         static task<> produce(channel<int>& c, int items, weir::duration pause) {

@@ -74,13 +74,15 @@ class channel final : public detail::channel_core<Policy> {
     /// \param stop  gives up waiting when asked.
     /// \returns     awaitable of `bool`: true = it is in; false = the channel is closed, or was
     ///              stopped (`closed()` tells which).
-    [[nodiscard]] auto put(T&& item) { return detail::put_operation<channel>(*this, item, {}); }
-    [[nodiscard]] auto put(T&& item, stop_token stop) {
+    [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item) {
+        return detail::put_operation<channel>(*this, item, {});
+    }
+    [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item, stop_token stop) {
         return detail::put_operation<channel>(*this, item, std::move(stop));
     }
 
     /// The same with a copy of the item.
-    [[nodiscard]] auto put(const T& item, stop_token stop = {})
+    [[nodiscard("co_await this, or nothing is put")]] auto put(const T& item, stop_token stop = {})
         requires std::is_copy_constructible_v<T>
     {
         return detail::put_copy_operation<channel>(*this, item, std::move(stop));
@@ -99,7 +101,7 @@ class channel final : public detail::channel_core<Policy> {
     ///
     /// \returns awaitable of `optional<T>`: empty when the channel is closed and drained, or when the
     ///          wait was stopped. A stop never loses an item: one that was handed over is delivered.
-    [[nodiscard]] auto get(stop_token stop = {}) {
+    [[nodiscard("co_await this, or nothing is got")]] auto get(stop_token stop = {}) {
         return detail::get_operation<channel>(*this, std::move(stop));
     }
 

@@ -131,8 +131,10 @@ class channel_core : public parking_place {
         }
     }
 
-    // The same for a thread. Returns the executor that it may have to run meanwhile, if any.
+    // The same for a thread, which may be that of a coroutine. Returns the executor that it may have to
+    // run meanwhile, if any.
     executor* wait_in_line(waiter& w, side line) noexcept {
+        if (executor* const here = current_executor()) bind(*here);
         put_in(w, line, reading(nullptr));
         return clock_;
     }

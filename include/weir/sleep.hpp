@@ -114,7 +114,8 @@ class sleep_operation {
 }
 
 /// The same until the instant `t` of that clock. With `timer_order::before_all` the coroutine runs
-/// before everything else that is due at `t`, where the executor can tell (virtual time can).
+/// before everything else that is due at `t`, where the executor can tell (virtual time can); it only
+/// watches then: where nothing else is left to do, virtual time doesn't go on to `t` for its sake.
 [[nodiscard("co_await this, or nobody sleeps")]] inline auto sleep_until(
     time_point t, stop_token stop = {}, timer_order order = timer_order::normal) {
     return detail::sleep_operation({}, t, false, order, std::move(stop));

@@ -52,7 +52,7 @@ class virtual_time final : public executor {
     void add(timer& t) noexcept override {
         const std::lock_guard guard(lock_);
         if (timers_.add(t)) {
-            if (t.order() == timer_order::normal) ++working_timers_;
+            if (works(t)) ++working_timers_;
         } else {
             make_ready(t.waiter());
         }
@@ -61,7 +61,7 @@ class virtual_time final : public executor {
     void cancel(timer& t) noexcept override {
         const std::lock_guard guard(lock_);
         if (!timers_.cancel(t, now())) return;
-        if (t.order() == timer_order::normal) --working_timers_;
+        if (works(t)) --working_timers_;
         make_ready(t.waiter());
     }
 
@@ -127,10 +127,16 @@ class virtual_time final : public executor {
         const timer_order order = first->order();
         while (!timers_.empty() && timers_.next()->deadline() <= at &&
                timers_.next()->order() == order) {
-            if (order == timer_order::normal) --working_timers_;
-            make_ready(timers_.pop_due(at)->waiter());
+            timer* const due = timers_.pop_due(at);
+            if (works(*due)) --working_timers_;
+            make_ready(due->waiter());
         }
         return true;
+    }
+
+    // A mere watcher, or one that never fires, keeps no time going.
+    static bool works(const timer& t) noexcept {
+        return t.order() == timer_order::normal && t.deadline() != time_point::max();
     }
 
     void make_ready(std::coroutine_handle<> h) noexcept {
@@ -164,7 +170,7 @@ class virtual_time final : public executor {
     detail::spin_lock lock_;
     std::deque<std::coroutine_handle<>> ready_;
     timer_queue timers_;
-    std::size_t working_timers_ = 0;  // of those, the ones that are no mere watchers
+    std::size_t working_timers_ = 0;  // of those, the ones that keep time going
     detail::parking_registry places_;
     detail::standard_platform::atomic<std::int64_t> now_{0};
     std::uint64_t random_;

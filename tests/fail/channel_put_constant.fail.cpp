@@ -1,0 +1,13 @@
+// expect-error: weir: put copies what has a name, and this channel's items can't be copied
+// A constant item that can't be copied can't be put either: nothing may be moved out of it.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/channel.hpp>
+
+#include <memory>
+#include <utility>
+
+int main() {
+    weir::channel<std::unique_ptr<int>> c(1);
+    const auto item = std::make_unique<int>(1);
+    c.put(std::move(item));
+}

@@ -1,0 +1,12 @@
+// expect-error: weir: put copies what has a name, and this channel's items can't be copied
+// A named item that can't be copied is put by std::move.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/channel.hpp>
+
+#include <memory>
+
+int main() {
+    weir::channel<std::unique_ptr<int>> c(1);
+    auto item = std::make_unique<int>(1);
+    c.put(item);
+}
