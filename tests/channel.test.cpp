@@ -40,8 +40,8 @@ static_assert(!std::is_copy_constructible_v<channel<int>>);
 static_assert(!std::is_move_constructible_v<channel<int>>);
 static_assert(!std::is_convertible_v<int, channel<int>>);
 
-// Counts allocations in this program, for the test that there are none. Not inlined: g++ would warn of
-// a free() of what operator new gave. Under a sanitizer they stay the sanitizer's own: they check more.
+// Counts allocations in this program, for the test that there are none. Not inlined: g++ would warn
+// of a free() of what operator new gave. Under a sanitizer they stay its own, which check more.
 namespace {
 std::atomic<long> allocations{0};
 }
@@ -183,7 +183,7 @@ class counted {
 
 }  // namespace
 
-// ---- order and capacity -----------------------------------------------------------------------------
+// ---- order and capacity -------------------------------------------------------------------------
 
 TEST_CASE("items come out in the order in which they went in") {
     for (const std::size_t capacity : {1U, 2U, 7U, 1'000U}) {
@@ -301,7 +301,7 @@ TEST_CASE("a capacity of 0 is refused from the beginning and later") {
     CHECK(c.capacity() == 1);
 }
 
-// ---- close and cancel -------------------------------------------------------------------------------
+// ---- close and cancel ---------------------------------------------------------------------------
 
 TEST_CASE("close wakes everybody who waits, with nothing") {
     for (int waiters = 0; waiters <= 6; ++waiters) {
@@ -400,7 +400,7 @@ TEST_CASE("an item may cancel the channel that it was in, while it is destroyed"
     CHECK(c.size() == 0);
 }
 
-// ---- set_capacity -----------------------------------------------------------------------------------
+// ---- set_capacity -------------------------------------------------------------------------------
 
 TEST_CASE("more capacity lets in as many waiting puts as fit, in their order") {
     virtual_time time;
@@ -483,7 +483,7 @@ TEST_CASE("the capacity can be changed at any time, whatever is inside and where
     }
 }
 
-// ---- statistics -------------------------------------------------------------------------------------
+// ---- statistics ---------------------------------------------------------------------------------
 
 TEST_CASE("the figures of a channel are exact, at any moment, open waits included") {
     for (std::uint64_t seed = 0; seed <= 5; ++seed) {
@@ -505,7 +505,7 @@ TEST_CASE("the figures of a channel are exact, at any moment, open waits include
         channel_stats s = c.stats();
         CHECK(s.name == "c");
         CHECK(s.elapsed == 1s);
-        CHECK(s.get_wait == 2s);  // counts each
+        CHECK(s.get_wait == 2s);     // counts each
         CHECK(s.get_blocked == 1s);  // counts once
         CHECK(s.empty == 1s);
         CHECK(s.get_waits.count() == 0);
@@ -566,7 +566,7 @@ TEST_CASE("the figures of a channel are exact, at any moment, open waits include
 
 namespace {
 
-// Says of each moment what has to be measured: a queue, two lines, and sums that grow with the time.
+// Says of each moment what has to be measured: a queue, two lines, sums that grow with the time.
 class model {
   public:
     explicit model(std::size_t capacity) : capacity_(capacity) {}
@@ -767,7 +767,8 @@ TEST_CASE("operations that don't wait and change nothing about being empty read 
     CHECK(ex.reads == before);
 }
 
-TEST_CASE("an operation that waits, or ends or begins a time of being empty, reads the clock once") {
+TEST_CASE(
+    "an operation that waits, or ends or begins a time of being empty, reads the clock once") {
     manual ex;
     channel<int> c(1, ex);
     int before = ex.reads;
@@ -859,7 +860,7 @@ TEST_CASE("a channel that doesn't measure does everything else, and reads no clo
     CHECK(ex.reads == 0);
 }
 
-// ---- memory -----------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 
 TEST_CASE("a channel allocates nothing after its constructor but in set_capacity") {
     manual ex;

@@ -514,7 +514,8 @@ TEST_CASE("a waiter is resumed on its own executor, by a post") {
     CHECK(std::get<0>(sync_wait(here, when_all(body::get(c, here), body::put(c, there)))));
 }
 
-TEST_CASE("a thread that blocks on virtual time waits in that time, and loses nothing when it is over") {
+TEST_CASE(
+    "a thread that blocks on virtual time waits in that time, and loses nothing when it is over") {
     virtual_time time;
     channel<box> c(1, time);
     struct body {
@@ -622,12 +623,12 @@ TEST_CASE("a coroutine that blocks its thread runs the executor that it keeps fr
     virtual_time time;
     CHECK(std::get<0>(sync_wait(time, when_all(body::sum(first), body::put(first, 100)))) == 5'050);
     CHECK(time.now() == t0 + 100us);
-    CHECK(std::get<1>(sync_wait(time, when_all(body::block_on_put(second, 100), body::get(second)))) ==
-          5'050);
+    CHECK(std::get<1>(sync_wait(
+              time, when_all(body::block_on_put(second, 100), body::get(second)))) == 5'050);
     weir::thread_pool pool(1);
     CHECK(std::get<0>(sync_wait(pool, when_all(body::sum(third), body::put(third, 100)))) == 5'050);
-    CHECK(std::get<1>(sync_wait(pool, when_all(body::block_on_put(fourth, 100), body::get(fourth)))) ==
-          5'050);
+    CHECK(std::get<1>(sync_wait(
+              pool, when_all(body::block_on_put(fourth, 100), body::get(fourth)))) == 5'050);
 }
 
 TEST_CASE("threads without any executor put and get, block, and give up") {
@@ -733,10 +734,18 @@ task<> consume(books& b, weir::stop_token stop) {
 task<> interfere(books& b, event what, int step) {
     for (int i = 0; i < step; ++i) co_await weir::yield();
     switch (what) {
-        case event::stop_all: b.all.request_stop(); break;
-        case event::stop_some: b.some.request_stop(); break;
-        case event::close: b.c.close(); break;
-        case event::cancel: b.c.cancel(); break;
+        case event::stop_all:
+            b.all.request_stop();
+            break;
+        case event::stop_some:
+            b.some.request_stop();
+            break;
+        case event::close:
+            b.c.close();
+            break;
+        case event::cancel:
+            b.c.cancel();
+            break;
     }
 }
 
@@ -747,7 +756,8 @@ task<> close_after_all(books& b, std::vector<task<>> producers) {
 
 task<> scenario(books& b, event what, int step) {
     std::vector<task<>> producers;
-    for (int p = 0; p < 3; ++p) producers.push_back(produce(b, token_for(b, what, p), 1 + 5 * p, 5));
+    for (int p = 0; p < 3; ++p)
+        producers.push_back(produce(b, token_for(b, what, p), 1 + 5 * p, 5));
     std::vector<task<>> everybody;
     everybody.push_back(close_after_all(b, std::move(producers)));
     for (int k = 0; k < 2; ++k) everybody.push_back(consume(b, token_for(b, what, k)));
@@ -787,7 +797,8 @@ std::string check_books(std::uint64_t seed, event what, int step) {
         for (const int times : seen) {
             if (times > 1) return "an item was received twice";
         }
-        if (what == event::cancel ? out > b.in.size() : out != b.in.size()) return "items were lost";
+        if (what == event::cancel ? out > b.in.size() : out != b.in.size())
+            return "items were lost";
         const weir::channel_stats s = b.c.stats() - before;
         if (s.num_put != b.in.size()) return "num_put is not the puts that were done";
         if (s.num_get != out) return "num_get is not the gets that were done";
@@ -801,7 +812,8 @@ std::string check_books(std::uint64_t seed, event what, int step) {
 
 }  // namespace
 
-TEST_CASE("at whatever step a channel is stopped, closed or cancelled, every item is somewhere, once") {
+TEST_CASE(
+    "at whatever step a channel is stopped, closed or cancelled, every item is somewhere, once") {
     for (const event what : {event::stop_all, event::stop_some, event::close, event::cancel}) {
         for (std::uint64_t seed = 0; seed <= 10; ++seed) {
             for (int step = 0; step < 60; ++step) {

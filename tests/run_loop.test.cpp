@@ -169,7 +169,8 @@ TEST_CASE("a thread that blocks on a channel of somebody's run loop doesn't run 
             c->close();
         });
         int elsewhere = 0;
-        CHECK(weir::sync_wait(loop, body::sum(*c, std::this_thread::get_id(), elsewhere)) == 500'500);
+        CHECK(weir::sync_wait(loop, body::sum(*c, std::this_thread::get_id(), elsewhere)) ==
+              500'500);
         other.join();
         CHECK(elsewhere == 0);
         CHECK(c->stats().num_get == 1'000);

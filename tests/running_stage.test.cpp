@@ -466,10 +466,13 @@ TEST_CASE("each object's accounts balance in a snapshot of any thread, while a p
         if (n % 100 == 0) co_await weir::sleep_for(1us);
         co_return n;
     };
+    complaints wrong_in_lap("lap");
     auto run = (weir::source(std::views::iota(0, 20'000)) | weir::pipe(busy, {.name = "busy", .concurrency = 3}) |
                 weir::aggregate(3) | weir::disaggregate() |
                 weir::pipe(waits, {.name = "waits", .concurrency = 2, .capacity = 1}) | weir::sink())
-                   .start(pool);
+                   .start(pool, {.lap = 200us, .on_lap = [&](const pipeline_stats& lap) {
+                                     check_each(lap, wrong_in_lap);
+                                 }});
     std::atomic<bool> done{false};
     complaints wrong("snapshot");
     std::thread observer([&] {
@@ -493,6 +496,8 @@ TEST_CASE("each object's accounts balance in a snapshot of any thread, while a p
     observer.join();
     CHECK(taken == 20'000);
     CHECK(wrong.text() == "");
+    run.stop();  // no lap is looked at any more
+    CHECK(wrong_in_lap.text() == "");
     complaints at_the_end("end");
     check_each(run.stats(), at_the_end);
     CHECK(at_the_end.text() == "");

@@ -100,7 +100,8 @@ TEST_CASE("a sleep ends when its time has passed, neither before nor later") {
     CHECK(time.now() == t0 + 10s + 1ns);
 }
 
-TEST_CASE("sleeps wake in the order of their deadlines, and of their beginning where those are equal") {
+TEST_CASE(
+    "sleeps wake in the order of their deadlines, and of their beginning where those are equal") {
     virtual_time time;
     std::vector<int> log;
     sync_wait(time, when_all(note_after(2s, log, 3), note_after(1s, log, 1), note_after(2s, log, 4),
@@ -132,15 +133,17 @@ TEST_CASE("a sleep of nothing, or of less, goes once around the queue and takes 
     CHECK(time.now() == t0);
 }
 
-TEST_CASE("what sleeps before all at an instant comes to rest before anything else of that instant") {
+TEST_CASE(
+    "what sleeps before all at an instant comes to rest before anything else of that instant") {
     virtual_time time;
     std::vector<int> log;
     const weir::time_point t = t0 + 5s;
     using order = weir::timer_order;
-    sync_wait(time, when_all(note_at(t, order::normal, 0, log, 3), note_at(t, order::before_all, 0, log, 1),
-                             note_at(t, order::normal, 0, log, 4),
-                             note_at(t, order::before_all, 5, log, 2),
-                             note_at(t - 1ns, order::normal, 0, log, 0)));
+    sync_wait(
+        time,
+        when_all(note_at(t, order::normal, 0, log, 3), note_at(t, order::before_all, 0, log, 1),
+                 note_at(t, order::normal, 0, log, 4), note_at(t, order::before_all, 5, log, 2),
+                 note_at(t - 1ns, order::normal, 0, log, 0)));
     CHECK(log == std::vector<int>{0, 1, 2, 3, 4});
     // At an instant that has come already it waits for what is ready, and no longer.
     log.clear();
@@ -159,8 +162,8 @@ TEST_CASE("a stop ends a sleep at once, whenever it comes") {
         CHECK(time.now() == t0);
     }
     SECTION("during the sleep") {
-        const auto [slept, nothing] = sync_wait(
-            time, when_all(sleep(1h, source.get_token()), request_after(5s, source)));
+        const auto [slept, nothing] =
+            sync_wait(time, when_all(sleep(1h, source.get_token()), request_after(5s, source)));
         static_cast<void>(nothing);
         CHECK_FALSE(slept);
         CHECK(time.now() == t0 + 5s);
@@ -172,9 +175,9 @@ TEST_CASE("a stop ends a sleep at once, whenever it comes") {
     }
     SECTION("at the instant at which it ends, in either order") {
         weir::stop_source other;
-        const auto results = sync_wait(
-            time, when_all(sleep(5s, source.get_token()), request_after(5s, source),
-                           request_after(5s, other), sleep(5s, other.get_token())));
+        const auto results =
+            sync_wait(time, when_all(sleep(5s, source.get_token()), request_after(5s, source),
+                                     request_after(5s, other), sleep(5s, other.get_token())));
         CHECK(std::get<0>(results));
         CHECK(std::get<3>(results));  // both timers have fired before anything runs
     }
@@ -190,7 +193,8 @@ TEST_CASE("one stop ends many sleeps") {
     virtual_time time(5);
     weir::stop_source source;
     std::vector<task<bool>> sleeps;
-    for (int i = 1; i <= 100; ++i) sleeps.push_back(sleep(weir::duration(1s) * i, source.get_token()));
+    for (int i = 1; i <= 100; ++i)
+        sleeps.push_back(sleep(weir::duration(1s) * i, source.get_token()));
     struct body {
         static task<std::vector<bool>> run(std::vector<task<bool>> tasks, weir::stop_source& s) {
             std::vector<task<bool>> all = std::move(tasks);
@@ -219,9 +223,9 @@ TEST_CASE("a sleep knows when it ended: at its deadline, when it was stopped, or
     virtual_time time;
     time.run_until(t0 + 1s);
     weir::stop_source source;
-    const auto ends = sync_wait(
-        time, when_all(body::end_of(2s, {}), body::end_of(7s, source.get_token()),
-                       body::end_of(0s, {}), request_after(4s, source)));
+    const auto ends =
+        sync_wait(time, when_all(body::end_of(2s, {}), body::end_of(7s, source.get_token()),
+                                 body::end_of(0s, {}), request_after(4s, source)));
     CHECK(std::get<0>(ends) == 3'000'000'000);
     CHECK(std::get<1>(ends) == 5'000'000'000);
     CHECK(std::get<2>(ends) == 1'000'000'000);
@@ -231,8 +235,9 @@ TEST_CASE("a sleep that is too long for the clock is one without an end") {
     virtual_time time;
     weir::stop_source source;
     time.run_until(t0 + 1h);
-    CHECK_FALSE(std::get<0>(sync_wait(
-        time, when_all(sleep(weir::duration::max(), source.get_token()), request_after(1h, source)))));
+    CHECK_FALSE(
+        std::get<0>(sync_wait(time, when_all(sleep(weir::duration::max(), source.get_token()),
+                                             request_after(1h, source)))));
     CHECK(time.now() == t0 + 2h);
 }
 
@@ -304,9 +309,10 @@ TEST_CASE("a coroutine that no executor runs can't sleep, and is told what to do
     };
     std::string message;
     foreign::try_to_sleep(message);
-    CHECK(message ==
-          "weir: sleep has to suspend a coroutine that no executor runs; start it with sync_wait or "
-          "when_all, or co_await schedule(executor) first");
+    CHECK(
+        message ==
+        "weir: sleep has to suspend a coroutine that no executor runs; start it with sync_wait or "
+        "when_all, or co_await schedule(executor) first");
     // One of another library sleeps where it is run.
     virtual_time time;
     foreign::sleep_there(time, done);

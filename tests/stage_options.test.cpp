@@ -4,9 +4,12 @@
 #include "support/items.hpp"
 
 #include <weir/pipeline.hpp>
+#include <weir/thread_pool.hpp>
 #include <weir/virtual_time.hpp>
 
 #include <chrono>
+#include <cstddef>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -90,6 +93,17 @@ TEST_CASE("a negative lap is refused with what means none") {
 TEST_CASE("a negative count of failures is refused where it is written") {
     CHECK_THROWS_AS(weir::pipe(same, {.max_failures = -1}), std::invalid_argument);
     CHECK_THROWS_AS(weir::run_options{.max_failures = -1}, std::invalid_argument);
+}
+
+TEST_CASE("a stage can't be sent to virtual time out of a run that is elsewhere") {
+    weir::thread_pool pool(1);
+    weir::virtual_time time;
+    auto pipeline = all_kinds();
+    pipeline.options("same").executor = &time;
+    CHECK_THROWS_AS(static_cast<void>(pipeline.start(pool)), std::invalid_argument);
+    CHECK(items::contains(message_of([&] { auto run = pipeline.start(pool); }),
+                          "weir: stage 'same' names an executor that runs everything by itself"));
+    CHECK(take_all(pipeline.start(time)).size() == 4);
 }
 
 TEST_CASE("a refused start leaves nothing behind, and the pipeline can be mended and started") {

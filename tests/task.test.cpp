@@ -139,7 +139,8 @@ TEST_CASE("a task does nothing before it is awaited, and then runs once") {
     CHECK(log == std::vector<int>{1, 2, 3});
 }
 
-TEST_CASE("a task that is destroyed before it was awaited runs nothing and destroys its arguments") {
+TEST_CASE(
+    "a task that is destroyed before it was awaited runs nothing and destroys its arguments") {
     struct body {
         static task<> run(counted, std::vector<int>& l) {
             l.push_back(1);
@@ -336,7 +337,7 @@ TEST_CASE("whoever awaits a task goes on where it was, wherever the task went") 
             bool right = weir::detail::current_executor() == &there;
             const bool stayed = co_await stay(there);
             right = right && stayed;
-            co_return right && weir::detail::current_executor() == &there;
+            co_return right&& weir::detail::current_executor() == &there;
         }
     };
     weir::thread_pool pool(1), other(1);
@@ -402,7 +403,7 @@ TEST_CASE("a coroutine of another library awaits tasks, with and without a wait 
 }
 
 TEST_CASE("a foreign event that resumes a task inside of another one loses neither of them") {
-    // Both hand over often enough to run into the limit on transfers, before the event and after it.
+    // Both hand over often enough to run into the limit on transfers, before the event and after.
     struct body {
         static task<> hand_over(int times) {
             for (int i = 0; i < times; ++i) co_await do_nothing();
@@ -497,7 +498,8 @@ class owner final : public weir::detail::root_owner {
 
 }  // namespace
 
-TEST_CASE("a stage's slot is told when its function is suspended, and what that awaits is a part of it") {
+TEST_CASE(
+    "a stage's slot is told when its function is suspended, and what that awaits is a part of it") {
     struct body {
         static task<int> part(manual& ex, inline_event& e) {
             ex.advance(1);  // runs

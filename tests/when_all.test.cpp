@@ -68,9 +68,9 @@ task<std::string> message_of(A&& a) {
 
 TEST_CASE("when_all gives the results in the order of its arguments, whichever ends first") {
     weir::virtual_time time;
-    auto [a, b, c] = weir::sync_wait(
-        time, when_all(give_after<std::string>(3s, "a"), give_after(1s, 2),
-                       give_after(2s, std::make_unique<int>(3))));
+    auto [a, b, c] =
+        weir::sync_wait(time, when_all(give_after<std::string>(3s, "a"), give_after(1s, 2),
+                                       give_after(2s, std::make_unique<int>(3))));
     CHECK(a == "a");
     CHECK(b == 2);
     CHECK(*c == 3);
@@ -101,7 +101,8 @@ TEST_CASE("when_all of nothing but void, or of nothing at all, gives nothing") {
 TEST_CASE("when_all of a vector gives a vector of the results in the same order") {
     weir::virtual_time time(3);
     std::vector<task<int>> tasks;
-    for (int i = 0; i < 100; ++i) tasks.push_back(give_after(weir::duration(1s) * (i * 37 % 100), i * 1));
+    for (int i = 0; i < 100; ++i)
+        tasks.push_back(give_after(weir::duration(1s) * (i * 37 % 100), i * 1));
     const std::vector<int> results = weir::sync_wait(time, when_all(std::move(tasks)));
     REQUIRE(results.size() == 100);
     for (int i = 0; i < 100; ++i) CHECK(results[static_cast<std::size_t>(i)] == i);
@@ -115,7 +116,8 @@ TEST_CASE("when_all of a vector gives a vector of the results in the same order"
     CHECK(*boxed[1] == 2);
 }
 
-TEST_CASE("when_all joins everything before it throws the first error in the order of its arguments") {
+TEST_CASE(
+    "when_all joins everything before it throws the first error in the order of its arguments") {
     weir::virtual_time time;
     SECTION("of arguments") {
         CHECK(weir::sync_wait(time, message_of(when_all(give_after(5s, 1), fail_after(2s, "second"),
@@ -167,7 +169,8 @@ TEST_CASE("when_all takes awaitables that can't be moved, and others that have a
     CHECK(weir::sync_wait(time, when_all(named, constant, answer(5))) == std::tuple(3, 4, 5));
     // Each of those within is one that can't be moved.
     const auto nested = weir::sync_wait(
-        time, when_all(when_all(give_after(1s, 1), give_after(2s, 2)), when_all(give_after(1s, 3))));
+        time,
+        when_all(when_all(give_after(1s, 1), give_after(2s, 2)), when_all(give_after(1s, 3))));
     CHECK(nested == std::tuple(std::tuple(1, 2), std::tuple(3)));
     CHECK(time.now() == t0 + 4s);
 }
@@ -184,9 +187,9 @@ TEST_CASE("the parts of when_all run at the same time where there are several th
     weir::thread_pool pool(3);
     for (int i = 0; i < 20; ++i) {
         std::atomic<int> present{0};
-        const auto [a, b, c] = weir::sync_wait(
-            pool, when_all(meeting::attend(present, 3), meeting::attend(present, 3),
-                           meeting::attend(present, 3)));
+        const auto [a, b, c] =
+            weir::sync_wait(pool, when_all(meeting::attend(present, 3), meeting::attend(present, 3),
+                                           meeting::attend(present, 3)));
         CHECK(a + b + c == 3);
         present = 0;
         std::vector<task<int>> tasks;

@@ -148,6 +148,9 @@ running_stage<Policy>::running_stage(run_context& run, const char* kind,
       counts_(limit_ && limit_->is_rate()), run_counts_(!limit_ && run.limits_by_rate()) {
     run_context::check(options.concurrency >= 1, options,
                             "has no slot to work in; give it .concurrency = 1 or more");
+    run_context::check(run.home().exclusive() || !home_.exclusive(), options,
+                       "names an executor that runs everything by itself (virtual time), and the run "
+                       "is elsewhere; start the whole run there");
     for (std::size_t i = 0; i < options.concurrency; ++i) {
         slots_.push_back(std::make_unique<slot>(name_, i, run.home()));
     }

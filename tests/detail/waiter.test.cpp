@@ -66,8 +66,7 @@ TEST_CASE("a waiter may leave the line from any place") {
         }
         expected.push_back(&late);
         CHECK(all_in(l) == expected);
-        CHECK(all_backwards(l) ==
-              std::vector<const waiter*>(expected.rbegin(), expected.rend()));
+        CHECK(all_backwards(l) == std::vector<const waiter*>(expected.rbegin(), expected.rend()));
     }
 }
 

@@ -27,8 +27,8 @@ namespace {
 constexpr int million = 1'000'000;
 constexpr std::uintptr_t allowed = 64 * 1024;
 
-// How far the stack of one thread reached. Not by the address of a local: AddressSanitizer puts those
-// elsewhere.
+// How far the stack of one thread reached. Not by the address of a local: AddressSanitizer puts
+// those elsewhere.
 struct depth {
     std::uintptr_t low = UINTPTR_MAX, high = 0;
     WEIR_NOINLINE void note() {

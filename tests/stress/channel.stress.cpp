@@ -1,5 +1,5 @@
-// Many coroutines and threads against each other on one channel: every item arrives once, or is still
-// the caller's; nobody waits for ever.
+// Many coroutines and threads against each other on one channel: every item arrives once, or is
+// still the caller's; nobody waits for ever.
 #include <weir/channel.hpp>
 
 #include "support/catch.hpp"
@@ -45,7 +45,8 @@ class books {
     }
     // The first thing that is wrong, or nothing.
     std::string check() const {
-        if (hollow_.load() != 0) return "an item came without its inside, or was refused without it";
+        if (hollow_.load() != 0)
+            return "an item came without its inside, or was refused without it";
         for (const auto& n : seen_) {
             if (n.load() == 0) return "an item was lost";
             if (n.load() > 1) return "an item was seen twice";

@@ -79,7 +79,8 @@ TEST_CASE("sleeps that other threads stop at any moment end once, and none of th
 TEST_CASE("coroutines that stop each other's sleeps all end") {
     struct body {
         // Sleeps until its neighbour stops it, then stops the next.
-        static task<> pass_on(weir::stop_token mine, weir::stop_source& next, std::atomic<int>& woken) {
+        static task<> pass_on(weir::stop_token mine, weir::stop_source& next,
+                              std::atomic<int>& woken) {
             const bool slept = co_await weir::sleep_for(1h, std::move(mine));
             if (!slept) woken.fetch_add(1);
             next.request_stop();
