@@ -110,6 +110,27 @@ TEST_CASE("a failure is thrown once; after it there is just the end") {
     run.stop();
 }
 
+TEST_CASE("a stage that fails after the failure was thrown changes nothing any more") {
+    virtual_time time;
+    const auto late = [](int n) -> task<int> {
+        if (n == 1) {
+            co_await weir::sleep_for(10ms);
+            throw std::runtime_error("too late");
+        }
+        co_return n;
+    };
+    const auto early = [](int) -> task<int> {
+        co_await weir::sleep_for(5ms);
+        throw std::runtime_error("in time");
+    };
+    auto run = (up_to(2) | weir::pipe(late) | weir::pipe(early) | weir::sink()).start(time);
+    CHECK(take_until_failure(run).inside == "in time");
+    CHECK(time.now() == weir::time_point(5ms));
+    time.run();
+    CHECK(time.now() == weir::time_point(10ms));
+    CHECK_FALSE(run.get().has_value());
+}
+
 TEST_CASE("whatever would give the next item throws the failure") {
     virtual_time time;
     const auto pipeline = up_to(3) | weir::pipe(unless([](int n) { return n == 1; })) | weir::sink();
@@ -138,14 +159,17 @@ TEST_CASE("a failure cancels what is before the stage, also a source without an 
     virtual_time time;
     int pulled = 0;
     const auto endless = [&pulled]() -> std::optional<int> { return pulled++; };
-    auto run = (weir::source(endless) | weir::pipe([](int n) { return n; }) |
-                weir::pipe(unless([](int n) { return n == 50; })) | weir::sink(1))
+    // Through stages of all kinds: each ends the one before it.
+    const auto one = [](int n) -> weir::generator<int> { co_yield n; };
+    auto run = (weir::source(endless) | weir::aggregate(1) | weir::disaggregate() |
+                weir::pipe([](int n) { return n; }) | weir::pipe(one) | weir::aggregate(2) |
+                weir::disaggregate() | weir::pipe(unless([](int n) { return n == 50; })) | weir::sink(1))
                    .start(time);
     const auto end = take_until_failure(run);
     CHECK(end.taken.size() == 50);
     CHECK(end.failed);
     time.run();  // would throw if anything still waited
-    CHECK(pulled < 65);
+    CHECK(pulled < 100);
 }
 
 TEST_CASE("what is no std::exception is passed on as it is") {
