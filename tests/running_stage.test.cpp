@@ -470,7 +470,7 @@ TEST_CASE("each object's accounts balance in a snapshot of any thread, while a p
     // Items come as long as somebody looks.
     std::atomic<int> looks{0};
     const auto numbers = [&looks, n = 0]() mutable -> std::optional<int> {
-        if (looks >= 1000) return std::nullopt;
+        if (looks >= 400) return std::nullopt;
         return n = (n + 1) % 1'000'000;
     };
     auto run = (weir::source(numbers) | weir::pipe(busy, {.name = "busy", .concurrency = 3}) |
@@ -483,7 +483,7 @@ TEST_CASE("each object's accounts balance in a snapshot of any thread, while a p
     std::thread observer([&] {
         std::mt19937_64 random(1);
         pipeline_stats before = run.stats();
-        while (looks < 1000) {
+        while (looks < 400) {
             for (std::uint64_t i = random() % 64; i > 0; --i) std::this_thread::yield();
             const pipeline_stats now = run.stats();
             check_each(now, wrong);
