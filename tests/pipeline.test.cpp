@@ -244,6 +244,24 @@ TEST_CASE("items pass that can be moved to a new place but not assigned") {
     CHECK(given == ints{30, 20, 10});
 }
 
+TEST_CASE("a pipeline runs ahead of an idle consumer as far as there is room, and no further") {
+    // Items that are pulled from a source without an end before everything waits.
+    const auto pulled = [](auto middle, std::size_t room) {
+        virtual_time time;
+        std::size_t count = 0;
+        const auto endless = [&count]() -> std::optional<int> { return static_cast<int>(count++); };
+        const auto run = (weir::source(endless) | middle | weir::sink(room)).start(time);
+        CHECK_THROWS_AS(time.run(), weir::deadlock_error);
+        return count;
+    };
+    const auto slots = [](std::size_t n) { return weir::pipe(plus_1, {.concurrency = n}); };
+    // The source's hand and queue: 3; each pipe's hands and queue: c + 2; the sink's: 1 + its room.
+    CHECK(pulled(weir::stage_list<int>(), 3) == 3 + 1 + 3);
+    CHECK(pulled(slots(1), 3) == 3 + 3 + 1 + 3);
+    CHECK(pulled(slots(4), 3) == 3 + 6 + 1 + 3);
+    CHECK(pulled(slots(4) | slots(2), 1) == 3 + 6 + 4 + 1 + 1);
+}
+
 TEST_CASE("a pipeline of many stages is a pipeline") {
     virtual_time time;
     const auto four = [](auto part) { return part | part | part | part; };
