@@ -147,6 +147,14 @@ actor get(channel<int, Policy>& c, weir::stop_token stop, fate& result, int& got
     if (n) got = *n;
 }
 
+// Also tells the number of its item.
+template <class Channel>
+actor get_numbered(Channel& c, std::optional<int>& got, std::uint64_t& number) {
+    auto operation = c.get();
+    got = co_await operation;
+    if (got) number = operation.number();
+}
+
 task<> put_all(channel<int>& c, int first, int count) {
     for (int i = 0; i < count; ++i) {
         const bool in = co_await c.put(first + i);
@@ -301,6 +309,90 @@ TEST_CASE("a capacity of 0 is refused from the beginning and later") {
     CHECK(c.capacity() == 1);
 }
 
+TEMPLATE_TEST_CASE("a channel takes as many items as its capacity, a power of two or not", "",
+                   weir::measured, weir::unmeasured) {
+    for (std::size_t capacity = 1; capacity <= 9; ++capacity) {
+        CAPTURE(capacity);
+        virtual_time time;
+        channel<int, TestType> c(capacity, time);
+        const int places = static_cast<int>(capacity);
+        int next = 0, expected = 0;
+        // The places are filled from each of their number on, and more than once.
+        for (int round = 0; round < 2 * places + 3; ++round) {
+            for (int i = 0; i < places; ++i) {
+                REQUIRE(c.try_put(next + 0) == channel_status::success);
+                ++next;
+            }
+            REQUIRE(c.try_put(-1) == channel_status::full);
+            REQUIRE(c.size() == capacity);
+            fate waits = fate::pending, waits_too = fate::pending;
+            actor a = put(c, next++, {}, waits), b = put(c, next++, {}, waits_too);
+            a.start(time);
+            b.start(time);
+            time.run_until(time.now());
+            REQUIRE(waits == fate::pending);
+            REQUIRE(c.blocking_put(-1, 0s) == channel_status::timed_out);
+            REQUIRE(*c.try_get() == expected++);
+            time.run_until(time.now());
+            REQUIRE(waits == fate::success);
+            REQUIRE(waits_too == fate::pending);
+            REQUIRE(c.size() == capacity);
+            REQUIRE(c.try_put(-1) == channel_status::full);
+            REQUIRE(*c.try_get() == expected++);
+            time.run_until(time.now());
+            REQUIRE(waits_too == fate::success);
+            for (int i = 0; i < places; ++i) REQUIRE(*c.try_get() == expected++);
+            REQUIRE(c.try_get().status() == channel_status::empty);
+            // From another place the next time.
+            REQUIRE(c.try_put(next + 0) == channel_status::success);
+            ++next;
+            REQUIRE(*c.try_get() == expected++);
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("items have consecutive numbers, whether handed over or out of the queue", "",
+                   weir::measured, weir::unmeasured) {
+    for (std::size_t capacity : {1U, 2U, 3U, 5U}) {
+        CAPTURE(capacity);
+        virtual_time time;
+        channel<int, TestType> c(capacity, time);
+        const int places = static_cast<int>(capacity);
+        int next = 0;
+        const auto put_next = [&] { return c.try_put(next++) == channel_status::success; };
+        std::uint64_t expected = 0;
+        for (int round = 0; round < 20; ++round) {
+            const int waiting = round % 4;
+            std::vector<actor> actors;
+            std::vector<std::optional<int>> got(4 + capacity);
+            std::vector<std::uint64_t> number(got.size());
+            std::size_t gets = 0;
+            const auto get_next = [&] {
+                actors.push_back(get_numbered(c, got[gets], number[gets]));
+                actors.back().start(time);
+                ++gets;
+                time.run_until(time.now());
+            };
+            for (int i = 0; i < waiting; ++i) get_next();
+            for (int i = 0; i < waiting; ++i) REQUIRE(put_next());  // to those who wait
+            REQUIRE(c.size() == 0);
+            for (int i = 0; i < places; ++i) REQUIRE(put_next());  // into the queue
+            REQUIRE(c.size() == capacity);
+            REQUIRE(c.try_put(-1) == channel_status::full);
+            for (int i = 0; i < places; ++i) get_next();
+            time.run();
+            for (std::size_t i = 0; i < gets; ++i) {
+                REQUIRE(number[i] == expected);
+                REQUIRE(got[i] == static_cast<int>(expected));
+                ++expected;
+            }
+        }
+        CHECK(c.stats().num_put == expected);
+        CHECK(c.stats().num_get == expected);
+        CHECK(c.size() == 0);
+    }
+}
+
 // ---- close and cancel ---------------------------------------------------------------------------
 
 TEST_CASE("close wakes everybody who waits, with nothing") {
@@ -384,6 +476,62 @@ TEST_CASE("cancel closes, and destroys what is inside, once") {
     CHECK(s.empty == 2s);  // from the cancel on
 }
 
+TEMPLATE_TEST_CASE("after a cancel with items inside all is refused, and the figures hold", "",
+                   weir::measured, weir::unmeasured) {
+    REQUIRE(counted::alive == 0);
+    struct body {
+        static actor put_one(channel<counted, TestType>& to, fate& result) {
+            counted item;
+            const bool in = co_await to.put(std::move(item));
+            result = in ? fate::success : fate::refused;
+        }
+        static actor get_one(channel<counted, TestType>& from, fate& result) {
+            const std::optional<counted> item = co_await from.get();
+            result = item ? fate::success : fate::refused;
+        }
+    };
+    for (std::uint64_t before = 0; before < 6; ++before) {
+        for (std::uint64_t inside = 0; inside <= 3; ++inside) {
+            CAPTURE(before, inside);
+            virtual_time time;
+            channel<counted, TestType> c(3, time);
+            for (std::uint64_t i = 0; i < before; ++i) {
+                c.try_put(counted());
+                static_cast<void>(c.try_get());
+            }
+            for (std::uint64_t i = 0; i < inside; ++i) c.try_put(counted());
+            REQUIRE(counted::alive == static_cast<int>(inside));
+            c.cancel();
+            REQUIRE(counted::alive == 0);
+            for (const std::size_t capacity : {3U, 1U, 2U, 100U, 5U}) {
+                c.set_capacity(capacity);
+                REQUIRE(c.capacity() == capacity);
+                REQUIRE(c.size() == 0);
+                REQUIRE(c.closed());
+                for (std::size_t i = 0; i < 2; ++i) {
+                    fate put = fate::pending, get = fate::pending;
+                    actor a = body::put_one(c, put), b = body::get_one(c, get);
+                    a.start(time);
+                    b.start(time);
+                    time.run();
+                    REQUIRE(put == fate::refused);
+                    REQUIRE(get == fate::refused);
+                    REQUIRE(c.try_put(counted()) == channel_status::closed);
+                    REQUIRE(c.try_get().status() == channel_status::closed);
+                    REQUIRE(c.blocking_put(counted()) == channel_status::closed);
+                    REQUIRE(c.blocking_get().status() == channel_status::closed);
+                }
+                const channel_stats s = c.stats();
+                REQUIRE(s.num_put == before + inside);
+                REQUIRE(s.num_get == before);
+                REQUIRE(s.size == 0);
+                c.cancel();
+            }
+            REQUIRE(counted::alive == 0);
+        }
+    }
+}
+
 TEST_CASE("an item may cancel the channel that it was in, while it is destroyed") {
     struct canceller {
         channel<canceller>* where;
@@ -453,9 +601,10 @@ TEST_CASE("less capacity loses nothing: puts wait until what is inside has come 
     for (int n = 1; n <= 3; ++n) CHECK(*c.try_get() == n);
 }
 
-TEST_CASE("the capacity can be changed at any time, whatever is inside and wherever it lies") {
+TEMPLATE_TEST_CASE("the capacity can be changed at any time, whatever is inside, wherever it lies",
+                   "", weir::measured, weir::unmeasured) {
     std::minstd_rand random(3);
-    channel<int> c(3);
+    channel<int, TestType> c(3);
     std::deque<int> model;
     std::size_t capacity = 3;
     for (int i = 0; i < 5'000; ++i) {
@@ -480,6 +629,48 @@ TEST_CASE("the capacity can be changed at any time, whatever is inside and where
             }
         }
         REQUIRE(c.size() == model.size());
+    }
+}
+
+TEMPLATE_TEST_CASE("capacities that grow and shrink around items keep them, and stay exact", "",
+                   weir::measured, weir::unmeasured) {
+    using box = std::unique_ptr<int>;
+    for (int start = 0; start < 20; ++start) {
+        CAPTURE(start);
+        channel<box, TestType> c(3);
+        std::deque<int> inside;
+        int next = 0;
+        const auto put_one = [&] {
+            if (c.try_put(std::make_unique<int>(next)) != channel_status::success) return false;
+            inside.push_back(next++);
+            return true;
+        };
+        const auto get_one = [&] {
+            const auto item = c.try_get();
+            if (!item || **item != inside.front()) return false;
+            inside.pop_front();
+            return true;
+        };
+        for (int i = 0; i < start; ++i) REQUIRE((put_one() && get_one()));
+        for (const std::size_t capacity : {3U, 8U, 5U, 2U, 16U, 1U, 7U, 6U, 33U, 4U}) {
+            CAPTURE(capacity);
+            c.set_capacity(capacity);
+            REQUIRE(c.size() == inside.size());
+            while (inside.size() >= capacity) {
+                REQUIRE_FALSE(put_one());
+                REQUIRE(get_one());
+            }
+            while (inside.size() < capacity) REQUIRE(put_one());
+            REQUIRE_FALSE(put_one());
+            // And around the end of the places.
+            for (std::size_t i = 0; i < 2 * capacity + 1; ++i) REQUIRE((get_one() && put_one()));
+            REQUIRE_FALSE(put_one());
+        }
+        const auto put = static_cast<std::uint64_t>(next);
+        CHECK(c.stats().num_put == put);
+        CHECK(c.stats().num_get == put - inside.size());
+        while (!inside.empty()) REQUIRE(get_one());
+        CHECK(c.try_get().status() == channel_status::empty);
     }
 }
 
@@ -735,6 +926,68 @@ TEST_CASE("whatever happens to a channel, its figures are those of a queue with 
     for (unsigned seed = 1; seed <= 30; ++seed) {
         CAPTURE(seed);
         CHECK(compare_with_model(seed) == -1);
+    }
+}
+
+TEST_CASE("the time of being empty is exact, however many items come and go, and in what order") {
+    struct body {
+        static task<> alternate(channel<int>& c, int items) {
+            for (int round = 0; round < 10; ++round) {
+                co_await weir::sleep_for(2s);
+                for (int i = 0; i < items; ++i) co_await c.put(i + 0);
+                co_await weir::sleep_for(3s);
+                for (int i = 0; i < items; ++i) {
+                    // The last but one leaves an item there.
+                    if (i + 1 == items) co_await weir::sleep_for(1s);
+                    const std::optional<int> n = co_await c.get();
+                    if (n != i) throw std::logic_error("not in order");
+                }
+            }
+        }
+        static task<> alternate_without_waiting(channel<int>& c, int items) {
+            for (int round = 0; round < 10; ++round) {
+                co_await weir::sleep_for(2s);
+                for (int i = 0; i < items; ++i) {
+                    if (c.try_put(i + 0) != channel_status::success) co_return;
+                }
+                co_await weir::sleep_for(3s);
+                for (int i = 0; i < items; ++i) {
+                    if (i + 1 == items) co_await weir::sleep_for(1s);
+                    if (*c.try_get() != i) co_return;
+                }
+            }
+        }
+        static task<> never_empty(channel<int>& c) {
+            for (int i = 0; i < 10; ++i) {
+                co_await c.put(i + 0);
+                co_await weir::sleep_for(1s);
+                co_await c.get();
+                co_await weir::sleep_for(1s);
+            }
+        }
+    };
+    for (const int capacity : {1, 2, 3, 5, 64}) {
+        for (int items = 1; items <= capacity; items = 2 * items + 1) {
+            for (const bool waits : {true, false}) {
+                CAPTURE(capacity, items, waits);
+                virtual_time time;
+                channel<int> c(static_cast<std::size_t>(capacity), time);
+                sync_wait(time, waits ? body::alternate(c, items)
+                                      : body::alternate_without_waiting(c, items));
+                channel_stats s = c.stats();
+                CHECK(s.num_get == static_cast<std::uint64_t>(10 * items));
+                CHECK(s.elapsed == 60s);
+                CHECK(s.empty == 20s);
+                CHECK(s.readiness() == Catch::Approx(2.0 / 3));
+                CHECK(s.put_wait + s.get_wait == 0s);
+                if (capacity == 1) continue;
+                CHECK(c.try_put(0) == channel_status::success);
+                sync_wait(time, body::never_empty(c));
+                s = c.stats();
+                CHECK(s.elapsed == 80s);
+                CHECK(s.empty == 20s);
+            }
+        }
     }
 }
 

@@ -5,14 +5,15 @@
 #include <weir/run_loop.hpp>
 #include <weir/virtual_time.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -25,42 +26,59 @@ namespace {
 template <class Policy = weir::measured>
 class lines final : public weir::detail::channel_core<Policy> {
     using core = weir::detail::channel_core<Policy>;
+    using both_ends = typename core::both_ends;
 
   public:
     using side = typename core::side;
-    using waiter = typename core::waiter;
+    // One without an item.
+    struct waiter : core::waiter {
+        explicit waiter(weir::detail::slot* who = nullptr) noexcept : core::waiter(nullptr, who) {}
+    };
 
     explicit lines(weir::executor* clock, std::size_t capacity = 1, std::string name = "lines")
         : core(capacity, clock, std::move(name)) {}
 
-    // As an operation is done: the first in line is served, and woken after the lock.
+    // As an operation is done: the first in line is served, and woken after the locks. An item for
+    // a get has been put.
     void serve(side line) {
-        waiter* served = nullptr;
+        typename core::waiter* served = nullptr;
         {
-            const std::lock_guard guard(core::lock_);
+            const both_ends held(*this);
             served = line == side::put ? core::putters_.front() : core::getters_.front();
             core::take_out(*served, line, weir::detail::outcome::done, core::reading(nullptr));
-            ++(line == side::put ? core::num_put_ : core::num_get_);
+            core::put_end_.count.fetch_add(1);
+            if (line == side::get) core::get_end_.count.fetch_add(1);
         }
         core::wake(*served);
     }
-    void wait(waiter& w, side line, weir::executor& home) {
-        w.home = &home;
-        const std::lock_guard guard(core::lock_);
+    void wait(waiter& w, side line, weir::executor& home,
+              std::coroutine_handle<> h = std::noop_coroutine(),
+              weir::detail::slot* works_for = nullptr) {
+        w.is_coroutine(h, &home, works_for);
+        const both_ends held(*this);
         core::wait_in_line(w, line, home);
     }
     weir::executor* wait(waiter& w, side line, weir::detail::parker& thread) {
-        w.thread = &thread;
-        const std::lock_guard guard(core::lock_);
+        w.is_thread(&thread);
+        const both_ends held(*this);
         return core::wait_in_line(w, line);
     }
     void is_empty(bool empty) {
-        const std::lock_guard guard(core::lock_);
+        const both_ends held(*this);
         core::now_empty(empty, nullptr);
+    }
+    void close() {
+        const both_ends held(*this);
+        core::closed_ = true;
+    }
+    // Items, which nobody waits for.
+    void puts(std::uint64_t n) {
+        const both_ends held(*this);
+        core::put_end_.count.fetch_add(n);
     }
     weir::channel_stats stats() {
         weir::channel_stats s;
-        const std::lock_guard guard(core::lock_);
+        const both_ends held(*this);
         core::fill(s);
         return s;
     }
@@ -134,10 +152,8 @@ TEST_CASE("who waits is posted once: by who serves it or by its stop, whichever 
     for (const side line : {side::put, side::get}) {
         ex.posted.clear();
         lines<>::waiter first, second;
-        first.coroutine = a.handle;
-        second.coroutine = b.handle;
-        l.wait(first, line, ex);
-        l.wait(second, line, ex);
+        l.wait(first, line, ex, a.handle);
+        l.wait(second, line, ex, b.handle);
         l.serve(line);
         CHECK(first.outcome == outcome::done);
         l.stop(first, line);  // too late
@@ -220,11 +236,10 @@ TEST_CASE("a report names everybody who waits, those who put first, each in thei
     slot.begin(0);
     lines<> l(&ex, 3, "frames");
     lines<>::waiter get, put, put_slot, get_thread;
-    put_slot.work_of = &slot;
     weir::detail::parker thread;
     l.wait(get, side::get, ex);
     l.wait(put, side::put, ex);
-    l.wait(put_slot, side::put, ex);
+    l.wait(put_slot, side::put, ex, std::noop_coroutine(), &slot);
     l.wait(get_thread, side::get, thread);
     CHECK(report_of(l) ==
           "\n  a coroutine waits to put into channel 'frames' (0 of 3 places taken)"
@@ -247,9 +262,7 @@ TEST_CASE("a slot that waits and its channel count the same instants") {
     slot.begin(0);
     slot.resumed(0);
     time.run_until(weir::time_point(5ns));
-    lines<>::waiter w;
-    w.measured = &slot;
-    w.coroutine = std::noop_coroutine();
+    lines<>::waiter w(&slot);
     slot.mark = 3;  // the end of its invocation; the clock has gone on a little
     l.wait(w, side::put, time);
     time.run_until(weir::time_point(20ns));
@@ -278,7 +291,6 @@ TEST_CASE("without a clock nothing is measured until the first coroutine brings 
     l.is_empty(true);
     CHECK(l.stats().elapsed == 0ns);
     ex.time += 100ns;
-    w.coroutine = std::noop_coroutine();
     l.wait(w, side::get, ex);  // measures from here on, the thread's wait too
     ex.time += 10ns;
     l.serve(side::get);
@@ -296,7 +308,6 @@ TEST_CASE("a channel that doesn't measure reads no clock") {
     counting ex;
     lines<weir::unmeasured> l(&ex);
     lines<weir::unmeasured>::waiter w;
-    w.coroutine = std::noop_coroutine();
     using line = lines<weir::unmeasured>::side;
     l.wait(w, line::get, ex);
     l.serve(line::get);
@@ -307,4 +318,84 @@ TEST_CASE("a channel that doesn't measure reads no clock") {
     CHECK(l.stats().elapsed == 0ns);
     CHECK(l.stats().get_waits.empty());
     CHECK(ex.reads == 0);
+}
+
+TEST_CASE("an operation needs the other end where somebody waits there, or all is closed") {
+    counting ex;
+    lines<weir::unmeasured> l(&ex);
+    using line = lines<weir::unmeasured>::side;
+    lines<weir::unmeasured>::waiter w;
+    const auto takes_both = [&l] { return std::pair(l.put_takes_both(), l.get_takes_both()); };
+    CHECK(takes_both() == std::pair(false, false));
+    l.wait(w, line::get, ex);
+    CHECK(takes_both() == std::pair(true, false));
+    l.stop(w, line::get);
+    CHECK(takes_both() == std::pair(false, false));
+    l.wait(w, line::put, ex);
+    CHECK(takes_both() == std::pair(false, true));
+    l.serve(line::put);
+    CHECK(takes_both() == std::pair(false, false));
+    l.wait(w, line::put, ex);
+    l.forget(w, line::put);
+    CHECK(takes_both() == std::pair(false, false));
+    l.close();
+    CHECK(takes_both() == std::pair(true, false));
+}
+
+TEST_CASE("where being empty is measured, who puts into an empty channel needs the other end") {
+    counting ex;
+    lines<> l(&ex);
+    CHECK(l.put_takes_both());
+    l.puts(1);
+    CHECK_FALSE(l.put_takes_both());
+    CHECK_FALSE(l.get_takes_both());
+    lines<>::waiter w;
+    l.wait(w, side::put, ex);
+    CHECK_FALSE(l.put_takes_both());
+    CHECK(l.get_takes_both());
+    l.forget(w, side::put);
+    CHECK_FALSE(l.get_takes_both());
+}
+
+TEST_CASE("a turn is used up by one operation in 128, or by a slot that has had its thread long") {
+    using core = weir::detail::channel_core<weir::measured>;
+    using unmeasured = weir::detail::channel_core<weir::unmeasured>::side;
+    int times = 0;
+    for (std::uint64_t count = 1'000; count < 1'000 + 10 * 127; ++count) {
+        if (core::uses_up_turn(core::side::put, count, nullptr)) ++times;
+    }
+    CHECK(times == 10);
+    counting ex;
+    const std::string stage = "stage";
+    weir::detail::slot slot(stage, 0, ex);
+    slot.begin(0);
+    slot.resumed(5'000);
+    slot.mark = 5'000 + 1'000'000;
+    CHECK_FALSE(core::uses_up_turn(core::side::put, 0, &slot));
+    ++slot.mark;
+    CHECK(core::uses_up_turn(core::side::put, 0, &slot));
+    CHECK_FALSE(weir::detail::channel_core<weir::unmeasured>::uses_up_turn(unmeasured::put, 0, &slot));
+}
+
+TEST_CASE("a line may be joined and left by one thread while others look at the channel") {
+    counting ex;
+    lines<> l(&ex);
+    std::atomic<bool> done{false};
+    std::thread looker([&] {
+        while (!done) {
+            static_cast<void>(report_of(l));
+            static_cast<void>(l.stats());
+        }
+    });
+    for (int i = 0; i < 2'000; ++i) {
+        lines<>::waiter put, get;
+        l.wait(put, side::put, ex);
+        l.wait(get, side::get, ex);
+        l.forget(put, side::put);
+        l.forget(get, side::get);
+    }
+    done = true;
+    looker.join();
+    CHECK(report_of(l).empty());
+    CHECK_FALSE(l.get_takes_both());
 }

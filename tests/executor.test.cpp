@@ -6,6 +6,7 @@
 #include <deque>
 #include <exception>
 #include <optional>
+#include <stdexcept>
 #include <type_traits>
 #include <vector>
 
@@ -123,6 +124,29 @@ TEST_CASE("a custom executor of twenty lines runs coroutines in turn, each once 
     CHECK(log == std::vector<int>{1, 2, 1, 2, 1});
 }
 
+TEST_CASE("an executor that knows no better posts what is forked") {
+    game_loop loop;
+    std::vector<int> log;
+    struct body {
+        static fire_and_forget wait_then_log(std::coroutine_handle<>& self, std::vector<int>& to) {
+            struct hand_out {
+                std::coroutine_handle<>* where;
+                bool await_ready() const noexcept { return false; }
+                void await_suspend(std::coroutine_handle<> h) const noexcept { *where = h; }
+                void await_resume() const noexcept {}
+            } waiting{&self};
+            co_await waiting;
+            to.push_back(1);
+        }
+    };
+    std::coroutine_handle<> h;
+    body::wait_then_log(h, log);
+    loop.fork(h);
+    CHECK(log.empty());
+    loop.frame();
+    CHECK(log == std::vector<int>{1});
+}
+
 TEST_CASE("schedule moves a coroutine to the executor, and its home with it") {
     game_loop loop;
     weir::detail::coroutine_env before, after;
@@ -184,4 +208,157 @@ TEST_CASE("an executor with no opinion is shared, watches nothing, and needs no 
     CHECK_FALSE(loop.exclusive());
     const weir::time_point a = loop.now();
     CHECK(loop.now() >= a);
+}
+
+namespace {
+
+// Resumes what was posted to it, all with one shift.
+class shift_worker final : public weir::executor {
+  public:
+    void post(std::coroutine_handle<> h) noexcept override { ready_.push_back(h); }
+    void add(weir::timer&) noexcept override {}
+    void cancel(weir::timer&) noexcept override {}
+    void work() {
+        shift here(*this);
+        while (!ready_.empty()) {
+            const auto h = ready_.front();
+            ready_.pop_front();
+            here.resume(h);
+        }
+    }
+    void resume_now(std::coroutine_handle<> h) { resume(h); }
+    bool idle() const noexcept { return ready_.empty(); }
+
+  private:
+    std::deque<std::coroutine_handle<>> ready_;
+};
+
+using seen = std::vector<weir::executor*>;
+
+fire_and_forget note_executor(weir::executor& ex, seen& log, int times) {
+    for (int i = 0; i < times; ++i) {
+        co_await weir::schedule(ex);
+        log.push_back(weir::detail::current_executor());
+    }
+}
+
+// Works for another executor in the middle of its own work.
+fire_and_forget work_for(weir::executor& home, shift_worker& other, seen& log) {
+    co_await weir::schedule(home);
+    log.push_back(weir::detail::current_executor());
+    other.work();
+    log.push_back(weir::detail::current_executor());
+}
+
+// Of another library: what it throws leaves the resumption, as far as whoever made the shift.
+struct foreign {
+    struct promise_type {
+        foreign get_return_object() noexcept {
+            return foreign(std::coroutine_handle<promise_type>::from_promise(*this));
+        }
+        std::suspend_always initial_suspend() const noexcept { return {}; }
+        std::suspend_always final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const { throw; }
+    };
+    explicit foreign(std::coroutine_handle<> h) noexcept : handle(h) {}
+    foreign(const foreign&) = delete;
+    foreign& operator=(const foreign&) = delete;
+    ~foreign() { handle.destroy(); }
+    std::coroutine_handle<> handle;
+};
+
+foreign throw_out(seen& log) {
+    log.push_back(weir::detail::current_executor());
+    throw std::runtime_error("out");
+    co_return;
+}
+
+fire_and_forget catch_of(weir::executor& home, shift_worker& other, seen& log) {
+    co_await weir::schedule(home);
+    try {
+        other.work();
+    } catch (const std::runtime_error&) {
+        log.push_back(weir::detail::current_executor());
+    }
+}
+
+}  // namespace
+
+TEST_CASE("one shift resumes many coroutines as the executor's, and then gives the thread back") {
+    shift_worker worker;
+    seen log;
+    note_executor(worker, log, 3);
+    note_executor(worker, log, 2);
+    CHECK(log.empty());
+    worker.work();
+    CHECK(log == seen(5, &worker));
+    CHECK(weir::detail::current_executor() == nullptr);
+}
+
+TEST_CASE("shifts nest, also of one executor, and each gives the thread back to the one before") {
+    shift_worker outer, inner;
+    seen log;
+    note_executor(inner, log, 2);
+    SECTION("of two executors") {
+        work_for(outer, inner, log);
+        outer.work();
+        CHECK(log == seen{&outer, &inner, &inner, &outer});
+    }
+    SECTION("of three") {
+        shift_worker middle;
+        work_for(middle, inner, log);
+        work_for(outer, middle, log);
+        outer.work();
+        CHECK(log == seen{&outer, &middle, &inner, &inner, &middle, &outer});
+    }
+    SECTION("of the same") {
+        work_for(inner, inner, log);
+        inner.work();
+        CHECK(log == seen(4, &inner));
+    }
+    CHECK(inner.idle());
+    CHECK(weir::detail::current_executor() == nullptr);
+}
+
+TEST_CASE("an exception that leaves a coroutine gives the thread back, past any number of shifts") {
+    shift_worker outer, inner;
+    seen log;
+    foreign first = throw_out(log), second = throw_out(log);
+    SECTION("one that resumes many") {
+        inner.post(first.handle);
+        CHECK_THROWS_AS(inner.work(), std::runtime_error);
+        CHECK(log == seen{&inner});
+    }
+    SECTION("one for a single coroutine") {
+        CHECK_THROWS_AS(inner.resume_now(first.handle), std::runtime_error);
+        CHECK(log == seen{&inner});
+    }
+    SECTION("an inner one, to the coroutine of the outer one") {
+        inner.post(first.handle);
+        catch_of(outer, inner, log);
+        outer.work();
+        CHECK(log == seen{&inner, &outer});
+    }
+    SECTION("two at a time") {
+        struct body {
+            static foreign work_for(shift_worker& other) {
+                other.work();
+                co_return;
+            }
+        };
+        foreign middle = body::work_for(inner);
+        inner.post(first.handle);
+        outer.post(middle.handle);
+        CHECK_THROWS_AS(outer.work(), std::runtime_error);
+        CHECK(log == seen{&inner});
+    }
+    CHECK(weir::detail::current_executor() == nullptr);
+    log.clear();
+    inner.post(second.handle);
+    CHECK_THROWS_AS(inner.work(), std::runtime_error);
+    note_executor(inner, log, 1);
+    inner.work();
+    CHECK(log == seen{&inner, &inner});
+    CHECK(weir::detail::current_executor() == nullptr);
 }

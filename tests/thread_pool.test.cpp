@@ -8,6 +8,7 @@
 #include <weir/task.hpp>
 #include <weir/when_all.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <coroutine>
@@ -376,4 +377,138 @@ TEST_CASE("two pools pass coroutines to each other") {
     };
     thread_pool a(1), b(1);
     CHECK(weir::sync_wait(a, traveller::commute(a, b, 500)) == 500);
+}
+
+namespace {
+
+// Goes on as one of many parts.
+class forked {
+  public:
+    explicit forked(weir::executor& ex) noexcept : executor_(&ex) {}
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> h) const noexcept { executor_->fork(h); }
+    void await_resume() const noexcept {}
+
+  private:
+    weir::executor* executor_;
+};
+
+detached log_forked(thread_pool& pool, std::vector<int>& log, int name) {
+    co_await forked(pool);
+    log.push_back(name);
+}
+
+detached count_forked(thread_pool& pool, std::atomic<int>& count) {
+    co_await forked(pool);
+    count.fetch_add(1);
+}
+
+}  // namespace
+
+TEST_CASE("forks run after the call, those of one worker last come, first served") {
+    struct body {
+        static task<> fork_three(thread_pool& pool, std::vector<int>& log) {
+            for (int i = 1; i <= 3; ++i) log_forked(pool, log, i);
+            log.push_back(0);
+            co_return;
+        }
+    };
+    std::vector<int> log;
+    {
+        thread_pool pool(1);
+        weir::sync_wait(pool, body::fork_three(pool, log));
+    }
+    CHECK(log == std::vector<int>{0, 3, 2, 1});
+}
+
+TEST_CASE("a pool that is destroyed runs what was forked, from outside and by its workers") {
+    struct body {
+        static detached fork_more(thread_pool& pool, std::atomic<int>& count) {
+            co_await weir::schedule(pool);
+            for (int i = 0; i < 100; ++i) count_forked(pool, count);
+        }
+    };
+    for (const unsigned workers : {1U, 2U, 4U}) {
+        CAPTURE(workers);
+        std::atomic<int> count{0};
+        {
+            thread_pool pool(workers);
+            for (int i = 0; i < 10; ++i) body::fork_more(pool, count);
+            for (int i = 0; i < 100; ++i) count_forked(pool, count);
+        }
+        CHECK(count.load() == 1'100);
+    }
+}
+
+TEST_CASE("the eldest fork is starved neither by the queue and the slot nor by younger forks") {
+    struct body {
+        static detached fork_on(thread_pool& pool, const std::atomic<int>& eldest, int until,
+                                std::atomic<int>& ended) {
+            co_await forked(pool);
+            if (eldest.load() < until) {
+                fork_on(pool, eldest, until, ended);
+            } else {
+                ended.fetch_add(1);
+            }
+        }
+        static task<std::uint64_t> wait_for_eldest(thread_pool& pool,
+                                                   const std::atomic<std::uint64_t>& said) {
+            std::atomic<int> eldest{0}, ended{0};
+            std::uint64_t most = 0;
+            for (int i = 1; i <= 50; ++i) {
+                const std::uint64_t before = said.load();
+                count_forked(pool, eldest);
+                fork_on(pool, eldest, i, ended);  // is younger, and its successors even more
+                while (eldest.load() < i) co_await weir::schedule(pool);
+                most = std::max(most, said.load() - before);
+                while (ended.load() < i) co_await weir::schedule(pool);
+            }
+            co_return most;
+        }
+    };
+    std::atomic<bool> stop{false};
+    std::atomic<std::uint64_t> said{0};
+    thread_pool pool(1);
+    chatter(pool, stop, said);
+    yielder(pool, stop);
+    CHECK(weir::sync_wait(pool, body::wait_for_eldest(pool, said)) <= 64);
+    stop = true;
+}
+
+TEST_CASE("forks behind a coroutine that hogs its worker are taken over by an idle one") {
+    struct hog {
+        static task<> wait_for_forks(thread_pool& pool, int forks) {
+            std::atomic<int> count{0};
+            for (int i = 0; i < forks; ++i) count_forked(pool, count);
+            while (count.load() != forks) std::this_thread::yield();
+            co_return;
+        }
+    };
+    thread_pool pool(2);
+    for (int i = 0; i < 20; ++i) {
+        weir::sync_wait(pool, hog::wait_for_forks(pool, 1));
+        weir::sync_wait(pool, hog::wait_for_forks(pool, 7));
+    }
+}
+
+TEST_CASE("a worker that waits inside a coroutine runs others as the pool's, and then goes on") {
+    struct body {
+        static task<> inner(std::vector<weir::executor*>& log) {
+            log.push_back(weir::detail::current_executor());
+            co_return;
+        }
+        static task<> outer(thread_pool& pool, int levels, std::vector<weir::executor*>& log) {
+            log.push_back(weir::detail::current_executor());
+            if (levels > 0) weir::sync_wait(pool, outer(pool, levels - 1, log));
+            weir::sync_wait(pool, inner(log));
+            log.push_back(weir::detail::current_executor());
+            co_await weir::schedule(pool);
+            log.push_back(weir::detail::current_executor());
+        }
+    };
+    thread_pool pool(1);
+    std::vector<weir::executor*> log;
+    weir::sync_wait(pool, body::outer(pool, 5, log));
+    CHECK(log == std::vector<weir::executor*>(6 * 4, &pool));
+    CHECK(weir::detail::current_executor() == nullptr);
 }

@@ -297,7 +297,7 @@ TEST_CASE("a deadlock is reported with who waits for what on which channel") {
     class owner final : public weir::detail::root_owner {
         void ended() noexcept override {}
     } nobody;
-    auto get = weir::detail::get_operation<channel<int>>(empty, {}, &slot);
+    auto get = weir::detail::get_operation<channel<int>>(empty, &slot);
     auto measured = weir::detail::make_root<std::optional<int>, decltype(get)&>(get);
     measured.start(time, &slot, nobody);
     CHECK(message_of([&] { time.run(); }) ==

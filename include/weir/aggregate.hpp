@@ -55,7 +55,7 @@ class running_aggregate final : public running_stage<Policy> {
         std::uint64_t number = 0;  // of the last one
         bool going = true;
         while (going) {
-            get_operation<input> get(in_, {}, &me);
+            get_operation<input> get(in_, &me);
             std::optional<In> item = co_await get;
             const std::int64_t began = me.mark;
             const bool ended = !item;
@@ -77,7 +77,7 @@ class running_aggregate final : public running_stage<Policy> {
             going = !ended;
             if (!ended) this->gave(me, spent);
             if (!batch) continue;
-            put_operation<output> put(out_, *batch, {}, &me);
+            put_operation<output> put(out_, *batch, &me);
             const bool taken = co_await put;
             if (!taken) {
                 in_.cancel();

@@ -16,27 +16,72 @@
 #include <algorithm>  // for std::max
 #include <coroutine>  // for std::coroutine_handle
 #include <cstdint>    // for std::uint64_t
-#include <mutex>      // for std::lock_guard
+#include <memory>     // for std::addressof, std::destroy_at
 #include <optional>   // for std::optional
 #include <stdexcept>  // for std::logic_error
 #include <utility>    // for std::move
 
 namespace weir::detail {
 
-// The part that put and get share: one try without suspending, one more under the lock when
-// suspending, and a place in the line if that fails too. `Derived::attempt(woken)` is the try.
-template <class Derived, class Channel>
-class channel_operation {
+// An operation that was given no stop token has nothing of this.
+struct no_stop {};
+
+// Ends the wait of an operation when a stop is asked for.
+template <class Channel, class Stop>
+class stop_listener {
+    using waiter = typename Channel::core_type::waiter;
+    using side = typename Channel::core_type::side;
+
+  protected:
+    explicit stop_listener(stop_token stop) noexcept : stop_(std::move(stop)) {}
+    bool stop_requested() const noexcept { return stop_.stop_requested(); }
+
+    // The callback may run at once, or from another thread before the waiter is linked: then it marks
+    // the waiter, which is looked at under the lock.
+    void listen(Channel& channel, waiter& w, side line) {
+        if (stop_.stop_possible()) on_stop_.emplace(stop_, stop_waiting{&channel, &w, line});
+    }
+    void listen_no_more() noexcept { on_stop_.reset(); }  // waits for a callback that runs right now
+
+  private:
+    struct stop_waiting {
+        Channel* channel;
+        waiter* who;
+        side line;
+        void operator()() const noexcept { channel->stop(*who, line); }
+    };
+    stop_token stop_;
+    std::optional<stop_callback<stop_waiting>> on_stop_;
+};
+template <class Channel>
+class stop_listener<Channel, no_stop> {
+  protected:
+    explicit stop_listener(no_stop) noexcept {}
+    static constexpr bool stop_requested() noexcept { return false; }
+    template <class... Ignored>
+    void listen(Ignored&...) noexcept {}
+    void listen_no_more() noexcept {}
+};
+
+// The part that put and get share: one try under the lock of its end without suspending
+// (`Derived::try_one_end`); when suspending, one under both locks (`Derived::attempt`), and a place in the
+// line if that fails too.
+//
+// It is made for every item, so the constructor writes little: most of the waiter is filled in when
+// it has to wait.
+template <class Derived, class Channel, class Stop>
+class channel_operation : stop_listener<Channel, Stop> {
+    using listener = stop_listener<Channel, Stop>;
+
   protected:
     using core = typename Channel::core_type;
     using waiter = typename core::waiter;
     using side = typename core::side;
+    using record = basic_thread_record<typename core::platform>;
     using wakes = wake_list<typename core::platform>;
 
-    channel_operation(Channel& channel, side line, slot* measured, stop_token stop) noexcept
-        : channel_(&channel), line_(line), stop_(std::move(stop)) {
-        waiter_.measured = measured;
-    }
+    channel_operation(Channel& channel, side line, void* item, slot* measured, Stop stop) noexcept
+        : listener(std::move(stop)), channel_(&channel), waiter_(item, measured), line_(line) {}
     channel_operation(const channel_operation&) = delete;
     channel_operation& operator=(const channel_operation&) = delete;
 
@@ -46,61 +91,27 @@ class channel_operation {
     }
 
   public:
-    bool await_ready() noexcept {
-        wakes woken;
-        {
-            const std::lock_guard guard(channel_->mutex());
-            yields_ = channel_->uses_up_turn(waiter_.measured);
-            if (yields_) return false;
-            waiter_.outcome = self().attempt(woken);
-        }
-        core::wake_all(woken);
-        if (waiter_.outcome != outcome::pending) return true;
-        if (!stop_.stop_requested()) return false;
-        waiter_.outcome = outcome::stopped;
+    // Not inlined, nor is what await_suspend calls: see WEIR_NOINLINE.
+    WEIR_NOINLINE bool await_ready() noexcept {
+        record* const me = record::mine();
+        if (me != nullptr) me->count_operation();
+        if (!self().try_one_end(me)) return false;
+        waiter_.outcome = outcome::done;
         return true;
     }
 
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
-        const coroutine_env env = env_of(h);
-        executor* const home = env.home;
-        if (home == nullptr) return ready_without_executor();
-        waiter_.coroutine = h;
-        waiter_.home = home;
-        waiter_.work_of = env.measured;
-        // The callback may run at once, or from another thread before the waiter is linked below:
-        // then it marks the waiter, which is looked at under the lock.
-        if (stop_.stop_possible()) on_stop_.emplace(stop_, stop_waiting{channel_, &waiter_, line_});
-        wakes woken;
-        {
-            const std::lock_guard guard(channel_->mutex());
-            waiter_.outcome = self().attempt(woken);
-            if (waiter_.outcome == outcome::pending) {
-                if (waiter_.stop_seen) {
-                    waiter_.outcome = outcome::stopped;
-                } else {
-                    suspended_ = true;
-                    channel_->wait_in_line(waiter_, line_, *home);
-                    return true;  // this frame may be running elsewhere once the lock is released
-                }
-            }
-        }
-        core::wake_all(woken);
-        if (!yields_) return false;
-        suspended_ = true;
-        channel_->turn_ends(waiter_);
-        home->post(h);  // this frame may be running elsewhere from here on
-        return true;
+        return suspend(h, env_of(h));
     }
 
-    // For whoever accounts the wait (task's await_transform): when the item was handed over; 0 if
-    // that is not known.
+    // For whoever accounts the wait (task's await_transform), after a suspension: when the item was
+    // handed over; 0 if that is not known.
     std::int64_t ready_at() const noexcept { return waiter_.ready; }
 
   protected:
     void resumed() noexcept {
-        on_stop_.reset();  // waits for a callback that runs right now
+        listener::listen_no_more();
         if constexpr (Channel::policy_type::statistics) {
             if (suspended_ && waiter_.measured != nullptr) {
                 waiter_.measured->resumed(clock_of(*waiter_.measured));
@@ -112,24 +123,56 @@ class channel_operation {
     waiter waiter_;
 
   private:
-    struct stop_waiting {
-        Channel* channel;
-        waiter* who;
-        side line;
-        void operator()() const noexcept { channel->stop(*who, line); }
-    };
-
     Derived& self() noexcept { return static_cast<Derived&>(*this); }
+
+    WEIR_NOINLINE bool suspend(std::coroutine_handle<> h, const coroutine_env env) {
+        executor* const home = env.home;
+        if (home == nullptr) return ready_without_executor();
+        waiter_.is_coroutine(h, home, env.measured);
+        listener::listen(*channel_, waiter_, line_);
+        if constexpr (Channel::policy_type::statistics) {
+            slot* const measured = waiter_.measured;
+            if (measured != nullptr && measured->watch.is_behind()) {
+                measured->catch_up(clock_of(*measured));
+            }
+        }
+        wakes woken;
+        bool yields;
+        {
+            const typename core::both_ends held(*channel_, record::mine());
+            yields = core::uses_up_turn(line_, channel_->count_at(line_), waiter_.measured);
+            waiter_.outcome = self().attempt(woken);
+            if (waiter_.outcome == outcome::pending) {
+                if (waiter_.stop_seen) {
+                    waiter_.outcome = outcome::stopped;
+                } else {
+                    suspended_ = true;
+                    channel_->wait_in_line(waiter_, line_, *home);
+                    return true;  // this frame may be running elsewhere once the locks are released
+                }
+            }
+        }
+        core::wake_all(woken);
+        if (!yields) return false;
+        suspended_ = true;
+        channel_->turn_ends(waiter_);
+        home->post(h);  // this frame may be running elsewhere from here on
+        return true;
+    }
 
     // A coroutine that nobody could wake: fine as long as it need not wait. Its turn never ends.
     bool ready_without_executor() {
         wakes woken;
-        if (yields_) {
-            const std::lock_guard guard(channel_->mutex());
+        {
+            const typename core::both_ends held(*channel_);
             waiter_.outcome = self().attempt(woken);
         }
         core::wake_all(woken);
         if (waiter_.outcome != outcome::pending) return false;
+        if (listener::stop_requested()) {
+            waiter_.outcome = outcome::stopped;
+            return false;
+        }
         throw std::logic_error(
             "weir: a channel has to suspend a coroutine that no executor runs; start it with "
             "sync_wait or when_all, or co_await schedule(executor) first");
@@ -137,26 +180,29 @@ class channel_operation {
 
     side line_;
     bool suspended_ = false;
-    bool yields_ = false;
-    stop_token stop_;
-    std::optional<stop_callback<stop_waiting>> on_stop_;
 };
 
-template <class Channel>
+template <class Channel, class Stop = no_stop>
 class [[nodiscard("co_await this, or nothing is put")]] put_operation
-    : public channel_operation<put_operation<Channel>, Channel> {
-    using base = channel_operation<put_operation<Channel>, Channel>;
+    : public channel_operation<put_operation<Channel, Stop>, Channel, Stop> {
+    using base = channel_operation<put_operation, Channel, Stop>;
     using T = typename Channel::value_type;
 
   public:
-    put_operation(Channel& channel, T& item, stop_token stop, slot* measured = nullptr) noexcept
-        : base(channel, base::side::put, measured, std::move(stop)) {
-        this->waiter_.item = &item;
-    }
+    explicit put_operation(Channel& channel, T& item, slot* measured = nullptr, Stop stop = {}) noexcept
+        : base(channel, base::side::put, &item, measured, std::move(stop)) {}
 
     bool await_resume() noexcept {
         this->resumed();
         return this->waiter_.outcome == outcome::done;
+    }
+
+    bool try_one_end(typename base::record* me) noexcept {
+        if (this->channel_->put_takes_both()) return false;
+        const typename base::core::put_guard held(this->channel_->put_end_.lock, me);
+        return !base::core::uses_up_turn(base::side::put, this->channel_->count_at(base::side::put),
+                                         this->waiter_.measured) &&
+               this->channel_->put_here(*static_cast<T*>(this->waiter_.item));
     }
 
     outcome attempt(typename base::wakes& woken) noexcept {
@@ -172,42 +218,83 @@ class held_copy {
     T copy_;
 };
 
-template <class Channel>
+template <class Channel, class Stop = no_stop>
 class [[nodiscard("co_await this, or nothing is put")]] put_copy_operation
-    : held_copy<typename Channel::value_type>, public put_operation<Channel> {
+    : held_copy<typename Channel::value_type>, public put_operation<Channel, Stop> {
     using T = typename Channel::value_type;
 
   public:
-    put_copy_operation(Channel& channel, const T& item, stop_token stop)
-        : held_copy<T>(item), put_operation<Channel>(channel, this->copy_, std::move(stop)) {}
+    put_copy_operation(Channel& channel, const T& item, Stop stop = {})
+        : held_copy<T>(item),
+          put_operation<Channel, Stop>(channel, this->copy_, nullptr, std::move(stop)) {}
 };
 
-template <class Channel>
+// Where an item arrives: whoever takes it out of the channel, or hands it over, constructs it here,
+// and that is what `outcome::done` says. An optional would be written in two parts and read in one,
+// which makes the processor wait until both are in the cache (5 ns).
+template <class T>
+class landing_place {
+  public:
+    landing_place() noexcept {}
+    landing_place(const landing_place&) = delete;
+    landing_place& operator=(const landing_place&) = delete;
+    ~landing_place() {}
+
+    T* address() noexcept { return std::addressof(item_); }
+    WEIR_ALWAYS_INLINE std::optional<T> take() noexcept {
+        std::optional<T> item(std::move(item_));
+        destroy();
+        return item;
+    }
+    void destroy() noexcept { std::destroy_at(address()); }
+
+  private:
+    union {
+        T item_;
+    };
+};
+
+template <class Channel, class Stop = no_stop>
 class [[nodiscard("co_await this, or nothing is got")]] get_operation
-    : public channel_operation<get_operation<Channel>, Channel> {
-    using base = channel_operation<get_operation<Channel>, Channel>;
+    : public channel_operation<get_operation<Channel, Stop>, Channel, Stop> {
+    using base = channel_operation<get_operation, Channel, Stop>;
     using T = typename Channel::value_type;
 
   public:
-    get_operation(Channel& channel, stop_token stop, slot* measured = nullptr) noexcept
-        : base(channel, base::side::get, measured, std::move(stop)) {
-        this->waiter_.item = &item_;
+    explicit get_operation(Channel& channel, slot* measured = nullptr, Stop stop = {}) noexcept
+        : base(channel, base::side::get, nullptr, measured, std::move(stop)) {
+        this->waiter_.item = place_.address();
+    }
+    // An item that nobody fetched: its coroutine was destroyed while it was on its way.
+    ~get_operation() {
+        if (this->waiter_.outcome == outcome::done) place_.destroy();
     }
 
-    std::optional<T> await_resume() noexcept {
+    WEIR_ALWAYS_INLINE std::optional<T> await_resume() noexcept {
         this->resumed();
-        return std::move(item_);
+        if (this->waiter_.outcome != outcome::done) return std::nullopt;
+        this->waiter_.outcome = outcome::fetched;
+        return place_.take();
     }
 
     // The item's number in the order of the gets, from 0; after an item was got.
     std::uint64_t number() const noexcept { return this->waiter_.number; }
 
+    bool try_one_end(typename base::record* me) noexcept {
+        if (this->channel_->get_takes_both()) return false;
+        const typename base::core::get_guard held(this->channel_->get_end_.lock, me);
+        return !base::core::uses_up_turn(base::side::get, this->channel_->count_at(base::side::get),
+                                         this->waiter_.measured) &&
+               this->channel_->get_here(place_.address(), this->waiter_.number);
+    }
+
     outcome attempt(typename base::wakes& woken) noexcept {
-        return this->channel_->take(item_, this->waiter_.number, this->waiter_.measured, woken);
+        return this->channel_->take(place_.address(), this->waiter_.number, this->waiter_.measured,
+                                    woken);
     }
 
   private:
-    std::optional<T> item_;
+    landing_place<T> place_;
 };
 
 // Blocks the thread until `w` is answered or the time is over. Where `ex`, the channel's executor, has
@@ -248,14 +335,13 @@ template <class Channel>
 channel_status block_on_put(Channel& channel, typename Channel::value_type& item, duration timeout) {
     using core = typename Channel::core_type;
     typename core::parker flag;
-    typename core::waiter w;
-    w.thread = &flag;
-    w.item = &item;
+    typename core::waiter w(&item, nullptr);
+    w.is_thread(&flag);
     wake_list<typename core::platform> woken;
     executor* ex = nullptr;
     outcome how;
     {
-        const std::lock_guard guard(channel.mutex());
+        const typename core::both_ends held(channel);
         how = channel.offer(item, nullptr, woken);
         if (how == outcome::pending) ex = channel.wait_in_line(w, core::side::put);
     }
@@ -271,21 +357,20 @@ get_result<typename Channel::value_type> block_on_get(Channel& channel, duration
     using T = typename Channel::value_type;
     using core = typename Channel::core_type;
     typename core::parker flag;
-    typename core::waiter w;
-    std::optional<T> item;
-    w.thread = &flag;
-    w.item = &item;
+    landing_place<T> place;
+    typename core::waiter w(place.address(), nullptr);
+    w.is_thread(&flag);
     wake_list<typename core::platform> woken;
     executor* ex = nullptr;
     outcome how;
     {
-        const std::lock_guard guard(channel.mutex());
-        how = channel.take(item, w.number, nullptr, woken);
+        const typename core::both_ends held(channel);
+        how = channel.take(place.address(), w.number, nullptr, woken);
         if (how == outcome::pending) ex = channel.wait_in_line(w, core::side::get);
     }
     core::wake_all(woken);
     if (how == outcome::pending) how = block(channel, w, core::side::get, flag, ex, timeout);
-    if (item) return get_result<T>(std::move(*item));
+    if (how == outcome::done) return get_result<T>(*place.take());
     return get_result<T>(how == outcome::timed_out ? channel_status::timed_out
                                                    : channel_status::closed);
 }

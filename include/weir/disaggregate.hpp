@@ -59,7 +59,7 @@ class running_disaggregate final : public running_stage<Policy> {
         this->arrive(me);
         bool going = true;
         while (going) {
-            get_operation<input> get(in_, {}, &me);
+            get_operation<input> get(in_, &me);
             std::optional<In> whole = co_await get;
             if (!whole) break;
             std::optional<std::ranges::iterator_t<In>> at;
@@ -80,7 +80,7 @@ class running_disaggregate final : public running_stage<Policy> {
                     this->gave(me, spent);
                 }
                 if (!item) break;
-                put_operation<output> put(out_, *item, {}, &me);
+                put_operation<output> put(out_, *item, &me);
                 going = co_await put;
             }
             if (!going) in_.cancel();

@@ -35,6 +35,14 @@ class executor {
     /// otherwise.
     virtual void post(std::coroutine_handle<> h) noexcept = 0;
 
+    /// The same for a coroutine that has not begun, one of many parts of something: in whatever order
+    /// and on whatever thread of the executor suits it.
+    virtual void fork(std::coroutine_handle<> h) noexcept { post(h); }
+
+    /// True if a coroutine of this executor that has suspended may have its thread go on with one of the
+    /// parts at once, before anything that was posted.
+    [[nodiscard]] virtual bool continues_with_forks() const noexcept { return false; }
+
     /// Posts `t.waiter()` at `t.deadline()` or later, never before. A `timer_queue` does the work:
     /// `if (!timers.add(t)) post(t.waiter());`
     virtual void add(timer& t) noexcept = 0;
@@ -89,12 +97,25 @@ class executor {
 
     /// Resumes a posted coroutine on this thread, as one of this executor's; returns when it has
     /// suspended or ended. The stack stays flat however many coroutines hand over to each other.
-    void resume(std::coroutine_handle<> h) {
-        executor* const before = detail::current_executor();
-        detail::current_executor() = this;
-        detail::trampoline::run(h);
-        detail::current_executor() = before;
-    }
+    void resume(std::coroutine_handle<> h) { shift(*this).resume(h); }
+
+    /// What `resume` sets up, for a thread that resumes many: made there once, it may resume any
+    /// number of coroutines until it is destroyed there. Shifts on a thread nest.
+    class shift {
+      public:
+        explicit shift(executor& ex) noexcept : before_(detail::current_executor()) {
+            detail::current_executor() = &ex;
+        }
+        shift(const shift&) = delete;
+        shift& operator=(const shift&) = delete;
+        ~shift() { detail::current_executor() = before_; }
+
+        void resume(std::coroutine_handle<> h) { trampoline_.resume(h); }
+
+      private:
+        executor* const before_;
+        detail::trampoline trampoline_;
+    };
 };
 
 namespace detail {

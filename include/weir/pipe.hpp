@@ -98,12 +98,12 @@ class running_pipe final : public running_stage<Policy> {
         [[maybe_unused]] coroutine_env& env = co_await my_env();
         this->arrive(me);
         while (true) {
-            get_operation<input> get(in_, {}, &me);
+            get_operation<input> get(in_, &me);
             std::optional<In> item = co_await get;
             if (!item) break;
             std::optional<Out> result;
             std::exception_ptr error;
-            const std::int64_t began = me.mark;
+            [[maybe_unused]] const std::int64_t began = me.mark;
             try {
                 if constexpr (awaitable<typename types::call>) {
                     auto pending = std::invoke(f_, std::move(*item));
@@ -116,15 +116,24 @@ class running_pipe final : public running_stage<Policy> {
                 error = std::current_exception();
             }
             item.reset();  // its destructor is part of the work
-            const std::int64_t spent = this->work_done(me, began);
+            [[maybe_unused]] std::int64_t spent = 0;
+            if constexpr (awaitable<typename types::call>) {
+                spent = this->work_done(me, began);
+            } else if (error) {
+                this->failed(me);
+            }
             if (error) {
                 if (this->tolerates(me, get.number(), std::move(error))) continue;
                 in_.cancel();
                 break;
             }
-            this->succeeded(me, spent);
+            if constexpr (awaitable<typename types::call>) {
+                this->succeeded(me, spent);
+            } else {
+                this->succeeded(me);
+            }
             if (!result) continue;
-            put_operation<output> put(out_, *result, {}, &me);
+            put_operation<output> put(out_, *result, &me);
             const bool taken = co_await put;
             if (!taken) {
                 in_.cancel();
@@ -141,7 +150,7 @@ class running_pipe final : public running_stage<Policy> {
         this->arrive(me);
         bool going = true;
         while (going) {
-            get_operation<input> get(in_, {}, &me);
+            get_operation<input> get(in_, &me);
             std::optional<In> item = co_await get;
             if (!item) break;
             std::optional<typename types::result> values;
@@ -177,7 +186,7 @@ class running_pipe final : public running_stage<Policy> {
                 }
                 if (!result) break;
                 spent += this->work_done(me, began);
-                put_operation<output> put(out_, *result, {}, &me);
+                put_operation<output> put(out_, *result, &me);
                 taken = co_await put;
                 began = me.mark;
             }

@@ -41,10 +41,14 @@ class [[nodiscard]] root {
         if (handle_) handle_.destroy();
     }
 
-    void start(executor& home, slot* measured, root_owner& owner) noexcept {
+    // It is then to be resumed on `home`.
+    std::coroutine_handle<> prepare(executor& home, slot* measured, root_owner& owner) noexcept {
         handle_.promise().env() = coroutine_env{&home, measured};
         handle_.promise().owner = &owner;
-        home.post(handle_);
+        return handle_;
+    }
+    void start(executor& home, slot* measured, root_owner& owner) noexcept {
+        home.post(prepare(home, measured, owner));
     }
 
     bool done() const noexcept { return !handle_ || handle_.done(); }

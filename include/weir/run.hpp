@@ -100,7 +100,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         : public detail::get_operation<queue> {
       public:
         explicit next_operation(run& r) noexcept
-            : detail::get_operation<queue>(*r.out_, {}), run_(&r) {}
+            : detail::get_operation<queue>(*r.out_), run_(&r) {}
         std::optional<T> await_resume() {
             std::optional<T> item = detail::get_operation<queue>::await_resume();
             if (!item) run_->at_end();

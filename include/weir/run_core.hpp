@@ -19,6 +19,7 @@
 #include <weir/stats.hpp>
 #include <weir/stop_token.hpp>
 
+#include <algorithm>  // for std::min
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t
 #include <exception>  // for std::exception_ptr
@@ -76,6 +77,9 @@ class run_core final : public run_context {
         stages_.push_back(std::move(stage));
     }
 
+    // The last queue is also the sink's, which has no stage of its own: see `running_sink`.
+    void merge_sink(const stage_options& options) { merged_sink_.emplace(options); }
+
     void start() {
         std::size_t workers = 0;
         for (auto& stage : stages_) {
@@ -125,6 +129,7 @@ class run_core final : public run_context {
         pipeline_stats s;
         for (const auto& stage : stages_) s.stages.push_back(stage->stats());
         for (const auto& queue : queues_) s.channels.push_back(queue->stats());
+        if (merged_sink_) split_sink(s);
         s.elapsed = home().now() - begin_;
         return s;
     }
@@ -147,6 +152,27 @@ class run_core final : public run_context {
         run_core* run;
         void operator()() const noexcept { run->cancel(); }
     };
+
+    // What the two queues and the slot between them would hold: a sink passes on what it can.
+    void split_sink(pipeline_stats& s) const {
+        stage_stats sink;
+        sink.name = merged_sink_->name;
+        sink.kind = "sink";
+        sink.concurrency = 1;
+        sink.slots.resize(1);
+        s.stages.push_back(sink);
+        channel_stats& before = s.channels.back();
+        channel_stats behind = before;
+        const std::size_t all = before.size;
+        behind.name = merged_sink_->name;
+        behind.capacity = merged_sink_->capacity;
+        behind.size = std::min(all, behind.capacity);
+        behind.num_put = behind.num_get + behind.size;
+        before.capacity -= 1 + behind.capacity;
+        before.size = all - std::min(all, behind.capacity + 1);
+        before.num_get = behind.num_put + (all > behind.capacity ? 1 : 0);
+        s.channels.push_back(behind);
+    }
 
     std::shared_ptr<const pipeline_stats> frozen() const noexcept {
         const std::lock_guard guard(lock_);
@@ -201,6 +227,7 @@ class run_core final : public run_context {
         }
     }
 
+    std::optional<stage_options> merged_sink_;
     time_point begin_{};
     bool started_ = false;
     bool joined_ = false;

@@ -71,10 +71,19 @@ class running_stage {
         if constexpr (Policy::statistics) me.resumed(now());
     }
 
-    // One step is done: what follows begins now. One reading of the clock.
+    // What follows begins now. One reading of the clock.
     void tick(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
-            me.mark = now();
+            me.catch_up(now());
+        } else {
+            static_cast<void>(me);
+        }
+    }
+
+    // Something was done that is no invocation and can't wait: its end is the end of what comes next.
+    void went_on(slot& me) const noexcept {
+        if constexpr (Policy::statistics) {
+            me.watch.went_on();
         } else {
             static_cast<void>(me);
         }
@@ -87,7 +96,8 @@ class running_stage {
         return me.mark - began;
     }
 
-    // An invocation that is no part of a rate of failures: none of its kind is ever tolerated.
+    // An invocation that is no part of a rate of failures: none of its kind is ever tolerated. `spent`
+    // is what `work_done` gave.
     void gave(slot& me, std::int64_t spent) const noexcept {
         if constexpr (Policy::statistics) {
             me.tasks.record(spent);
@@ -97,10 +107,30 @@ class running_stage {
         }
     }
 
-    void succeeded(slot& me, std::int64_t spent) noexcept {
-        gave(me, spent);
+    // The same for one that can't wait: at most one reading of the clock, now and for it alone, or
+    // later and for others, too.
+    void gave(slot& me) const noexcept {
+        if constexpr (Policy::statistics) {
+            if (me.watch.finished_one()) tick(me);
+        } else {
+            static_cast<void>(me);
+        }
+    }
+
+    template <class... Spent>
+    void succeeded(slot& me, Spent... spent) noexcept {
+        gave(me, spent...);
         if (counts_) invocations_.fetch_add(1, std::memory_order_relaxed);
         if (run_counts_) run_.count_success();
+    }
+
+    // An invocation that can't wait threw. One reading of the clock.
+    void failed(slot& me) const noexcept {
+        if constexpr (Policy::statistics) {
+            me.catch_up_failed(now());
+        } else {
+            static_cast<void>(me);
+        }
     }
 
     // An invocation threw. False: that is more than is tolerated, and the run stops.
@@ -112,7 +142,10 @@ class running_stage {
     // It takes nothing any more. The last of the stage's workers closes what they put into.
     template <class Channel>
     void leave(slot& me, Channel& output) noexcept {
-        if constexpr (Policy::statistics) me.enter(slot_state::off, now());
+        if constexpr (Policy::statistics) {
+            tick(me);
+            me.enter(slot_state::off, me.mark);
+        }
         run_.worker_left();  // before the end is to be seen behind it
         if (present_.fetch_sub(1, std::memory_order_acq_rel) == 1) output.close();
     }
@@ -152,7 +185,7 @@ running_stage<Policy>::running_stage(run_context& run, const char* kind,
                        "names an executor that runs everything by itself (virtual time), and the run "
                        "is elsewhere; start the whole run there");
     for (std::size_t i = 0; i < options.concurrency; ++i) {
-        slots_.push_back(std::make_unique<slot>(name_, i, run.home()));
+        slots_.push_back(std::make_unique<slot>(name_, i, run.home(), run.home().exclusive()));
     }
     workers_.reserve(options.concurrency);
 }

@@ -33,11 +33,11 @@ class running_sink final : public running_stage<Policy> {
     worker pass_on(slot& me) {
         this->arrive(me);
         while (true) {
-            get_operation<queue> get(in_, {}, &me);
+            get_operation<queue> get(in_, &me);
             std::optional<T> item = co_await get;
             if (!item) break;
-            this->tick(me);
-            put_operation<queue> put(out_, *item, {}, &me);
+            this->went_on(me);
+            put_operation<queue> put(out_, *item, &me);
             const bool taken = co_await put;
             if (!taken) {
                 in_.cancel();
@@ -64,9 +64,17 @@ struct sink_stage : stage_base {
     static channel<In, Policy>& attach(Self&& self, run_core<Policy>& run, channel<In, Policy>& in) {
         run.check(self.options.concurrency == 1, self.options,
                   "is the sink: it passes one item on after the other, its concurrency is 1");
-        auto& out = run.template add_queue<In>(self.options);
-        run.add_stage(std::make_unique<running_sink<In, Policy>>(run, self.options, in, out));
-        return out;
+        if constexpr (!Policy::statistics) {
+            // With nobody to see the difference, one queue that holds as much as the two and the slot
+            // between them: a fifth of the time of an item in a pipeline of three stages that do nothing.
+            run.merge_sink(self.options);
+            in.set_capacity(in.capacity() + 1 + self.options.capacity);
+            return in;
+        } else {
+            auto& out = run.template add_queue<In>(self.options);
+            run.add_stage(std::make_unique<running_sink<In, Policy>>(run, self.options, in, out));
+            return out;
+        }
     }
 };
 

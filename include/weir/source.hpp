@@ -202,7 +202,7 @@ class running_source final : public running_stage<Policy> {
         while (true) {
             std::optional<Out> item;
             std::exception_ptr error;
-            const std::int64_t began = me.mark;
+            [[maybe_unused]] const std::int64_t began = me.mark;
             try {
                 if constexpr (items::waits) {
                     auto got = co_await items_.next(env);
@@ -213,16 +213,25 @@ class running_source final : public running_stage<Policy> {
             } catch (...) {
                 error = std::current_exception();
             }
-            const std::int64_t spent = this->work_done(me, began);
+            [[maybe_unused]] std::int64_t spent = 0;
+            if constexpr (items::waits) {
+                spent = this->work_done(me, began);
+            } else if (error) {
+                this->failed(me);
+            }
             if (error) {
                 // Where it stands is unknown, so there is no next item to go on with.
                 this->gave_up(me, number, std::move(error));
                 break;
             }
             if (!item) break;
-            this->gave(me, spent);
+            if constexpr (items::waits) {
+                this->gave(me, spent);
+            } else {
+                this->gave(me);
+            }
             ++number;
-            put_operation<output> put(out_, *item, {}, &me);
+            put_operation<output> put(out_, *item, &me);
             const bool taken = co_await put;
             if (!taken) break;
         }

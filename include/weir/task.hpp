@@ -5,6 +5,7 @@
 
 #include <weir/awaitable.hpp>
 #include <weir/detail/env.hpp>
+#include <weir/detail/frame_pool.hpp>
 #include <weir/detail/result.hpp>
 #include <weir/detail/slot.hpp>
 #include <weir/detail/transfer.hpp>
@@ -12,6 +13,7 @@
 
 #include <concepts>     // for std::same_as
 #include <coroutine>    // for std::coroutine_handle
+#include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t
 #include <exception>    // for std::current_exception
 #include <type_traits>  // for std::is_void_v
@@ -23,6 +25,9 @@ template <class T>
 class task;
 
 namespace detail {
+
+template <class T>
+class joined_task;
 
 template <class A>
 inline constexpr bool is_task = false;
@@ -66,7 +71,7 @@ class observed {
         }
     }
 
-    decltype(auto) await_resume() {
+    WEIR_ALWAYS_INLINE decltype(auto) await_resume() {
         if (suspended_) {
             const std::int64_t now = clock_of(*env_->measured);
             if constexpr (requires { inner_.ready_at(); }) {
@@ -85,9 +90,25 @@ class observed {
     bool suspended_ = false;
 };
 
+// What a task tells instead of an awaiter that it has ended: a join of several.
+class task_join {
+  public:
+    // The last thing that happens to the task; may destroy it. `here`: where it ended. What is to
+    // run next on its thread.
+    virtual std::coroutine_handle<> task_ended(executor* here, std::coroutine_handle<> it) noexcept = 0;
+
+  protected:
+    ~task_join() = default;
+};
+
 class task_promise_base {
   public:
     coroutine_env& env() noexcept { return env_; }
+
+    static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
+    static void operator delete(void* frame, std::size_t size) noexcept {
+        frame_pool::free(frame, size);
+    }
 
     std::suspend_always initial_suspend() const noexcept { return {}; }
 
@@ -97,6 +118,7 @@ class task_promise_base {
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             task_promise_base& p = h.promise();
+            if (p.join_ != nullptr) return p.join_->task_ended(p.env_.home, h);
             if (p.awaiter_home_ != nullptr && p.awaiter_home_ != p.env_.home) {
                 if (slot* const measured = p.env_.measured) {
                     p.went_home_ = true;
@@ -138,8 +160,14 @@ class task_promise_base {
         env_ = env;
     }
 
+    void joined_by(task_join& join, executor& home) noexcept {
+        join_ = &join;
+        env_.home = &home;
+    }
+
   private:
     coroutine_env env_;
+    task_join* join_ = nullptr;
     std::coroutine_handle<> awaiter_;
     executor* awaiter_home_ = nullptr;
     bool went_home_ = false;  // by a post, which the slot has to be told of
@@ -189,7 +217,10 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
         if (handle_) handle_.destroy();
     }
 
-    task(task&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+    task(task&& other) noexcept
+        : handle_(handle::from_address(detail::in_register(other.handle_.address()))) {
+        other.handle_ = {};
+    }
     task& operator=(task&& other) noexcept {
         if (this != &other) {
             if (handle_) handle_.destroy();
@@ -203,6 +234,7 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
 
   private:
     friend promise_type;
+    friend class detail::joined_task<T>;
     using handle = std::coroutine_handle<promise_type>;
 
     explicit task(handle h) noexcept : handle_(h) {}
@@ -229,6 +261,34 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
 };
 
 namespace detail {
+
+// A task that is started, and not awaited by a coroutine.
+template <class T>
+class joined_task {
+  public:
+    explicit joined_task(task<T>&& t) noexcept : task_(std::move(t)) {}
+
+    // The task is then to be resumed on `home`. Tells `join` when it has ended.
+    std::coroutine_handle<> start(task_join& join, executor& home) noexcept {
+        task_.handle_.promise().joined_by(join, home);
+        return task_.handle_;
+    }
+    bool has_exception() const noexcept { return task_.handle_.promise().result.has_exception(); }
+    std::exception_ptr exception() const noexcept {
+        return task_.handle_.promise().result.exception();
+    }
+    T take() { return task_.handle_.promise().result.take(); }
+
+    // Leaves the frame to whoever is told of its end, and takes it by `of`.
+    void release() noexcept { task_.handle_ = nullptr; }
+    static joined_task of(std::coroutine_handle<> ended) noexcept {
+        using promise = task_promise<T>;
+        return joined_task(task<T>(std::coroutine_handle<promise>::from_address(ended.address())));
+    }
+
+  private:
+    task<T> task_;
+};
 
 template <class T>
 task<T> task_promise<T>::get_return_object() noexcept {

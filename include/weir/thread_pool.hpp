@@ -4,12 +4,14 @@
 #define WEIR_THREAD_POOL_HPP
 
 #include <weir/clock.hpp>
-#include <weir/detail/deque.hpp>
 #include <weir/detail/injector.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/platform.hpp>
 #include <weir/detail/spin_lock.hpp>
+#include <weir/detail/thread_record.hpp>
+#include <weir/detail/trail.hpp>
 #include <weir/detail/watch.hpp>
+#include <weir/detail/worker_queues.hpp>
 #include <weir/executor.hpp>
 #include <weir/locked_timers.hpp>
 #include <weir/timer.hpp>
@@ -32,23 +34,25 @@ namespace weir {
 ///
 /// A coroutine posted by a worker goes into that worker's next-to-run slot, and who was there to
 /// the end of the worker's queue; one that posts itself (a yield) goes to the end of the queue at
-/// once. Idle workers steal only what has waited for 5 us, so that coroutines which chat stay on
-/// one core.
+/// once. Parts of something large (`fork`) are taken last come, first served. Idle workers steal
+/// lazily, so that coroutines which chat stay on one core (`detail/trail.hpp`).
 ///
 /// Order: the slot runs three times in a row at most. So a coroutine that n others are queued
-/// before starts after at most 5 n + 4 resumptions of its worker (70 (n + 1) if more than 256 are
-/// queued), and one posted from outside after at most 61 (n + 1) of any worker, however busy its
-/// neighbours are.
+/// before starts after at most 5 n + 4 resumptions of its worker, one posted from outside after at
+/// most 61 (n + 1) of any worker, and the eldest fork after at most 64 of its worker, however
+/// busy its neighbours are.
 /// Threads: any may post and add timers. Nothing is ever resumed inside `post`.
 /// Lifetime: the destructor runs what is still posted, then joins. All coroutines that use the pool
 /// have to end by that; no timer may be pending.
 /// Errors: an exception that leaves a resumed coroutine, or no memory for a queue to grow:
 /// std::terminate.
+/// Source: Chase and Lev's deque (detail/deque.hpp); the slot and its bound are Go's and tokio's.
 /// Cost: idle workers sleep. While at least one works, one idle worker looks for work at least
 /// every millisecond, which is also how long a coroutine may wait behind another that hogs their
-/// worker (0.1 ms on average). A hand-over between two coroutines on one worker: 23 ns.
+/// worker (0.1 ms on average). A hand-over between two coroutines on one worker: 12 ns.
 template <class Platform = detail::standard_platform>
 class basic_thread_pool final : public executor {
+    using record = detail::basic_thread_record<Platform>;
     struct worker;
 
   public:
@@ -61,7 +65,7 @@ class basic_thread_pool final : public executor {
                            "or for none to get one a core")
                      : workers),
           workers_(new worker[count_]),
-          trails_(new trail[count_]),
+          trails_(new detail::basic_trail<Platform>[count_]),
           watch_(count_) {
         threads_.reserve(count_);
         for (unsigned i = 0; i < count_; ++i) {
@@ -88,24 +92,27 @@ class basic_thread_pool final : public executor {
     /// How many threads it has.
     [[nodiscard]] unsigned workers() const noexcept { return count_; }
 
-    void post(std::coroutine_handle<> h) noexcept override {
+    // Not inlined, as all that calls `current`: see WEIR_NOINLINE.
+    WEIR_NOINLINE void post(std::coroutine_handle<> h) noexcept override {
         worker* const me = current();
-        if (me == nullptr || me->pool != this) {
-            inbox_.push(h.address());
-            watch_.call();
-            return;
+        if (me == nullptr || me->pool != this) return post_from_outside(h);
+        if (h.address() == me->running) return push(*me, h.address());
+        if (void* const displaced = me->exchange_next(h.address(), me->thread())) {
+            return push(*me, displaced);
         }
-        void* const before = me->next.load(std::memory_order_relaxed);
-        if (h.address() == me->running) {
-            push(*me, h.address());
-        } else if (before == nullptr) {
-            // release; pairs with the exchange in take_next(): a thief sees the coroutine
-            me->next.store(h.address(), std::memory_order_release);
-            if (watch_.unwatched()) watch_.call();
-        } else if (void* const displaced =
-                       me->next.exchange(h.address(), std::memory_order_acq_rel)) {
-            push(*me, displaced);
-        }
+        if (watch_.unwatched()) watch_.call();
+    }
+
+    WEIR_NOINLINE void fork(std::coroutine_handle<> h) noexcept override {
+        worker* const me = current();
+        if (me == nullptr || me->pool != this) return post_from_outside(h);
+        me->forks.push_bottom(h.address());
+        if (watch_.listening() || watch_.unwatched()) watch_.call();
+    }
+
+    [[nodiscard]] WEIR_NOINLINE bool continues_with_forks() const noexcept override {
+        const worker* const me = current();
+        return me != nullptr && me->pool == this;
     }
 
     void add(timer& t) noexcept override {
@@ -133,12 +140,15 @@ class basic_thread_pool final : public executor {
 
     /// On a worker of this pool: runs one coroutine, or naps for a moment if there is none, so that
     /// code which blocks there can't stop the pool. Elsewhere: false.
-    bool drive(detail::parker& done, time_point limit) override {
+    WEIR_NOINLINE bool drive(detail::parker& done, time_point limit) override {
         worker* const me = current();
         if (me == nullptr || me->pool != this) return false;
         if (void* const found = find(*me)) {
             me->misses = 0;
+            shift inner(*this);
+            shift* const outer = std::exchange(me->shift, &inner);
             run(*me, found);
+            me->shift = outer;
             return true;
         }
         // Nobody wakes a worker that counts as active: it looks again after 2 us, 4 us, ... 1 ms.
@@ -157,44 +167,21 @@ class basic_thread_pool final : public executor {
     static constexpr std::uint64_t inbox_period = 61;  // resumptions; prime, as in Go's scheduler
     static constexpr std::uint64_t timer_period = 8;   // resumptions, for a clock read of 25 ns
     static constexpr std::size_t inbox_batch = 32;
-    static constexpr std::size_t long_queue = 256;
-    static constexpr unsigned eldest_period = 16;
-    // What its owner gets to within this time is not worth stealing: it costs about as much to
-    // move. Five stages that do nothing, ns an item with capacity 2 / 64: on one worker 144 / 107,
-    // on two 154 / 109, and 424 / 290 where everything queued may be stolen at once. Stages of 5 us
-    // on two workers, capacity 2: 88 % of ideal at 5 us, 79 % at 10 us, 87 % at once. It doesn't
-    // help where the queue takes longer than this to come round: 13 coroutines, capacity 64: 112 on
-    // one worker, 290 on two; 126 at 10 us. Also tried: to steal only from workers whose
-    // resumptions take more than 300 ns on average; two workers that contend look slow, and stay
-    // apart.
-    static constexpr std::int64_t patience = 5'000;      // ns
+    static constexpr unsigned fork_period = 16;  // visits to the queue
+    static constexpr std::int64_t ripening = 10'000;     // ns for what is too young to be stolen
     static constexpr std::int64_t spin = 20'000;         // ns of searching before the first nap
     static constexpr std::int64_t first_nap = 50'000;    // ns; the kernel's timer slack is as much
     static constexpr std::int64_t last_nap = 1'000'000;  // ns
 
-    struct alignas(64) worker {
-        // Shared with thieves.
-        typename Platform::template atomic<void*> next{nullptr};
-        typename Platform::template atomic<std::uint64_t> resumed{0};  // written by the owner only
-        detail::basic_work_stealing_deque<Platform> queue;
-        // The owner's.
+    struct worker : detail::basic_worker_queues<Platform> {
         basic_thread_pool* pool = nullptr;
+        executor::shift* shift = nullptr;
         void* running = nullptr;
         unsigned streak = 0;
         unsigned misses = 0;
-        unsigned taken = 0;
+        unsigned passed_over = 0;  // how often the queue came before the forks
         std::int64_t looked = 0;  // coarse clock, when it last looked outside
         std::uint64_t random = 1;
-    };
-
-    // What thieves know of a worker: how often it had resumed at some instant, and how far its
-    // queue went then and one look before. What was queued by the look before has waited long
-    // enough, and so has the slot if nothing was resumed since.
-    struct trail {
-        std::int64_t when = 0;
-        std::uint64_t resumed = 0;
-        std::uint64_t queued = 0;
-        std::uint64_t queued_before = 0;
     };
 
     struct prey {
@@ -202,14 +189,17 @@ class basic_thread_pool final : public executor {
         bool young = false;  // there was something, but not old enough
     };
 
-    // The calling thread's worker, of whatever pool. Not inlined: see WEIR_NOINLINE.
-    WEIR_NOINLINE static worker*& current() noexcept {
-        static thread_local worker* here = nullptr;
+    // The calling thread's worker, of whatever pool.
+    static worker*& current() noexcept {
+        static constinit thread_local worker* here = nullptr;
         return here;
     }
 
-    void work(worker& me) noexcept {
+    WEIR_NOINLINE void work(worker& me) noexcept {
         current() = &me;
+        me.set_thread(record::acquire());
+        shift here(*this);
+        me.shift = &here;
         for (;;) {
             void* found = find(me);
             if (found == nullptr) found = idle(me);
@@ -219,11 +209,16 @@ class basic_thread_pool final : public executor {
     }
 
     void run(worker& me, void* address) noexcept {
-        me.resumed.store(me.resumed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        me.count_resumption();
         void* const outer = me.running;  // not null inside drive()
         me.running = address;
-        resume(std::coroutine_handle<>::from_address(address));
+        me.shift->resume(std::coroutine_handle<>::from_address(address));
         me.running = outer;
+    }
+
+    WEIR_NOINLINE void post_from_outside(std::coroutine_handle<> h) noexcept {
+        inbox_.push(h.address());
+        watch_.call();
     }
 
     // To the end of the worker's own queue. It is work for two now: ends the watcher's nap.
@@ -232,50 +227,52 @@ class basic_thread_pool final : public executor {
         if (watch_.listening() || watch_.unwatched()) watch_.call();
     }
 
-    static void* take_next(worker& from) noexcept {
-        if (from.next.load(std::memory_order_relaxed) == nullptr) return nullptr;
-        return from.next.exchange(nullptr, std::memory_order_acquire);
-    }
-
     // The next coroutine for an active worker, or null if there is none to be had.
     void* find(worker& me) noexcept {
-        const std::uint64_t tick = me.resumed.load(std::memory_order_relaxed);
+        const std::uint64_t tick = me.resumed();
         // What comes from outside, and timers, have their turn every so many resumptions; and whenever
         // the coarse clock has moved on, since a resumption may take long.
         const std::int64_t due = timers_.next();
         if (due != timers_.never || !inbox_.empty()) {
-            const std::int64_t before = std::exchange(me.looked, Platform::coarse_now());
-            if (tick % inbox_period == 0 || me.looked != before) {
-                if (void* const p = receive(me)) return p;
-            }
-        }
-        if (due != timers_.never && (tick % timer_period == 0 || me.looked >= due)) {
-            fire(me, Platform::now());
+            if (void* const p = look_outside(me, tick, due)) return p;
         }
         if (me.streak < slot_streak) {
-            if (void* const p = take_next(me)) {
+            if (void* const p = me.take_next(me.thread())) {
                 ++me.streak;
                 return p;
             }
         }
-        me.streak = 0;
-        if (!me.queue.empty()) {
-            if (void* const p = take_next(me)) push(me, p);
-            if (void* const p = take_queued(me)) return p;
-        }
-        if (void* const p = receive(me)) return p;
-        if (void* const p = take_next(me)) return p;
-        return count_ == 1 ? nullptr : hunt(me, Platform::now()).caught;
+        return find_queued(me);
     }
 
-    // First come, first served; but a long queue comes from a tree that spreads faster than it is
-    // run, and is served youngest first, so that the tree is walked in depth and not in breadth,
-    // except for every sixteenth. (10^6 leaves, ten a node: 8 MB and 51 ns a leaf, against 73 MB
-    // and 70 ns.)
-    void* take_queued(worker& me) noexcept {
-        const bool eldest = me.queue.size() <= long_queue || ++me.taken % eldest_period == 0;
-        if (eldest) return me.queue.steal();
-        return me.queue.pop_bottom();
+    WEIR_NOINLINE void* look_outside(worker& me, std::uint64_t tick, std::int64_t due) noexcept {
+        const std::int64_t before = std::exchange(me.looked, Platform::coarse_now());
+        if (tick % inbox_period == 0 || me.looked != before) {
+            if (void* const p = receive(me)) return p;
+        }
+        if (due != timers_.never && (tick % timer_period == 0 || me.looked >= due)) {
+            fire(me, Platform::now());
+        }
+        return nullptr;
+    }
+
+    WEIR_NOINLINE void* find_queued(worker& me) noexcept {
+        me.streak = 0;
+        if (!me.queue.empty()) {
+            if (++me.passed_over % fork_period == 0) {
+                if (void* const p = me.forks.steal()) return p;  // the eldest
+            }
+            if (void* const p = me.take_next(me.thread())) push(me, p);
+            if (void* const p = me.queue.steal()) return p;
+        }
+        if (!me.forks.empty()) {
+            if (void* const p = me.forks.pop_bottom()) return p;
+        }
+        if (void* const p = receive(me)) return p;
+        if (void* const p = me.take_next(me.thread())) return p;
+        if (count_ == 1) return nullptr;
+        const std::int64_t now = Platform::now();
+        return hunt(me, now, now).caught;
     }
 
     // From outside: one to run, and more into the own queue.
@@ -287,8 +284,9 @@ class basic_thread_pool final : public executor {
         return batch[0];
     }
 
-    // What has waited for too long at another worker; in turn, from a random one on.
-    prey hunt(worker& me, std::int64_t now) noexcept {
+    // What may be stolen; from all in turn, from a random one on. `idle_since`: since when the caller
+    // has done nothing.
+    prey hunt(worker& me, std::int64_t now, std::int64_t idle_since) noexcept {
         me.random ^= me.random << 13;
         me.random ^= me.random >> 7;
         me.random ^= me.random << 17;
@@ -296,19 +294,10 @@ class basic_thread_pool final : public executor {
         const std::lock_guard guard(hunt_lock_);
         for (unsigned i = 0, k = static_cast<unsigned>(me.random % count_); i < count_; ++i) {
             worker& victim = workers_[k];
-            trail& last = trails_[k];
-            k = k + 1 == count_ ? 0 : k + 1;
-            if (now - last.when >= patience) {
-                const std::uint64_t resumed = victim.resumed.load(std::memory_order_relaxed);
-                const bool stuck = resumed == last.resumed;
-                last = {now, resumed, victim.queue.mark(), last.queued};
-                if (stuck) result.caught = take_next(victim);
-                if (result.caught != nullptr) return result;
-            }
-            result.caught = victim.queue.steal_before(last.queued_before);
+            result.caught = trails_[k].steal_from(victim, me, now, idle_since);
             if (result.caught != nullptr) return result;
-            result.young = result.young || !victim.queue.empty() ||
-                           victim.next.load(std::memory_order_relaxed) != nullptr;
+            result.young = result.young || !victim.empty();
+            k = k + 1 == count_ ? 0 : k + 1;
         }
         return result;
     }
@@ -320,11 +309,11 @@ class basic_thread_pool final : public executor {
     }
 
     // Everything that an idle worker can find.
-    prey search(worker& me, std::int64_t now) noexcept {
+    prey search(worker& me, std::int64_t now, std::int64_t idle_since) noexcept {
         fire(me, now);
         prey result{me.queue.steal()};
         if (result.caught == nullptr) result.caught = receive(me);
-        return result.caught != nullptr ? result : hunt(me, now);
+        return result.caught != nullptr ? result : hunt(me, now, idle_since);
     }
 
     // Returns a coroutine, or null when the pool ends.
@@ -346,14 +335,15 @@ class basic_thread_pool final : public executor {
     }
 
     void* keep_watch(worker& me, std::int64_t spin_end) noexcept {
+        const std::int64_t since = Platform::now();
         for (std::int64_t nap = first_nap;; nap = std::min(2 * nap, last_nap)) {
             std::int64_t now = Platform::now();
-            const std::int64_t wait_end = now + 2 * patience;  // for the young to grow old
-            prey last = search(me, now);
+            const std::int64_t wait_end = now + ripening;
+            prey last = search(me, now, since);
             while (last.caught == nullptr && (now < spin_end || (last.young && now < wait_end))) {
-                for (int i = 0; i < 16; ++i) Platform::pause();
+                for (int i = 0; i < 8; ++i) Platform::pause();
                 now = Platform::now();
-                last = search(me, now);
+                last = search(me, now, since);
             }
             if (last.caught != nullptr) return last.caught;
 
@@ -361,7 +351,7 @@ class basic_thread_pool final : public executor {
             const std::int64_t end = std::min(alone ? watch_.never : now + nap, timers_.next());
             const auto ticket = watch_.announce(end, !last.young);
             // Announced; now everything is looked at once more. seq_cst; pairs with call()
-            last = search(me, now);
+            last = search(me, now, since);
             const bool over = alone && stopping_.load(std::memory_order_seq_cst);
             if (last.caught != nullptr || over) {
                 watch_.stay_up();
@@ -384,7 +374,7 @@ class basic_thread_pool final : public executor {
 
     const unsigned count_;
     std::unique_ptr<worker[]> workers_;
-    std::unique_ptr<trail[]> trails_;  // of each worker; under hunt_lock_
+    std::unique_ptr<detail::basic_trail<Platform>[]> trails_;  // of each worker; under hunt_lock_
     alignas(64) detail::basic_spin_lock<Platform> hunt_lock_;
     detail::basic_watch<Platform> watch_;
     detail::basic_injector<Platform> inbox_;

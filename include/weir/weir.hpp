@@ -41,6 +41,7 @@
 #include <weir/stop_token.hpp>
 #include <weir/sync_wait.hpp>
 #include <weir/task.hpp>
+#include <weir/task_group.hpp>
 #include <weir/thread_pool.hpp>
 #include <weir/timer.hpp>
 #include <weir/version.hpp>

@@ -9,6 +9,7 @@
 #include <weir/detail/slot.hpp>
 #include <weir/executor.hpp>
 #include <weir/root.hpp>
+#include <weir/task.hpp>
 
 #include <coroutine>    // for std::coroutine_handle
 #include <cstddef>      // for std::size_t
@@ -26,21 +27,26 @@ namespace weir {
 namespace detail {
 
 // Starts the parts, and wakes the awaiting coroutine when the last has ended.
-class when_all_join : public root_owner {
+class when_all_join : public task_join, public root_owner {
   public:
-    explicit when_all_join(std::size_t parts) noexcept : left_(parts + 1) {}
+    explicit when_all_join(std::size_t parts) noexcept : left_(parts) {}
 
-    // acq_rel: the last one to leave sees what all parts wrote.
     void ended() noexcept override {
-        if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-        executor* const home = home_;
-        if (measured_ != nullptr) ready_ = clock_of(*measured_);
-        home->post(awaiter_);  // the join may be gone from here on
+        if (one_less()) home_->post(awaiter_);  // the join may be gone from here on
     }
 
-    // `start_part(home, owner)` posts every part. False if all have ended by the time it returns.
-    template <class StartParts>
-    bool start(std::coroutine_handle<> awaiter, const coroutine_env& env, StartParts start_parts) {
+    // Where the last one ended, the awaiting coroutine goes on, if it belongs there.
+    std::coroutine_handle<> task_ended(executor* here, std::coroutine_handle<>) noexcept override {
+        if (!one_less()) return std::noop_coroutine();
+        if (here == home_) return trampoline::transfer(awaiter_);
+        home_->post(awaiter_);
+        return std::noop_coroutine();
+    }
+
+    // Returns what runs next. `start_others(home)` forks all parts but the first.
+    template <class First, class StartOthers>
+    std::coroutine_handle<> start(std::coroutine_handle<> awaiter, const coroutine_env& env,
+                                  First& first, StartOthers start_others) {
         executor* const home = env.home;
         if (home == nullptr) {
             throw std::logic_error(
@@ -50,14 +56,31 @@ class when_all_join : public root_owner {
         awaiter_ = awaiter;
         home_ = home;
         measured_ = env.measured;
-        start_parts(*home);
-        return left_.fetch_sub(1, std::memory_order_acq_rel) != 1;
+        const std::coroutine_handle<> h = first.start(*this, *home);
+        if (home->continues_with_forks()) {
+            start_others(*home);
+            return trampoline::transfer(h);
+        }
+        home->fork(h);  // the join may be gone from here on if there are no others
+        start_others(*home);
+        return std::noop_coroutine();
     }
 
     // For whoever accounts the wait: when the last part ended; 0 if nobody does.
     std::int64_t ready_at() const noexcept { return ready_; }
 
   private:
+    // acq_rel: the last one to leave sees what all parts wrote. Who finds itself the last one needs no
+    // read-modify-write.
+    bool one_less() noexcept {
+        if (left_.load(std::memory_order_acquire) != 1 &&
+            left_.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+            return false;
+        }
+        if (measured_ != nullptr) ready_ = clock_of(*measured_);
+        return true;
+    }
+
     standard_platform::atomic<std::size_t> left_;
     std::coroutine_handle<> awaiter_;
     executor* home_ = nullptr;
@@ -68,35 +91,65 @@ class when_all_join : public root_owner {
 template <class T>
 using non_void = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
-template <class T>
-non_void<T> take_non_void(root<T>& r) {
-    if constexpr (std::is_void_v<T>) {
-        r.take();
-        return {};
+template <class Part>
+decltype(auto) take_non_void(Part& part) {
+    if constexpr (std::is_void_v<decltype(part.take())>) {
+        part.take();
+        return std::monostate();
     } else {
-        return r.take();
+        return part.take();
     }
 }
 
-// What can't be moved into the join stays where it is.
+// One of the awaitables: a task starts by itself, anything else in a coroutine around it. What can't be
+// moved into the join stays where it is.
 template <class A>
-using kept = std::conditional_t<std::is_move_constructible_v<A>, A, A&&>;
+class when_all_part {
+    using kept = std::conditional_t<std::is_move_constructible_v<A>, A, A&&>;
+
+  public:
+    explicit when_all_part(A&& a)
+        : awaitable_(std::forward<A>(a)), root_(make_root<await_result_t<A>, kept>(awaitable_)) {}
+
+    std::coroutine_handle<> start(when_all_join& join, executor& home) noexcept {
+        return root_.prepare(home, nullptr, join);
+    }
+    bool has_exception() const noexcept { return root_.has_exception(); }
+    std::exception_ptr exception() const noexcept { return root_.exception(); }
+    decltype(auto) take() { return root_.take(); }
+
+  private:
+    kept awaitable_;
+    root<await_result_t<A>> root_;
+};
+template <class T>
+class when_all_part<task<T>> : public joined_task<T> {
+  public:
+    using joined_task<T>::joined_task;
+};
 
 template <class... As>
 class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
   public:
-    explicit when_all_tuple(As&&... parts)
-        : parts_(std::forward<As>(parts)...), roots_(make_roots(std::index_sequence_for<As...>())) {}
+    explicit when_all_tuple(As&&... parts) : parts_(std::forward<As>(parts)...) {}
     when_all_tuple(const when_all_tuple&) = delete;
     when_all_tuple& operator=(const when_all_tuple&) = delete;
 
     bool await_ready() const noexcept { return sizeof...(As) == 0; }
 
     template <class Promise>
-    bool await_suspend(std::coroutine_handle<Promise> h) {
-        return join_.start(h, env_of(h), [this](executor& home) {
-            std::apply([&](auto&... roots) { (roots.start(home, nullptr, join_), ...); }, roots_);
-        });
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
+        if constexpr (sizeof...(As) == 0) {
+            return h;
+        } else {
+            return std::apply(
+                [&](auto& first, auto&... others) {
+                    return join_.start(h, env_of(h), first, [&](executor& home) {
+                        (home.fork(others.start(join_, home)), ...);
+                    });
+                },
+                parts_);
+        }
     }
 
     std::int64_t ready_at() const noexcept { return join_.ready_at(); }
@@ -104,30 +157,22 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
     auto await_resume() {
         std::exception_ptr first;
         std::apply(
-            [&](auto&... roots) {
-                ((first = !first && roots.has_exception() ? roots.exception() : first), ...);
+            [&](auto&... parts) {
+                ((first = !first && parts.has_exception() ? parts.exception() : first), ...);
             },
-            roots_);
+            parts_);
         if (first) std::rethrow_exception(std::move(first));
         if constexpr (!(std::is_void_v<await_result_t<As>> && ...)) {
             return std::apply(
-                [](auto&... roots) {
-                    return std::tuple<non_void<await_result_t<As>>...>(take_non_void(roots)...);
+                [](auto&... parts) {
+                    return std::tuple<non_void<await_result_t<As>>...>(take_non_void(parts)...);
                 },
-                roots_);
+                parts_);
         }
     }
 
   private:
-    template <std::size_t... I>
-    auto make_roots(std::index_sequence<I...>) {
-        return std::tuple<root<await_result_t<As>>...>(
-            make_root<await_result_t<As>, std::tuple_element_t<I, std::tuple<kept<As>...>>>(
-                std::get<I>(parts_))...);
-    }
-
-    std::tuple<kept<As>...> parts_;
-    std::tuple<root<await_result_t<As>>...> roots_;
+    std::tuple<when_all_part<As>...> parts_;
     when_all_join join_{sizeof...(As)};
 };
 
@@ -136,9 +181,9 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
     using value = await_result_t<A>;
 
   public:
-    explicit when_all_vector(std::vector<A>&& parts) : parts_(std::move(parts)), join_(parts_.size()) {
-        roots_.reserve(parts_.size());
-        for (A& part : parts_) roots_.push_back(make_root<value, A>(part));
+    explicit when_all_vector(std::vector<A>&& parts) : join_(parts.size()) {
+        parts_.reserve(parts.size());  // no part moves after this
+        for (A& part : parts) parts_.emplace_back(std::move(part));
     }
     when_all_vector(const when_all_vector&) = delete;
     when_all_vector& operator=(const when_all_vector&) = delete;
@@ -146,29 +191,29 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
     bool await_ready() const noexcept { return parts_.empty(); }
 
     template <class Promise>
-    bool await_suspend(std::coroutine_handle<Promise> h) {
-        return join_.start(h, env_of(h), [this](executor& home) {
-            for (root<value>& part : roots_) part.start(home, nullptr, join_);
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
+        const std::size_t n = parts_.size();
+        return join_.start(h, env_of(h), parts_.front(), [this, n](executor& home) {
+            for (std::size_t i = 1; i < n; ++i) home.fork(parts_[i].start(join_, home));
         });
     }
 
     std::int64_t ready_at() const noexcept { return join_.ready_at(); }
 
     auto await_resume() {
-        for (root<value>& part : roots_) {
+        for (auto& part : parts_) {
             if (part.has_exception()) std::rethrow_exception(part.exception());
         }
         if constexpr (!std::is_void_v<value>) {
             std::vector<value> values;
-            values.reserve(roots_.size());
-            for (root<value>& part : roots_) values.push_back(part.take());
+            values.reserve(parts_.size());
+            for (auto& part : parts_) values.push_back(part.take());
             return values;
         }
     }
 
   private:
-    std::vector<A> parts_;
-    std::vector<root<value>> roots_;
+    std::vector<when_all_part<A>> parts_;
     when_all_join join_;
 };
 

@@ -5,6 +5,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <exception>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -102,4 +103,93 @@ TEST_CASE("a trampoline inside another runs its own coroutine and returns") {
     stepper outer = nested(inner.handle, log);
     trampoline::run(outer.handle);
     CHECK(log == std::vector<int>{1, 2, 3});
+}
+
+TEST_CASE("a trampoline resumes any number of coroutines, each from an empty stack") {
+    long left = 0;
+    depth d;
+    std::coroutine_handle<> first, second;
+    trampoline t;
+    for (int round = 0; round < 10; ++round) {
+        left = 10'000;
+        stepper a = bounce(second, left, d);
+        stepper b = bounce(first, left, d);
+        first = a.handle;
+        second = b.handle;
+        t.resume(first);
+        CHECK(left == 0);
+    }
+    CHECK(d.high - d.low < 64 * 1024);
+}
+
+TEST_CASE("trampolines nest: the inner one runs what is its own, and the outer one goes on after") {
+    std::vector<int> log;
+    trampoline outer;
+    {
+        trampoline inner;
+        stepper leaf_inside = leaf(log);
+        inner.resume(leaf_inside.handle);
+    }
+    long left = 10'000;
+    depth d;
+    std::coroutine_handle<> first, second;
+    stepper a = bounce(second, left, d);
+    stepper b = bounce(first, left, d);
+    first = a.handle;
+    second = b.handle;
+    outer.resume(first);
+    CHECK(log == std::vector<int>{2});
+    CHECK(left == 0);
+    CHECK(d.high - d.low < 64 * 1024);
+}
+
+namespace {
+
+// Of another library: lets out what it throws.
+struct throwing {
+    struct promise_type {
+        throwing get_return_object() noexcept {
+            return throwing(std::coroutine_handle<promise_type>::from_promise(*this));
+        }
+        std::suspend_always initial_suspend() const noexcept { return {}; }
+        std::suspend_always final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const { throw; }
+    };
+    explicit throwing(std::coroutine_handle<> h) noexcept : handle(h) {}
+    throwing(const throwing&) = delete;
+    throwing& operator=(const throwing&) = delete;
+    ~throwing() { handle.destroy(); }
+    std::coroutine_handle<> handle;
+};
+
+throwing throw_out() {
+    throw std::runtime_error("out");
+    co_return;
+}
+
+}  // namespace
+
+TEST_CASE("after an exception that leaves a coroutine, a trampoline resumes others as before") {
+    throwing first = throw_out(), second = throw_out();
+    std::vector<int> log;
+    stepper last = leaf(log);
+    {
+        trampoline t;
+        CHECK_THROWS_AS(t.resume(first.handle), std::runtime_error);
+        CHECK_THROWS_AS(trampoline::run(second.handle), std::runtime_error);
+        t.resume(last.handle);
+    }
+    CHECK(log == std::vector<int>{2});
+    // And the thread is without one again: a transfer becomes one itself.
+    long left = 10'000;
+    depth d;
+    std::coroutine_handle<> one, two;
+    stepper a = bounce(two, left, d);
+    stepper b = bounce(one, left, d);
+    one = a.handle;
+    two = b.handle;
+    one.resume();
+    CHECK(left == 0);
+    CHECK(d.high - d.low < 64 * 1024);
 }

@@ -4,6 +4,7 @@
 
 #include <weir/detail/platform.hpp>
 
+#include <coroutine>
 #include <type_traits>
 #include <vector>
 
@@ -15,6 +16,11 @@ using line = weir::detail::waiter_line<platform>;
 using wake_list = weir::detail::wake_list<platform>;
 
 static_assert(!std::is_copy_constructible_v<waiter>);
+
+// One that waits for nothing in particular.
+struct anybody : waiter {
+    anybody() noexcept : waiter(nullptr, nullptr) {}
+};
 
 std::vector<const waiter*> all_in(const line& l) {
     std::vector<const waiter*> all;
@@ -33,10 +39,36 @@ std::vector<const waiter*> all_backwards(const line& l) {
 
 }  // namespace
 
+TEST_CASE("a waiter is nowhere and nothing has become of it until it is in a line") {
+    int item = 0;
+    const waiter w(&item, nullptr);
+    CHECK(w.item == &item);
+    CHECK(w.measured == nullptr);
+    CHECK_FALSE(w.linked);
+    CHECK_FALSE(w.stop_seen);
+    CHECK(w.outcome == weir::detail::outcome::pending);
+}
+
+TEST_CASE("a waiter is a coroutine to be posted, or a thread to be woken, and not both") {
+    anybody w;
+    weir::detail::basic_parker<platform> flag;
+    w.is_thread(&flag);
+    CHECK(w.thread == &flag);
+    CHECK(w.home == nullptr);
+    CHECK(w.work_of == nullptr);
+    CHECK(w.ready == 0);
+    w.ready = 1;
+    const std::coroutine_handle<> h = std::noop_coroutine();
+    w.is_coroutine(h, nullptr, nullptr);
+    CHECK(w.coroutine == h);
+    CHECK(w.thread == nullptr);
+    CHECK(w.ready == 0);
+}
+
 TEST_CASE("a line serves first come, first served") {
     line l;
     CHECK(l.empty());
-    waiter a, b;
+    anybody a, b;
     l.push(a);
     l.push(b);
     CHECK_FALSE(l.empty());
@@ -55,10 +87,10 @@ TEST_CASE("a waiter may leave the line from any place") {
     for (int leaves = 0; leaves < 3; ++leaves) {
         CAPTURE(leaves);
         line l;
-        waiter w[3];
+        anybody w[3];
         for (waiter& each : w) l.push(each);
         l.remove(w[leaves]);
-        waiter late;
+        anybody late;
         l.push(late);
         std::vector<const waiter*> expected;
         for (int i = 0; i < 3; ++i) {
@@ -73,9 +105,9 @@ TEST_CASE("a waiter may leave the line from any place") {
 TEST_CASE("those to be woken come in their order, and each may be gone once it was popped") {
     wake_list list;
     CHECK(list.empty());
-    auto* const a = new waiter;
-    auto* const b = new waiter;
-    waiter c;
+    auto* const a = new anybody;
+    auto* const b = new anybody;
+    anybody c;
     list.push(*a);
     list.push(*b);
     CHECK(list.pop() == a);

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -234,15 +235,37 @@ TEST_CASE("threads of a blocking pool that block on channels do each other's wor
                 if (item) all.count(*item);
             }
         }
+        static task<> get_without_blocking(channel<box>& c, books& all) {
+            for (int i = 0; i < each; ++i) {
+                const auto item = co_await c.get();
+                if (item) all.count(*item);
+            }
+        }
     };
-    for (const unsigned threads : {1U, 2U}) {
-        weir::blocking_pool pool(threads);
-        channel<box> c(1);
-        books all(2 * each);
+    channel<box> c(1);
+    books all(2 * each);
+    SECTION("one thread, and all of them block") {
+        weir::blocking_pool pool(1);
         weir::sync_wait(pool, weir::when_all(body::put(c, 0), body::get(c, all), body::put(c, each),
                                              body::get(c, all)));
-        CHECK(all.check() == "");
     }
+    // With more threads, not both sides: a get that blocks on top of a put, in the same thread, may
+    // wait for what only that put would bring.
+    SECTION("two threads, and the puts block") {
+        weir::blocking_pool pool(2);
+        std::vector<task<>> everybody;
+        for (const int first : {0, each}) {
+            everybody.push_back(body::put(c, first));
+            everybody.push_back(body::get_without_blocking(c, all));
+        }
+        weir::sync_wait(pool, weir::when_all(std::move(everybody)));
+    }
+    SECTION("two threads, and the gets block") {
+        weir::blocking_pool pool(2);
+        weir::sync_wait(pool, weir::when_all(produce(c, all, 0, each, {}), body::get(c, all),
+                                             produce(c, all, each, each, {}), body::get(c, all)));
+    }
+    CHECK(all.check() == "");
 }
 
 TEST_CASE("the capacity changes and statistics are read while a channel is in use") {
@@ -308,5 +331,194 @@ TEST_CASE("whoever waits when a channel is closed from another thread is woken, 
         closer.join();
         drain(c, all);
         REQUIRE(all.check() == "");
+    }
+}
+
+// ---- the two ends against each other ------------------------------------------------------------
+
+namespace {
+
+using number = std::unique_ptr<std::uint64_t>;
+constexpr std::uint64_t from_one_producer = 1U << 20;  // numbers, more than it makes
+
+// What one coroutine or thread has put or got: summed, so that nothing is shared while it works.
+struct alignas(64) tally {
+    std::uint64_t count = 0, sum = 0;
+    bool in_order = true;  // of the items of each producer
+    std::vector<std::uint64_t> next = std::vector<std::uint64_t>(4);
+    void add(const number& n) {
+        ++count;
+        sum += *n + 1;
+    }
+    void arrived(const number& n) {
+        add(n);
+        std::uint64_t& least = next[*n / from_one_producer];
+        in_order = in_order && *n % from_one_producer >= least;
+        least = *n % from_one_producer + 1;
+    }
+    tally& operator+=(const tally& other) {
+        count += other.count;
+        sum += other.sum;
+        in_order = in_order && other.in_order;
+        return *this;
+    }
+};
+
+tally all_of(const std::vector<tally>& each) {
+    tally all;
+    for (const tally& t : each) all += t;
+    return all;
+}
+
+template <class Channel>
+task<> put_numbers(Channel& c, std::uint64_t who, std::uint64_t times, tally& in,
+                   std::atomic<std::uint64_t>& progress) {
+    for (std::uint64_t i = 0; i < times; ++i) {
+        number n = std::make_unique<std::uint64_t>(who * from_one_producer + i);
+        tally one;
+        one.add(n);
+        const bool taken = co_await c.put(std::move(n));
+        if (!taken) {
+            in.in_order = in.in_order && n != nullptr;  // it is ours still
+            break;
+        }
+        in += one;
+        progress.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+template <class Channel>
+task<> get_numbers(Channel& c, tally& out) {
+    while (const auto n = co_await c.get()) out.arrived(*n);
+}
+
+template <class Channel>
+task<> close_when_all_is_put(Channel& c, std::vector<task<>> producers) {
+    co_await weir::when_all(std::move(producers));
+    c.close();
+}
+
+enum class end { all_put, closed, cancelled };
+
+// The first thing that is wrong, or nothing.
+template <class Policy>
+std::string two_ends(weir::thread_pool& pool, std::size_t capacity, std::size_t producers,
+                     std::size_t consumers, end how) {
+    constexpr std::uint64_t items = 1'200;
+    const std::uint64_t each = items / producers;
+    channel<number, Policy> c(capacity);
+    std::vector<tally> in(producers), out(consumers);
+    std::atomic<std::uint64_t> progress{0};
+    std::atomic<bool> over{false};
+    std::string wrong;
+    std::thread outside([&] {
+        std::minstd_rand random(static_cast<unsigned>(capacity));
+        weir::channel_stats before = c.stats();
+        while (!over) {
+            const weir::channel_stats now = c.stats();
+            if (now.num_put < before.num_put || now.num_get < before.num_get) {
+                wrong = "a count went backwards";
+            }
+            // A cancel takes out what nobody gets.
+            if (how != end::cancelled && now.num_put - now.num_get != now.size) {
+                wrong = "puts - gets is not what is inside";
+            }
+            if (now.size > 64 || c.size() > 64) wrong = "more is inside than had room";
+            before = now;
+            switch (random() % 4) {
+                case 0:
+                    c.set_capacity(1 + random() % 64);
+                    break;
+                case 1:
+                    c.set_capacity(capacity);
+                    break;
+                default:
+                    std::this_thread::yield();
+            }
+            if (progress < items / 2) continue;
+            if (how == end::closed) c.close();
+            if (how == end::cancelled) c.cancel();
+        }
+    });
+    std::vector<task<>> puts, everybody;
+    for (std::size_t p = 0; p < producers; ++p) {
+        puts.push_back(put_numbers(c, p, each, in[p], progress));
+    }
+    for (std::size_t k = 0; k < consumers; ++k) everybody.push_back(get_numbers(c, out[k]));
+    everybody.push_back(close_when_all_is_put(c, std::move(puts)));
+    weir::sync_wait(pool, weir::when_all(std::move(everybody)));
+    over = true;
+    outside.join();
+
+    if (!wrong.empty()) return wrong;
+    const tally put = all_of(in), got = all_of(out);
+    if (!put.in_order) return "a refused item was moved from";
+    if (!got.in_order) return "items of one producer came out of order";
+    const weir::channel_stats s = c.stats();
+    if (s.num_put != put.count || s.num_get != got.count) return "the channel counts otherwise";
+    if (c.try_get().status() != channel_status::closed) return "something is left";
+    if (how == end::cancelled) {
+        return got.count <= put.count && got.sum <= put.sum ? "" : "something came from nowhere";
+    }
+    if (how == end::all_put && put.count != each * producers) return "something was refused";
+    return put.count == got.count && put.sum == got.sum ? "" : "items were lost or doubled";
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("both ends at once, with a third thread that looks, resizes and ends it all", "",
+                   weir::measured, weir::unmeasured) {
+    weir::thread_pool pool(2);
+    for (const std::size_t capacity : {1U, 2U, 3U, 64U}) {
+        for (const auto& [producers, consumers] :
+             {std::pair<std::size_t, std::size_t>{1, 1}, {1, 2}, {2, 1}, {4, 4}}) {
+            for (const end how : {end::all_put, end::closed, end::cancelled}) {
+                CAPTURE(capacity, producers, consumers, static_cast<int>(how));
+                for (int round = 0; round < 8; ++round) {
+                    REQUIRE(two_ends<TestType>(pool, capacity, producers, consumers, how) == "");
+                }
+            }
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("threads that never wait put and get, each at its end, and lose nothing", "",
+                   weir::measured, weir::unmeasured) {
+    for (const std::size_t capacity : {1U, 2U, 3U, 7U, 64U}) {
+        for (const std::size_t threads : {1U, 2U}) {
+            CAPTURE(capacity, threads);
+            constexpr std::uint64_t each = 4'000;
+            channel<number, TestType> c(capacity);
+            std::vector<tally> in(threads), out(threads);
+            std::vector<std::thread> running;
+            for (std::size_t who = 0; who < threads; ++who) {
+                running.emplace_back([&, who] {
+                    for (std::uint64_t i = 0; i < each; ++i) {
+                        number n = std::make_unique<std::uint64_t>(who * from_one_producer + i);
+                        in[who].add(n);
+                        while (c.try_put(std::move(n)) != channel_status::success) {
+                            std::this_thread::yield();
+                        }
+                    }
+                });
+                running.emplace_back([&, who] {
+                    for (;;) {
+                        auto n = c.try_get();
+                        if (n) out[who].arrived(*n);
+                        if (n.status() == channel_status::closed) break;
+                        if (!n) std::this_thread::yield();
+                    }
+                });
+            }
+            for (std::size_t i = 0; i < running.size(); i += 2) running[i].join();
+            c.close();
+            for (std::size_t i = 1; i < running.size(); i += 2) running[i].join();
+            const tally put = all_of(in), got = all_of(out);
+            CHECK(got.in_order);
+            CHECK(got.count == put.count);
+            CHECK(got.sum == put.sum);
+            CHECK(c.size() == 0);
+            CHECK(c.stats().num_get == each * threads);
+        }
     }
 }

@@ -28,7 +28,8 @@ endif()
 # weir_programs(FOLDER PREFIX RESULT): each *.cpp of the folder, and each folder with *.cpp in it, is a
 # program of that name, and finds includes from the folder on. Its target is PREFIX<name>; RESULT lists
 # the names that were added. Where the variable needs_<name> lists imported targets, the program links
-# them; if one of them was not found, the program is left out, with a message.
+# them; if one of them was not found, the program is left out, with a message. Where needs_<file's name
+# without .cpp> does so for a source inside of a folder, that source alone is linked, or left out.
 function(weir_programs folder prefix result)
     set(base "${CMAKE_CURRENT_SOURCE_DIR}/${folder}")
     file(GLOB sources CONFIGURE_DEPENDS RELATIVE "${base}" "${base}/*.cpp" "${base}/*/*.cpp")
@@ -49,12 +50,25 @@ function(weir_programs folder prefix result)
         endif()
         set(own ${sources})
         list(FILTER own INCLUDE REGEX "^${name}([.]cpp$|/)")
-        list(TRANSFORM own PREPEND "${base}/")
         set(target ${prefix}${name})
+        set(own_needs)
+        foreach(source IN LISTS own)
+            cmake_path(GET source STEM stem)
+            foreach(need IN LISTS needs_${stem})
+                if(TARGET ${need})
+                    list(APPEND own_needs ${need})
+                else()
+                    message(STATUS "weir: ${source} is left out: it needs ${need}, which was not found")
+                    list(REMOVE_ITEM own ${source})
+                endif()
+            endforeach()
+        endforeach()
+        list(TRANSFORM own PREPEND "${base}/")
         add_executable(${target} ${own})
         set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
         target_include_directories(${target} PRIVATE "${base}")
-        target_link_libraries(${target} PRIVATE weir::weir weir_warnings ${needs_${name}})
+        target_link_libraries(${target} PRIVATE weir::weir weir_warnings ${own_needs}
+            ${needs_${name}})
         list(APPEND added ${name})
     endforeach()
     set(${result} ${added} PARENT_SCOPE)

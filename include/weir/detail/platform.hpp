@@ -4,13 +4,17 @@
 #define WEIR_DETAIL_PLATFORM_HPP
 
 #include <weir/detail/config.hpp>
+#include <weir/detail/tick_clock.hpp>
 
 #include <atomic>   // for std::atomic
-#include <chrono>   // for std::chrono::steady_clock
 #include <cstdint>  // for std::int64_t
 #include <thread>   // for std::thread, std::this_thread::yield
 
 namespace weir::detail {
+
+inline constinit basic_tick_clock<> the_tick_clock;
+
+inline const bool heavy_fence_registered = register_heavy_fence();
 
 // What the concurrent core takes from the system. Every class that shares memory between threads
 // is a template over such a platform; the public names fix it to `standard_platform`. A model
@@ -29,15 +33,19 @@ struct standard_platform {
     static void wake_one(atomic<std::uint32_t>& word) noexcept { futex_wake(word, false); }
     static void wake_all(atomic<std::uint32_t>& word) noexcept { futex_wake(word, true); }
 
+    // A fence between threads that is paid for by one side only. Light: keeps the compiler from
+    // moving an access of this thread past it, at no cost. Heavy: is a full fence on all threads,
+    // so that each light fence is in full before it or after it. Without a heavy one, who would
+    // use them has to do without.
+    static bool has_heavy_fence() noexcept { return heavy_fence_registered; }
+    static void light_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
+    static void heavy_fence() noexcept { detail::heavy_fence(); }
+
     static void pause() noexcept { cpu_pause(); }
     static void yield() noexcept { std::this_thread::yield(); }
 
-    // Nanoseconds of a clock that never goes back.
-    static std::int64_t now() noexcept {
-        return std::chrono::duration_cast<std::chrono::nanoseconds>(
-                   std::chrono::steady_clock::now().time_since_epoch())
-            .count();
-    }
+    // Nanoseconds of a clock that never goes back, that of std::chrono::steady_clock.
+    static std::int64_t now() noexcept { return the_tick_clock.now(); }
 
     // The same, late by some milliseconds but never ahead, for a quick look; 0 if that is not to be had.
     static std::int64_t coarse_now() noexcept { return coarse_clock_ns(); }

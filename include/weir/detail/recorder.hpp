@@ -31,17 +31,19 @@ class basic_recorder {
     basic_recorder& operator=(const basic_recorder&) = delete;
 
     // One writer at a time. Negative values count as 0. The sum wraps after 584 years.
-    void record(std::int64_t ns) noexcept {
+    void record(std::int64_t ns, std::uint64_t times = 1) noexcept {
+        if (times == 0) return;
         const std::uint64_t value = ns < 0 ? 0 : static_cast<std::uint64_t>(ns);
         if (value != 0) {
             if (max_.load(std::memory_order_relaxed) < value) {
                 max_.store(value, std::memory_order_relaxed);
             }
-            sum_.store(sum_.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
+            sum_.store(sum_.load(std::memory_order_relaxed) + value * times,
+                       std::memory_order_relaxed);
         }
         cell& c = cells_[log_linear::bucket_of(ns)];
         // release; pairs with in_bucket()
-        c.store(c.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+        c.store(c.load(std::memory_order_relaxed) + times, std::memory_order_release);
     }
 
     // Any thread. acquire; pairs with record().

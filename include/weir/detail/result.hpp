@@ -4,9 +4,9 @@
 #define WEIR_DETAIL_RESULT_HPP
 
 #include <exception>    // for std::exception_ptr
+#include <optional>     // for std::optional
 #include <type_traits>  // for std::conditional_t
 #include <utility>      // for std::forward
-#include <variant>      // for std::variant
 
 namespace weir::detail {
 
@@ -19,30 +19,29 @@ class result {
     template <class U>
     void set_value(U&& value) {
         if constexpr (std::is_reference_v<T>) {
-            state_.template emplace<1>(&value);
+            value_ = &value;
         } else {
-            state_.template emplace<1>(std::forward<U>(value));
+            value_.emplace(std::forward<U>(value));
         }
     }
 
-    void set_exception(std::exception_ptr error) noexcept {
-        state_.template emplace<2>(std::move(error));
-    }
+    void set_exception(std::exception_ptr error) noexcept { error_ = std::move(error); }
 
-    bool has_exception() const noexcept { return state_.index() == 2; }
-    std::exception_ptr exception() const noexcept { return std::get<2>(state_); }
+    bool has_exception() const noexcept { return error_ != nullptr; }
+    std::exception_ptr exception() const noexcept { return error_; }
 
     T take() {
-        if (state_.index() == 2) std::rethrow_exception(std::get<2>(std::move(state_)));
+        if (error_) std::rethrow_exception(std::move(error_));
         if constexpr (std::is_reference_v<T>) {
-            return static_cast<T>(*std::get<1>(state_));
+            return static_cast<T>(**value_);
         } else {
-            return std::get<1>(std::move(state_));
+            return *std::move(value_);
         }
     }
 
   private:
-    std::variant<std::monostate, stored, std::exception_ptr> state_;
+    std::optional<stored> value_;
+    std::exception_ptr error_;
 };
 
 template <>

@@ -1,58 +1,64 @@
-// weir floor 0: a bounded first-in first-out buffer of objects in one block of memory
+// weir floor 0: places for items, numbered without end, in one block of memory
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_DETAIL_RING_HPP
 #define WEIR_DETAIL_RING_HPP
 
+#include <bit>      // for std::bit_ceil
 #include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::uint64_t
+#include <limits>   // for std::numeric_limits
 #include <memory>   // for std::allocator, std::construct_at
 #include <utility>  // for std::move, std::swap
 
 namespace weir::detail {
 
-// Allocates in its constructor only. T moves without throwing.
+// Place `i` is that of the i-th item ever, and of any whose number differs by a multiple of `places()`.
+// Whoever uses it knows which places are taken: the ring destroys nothing by itself. T moves without
+// throwing. Allocates in its constructor only.
 template <class T>
 class ring {
   public:
-    explicit ring(std::size_t places) : places_(places) {
-        if (places != 0) block_ = std::allocator<T>().allocate(places);
+    // For at least `capacity` items.
+    explicit ring(std::size_t capacity) : places_(places_for(capacity)) {
+        if (places_ != 0) block_ = std::allocator<T>().allocate(places_);
     }
     ring(const ring&) = delete;
     ring& operator=(const ring&) = delete;
     ~ring() {
-        while (size_ != 0) pop();
         if (block_ != nullptr) std::allocator<T>().deallocate(block_, places_);
     }
 
     std::size_t places() const noexcept { return places_; }
-    std::size_t size() const noexcept { return size_; }
 
-    void push(T&& item) noexcept {
-        std::construct_at(block_ + wrap(first_ + size_), std::move(item));
-        ++size_;
+    void put(std::uint64_t i, T&& item) noexcept { std::construct_at(at(i), std::move(item)); }
+
+    // Moves the item out to where nothing is constructed yet.
+    void take(std::uint64_t i, T* into) noexcept {
+        std::construct_at(into, std::move(*at(i)));
+        destroy(i);
     }
 
-    T& front() noexcept { return block_[first_]; }
+    // The same to the same place of another ring.
+    void move(std::uint64_t i, ring& into) noexcept { take(i, into.at(i)); }
 
-    void pop() noexcept {
-        std::destroy_at(block_ + first_);
-        first_ = wrap(first_ + 1);
-        --size_;
-    }
+    void destroy(std::uint64_t i) noexcept { std::destroy_at(at(i)); }
 
     void swap(ring& other) noexcept {
         std::swap(block_, other.block_);
         std::swap(places_, other.places_);
-        std::swap(first_, other.first_);
-        std::swap(size_, other.size_);
     }
 
   private:
-    std::size_t wrap(std::size_t i) const noexcept { return i >= places_ ? i - places_ : i; }
+    // A power of two; what is too large for one is too large for memory, too.
+    static std::size_t places_for(std::size_t capacity) noexcept {
+        constexpr std::size_t largest = std::numeric_limits<std::size_t>::max() / 2 + 1;
+        return capacity == 0 || capacity > largest ? capacity : std::bit_ceil(capacity);
+    }
+
+    T* at(std::uint64_t i) noexcept { return block_ + (static_cast<std::size_t>(i) & (places_ - 1)); }
 
     T* block_ = nullptr;
     std::size_t places_;
-    std::size_t first_ = 0;
-    std::size_t size_ = 0;
 };
 
 }  // namespace weir::detail

@@ -3,14 +3,14 @@
 #ifndef WEIR_DETAIL_SLOT_HPP
 #define WEIR_DETAIL_SLOT_HPP
 
+#include <weir/detail/biased_lock.hpp>
 #include <weir/detail/recorder.hpp>
-#include <weir/detail/spin_lock.hpp>
+#include <weir/detail/stopwatch.hpp>
 
 #include <algorithm>  // for std::max
 #include <array>      // for std::array
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t
-#include <mutex>      // for std::lock_guard
 #include <string>     // for std::string
 
 namespace weir {
@@ -32,9 +32,12 @@ inline constexpr std::size_t slot_states = 6;
 // transition that was timed before that instant but comes after it is moved up to it. So every
 // interval is split exactly at a lap, and no part of it ever counts twice or is negative.
 class slot {
+    using lock_type = basic_biased_lock<standard_platform, 2>;
+
   public:
-    slot(const std::string& stage, std::size_t index, executor& clock) noexcept
-        : clock_(&clock), stage_(&stage), index_(index) {}
+    // `times_each`: see `stopwatch`.
+    slot(const std::string& stage, std::size_t index, executor& clock, bool times_each = false) noexcept
+        : watch(times_each), clock_(&clock), stage_(&stage), index_(index) {}
     slot(const slot&) = delete;
     slot& operator=(const slot&) = delete;
 
@@ -45,7 +48,7 @@ class slot {
     executor& clock() const noexcept { return *clock_; }
 
     void enter(slot_state next, std::int64_t now) noexcept {
-        const std::lock_guard guard(lock_);
+        const lock_type::guard held(lock_);
         settle(now);
         state_ = next;
     }
@@ -61,13 +64,24 @@ class slot {
     // follows it, so most operations need no reading of their own. Only the chain uses it.
     std::int64_t mark = 0;
 
+    // What the chain does besides waiting, which it times by itself.
+    stopwatch watch;
+    void catch_up(std::int64_t now) noexcept {
+        watch.read(now - mark, tasks);
+        mark = now;
+    }
+    void catch_up_failed(std::int64_t now) noexcept {
+        watch.read_failure(now - mark, tasks);
+        mark = now;
+    }
+
     // Invocations that succeeded, with their times; and how many failed. Written by the chain.
     recorder tasks;
     standard_platform::atomic<std::uint64_t> failures{0};
 
     // For snapshots. Locked together by stage, then settled at one instant.
-    void lock() noexcept { lock_.lock(); }
-    void unlock() noexcept { lock_.unlock(); }
+    void lock() noexcept { holder_ = lock_.enter(); }
+    void unlock() noexcept { lock_.leave(holder_); }
     const std::array<std::int64_t, slot_states>& spent_until(std::int64_t now) noexcept {
         settle(now);
         return spent_;
@@ -87,7 +101,8 @@ class slot {
         since_ = until;
     }
 
-    spin_lock lock_;
+    lock_type lock_;
+    basic_thread_record<standard_platform>* holder_ = nullptr;  // of a snapshot; under the lock
     slot_state state_ = slot_state::off;
     std::int64_t since_ = 0;
     std::array<std::int64_t, slot_states> spent_{};

@@ -16,17 +16,22 @@ namespace weir::detail {
 // coroutine from there on an empty stack.
 class trampoline {
   public:
+    trampoline() noexcept : outer_(current()) { current() = this; }
+    trampoline(const trampoline&) = delete;
+    trampoline& operator=(const trampoline&) = delete;
+    ~trampoline() { current() = outer_; }
+
     // Resumes `h` and whatever asks to be continued from an empty stack.
-    static void run(std::coroutine_handle<> h) {
-        trampoline here;
-        scope restore(&here);
+    void resume(std::coroutine_handle<> h) {
         do {
-            here.pending_ = nullptr;
-            here.count_ = 0;
+            pending_ = nullptr;
+            count_ = 0;
             h.resume();
-            h = here.pending_;
+            h = pending_;
         } while (h);
     }
+
+    static void run(std::coroutine_handle<> h) { trampoline().resume(h); }
 
     // What await_suspend returns to continue with `h`. On a thread without a trampoline below (a
     // foreign engine that resumed us directly) it becomes one itself.
@@ -47,20 +52,13 @@ class trampoline {
   private:
     static constexpr int cap = 32;  // times 705 bytes, the worst measured, is 22 KiB
 
-    struct scope {
-        trampoline* previous;
-        explicit scope(trampoline* t) noexcept : previous(current()) { current() = t; }
-        scope(const scope&) = delete;
-        scope& operator=(const scope&) = delete;
-        ~scope() { current() = previous; }
-    };
-
     // Not inlined: see WEIR_NOINLINE.
     WEIR_NOINLINE static trampoline*& current() noexcept {
         static thread_local trampoline* here = nullptr;
         return here;
     }
 
+    trampoline* const outer_;
     std::coroutine_handle<> pending_;
     int count_ = 0;
 };

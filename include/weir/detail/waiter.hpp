@@ -14,34 +14,53 @@ namespace weir::detail {
 class slot;
 
 // What has become of an operation.
-enum class outcome : std::uint8_t { pending, done, closed, stopped, timed_out };
+enum class outcome : std::uint8_t { pending, done, fetched, closed, stopped, timed_out };
 
 // Lives in the frame of the coroutine, or on the stack of the thread, that waits. It
 // belongs to the channel's lock while the waiter is linked; once it is unlinked and its outcome is
 // set, to the owner. Whoever unlinks it wakes it, after the lock, as the last thing.
+//
+// One is made for each operation, but few operations wait: what has no initialiser is written by
+// `is_coroutine` or `is_thread`, before the waiter is linked, or by who links it.
 template <class Platform>
 struct basic_waiter {
-    basic_waiter() noexcept = default;
+    basic_waiter(void* where, slot* who) noexcept : item(where), measured(who) {}
     basic_waiter(const basic_waiter&) = delete;
     basic_waiter& operator=(const basic_waiter&) = delete;
 
-    basic_waiter* next = nullptr;
-    basic_waiter* previous = nullptr;
+    void is_coroutine(std::coroutine_handle<> h, executor* on, slot* works_for) noexcept {
+        coroutine = h;
+        home = on;
+        thread = nullptr;
+        work_of = works_for;
+        ready = 0;
+    }
+    void is_thread(basic_parker<Platform>* flag) noexcept {
+        home = nullptr;
+        thread = flag;
+        work_of = nullptr;
+        ready = 0;
+    }
+
     bool linked = false;
     bool stop_seen = false;  // the stop came before the waiter was linked
     detail::outcome outcome = outcome::pending;
 
+    void* item;      // put: the T to take; get: where to construct a T
+    slot* measured;  // the slot that waits, if it is one
+    std::uint64_t number;  // get: of the item, in the order of the gets
+
+    basic_waiter* next;
+    basic_waiter* previous;
+
     // Whom to wake: a coroutine on its executor, or a thread.
     std::coroutine_handle<> coroutine;
-    executor* home = nullptr;
-    basic_parker<Platform>* thread = nullptr;
+    executor* home;
+    basic_parker<Platform>* thread;
 
-    void* item = nullptr;      // put: the T to take; get: the optional<T> to fill
-    std::uint64_t number = 0;  // of the item, in the order of the gets
-    slot* measured = nullptr;  // the slot that waits, if it is one
-    slot* work_of = nullptr;   // the slot whose work waits, itself or in its function: for reports
-    std::int64_t since = 0;    // ns, when it began to wait
-    std::int64_t ready = 0;    // ns, when its wait ended
+    slot* work_of;       // the slot whose work waits, itself or in its function: for reports
+    std::int64_t since;  // ns, when it began to wait; if that is measured
+    std::int64_t ready;  // ns, when its wait ended; 0 if that is not measured
 };
 
 // First come, first served.

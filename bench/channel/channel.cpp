@@ -1,0 +1,83 @@
+// What an item costs that passes a bounded channel from coroutine to coroutine.
+#include "scenario.hpp"
+
+#include <weir/channel.hpp>
+#include <weir/policy.hpp>
+#include <weir/sync_wait.hpp>
+#include <weir/task.hpp>
+#include <weir/thread_pool.hpp>
+#include <weir/when_all.hpp>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+template <class T, class Policy>
+weir::task<> produce(weir::channel<T, Policy>& out, std::uint64_t count) {
+    T item{};
+    for (std::uint64_t i = 0; i < count; ++i) {
+        set(item, i);
+        co_await out.put(std::move(item));
+    }
+}
+
+template <class T, class Policy>
+weir::task<> consume(weir::channel<T, Policy>& in, std::uint64_t count, tally& sums) {
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const auto item = co_await in.get();
+        sum += number(*item);
+    }
+    sums.add(sum);
+}
+
+template <class T, class Policy>
+void pass(weir::thread_pool& pool, const scenario<T>& s, std::uint64_t n) {
+    weir::channel<T, Policy> items(s.capacity, pool);
+    tally sums;
+    std::vector<weir::task<>> tasks;
+    for (std::size_t i = 0; i < s.producers; ++i) {
+        tasks.push_back(produce(items, share(n, s.producers, i)));
+    }
+    for (std::size_t i = 0; i < s.consumers; ++i) {
+        tasks.push_back(consume(items, share(n, s.consumers, i), sums));
+    }
+    weir::sync_wait(pool, weir::when_all(std::move(tasks)));
+    sums.check(n, s.producers);
+}
+
+template <class T>
+void run(bench::session& session, const scenario<T>& s, const std::string& item) {
+    const std::string title = std::to_string(s.producers) + " to " + std::to_string(s.consumers) +
+                              ", capacity " + std::to_string(s.capacity) + ", " + item + ", " +
+                              std::to_string(s.workers) + (s.workers == 1 ? " worker" : " workers");
+    if (!session.wants(title)) return;
+    bench::group group(session, title, "an item");
+    const auto pool = std::make_shared<weir::thread_pool>(s.workers);
+    group.ours("weir", [=](std::uint64_t n) { pass<T, weir::unmeasured>(*pool, s, n); });
+    if (s.all_ways || s.producers != 1) {
+        group.ours("weir, measured",
+                   [=](std::uint64_t n) { pass<T, weir::measured>(*pool, s, n); });
+    }
+    bench::contestants<scenario<T>>::join(group, s);
+    group.run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    bench::session session("channel", argc, argv);
+    for (const unsigned workers : {1U, 2U}) {
+        for (const std::size_t capacity : {1U, 2U, 64U, 1024U}) {
+            const bool all_ways = capacity == 1 || capacity == 64;
+            run<int>(session, {1, 1, capacity, workers, all_ways}, "int");
+        }
+        for (const std::size_t n : {4U, 16U}) run<int>(session, {n, n, 64, workers}, "int");
+        run<block<64>>(session, {1, 1, 64, workers}, "64 bytes");
+        run<block<4096>>(session, {1, 1, 64, workers}, "4 KiB");
+        run<pointer>(session, {1, 1, 64, workers}, "unique_ptr");
+    }
+    constexpr unsigned many = 8;
+    for (const std::size_t n : {1U, 4U}) run<int>(session, {n, n, 64, many}, "int");
+}

@@ -1,0 +1,18 @@
+// A figure of a wrong result would mean nothing.
+#ifndef BENCH_COMMON_CHECK_HPP
+#define BENCH_COMMON_CHECK_HPP
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace bench {
+
+inline void check(bool ok, const char* claim) {
+    if (ok) return;
+    std::fprintf(stderr, "bench: wrong result: %s\n", claim);
+    std::abort();
+}
+
+}  // namespace bench
+
+#endif

@@ -1,0 +1,244 @@
+// What measuring costs: the same work with and without, and on clocks of different prices.
+#include "common/check.hpp"
+#include "common/harness.hpp"
+
+#include <weir/channel.hpp>
+#include <weir/clock.hpp>
+#include <weir/executor.hpp>
+#include <weir/pipeline.hpp>
+#include <weir/sync_wait.hpp>
+#include <weir/task.hpp>
+#include <weir/thread_pool.hpp>
+#include <weir/timer.hpp>
+#include <weir/when_all.hpp>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include <chrono>
+#include <coroutine>
+#include <cstdint>
+#include <ctime>
+#include <deque>
+#include <memory>
+#include <ranges>
+#include <string>
+
+namespace {
+
+using item = std::uint64_t;
+
+template <class Run>
+weir::task<item> sum_of(Run& run) {
+    item sum = 0;
+    while (true) {
+        const auto x = co_await run.next();
+        if (!x) break;
+        sum += *x;
+    }
+    co_return sum;
+}
+
+struct shape {
+    std::size_t capacity;
+    bench::work work{0.0};
+};
+
+template <class Policy>
+void through_pipeline(weir::executor& ex, const shape& s, std::uint64_t n) {
+    const auto stage = [&s](item x) {
+        s.work();
+        return x + 1;
+    };
+    const weir::stage_options options{.capacity = s.capacity};
+    auto pipeline = weir::source(std::views::iota(item{0}, n), {.capacity = s.capacity}) |
+                    weir::pipe(stage, options) | weir::pipe(stage, options) |
+                    weir::pipe(stage, options) | weir::sink(s.capacity);
+    auto run = pipeline.template start<Policy>(ex);
+    const item sum = weir::sync_wait(ex, sum_of(run));
+    bench::check(sum == n * (n - 1) / 2 + 3 * n, "each item passes three stages, once");
+}
+
+template <class Policy>
+weir::task<> give(weir::channel<item, Policy>& out, std::uint64_t n) {
+    for (item x = 0; x < n; ++x) co_await out.put(x);
+    out.close();
+}
+
+template <class Policy>
+weir::task<item> take(weir::channel<item, Policy>& in) {
+    item sum = 0;
+    while (true) {
+        const auto x = co_await in.get();
+        if (!x) break;
+        sum += *x;
+    }
+    co_return sum;
+}
+
+template <class Policy>
+void through_channel(weir::executor& ex, const shape& s, std::uint64_t n) {
+    weir::channel<item, Policy> channel(s.capacity, ex);
+    const auto results = weir::sync_wait(ex, weir::when_all(give(channel, n), take(channel)));
+    bench::check(std::get<1>(results) == n * (n - 1) / 2, "each item comes out, once");
+}
+
+// Runs everything on the thread that waits, first come, first served, and reads a clock of its own.
+template <class Clock>
+class loop final : public weir::executor {
+  public:
+    void post(std::coroutine_handle<> h) noexcept override { ready_.push_back(h); }
+    void add(weir::timer& t) noexcept override {
+        if (!timers_.add(t)) post(t.waiter());
+    }
+    void cancel(weir::timer& t) noexcept override {
+        if (timers_.cancel(t, now())) post(t.waiter());
+    }
+    weir::time_point now() const noexcept override {
+        return weir::time_point(weir::duration(clock_()));
+    }
+    bool drive(flag&, weir::time_point) override {
+        bench::check(!ready_.empty(), "something can run until all is done");
+        const std::coroutine_handle<> next = ready_.front();
+        ready_.pop_front();
+        resume(next);
+        return true;
+    }
+
+  private:
+    std::deque<std::coroutine_handle<>> ready_;
+    weir::timer_queue timers_;
+    Clock clock_;
+};
+
+// Each gives nanoseconds.
+struct no_clock {
+    std::int64_t operator()() const noexcept { return 0; }
+};
+
+struct steady_clock {
+    std::int64_t operator()() const noexcept {
+        return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch())
+            .count();
+    }
+};
+
+#if defined(CLOCK_MONOTONIC_COARSE)
+struct coarse_clock {
+    std::int64_t operator()() const noexcept {
+        timespec t{};
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+        return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+    }
+};
+#endif
+
+#if defined(__x86_64__)
+// The processor's counter, made nanoseconds by one multiplication.
+class counter_clock {
+  public:
+    std::int64_t operator()() const noexcept {
+        __extension__ using wide = unsigned __int128;
+        return static_cast<std::int64_t>((wide{__rdtsc()} * ns_2_to_the_32_) >> 32);
+    }
+
+  private:
+    static double ns_a_tick() {
+        const double start = bench::seconds_now();
+        const std::uint64_t first = __rdtsc();
+        while (bench::seconds_now() - start < 0.01) {
+        }
+        const auto ticks = static_cast<double>(__rdtsc() - first);
+        return (bench::seconds_now() - start) * 1e9 / ticks;
+    }
+    std::uint64_t ns_2_to_the_32_ = static_cast<std::uint64_t>(ns_a_tick() * 4294967296.0);
+};
+#endif
+
+// Adds a contestant for each clock: f.operator()<Clock>(name).
+template <class F>
+void for_each_clock(const F& f) {
+    f.template operator()<no_clock>("a clock that stands still");
+#if defined(CLOCK_MONOTONIC_COARSE)
+    f.template operator()<coarse_clock>("coarse clock");
+#endif
+#if defined(__x86_64__)
+    f.template operator()<counter_clock>("processor's counter");
+#endif
+    f.template operator()<steady_clock>("steady clock");
+}
+
+void read_clocks(bench::session& session) {
+    bench::group group(session, "reading a clock, as the library does", "a reading");
+    for_each_clock([&]<class Clock>(const char* name) {
+        const auto ex = std::make_shared<loop<Clock>>();
+        group.ours(name, [ex](std::uint64_t n) {
+            weir::executor* any = ex.get();
+            bench::keep(any);
+            for (std::uint64_t i = 0; i < n; ++i) bench::keep(any->now());
+        });
+    });
+    group.run();
+}
+
+// The first differs from the second by the bookkeeping alone; the others differ from the second by
+// the price of their clocks alone.
+template <class Work>
+void compare_clocks(bench::session& session, const std::string& title, const shape& s,
+                    const Work& work) {
+    bench::group group(session, title + ", one thread, different clocks", "an item");
+    const auto plain = std::make_shared<loop<steady_clock>>();
+    group.ours("unmeasured", [=](std::uint64_t n) { work(weir::unmeasured(), *plain, s, n); });
+    for_each_clock([&]<class Clock>(const char* name) {
+        const auto ex = std::make_shared<loop<Clock>>();
+        group.ours(std::string("measured, ") + name,
+                   [=](std::uint64_t n) { work(weir::measured(), *ex, s, n); });
+    });
+    group.run();
+}
+
+template <class Work>
+void compare_policies(bench::session& session, const std::string& title, const shape& s,
+                      unsigned workers, const Work& work) {
+    bench::group group(
+        session, title + ", " + std::to_string(workers) + (workers == 1 ? " worker" : " workers"),
+        "an item");
+    const auto pool = std::make_shared<weir::thread_pool>(workers);
+    group.ours("unmeasured", [=](std::uint64_t n) { work(weir::unmeasured(), *pool, s, n); });
+    // Here is the place for a policy that measures times without histograms.
+    group.ours("measured", [=](std::uint64_t n) { work(weir::measured(), *pool, s, n); });
+    group.run();
+}
+
+constexpr auto pipeline_work = []<class Policy>(Policy, weir::executor& ex, const shape& s,
+                                                std::uint64_t n) {
+    through_pipeline<Policy>(ex, s, n);
+};
+constexpr auto channel_work = []<class Policy>(Policy, weir::executor& ex, const shape& s,
+                                               std::uint64_t n) {
+    through_channel<Policy>(ex, s, n);
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    bench::session session("overhead", argc, argv);
+    const bench::work microsecond(1'000.0);
+    for (const unsigned workers : {1U, 2U}) {
+        for (const std::size_t capacity : {64U, 2U}) {
+            const std::string queues = ", capacity " + std::to_string(capacity);
+            compare_policies(session, "channel" + queues, {capacity}, workers, channel_work);
+            compare_policies(session, "three no-op stages" + queues, {capacity}, workers,
+                             pipeline_work);
+            compare_policies(session, "three stages of 1 us" + queues, {capacity, microsecond},
+                             workers, pipeline_work);
+        }
+    }
+    read_clocks(session);
+    for (const std::size_t capacity : {64U, 2U}) {
+        const std::string queues = ", capacity " + std::to_string(capacity);
+        compare_clocks(session, "channel" + queues, {capacity}, channel_work);
+        compare_clocks(session, "three no-op stages" + queues, {capacity}, pipeline_work);
+    }
+}

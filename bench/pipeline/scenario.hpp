@@ -1,0 +1,56 @@
+// What a group of this benchmark asks for: a source, three stages and a sink, all contestants alike.
+#ifndef BENCH_PIPELINE_SCENARIO_HPP
+#define BENCH_PIPELINE_SCENARIO_HPP
+
+#include "common/check.hpp"
+#include "common/harness.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bench::stages {
+
+using item = std::uint64_t;
+
+inline constexpr std::size_t num_stages = 3;
+
+// For queues that can't be closed, or lose what is inside: ends the stream, once for each reader.
+inline constexpr item end_of_stream = ~item{0};
+
+struct scenario {
+    unsigned workers = 1;
+    std::size_t slots = 1;  // of each stage; with 1 items leave in order, with more in any
+    std::size_t capacity = 64;
+    double work_ns = 0;
+    bench::work work{work_ns};
+
+    item stage(item x) const {
+        work();
+        return x + 1;
+    }
+
+    // For those that bound the items in flight, not the queues: as many as the four queues and the
+    // stages hold.
+    std::size_t tokens() const { return (num_stages + 1) * capacity + num_stages * slots + 2; }
+};
+
+// What came out of the sink.
+struct totals {
+    std::uint64_t count = 0;
+    std::uint64_t sum = 0;
+
+    void add(item x) {
+        ++count;
+        sum += x;
+    }
+
+    // The items that went in were 0 to n - 1.
+    void expect(std::uint64_t n) const {
+        check(count == n, "all items come out once");
+        check(sum == n * (n - 1) / 2 + num_stages * n, "each item passes all stages");
+    }
+};
+
+}  // namespace bench::stages
+
+#endif

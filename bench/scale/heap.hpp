@@ -1,0 +1,14 @@
+// How many bytes the program has from the heap: this program replaces operator new.
+#ifndef BENCH_SCALE_HEAP_HPP
+#define BENCH_SCALE_HEAP_HPP
+
+#include <cstddef>
+
+namespace heap {
+
+// As asked for, without what the allocator adds.
+std::size_t bytes_in_use() noexcept;
+
+}  // namespace heap
+
+#endif

@@ -1,0 +1,85 @@
+#include "memory.hpp"
+
+#include "common/check.hpp"
+#include "heap.hpp"
+
+#include <weir/channel.hpp>
+#include <weir/executor.hpp>
+#include <weir/pipeline.hpp>
+#include <weir/stage_list.hpp>
+#include <weir/timer.hpp>
+
+#include <coroutine>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+// Runs nothing before it is waited for, so that a pipeline which was started can be looked at.
+class idle_loop final : public weir::executor {
+  public:
+    void post(std::coroutine_handle<> h) noexcept override { ready_.push_back(h); }
+    void add(weir::timer& t) noexcept override {
+        if (!timers_.add(t)) post(t.waiter());
+    }
+    void cancel(weir::timer& t) noexcept override {
+        if (timers_.cancel(t, now())) post(t.waiter());
+    }
+    bool drive(flag&, weir::time_point) override {
+        bench::check(!ready_.empty(), "something can run until all is done");
+        const std::coroutine_handle<> next = ready_.front();
+        ready_.pop_front();
+        resume(next);
+        return true;
+    }
+
+  private:
+    std::deque<std::coroutine_handle<>> ready_;
+    weir::timer_queue timers_;
+};
+
+int next(int x) { return x + 1; }
+
+template <class Policy>
+double bytes_of_run(std::size_t stages, std::size_t slots) {
+    weir::stage_list<int> list;
+    for (std::size_t i = 0; i < stages; ++i) list.add(weir::pipe(next, {.concurrency = slots}));
+    const auto pipeline = weir::source(std::vector<int>{1, 2, 3}) | list | weir::sink(2);
+    idle_loop loop;
+    const std::size_t before = heap::bytes_in_use();
+    const auto run = pipeline.template start<Policy>(loop);
+    return static_cast<double>(heap::bytes_in_use() - before);
+}
+
+template <class Policy>
+double bytes_of_channel(std::size_t capacity) {
+    const std::size_t before = heap::bytes_in_use();
+    const auto channel = std::make_unique<weir::channel<int, Policy>>(capacity);
+    return static_cast<double>(heap::bytes_in_use() - before);
+}
+
+template <class Policy>
+void report(bench::session& session, const std::string& policy) {
+    constexpr std::size_t many = 1000;  // so that vectors which double don't matter
+    const auto tell = [&](const std::string& what, double bytes) {
+        session.value("memory of " + what + ", " + policy, bytes, "bytes");
+    };
+    const double channel = bytes_of_channel<Policy>(2);
+    const double run = bytes_of_run<Policy>(0, 1);
+    const double one_stage = bytes_of_run<Policy>(1, 1);
+    tell("a channel of 2 ints", channel);
+    tell("a further place in it", (bytes_of_channel<Policy>(2 + many) - channel) / many);
+    tell("a run of source and sink", run);
+    tell("a stage, its slot and queue of 2", (bytes_of_run<Policy>(many, 1) - run) / many);
+    tell("a further slot of a stage", (bytes_of_run<Policy>(1, 1 + many) - one_stage) / many);
+}
+
+}  // namespace
+
+void report_memory(bench::session& session) {
+    report<weir::unmeasured>(session, "unmeasured");
+    report<weir::measured>(session, "measured");
+}

@@ -1,0 +1,161 @@
+// Whether an item's cost stays the same: with many stages, with many channels, with many items; and
+// what they take in memory.
+#include "common/check.hpp"
+#include "common/harness.hpp"
+#include "memory.hpp"
+
+#include <weir/channel.hpp>
+#include <weir/pipeline.hpp>
+#include <weir/stage_list.hpp>
+#include <weir/sync_wait.hpp>
+#include <weir/task.hpp>
+#include <weir/thread_pool.hpp>
+#include <weir/when_all.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <ranges>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using item = std::uint64_t;
+
+constexpr std::size_t capacity = 64;
+
+item next(item x) { return x + 1; }
+
+template <class Run>
+weir::task<item> sum_of(Run& run) {
+    item sum = 0;
+    while (true) {
+        const auto x = co_await run.next();
+        if (!x) break;
+        sum += *x;
+    }
+    co_return sum;
+}
+
+template <class Policy>
+void through_stages(weir::thread_pool& pool, std::uint64_t stages, std::uint64_t items) {
+    weir::stage_list<item> list;
+    for (std::uint64_t i = 0; i < stages; ++i) list.add(weir::pipe(next, {.capacity = capacity}));
+    auto pipeline = weir::source(std::views::iota(item{0}, items), {.capacity = capacity}) |
+                    std::move(list) | weir::sink(capacity);
+    auto run = pipeline.template start<Policy>(pool);
+    const item sum = weir::sync_wait(pool, sum_of(run));
+    bench::check(sum == items * (items - 1) / 2 + stages * items, "each item passes each stage");
+}
+
+std::string with_workers(const std::string& title, unsigned workers) {
+    return title + ", " + std::to_string(workers) + (workers == 1 ? " worker" : " workers");
+}
+
+// 100 items through each, or more: so the start of the run is a small part.
+void many_stages(bench::session& session, std::uint64_t stages, unsigned workers) {
+    const std::string title =
+        with_workers(std::to_string(stages) + (stages == 1 ? " stage" : " stages"), workers);
+    bench::group group(session, title, "an item and stage");
+    group.smallest(stages * 100);
+    const auto pool = std::make_shared<weir::thread_pool>(workers);
+    group.ours("weir", [=](std::uint64_t n) {
+        through_stages<weir::unmeasured>(*pool, stages, n / stages);
+    });
+    group.ours("weir, measured",
+               [=](std::uint64_t n) { through_stages<weir::measured>(*pool, stages, n / stages); });
+    group.run();
+}
+
+// Runs of a length, one after the other: a short one pays for its start and end, a long one shows
+// whether the cost of an item stays what it is.
+void many_items(bench::session& session, std::uint64_t items) {
+    bench::group group(session, "runs of " + std::to_string(items) + " items, 3 stages, 1 worker",
+                       "an item");
+    group.smallest(items);
+    const auto pool = std::make_shared<weir::thread_pool>(1);
+    group.ours("weir", [=](std::uint64_t n) {
+        for (std::uint64_t i = 0; i < n / items; ++i) {
+            through_stages<weir::unmeasured>(*pool, 3, items);
+        }
+    });
+    group.ours("weir, measured", [=](std::uint64_t n) {
+        for (std::uint64_t i = 0; i < n / items; ++i) {
+            through_stages<weir::measured>(*pool, 3, items);
+        }
+    });
+    group.run();
+}
+
+// Channels that stay, each with a coroutine at either end.
+template <class Policy>
+class pairs {
+    using channel = weir::channel<item, Policy>;
+
+  public:
+    pairs(std::size_t count, weir::thread_pool& pool) : pool_(pool) {
+        for (std::size_t i = 0; i < count; ++i) {
+            channels_.push_back(std::make_unique<channel>(capacity, pool));
+        }
+    }
+
+    void pass(std::uint64_t items) {
+        std::vector<weir::task<>> tasks;
+        tasks.reserve(2 * channels_.size());
+        for (const auto& c : channels_) {
+            tasks.push_back(give(*c, items));
+            tasks.push_back(take(*c, items));
+        }
+        weir::sync_wait(pool_, weir::when_all(std::move(tasks)));
+    }
+
+  private:
+    static weir::task<> give(channel& out, std::uint64_t items) {
+        for (item x = 0; x < items; ++x) co_await out.put(x);
+    }
+    static weir::task<> take(channel& in, std::uint64_t items) {
+        item sum = 0;
+        for (std::uint64_t i = 0; i < items; ++i) {
+            const auto x = co_await in.get();
+            sum += *x;
+        }
+        bench::check(sum == items * (items - 1) / 2, "each item comes out, once");
+    }
+
+    weir::thread_pool& pool_;
+    std::vector<std::unique_ptr<channel>> channels_;
+};
+
+void many_channels(bench::session& session, std::size_t channels, unsigned workers) {
+    const std::string title = with_workers(
+        std::to_string(channels) + (channels == 1 ? " channel" : " channels"), workers);
+    if (!session.wants(title)) return;
+    bench::group group(session, title, "an item");
+    group.smallest(channels * 10);
+    weir::thread_pool pool(workers);
+    const auto plain = std::make_shared<pairs<weir::unmeasured>>(channels, pool);
+    const auto measured = std::make_shared<pairs<weir::measured>>(channels, pool);
+    group.ours("weir", [=](std::uint64_t n) { plain->pass(n / channels); });
+    group.ours("weir, measured", [=](std::uint64_t n) { measured->pass(n / channels); });
+    group.run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    bench::session session("scale", argc, argv);
+    report_memory(session);
+    for (const unsigned workers : {1U, 2U}) {
+        for (const std::uint64_t stages : {1U, 3U, 10U, 100U, 1'000U}) {
+            many_stages(session, stages, workers);
+        }
+        for (const std::size_t channels : {1U, 10U, 100U, 1'000U, 10'000U}) {
+            many_channels(session, channels, workers);
+        }
+    }
+    // More would take minutes.
+    const std::uint64_t most = session.quick() ? 100'000 : 10'000'000;
+    for (std::uint64_t items = 10; items <= most; items *= 10) many_items(session, items);
+}

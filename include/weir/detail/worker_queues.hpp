@@ -1,0 +1,67 @@
+// weir floor 0: the coroutines that one worker of a pool has to run, and from which others may steal
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_DETAIL_WORKER_QUEUES_HPP
+#define WEIR_DETAIL_WORKER_QUEUES_HPP
+
+#include <weir/detail/biased_lock.hpp>
+#include <weir/detail/deque.hpp>
+#include <weir/detail/thread_record.hpp>
+
+#include <cstdint>  // for std::uint64_t
+
+namespace weir::detail {
+
+// | place | what is there                                            | order                    |
+// |-------|----------------------------------------------------------|--------------------------|
+// | next  | the coroutine that was woken last: its data is in cache  | one                      |
+// | queue | those that were woken before                             | first come, first served |
+// | forks | parts of something large, none of which has begun        | last come, first served; |
+// |       |                                                          | thieves take the first   |
+template <class Platform>
+class alignas(64) basic_worker_queues {
+    using record = basic_thread_record<Platform>;
+    using lock = basic_biased_lock<Platform>;
+
+    lock next_lock_;  // of writing `next_`; as a rule the worker has it reserved
+    typename Platform::template atomic<void*> next_{nullptr};
+    typename Platform::template atomic<std::uint64_t> resumed_{0};
+    typename Platform::template atomic<record*> thread_{nullptr};
+
+  public:
+    basic_work_stealing_deque<Platform> queue;
+    basic_work_stealing_deque<Platform> forks;
+
+    // Puts a coroutine into the slot, or null; returns what was in it. `me`: of the calling thread.
+    void* exchange_next(void* next, record* me) noexcept {
+        const typename lock::guard held(next_lock_, me);
+        void* const before = next_.load(std::memory_order_relaxed);
+        next_.store(next, std::memory_order_relaxed);
+        return before;
+    }
+    void* take_next(record* me) noexcept {
+        return has_next() ? exchange_next(nullptr, me) : nullptr;
+    }
+    bool has_next() const noexcept { return next_.load(std::memory_order_relaxed) != nullptr; }
+
+    // How many coroutines the worker has resumed. It counts, any thread may look.
+    void count_resumption() noexcept {
+        resumed_.store(resumed() + 1, std::memory_order_relaxed);
+    }
+    std::uint64_t resumed() const noexcept { return resumed_.load(std::memory_order_relaxed); }
+
+    // The worker's thread, which sets it when it begins.
+    void set_thread(record* r) noexcept { thread_.store(r, std::memory_order_release); }
+    record* thread() const noexcept { return thread_.load(std::memory_order_relaxed); }
+
+    // How many things the worker has done: resumptions, and operations on channels.
+    std::uint64_t done() const noexcept {
+        const record* const r = thread_.load(std::memory_order_acquire);
+        return resumed() + (r != nullptr ? r->operations() : 0);
+    }
+
+    bool empty() const noexcept { return !has_next() && queue.empty() && forks.empty(); }
+};
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,162 @@
+// weir floor 5: starts any number of tasks, one by one, and waits for all of them
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_TASK_GROUP_HPP
+#define WEIR_TASK_GROUP_HPP
+
+#include <weir/detail/env.hpp>
+#include <weir/detail/platform.hpp>
+#include <weir/detail/spin_lock.hpp>
+#include <weir/executor.hpp>
+#include <weir/task.hpp>
+
+#include <cassert>    // for assert
+#include <coroutine>  // for std::coroutine_handle
+#include <cstdint>    // for std::int64_t
+#include <exception>  // for std::exception_ptr
+#include <mutex>      // for std::lock_guard
+#include <stdexcept>  // for std::logic_error
+#include <utility>    // for std::move
+
+namespace weir {
+
+/// Tasks that were started and that somebody still waits for: none outlives the group.
+///
+///     weir::task_group group(pool);
+///     for (auto& file : files) group.spawn(index(file));
+///     co_await group.join();
+///
+/// Order:    none among the tasks.
+/// Errors:   a task's exception is kept; `join` throws the first one, after all have ended.
+/// Threads:  `spawn` and `join` from one thread or coroutine at a time; the tasks run on any thread of
+///           the executor.
+/// Lifetime: joined before it is destroyed if anything was spawned; asserted.
+/// Cost:     the task's own frame; one atomic operation when it ends.
+class task_group final : detail::task_join {
+  public:
+    /// \param ex  where the tasks run. Outlives the group.
+    explicit task_group(executor& ex) noexcept : executor_(&ex) {}
+    task_group(const task_group&) = delete;
+    task_group& operator=(const task_group&) = delete;
+    ~task_group() { assert(spawned_ == 0 && "weir::task_group: destroyed before it was joined"); }
+
+    /// Starts a task on the group's executor; it never runs inside this call. After a `join` it may be
+    /// used again.
+    void spawn(task<> t) noexcept { executor_->fork(start(std::move(t))); }
+
+    /// Starts a task at once, on this thread, and lets the caller go on when the task waits for something
+    /// or has ended, or before on another thread: so the tasks of a long loop don't pile up. Else as
+    /// `spawn`.
+    ///
+    /// \returns  awaitable of nothing.
+    /// Suspends: always. Resumes: on the awaiter's executor.
+    [[nodiscard("co_await this, or nothing is started")]] auto fork(task<> t) noexcept {
+        return fork_operation(*this, std::move(t));
+    }
+
+    /// Waits until all have ended that were spawned so far.
+    ///
+    /// \returns  awaitable of nothing.
+    /// Suspends: unless all have ended. Resumes: on the awaiter's executor.
+    /// Errors:   the first exception of a task; the others are dropped.
+    [[nodiscard("co_await this, or nobody waits for the tasks")]] auto join() noexcept {
+        return join_operation(*this);
+    }
+
+  private:
+    class fork_operation {
+      public:
+        // For whoever accounts the time: the caller is ready to go on as soon as it is suspended.
+        static constexpr bool ready_at_once = true;
+
+        fork_operation(task_group& g, task<>&& t) noexcept : group_(&g), task_(std::move(t)) {}
+        bool await_ready() const noexcept { return false; }
+        template <class Promise>
+        std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
+            executor* const home = detail::env_of(h).home;
+            const std::coroutine_handle<> started = group_->start(std::move(task_));
+            if (home != group_->executor_ || detail::current_executor() != home) {
+                group_->executor_->fork(started);
+                return h;
+            }
+            home->fork(h);  // this frame may be running elsewhere from here on
+            return detail::trampoline::transfer(started);
+        }
+        void await_resume() const noexcept {}
+
+      private:
+        task_group* group_;
+        task<> task_;
+    };
+
+    class join_operation {
+      public:
+        explicit join_operation(task_group& g) noexcept : group_(&g) {}
+        bool await_ready() const noexcept { return group_->spawned_ == 0; }
+        template <class Promise>
+        bool await_suspend(std::coroutine_handle<Promise> h) {
+            return group_->wait(h, detail::env_of(h));
+        }
+        void await_resume() const { group_->joined(); }
+
+      private:
+        task_group* group_;
+    };
+
+    // It is then to be resumed on the executor.
+    std::coroutine_handle<> start(task<>&& t) noexcept {
+        detail::joined_task<void> it(std::move(t));
+        ++spawned_;
+        const std::coroutine_handle<> handle = it.start(*this, *executor_);
+        it.release();
+        return handle;
+    }
+
+    // While nobody waits, `left_` is far above what the tasks take away from it. Who waits takes the rest.
+    static constexpr std::int64_t far = std::int64_t{1} << 62;
+
+    // The frame is destroyed here. acq_rel: who waits sees what all tasks did.
+    std::coroutine_handle<> task_ended(executor*, std::coroutine_handle<> it) noexcept override {
+        {
+            const auto ended = detail::joined_task<void>::of(it);
+            if (ended.has_exception()) keep(ended.exception());
+        }
+        if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) home_->post(awaiter_);
+        return std::noop_coroutine();
+    }
+
+    void keep(std::exception_ptr error) noexcept {
+        const std::lock_guard guard(lock_);
+        if (!error_) error_ = std::move(error);
+    }
+
+    // False if all have ended.
+    bool wait(std::coroutine_handle<> awaiter, const detail::coroutine_env& env) {
+        if (env.home == nullptr) {
+            throw std::logic_error(
+                "weir: a task_group is joined by a coroutine that no executor runs; start it with "
+                "sync_wait, or co_await schedule(executor) first");
+        }
+        awaiter_ = awaiter;
+        home_ = env.home;
+        const std::int64_t rest = far - spawned_;
+        return left_.fetch_sub(rest, std::memory_order_acq_rel) != rest;
+    }
+
+    void joined() {
+        spawned_ = 0;
+        left_.store(far, std::memory_order_relaxed);
+        if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    }
+
+    executor* executor_;
+    std::int64_t spawned_ = 0;  // since the last join
+    detail::standard_platform::atomic<std::int64_t> left_{far};
+    std::coroutine_handle<> awaiter_;
+    executor* home_ = nullptr;
+    detail::spin_lock lock_;  // guards the error
+    std::exception_ptr error_;
+};
+
+}  // namespace weir
+
+#endif

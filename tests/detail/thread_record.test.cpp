@@ -1,0 +1,127 @@
+#include <weir/detail/thread_record.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/detail/platform.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace {
+
+// Records of its own for each test.
+template <int Test>
+struct platform : weir::detail::standard_platform {};
+template <int Test>
+using record = weir::detail::basic_thread_record<platform<Test>>;
+
+// What a function gives on a thread of its own.
+template <class Function>
+auto elsewhere(Function&& function) {
+    decltype(function()) result{};
+    std::thread t([&] { result = function(); });
+    t.join();
+    return result;
+}
+
+// Looks, while its thread ends, what record that has.
+template <int Test>
+struct late {
+    static inline bool looked = false;
+    static inline record<Test>* mine = nullptr;
+    static inline record<Test>* acquired = nullptr;
+    int uses = 0;
+    ~late() {
+        looked = true;
+        mine = record<Test>::mine();
+        acquired = record<Test>::acquire();
+    }
+};
+template <int Test>
+void look_when_thread_ends() {
+    static thread_local late<Test> here;
+    ++here.uses;
+}
+
+}  // namespace
+
+TEST_CASE("a thread has no record until it asks for one, and then that one") {
+    CHECK(record<0>::mine() == nullptr);
+    auto* const mine = record<0>::acquire();
+    REQUIRE(mine != nullptr);
+    CHECK(record<0>::acquire() == mine);
+    CHECK(record<0>::mine() == mine);
+    for (const auto& each : mine->inside) CHECK(each.load() == nullptr);
+    CHECK(reinterpret_cast<std::uintptr_t>(mine) % 64 == 0);
+    auto* const other = elsewhere([] { return record<0>::acquire(); });
+    CHECK(other != nullptr);
+    CHECK(other != mine);
+}
+
+TEST_CASE("threads that live at the same time have different records") {
+    constexpr std::size_t count = 8;
+    for (int round = 0; round < 20; ++round) {
+        std::vector<record<1>*> seen(count);
+        std::atomic<std::size_t> ready{0};
+        std::vector<std::thread> threads;
+        for (std::size_t i = 0; i < count; ++i) {
+            threads.emplace_back([&, i] {
+                seen[i] = record<1>::acquire();
+                ++ready;
+                while (ready != count) std::this_thread::yield();
+            });
+        }
+        for (std::thread& t : threads) t.join();
+        std::sort(seen.begin(), seen.end());
+        CHECK(seen.front() != nullptr);
+        CHECK(std::adjacent_find(seen.begin(), seen.end()) == seen.end());
+    }
+}
+
+TEST_CASE("the record of a thread that has ended goes to a later one, and no other is made") {
+    auto* const first = elsewhere([] { return record<2>::acquire(); });
+    REQUIRE(first != nullptr);
+    for (int i = 0; i < 10; ++i) CHECK(elsewhere([] { return record<2>::acquire(); }) == first);
+    auto* const mine = record<2>::acquire();
+    CHECK(mine == first);
+    CHECK(elsewhere([] { return record<2>::acquire(); }) != mine);
+}
+
+TEST_CASE("a thread that ends has its record until it gives it back, and then none any more") {
+    SECTION("asked for after what looks, which is destroyed later") {
+        auto* const given = elsewhere([] {
+            look_when_thread_ends<3>();
+            return record<3>::acquire();
+        });
+        REQUIRE(late<3>::looked);
+        CHECK(given != nullptr);
+        CHECK(late<3>::mine == nullptr);
+        CHECK(late<3>::acquired == nullptr);
+        CHECK(record<3>::acquire() == given);
+    }
+    SECTION("asked for before what looks, which is destroyed sooner") {
+        auto* const given = elsewhere([] {
+            auto* const mine = record<4>::acquire();
+            look_when_thread_ends<4>();
+            return mine;
+        });
+        REQUIRE(late<4>::looked);
+        CHECK(given != nullptr);
+        CHECK(late<4>::mine == given);
+        CHECK(late<4>::acquired == given);
+        CHECK(record<4>::acquire() == given);
+    }
+    SECTION("asked for not before the thread ends") {
+        elsewhere([] {
+            look_when_thread_ends<5>();
+            return 0;
+        });
+        REQUIRE(late<5>::looked);
+        CHECK(late<5>::mine == nullptr);
+        CHECK(record<5>::acquire() == late<5>::acquired);
+    }
+}
