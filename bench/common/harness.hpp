@@ -114,7 +114,11 @@ class session {
             << std::thread::hardware_concurrency() << " cores, " << kernel() << ", load " << load()
             << ", " << date();
         machine_ = out.str();
-        if (!json_) std::cout << machine_ << "\n";
+        if (json_) {
+            std::cout << R"({"benchmark":")" << name_ << R"(","machine":")" << machine_ << "\"}\n";
+        } else {
+            std::cout << machine_ << "\n";
+        }
     }
 
     bool json() const { return json_; }
