@@ -1,15 +1,17 @@
 // What measuring costs: the same work with and without, and on clocks of different prices.
 #include "common/check.hpp"
 #include "common/harness.hpp"
+#include "common/loop.hpp"
+#include "common/sum_of.hpp"
 
 #include <weir/channel.hpp>
 #include <weir/clock.hpp>
 #include <weir/executor.hpp>
 #include <weir/pipeline.hpp>
+#include <weir/policy.hpp>
 #include <weir/sync_wait.hpp>
 #include <weir/task.hpp>
 #include <weir/thread_pool.hpp>
-#include <weir/timer.hpp>
 #include <weir/when_all.hpp>
 
 #if defined(__x86_64__)
@@ -17,10 +19,8 @@
 #endif
 
 #include <chrono>
-#include <coroutine>
 #include <cstdint>
 #include <ctime>
-#include <deque>
 #include <memory>
 #include <ranges>
 #include <string>
@@ -28,17 +28,6 @@
 namespace {
 
 using item = std::uint64_t;
-
-template <class Run>
-weir::task<item> sum_of(Run& run) {
-    item sum = 0;
-    while (true) {
-        const auto x = co_await run.next();
-        if (!x) break;
-        sum += *x;
-    }
-    co_return sum;
-}
 
 struct shape {
     std::size_t capacity;
@@ -56,7 +45,7 @@ void through_pipeline(weir::executor& ex, const shape& s, std::uint64_t n) {
                     weir::pipe(stage, options) | weir::pipe(stage, options) |
                     weir::pipe(stage, options) | weir::sink(s.capacity);
     auto run = pipeline.template start<Policy>(ex);
-    const item sum = weir::sync_wait(ex, sum_of(run));
+    const item sum = weir::sync_wait(ex, bench::sum_of(run));
     bench::check(sum == n * (n - 1) / 2 + 3 * n, "each item passes three stages, once");
 }
 
@@ -84,31 +73,15 @@ void through_channel(weir::executor& ex, const shape& s, std::uint64_t n) {
     bench::check(std::get<1>(results) == n * (n - 1) / 2, "each item comes out, once");
 }
 
-// Runs everything on the thread that waits, first come, first served, and reads a clock of its own.
+// With a clock of its own.
 template <class Clock>
-class loop final : public weir::executor {
+class loop final : public bench::loop {
   public:
-    void post(std::coroutine_handle<> h) noexcept override { ready_.push_back(h); }
-    void add(weir::timer& t) noexcept override {
-        if (!timers_.add(t)) post(t.waiter());
-    }
-    void cancel(weir::timer& t) noexcept override {
-        if (timers_.cancel(t, now())) post(t.waiter());
-    }
     weir::time_point now() const noexcept override {
         return weir::time_point(weir::duration(clock_()));
     }
-    bool drive(flag&, weir::time_point) override {
-        bench::check(!ready_.empty(), "something can run until all is done");
-        const std::coroutine_handle<> next = ready_.front();
-        ready_.pop_front();
-        resume(next);
-        return true;
-    }
 
   private:
-    std::deque<std::coroutine_handle<>> ready_;
-    weir::timer_queue timers_;
     Clock clock_;
 };
 
@@ -182,8 +155,8 @@ void read_clocks(bench::session& session) {
     group.run();
 }
 
-// The first differs from the second by the bookkeeping alone; the others differ from the second by
-// the price of their clocks alone.
+// What the bookkeeping alone costs is the difference between no statistics and a clock that stands still;
+// what a clock costs, that between it and the one that stands still.
 template <class Work>
 void compare_clocks(bench::session& session, const std::string& title, const shape& s,
                     const Work& work) {
@@ -192,6 +165,8 @@ void compare_clocks(bench::session& session, const std::string& title, const sha
     group.ours("unmeasured", [=](std::uint64_t n) { work(weir::unmeasured(), *plain, s, n); });
     for_each_clock([&]<class Clock>(const char* name) {
         const auto ex = std::make_shared<loop<Clock>>();
+        group.ours(std::string("summed, ") + name,
+                   [=](std::uint64_t n) { work(weir::summed(), *ex, s, n); });
         group.ours(std::string("measured, ") + name,
                    [=](std::uint64_t n) { work(weir::measured(), *ex, s, n); });
     });
@@ -201,12 +176,10 @@ void compare_clocks(bench::session& session, const std::string& title, const sha
 template <class Work>
 void compare_policies(bench::session& session, const std::string& title, const shape& s,
                       unsigned workers, const Work& work) {
-    bench::group group(
-        session, title + ", " + std::to_string(workers) + (workers == 1 ? " worker" : " workers"),
-        "an item");
+    bench::group group(session, title + ", " + bench::count(workers, "worker"), "an item");
     const auto pool = std::make_shared<weir::thread_pool>(workers);
     group.ours("unmeasured", [=](std::uint64_t n) { work(weir::unmeasured(), *pool, s, n); });
-    // Here is the place for a policy that measures times without histograms.
+    group.ours("summed", [=](std::uint64_t n) { work(weir::summed(), *pool, s, n); });
     group.ours("measured", [=](std::uint64_t n) { work(weir::measured(), *pool, s, n); });
     group.run();
 }

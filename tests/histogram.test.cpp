@@ -196,3 +196,53 @@ TEST_CASE("a histogram adds snapshots of recorders") {
     h.add(weir::detail::recorder());
     CHECK(h == expected);
 }
+
+TEST_CASE("a histogram of totals knows count, sum, mean and maximum, and no quantile") {
+    const histogram h = histogram::without_quantiles(4, 100ns, 70ns);
+    CHECK_FALSE(h.has_quantiles());
+    CHECK_FALSE(h.empty());
+    CHECK(h.count() == 4);
+    CHECK(h.sum() == 100ns);
+    CHECK(h.mean() == 25ns);
+    CHECK(h.max() == 70ns);
+    CHECK(h.quantile(1) == 70ns);
+    CHECK(h.quantile(0) == 0ns);
+    CHECK(h.p99() == 0ns);
+    CHECK(h != histogram::without_quantiles(4, 100ns, 71ns));
+    CHECK(histogram::without_quantiles(0, 3ns, 3ns) == histogram());
+    CHECK(histogram().has_quantiles());
+}
+
+TEST_CASE("totals are merged with histograms and subtracted from them, and the counts stay right") {
+    histogram known;
+    known.record(10ns, 3);
+    known.record(90ns);
+    const histogram totals = histogram::without_quantiles(2, 50ns, 40ns);
+    const histogram both = known + totals;
+    CHECK(both == totals + known);
+    CHECK(both.count() == 6);
+    CHECK(both.sum() == 170ns);
+    CHECK(both.max() == 90ns);
+    CHECK_FALSE(both.has_quantiles());
+    CHECK((both - totals).has_quantiles());
+    CHECK(both - totals == known);
+    const histogram lap = both - known;
+    CHECK(lap.count() == 2);
+    CHECK(lap.sum() == 50ns);
+    CHECK_FALSE(lap.has_quantiles());
+    CHECK(lap.max() == 90ns);  // of the whole series
+    CHECK((both - both).empty());
+    CHECK(both - both == histogram());
+    CHECK((totals - both).empty());
+}
+
+TEST_CASE("a histogram adds recorders that keep totals only") {
+    weir::detail::basic_recorder<weir::detail::standard_platform, false> a;
+    CHECK(histogram(a) == histogram());
+    a.record(30, 2);
+    a.record(0);
+    histogram h(a);
+    CHECK(h == histogram::without_quantiles(3, 60ns, 30ns));
+    h.add(a);
+    CHECK(h == histogram::without_quantiles(6, 120ns, 30ns));
+}

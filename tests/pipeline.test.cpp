@@ -209,6 +209,38 @@ TEST_CASE("queues are named as the stage that puts into them") {
     }
 }
 
+TEST_CASE("without histograms a run does the same and knows all but quantiles") {
+    const auto slow = [](int n) -> weir::task<int> {
+        co_await weir::sleep_for(n * 1ms);
+        co_return n;
+    };
+    const auto pipeline = weir::source(std::views::iota(1, 11)) | weir::pipe(slow, {.name = "slow"}) |
+                          weir::pipe(plus_1, {.concurrency = 2}) | weir::sink();
+    virtual_time time, other;
+    auto run = pipeline.start<weir::summed>(time);
+    auto measured = pipeline.start(other);
+    CHECK(take_all(run) == take_all(measured));
+    const auto stats = run.stats();
+    const auto expected = measured.stats();
+    const auto& stage = stats.stages.at(1);
+    CHECK(stage.num_tasks == 10);
+    CHECK(stage.task_time == 55ms);
+    CHECK(stage.ave_time() == 5'500us);
+    CHECK(stage.rate() == expected.stages.at(1).rate());
+    CHECK(stage.slots == expected.stages.at(1).slots);
+    CHECK(stage.task_times == weir::histogram::without_quantiles(10, 55ms, 10ms));
+    CHECK(expected.stages.at(1).task_times.p50() > 0ms);
+    CHECK(stage.task_times.p50() == 0ms);
+    const auto& queue = stats.channels.at(1);
+    CHECK(queue.get_wait == expected.channels.at(1).get_wait);
+    CHECK(queue.ave_get_gap() == expected.channels.at(1).ave_get_gap());
+    CHECK(queue.get_waits.max() == expected.channels.at(1).get_waits.max());
+    CHECK(queue.get_waits.max() > 0ms);
+    CHECK(queue.get_waits.count() == 10);
+    CHECK_FALSE(queue.get_waits.has_quantiles());
+    CHECK_FALSE(queue.put_waits.has_quantiles());
+}
+
 TEST_CASE("without statistics a run does the same and knows only what passed") {
     virtual_time time;
     const auto pipeline = weir::source(std::views::iota(0, 10)) | weir::pipe(plus_1, {.concurrency = 2}) |

@@ -173,18 +173,19 @@ class random_pipeline {
     }
 
     // Runs it once from its beginning, and looks at its end, and at each lap if asked to.
+    template <class Policy = weir::measured>
     pipeline_stats measure(std::uint64_t seed, complaints& wrong, bool each_lap) {
         virtual_time time(seed);
         pipeline_stats end;
-        std::optional<weir::run<packet>> run;
+        std::optional<weir::run<packet, Policy>> run;
         const auto on_lap = [&](const pipeline_stats& lap) {
-            ++laps_;
+            laps_.push_back(lap);
             wrong.check(lap.elapsed == lap_, "lap", "is as long as it should be");
             check_each(lap, wrong);
             check_together(lap, wrong);
             check_total(run->stats(), wrong);
         };
-        run.emplace(start(time, {.max_failures = weir::unlimited,
+        run.emplace(start<Policy>(time, {.max_failures = weir::unlimited,
                                  .lap = each_lap ? lap_ : 0ns,
                                  .on_lap = on_lap}));
         weir::sync_wait(time, consume(*run));
@@ -199,7 +200,7 @@ class random_pipeline {
         return end;
     }
 
-    int laps() const { return laps_; }
+    const std::vector<pipeline_stats>& laps() const { return laps_; }
 
   private:
     int pick(int least, int most) {
@@ -213,17 +214,19 @@ class random_pipeline {
         return clockwork(std::move(list));
     }
 
-    weir::run<packet> start(weir::executor& ex, weir::run_options options) {
+    template <class Policy>
+    weir::run<packet, Policy> start(weir::executor& ex, weir::run_options options) {
         const auto pull = [work = works_.front(), left = items_]() mutable -> task<std::optional<packet>> {
             co_await weir::sleep_for(work.next());
             if (left-- == 0) co_return std::nullopt;
             co_return packet();
         };
         const auto pipeline = weir::source(pull, {.capacity = sink_}) | stages_ | weir::sink(sink_);
-        return pipeline.start(ex, std::move(options));
+        return pipeline.template start<Policy>(ex, std::move(options));
     }
 
-    task<> consume(weir::run<packet>& run) const {
+    template <class Run>
+    task<> consume(Run& run) const {
         while (const auto p = co_await run.next()) co_await weir::sleep_for(foreground_);
     }
 
@@ -307,7 +310,7 @@ class random_pipeline {
     std::mt19937_64 random_;
     bool symmetric_;
     int items_ = 0;
-    int laps_ = 0;
+    std::vector<pipeline_stats> laps_;
     std::size_t sink_ = 1;
     duration foreground_{};
     duration lap_{};
@@ -330,16 +333,39 @@ void check_alike(const pipeline_stats& a, const pipeline_stats& b, complaints& w
     }
 }
 
+// Of a lap, a maximum is known by its bucket, or not at all.
+pipeline_stats without_quantiles(pipeline_stats s, bool is_lap) {
+    const auto strip = [is_lap](weir::histogram& h) {
+        h = weir::histogram::without_quantiles(h.count(), h.sum(), is_lap ? 0ns : h.max());
+    };
+    for (stage_stats& stage : s.stages) strip(stage.task_times);
+    for (channel_stats& q : s.channels) {
+        strip(q.put_waits);
+        strip(q.get_waits);
+    }
+    return s;
+}
+
+bool knows_quantiles(const pipeline_stats& s) {
+    return std::ranges::any_of(s.stages, [](const stage_stats& stage) {
+               return !stage.task_times.empty() && stage.task_times.has_quantiles();
+           }) ||
+           std::ranges::any_of(s.channels, [](const channel_stats& q) {
+               return (!q.put_waits.empty() && q.put_waits.has_quantiles()) ||
+                      (!q.get_waits.empty() && q.get_waits.has_quantiles());
+           });
+}
+
 }  // namespace
 
 TEST_CASE("the accounts of 200 random pipelines balance in every lap, to the nanosecond") {
-    int laps = 0;
+    std::size_t laps = 0;
     std::uint64_t delivered = 0;
     for (std::uint64_t number = 0; number < 200; ++number) {
         random_pipeline pipeline(number, false);
         complaints wrong("pipeline " + std::to_string(number));
         delivered += pipeline.measure(number % 7, wrong, true).channels.back().num_get;
-        laps += pipeline.laps();
+        laps += pipeline.laps().size();
         if (!wrong.text().empty()) FAIL_CHECK(wrong.text());
     }
     CHECK(laps > 2000);
@@ -352,6 +378,27 @@ TEST_CASE("what is measured doesn't depend on the order in which coroutines of o
         const pipeline_stats in_order = random_pipeline(number, true).measure(0, wrong, false);
         for (std::uint64_t seed = 1; seed <= 20; ++seed) {
             check_alike(in_order, random_pipeline(number, true).measure(seed, wrong, false), wrong);
+        }
+        if (!wrong.text().empty()) FAIL_CHECK(wrong.text());
+    }
+}
+
+TEST_CASE("without histograms every figure but the quantiles is the same, in every lap") {
+    for (std::uint64_t number = 2000; number < 2060; ++number) {
+        complaints wrong("pipeline " + std::to_string(number));
+        random_pipeline with(number, false);
+        random_pipeline without(number, false);
+        const std::uint64_t seed = number % 7;
+        const pipeline_stats all = with.measure(seed, wrong, true);
+        const pipeline_stats sums = without.measure<weir::summed>(seed, wrong, true);
+        wrong.check(sums == without_quantiles(all, false), "run", "has the same figures");
+        wrong.check(!knows_quantiles(sums), "run", "knows no quantile");
+        REQUIRE(with.laps().size() == without.laps().size());
+        for (std::size_t i = 0; i < with.laps().size(); ++i) {
+            const pipeline_stats& lap = without.laps()[i];
+            wrong.check(without_quantiles(lap, true) == without_quantiles(with.laps()[i], true), "lap",
+                        "has the same figures");
+            wrong.check(!knows_quantiles(lap), "lap", "knows no quantile");
         }
         if (!wrong.text().empty()) FAIL_CHECK(wrong.text());
     }

@@ -113,4 +113,5 @@ TEST_CASE("a list runs with and without statistics") {
     virtual_time time;
     const auto pipeline = weir::source({1, 2}) | plus_1_times_10() | weir::sink();
     CHECK(take_all(pipeline.start<weir::unmeasured>(time)) == ints{20, 30});
+    CHECK(take_all(pipeline.start<weir::summed>(time)) == ints{20, 30});
 }

@@ -292,7 +292,7 @@ TEST_CASE("a deadlock is reported with who waits for what on which channel") {
     fill(time, full);
     take(time, unnamed);
     const std::string stage = "decode";
-    weir::detail::slot slot(stage, 1, time);
+    weir::detail::timed_slot<true> slot(stage, 1, time);
     slot.begin(0);
     class owner final : public weir::detail::root_owner {
         void ended() noexcept override {}

@@ -51,7 +51,7 @@ template <class T>
 void run(bench::session& session, const scenario<T>& s, const std::string& item) {
     const std::string title = std::to_string(s.producers) + " to " + std::to_string(s.consumers) +
                               ", capacity " + std::to_string(s.capacity) + ", " + item + ", " +
-                              std::to_string(s.workers) + (s.workers == 1 ? " worker" : " workers");
+                              bench::count(s.workers, "worker");
     if (!session.wants(title)) return;
     bench::group group(session, title, "an item");
     const auto pool = std::make_shared<weir::thread_pool>(s.workers);

@@ -90,11 +90,16 @@ class work {
     std::uint64_t rounds_;
 };
 
+// "1 worker", "2 workers".
+inline std::string count(std::uint64_t n, const std::string& what) {
+    return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
 // What a benchmark program was asked for, and where its figures go.
 class session {
   public:
     // --json: one object a line, for programs. --quick: shorter repetitions, to see that it works.
-    // Any other argument: only the groups whose title contains it.
+    // --long: also what takes minutes. Any other argument: only the groups whose title contains it.
     session(std::string name, int argc, char** argv) : name_(std::move(name)) {
         for (int i = 1; i < argc; ++i) {
             const std::string_view arg = argv[i];
@@ -102,8 +107,10 @@ class session {
                 json_ = true;
             } else if (arg == "--quick") {
                 quick_ = true;
+            } else if (arg == "--long") {
+                long_ = true;
             } else if (arg == "--help" || arg.starts_with("-")) {
-                std::cerr << name_ << " [--json] [--quick] [PART OF A TITLE]\n";
+                std::cerr << name_ << " [--json] [--quick] [--long] [PART OF A TITLE]\n";
                 std::exit(arg == "--help" ? 0 : 2);
             } else {
                 filter_ = arg;
@@ -123,6 +130,7 @@ class session {
 
     bool json() const { return json_; }
     bool quick() const { return quick_; }
+    bool takes_long() const { return long_; }
     bool wants(std::string_view title) const { return title.find(filter_) != title.npos; }
     const std::string& name() const { return name_; }
 
@@ -178,6 +186,7 @@ class session {
     std::string_view filter_;
     bool json_ = false;
     bool quick_ = false;
+    bool long_ = false;
 };
 
 // Contestants in the same work, timed in turns.
@@ -211,11 +220,17 @@ class group {
     // Of what it can't do less than: a tree of a fixed size, say. `run(n)` may do more than n.
     void smallest(std::uint64_t n) { smallest_ = n; }
 
+    // Of what takes a minute: each contestant does the smallest amount, once, and nothing before it.
+    void once() { once_ = true; }
+
     void run() {
         if (!session_.wants(title_) || contestants_.empty()) return;
         const double seconds = session_.quick() ? 0.01 : 0.2;
-        for (contestant& c : contestants_) calibrate(c, seconds);
-        constexpr std::size_t rounds = 9;
+        const std::size_t rounds = once_ ? 1 : 9;
+        for (contestant& c : contestants_) {
+            c.n = smallest_;
+            if (!once_) calibrate(c, seconds);
+        }
         for (std::size_t round = 0; round < rounds; ++round) {
             for (std::size_t i = 0; i < contestants_.size(); ++i) {
                 contestant& c = contestants_[(i + round) % contestants_.size()];
@@ -240,7 +255,6 @@ class group {
 
     // How many operations take long enough. The first repetitions also warm everything up.
     void calibrate(contestant& c, double seconds) {
-        c.n = smallest_;
         while (true) {
             // The shorter of two: one alone may have been interrupted for longer than it takes.
             const double took =
@@ -309,6 +323,7 @@ class group {
     std::string title_;
     std::string what_;
     std::uint64_t smallest_ = 1;
+    bool once_ = false;
     std::vector<contestant> contestants_;
 };
 

@@ -105,14 +105,11 @@ void work_alone(const scenario& s, std::uint64_t n) {
 }
 
 std::string title(const scenario& s) {
-    const auto count = [](std::size_t n, const std::string& what) {
-        return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-    };
     const std::string work = s.work_ns == 0      ? "no-op"
                              : s.work_ns < 1'000 ? std::to_string(int(s.work_ns)) + " ns"
                                                  : std::to_string(int(s.work_ns / 1'000)) + " us";
-    return work + ", " + count(s.slots, "slot") + ", capacity " + std::to_string(s.capacity) +
-           ", " + count(s.workers, "worker");
+    return work + ", " + bench::count(s.slots, "slot") + ", capacity " +
+           std::to_string(s.capacity) + ", " + bench::count(s.workers, "worker");
 }
 
 void compare(bench::session& session, const scenario& s) {

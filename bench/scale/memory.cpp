@@ -1,45 +1,19 @@
 #include "memory.hpp"
 
-#include "common/check.hpp"
+#include "common/loop.hpp"
 #include "heap.hpp"
 
 #include <weir/channel.hpp>
-#include <weir/executor.hpp>
 #include <weir/pipeline.hpp>
+#include <weir/policy.hpp>
 #include <weir/stage_list.hpp>
-#include <weir/timer.hpp>
 
-#include <coroutine>
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace {
-
-// Runs nothing before it is waited for, so that a pipeline which was started can be looked at.
-class idle_loop final : public weir::executor {
-  public:
-    void post(std::coroutine_handle<> h) noexcept override { ready_.push_back(h); }
-    void add(weir::timer& t) noexcept override {
-        if (!timers_.add(t)) post(t.waiter());
-    }
-    void cancel(weir::timer& t) noexcept override {
-        if (timers_.cancel(t, now())) post(t.waiter());
-    }
-    bool drive(flag&, weir::time_point) override {
-        bench::check(!ready_.empty(), "something can run until all is done");
-        const std::coroutine_handle<> next = ready_.front();
-        ready_.pop_front();
-        resume(next);
-        return true;
-    }
-
-  private:
-    std::deque<std::coroutine_handle<>> ready_;
-    weir::timer_queue timers_;
-};
 
 int next(int x) { return x + 1; }
 
@@ -48,7 +22,7 @@ double bytes_of_run(std::size_t stages, std::size_t slots) {
     weir::stage_list<int> list;
     for (std::size_t i = 0; i < stages; ++i) list.add(weir::pipe(next, {.concurrency = slots}));
     const auto pipeline = weir::source(std::vector<int>{1, 2, 3}) | list | weir::sink(2);
-    idle_loop loop;
+    bench::loop loop;  // nothing runs yet: what was started can be looked at
     const std::size_t before = heap::bytes_in_use();
     const auto run = pipeline.template start<Policy>(loop);
     return static_cast<double>(heap::bytes_in_use() - before);
@@ -81,5 +55,6 @@ void report(bench::session& session, const std::string& policy) {
 
 void report_memory(bench::session& session) {
     report<weir::unmeasured>(session, "unmeasured");
+    report<weir::summed>(session, "summed");
     report<weir::measured>(session, "measured");
 }

@@ -2,6 +2,7 @@
 // what they take in memory.
 #include "common/check.hpp"
 #include "common/harness.hpp"
+#include "common/sum_of.hpp"
 #include "memory.hpp"
 
 #include <weir/channel.hpp>
@@ -28,17 +29,6 @@ constexpr std::size_t capacity = 64;
 
 item next(item x) { return x + 1; }
 
-template <class Run>
-weir::task<item> sum_of(Run& run) {
-    item sum = 0;
-    while (true) {
-        const auto x = co_await run.next();
-        if (!x) break;
-        sum += *x;
-    }
-    co_return sum;
-}
-
 template <class Policy>
 void through_stages(weir::thread_pool& pool, std::uint64_t stages, std::uint64_t items) {
     weir::stage_list<item> list;
@@ -46,18 +36,14 @@ void through_stages(weir::thread_pool& pool, std::uint64_t stages, std::uint64_t
     auto pipeline = weir::source(std::views::iota(item{0}, items), {.capacity = capacity}) |
                     std::move(list) | weir::sink(capacity);
     auto run = pipeline.template start<Policy>(pool);
-    const item sum = weir::sync_wait(pool, sum_of(run));
+    const item sum = weir::sync_wait(pool, bench::sum_of(run));
     bench::check(sum == items * (items - 1) / 2 + stages * items, "each item passes each stage");
-}
-
-std::string with_workers(const std::string& title, unsigned workers) {
-    return title + ", " + std::to_string(workers) + (workers == 1 ? " worker" : " workers");
 }
 
 // 100 items through each, or more: so the start of the run is a small part.
 void many_stages(bench::session& session, std::uint64_t stages, unsigned workers) {
     const std::string title =
-        with_workers(std::to_string(stages) + (stages == 1 ? " stage" : " stages"), workers);
+        bench::count(stages, "stage") + ", " + bench::count(workers, "worker");
     bench::group group(session, title, "an item and stage");
     group.smallest(stages * 100);
     const auto pool = std::make_shared<weir::thread_pool>(workers);
@@ -71,10 +57,11 @@ void many_stages(bench::session& session, std::uint64_t stages, unsigned workers
 
 // Runs of a length, one after the other: a short one pays for its start and end, a long one shows
 // whether the cost of an item stays what it is.
-void many_items(bench::session& session, std::uint64_t items) {
+void many_items(bench::session& session, std::uint64_t items, bool once = false) {
     bench::group group(session, "runs of " + std::to_string(items) + " items, 3 stages, 1 worker",
                        "an item");
     group.smallest(items);
+    if (once) group.once();
     const auto pool = std::make_shared<weir::thread_pool>(1);
     group.ours("weir", [=](std::uint64_t n) {
         for (std::uint64_t i = 0; i < n / items; ++i) {
@@ -129,8 +116,8 @@ class pairs {
 };
 
 void many_channels(bench::session& session, std::size_t channels, unsigned workers) {
-    const std::string title = with_workers(
-        std::to_string(channels) + (channels == 1 ? " channel" : " channels"), workers);
+    const std::string title =
+        bench::count(channels, "channel") + ", " + bench::count(workers, "worker");
     if (!session.wants(title)) return;
     bench::group group(session, title, "an item");
     group.smallest(channels * 10);
@@ -155,7 +142,11 @@ int main(int argc, char** argv) {
             many_channels(session, channels, workers);
         }
     }
-    // More would take minutes.
     const std::uint64_t most = session.quick() ? 100'000 : 10'000'000;
     for (std::uint64_t items = 10; items <= most; items *= 10) many_items(session, items);
+    if (session.takes_long()) {
+        for (const std::uint64_t items : {100'000'000U, 1'000'000'000U}) {
+            many_items(session, items, true);
+        }
+    }
 }

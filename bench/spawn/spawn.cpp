@@ -218,8 +218,7 @@ int main(int argc, char** argv) {
     bench::session session("spawn", argc, argv);
     for (const spawn::setting& g : spawn::settings(session.quick())) {
         for (const unsigned workers : {1U, 2U}) {
-            const std::string title =
-                g.title + ", " + std::to_string(workers) + (workers == 1 ? " worker" : " workers");
+            const std::string title = g.title + ", " + bench::count(workers, "worker");
             if (!session.wants(title)) continue;
             const spawn::scenario scenario{g.what, workers, g.size};
             bench::group group(session, title, g.operation);

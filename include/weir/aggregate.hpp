@@ -38,6 +38,7 @@ template <class In, class Batch, class Policy>
 class running_aggregate final : public running_stage<Policy> {
     using input = channel<In, Policy>;
     using output = channel<Batch, Policy>;
+    using typename running_stage<Policy>::slot;
     using typename running_stage<Policy>::worker;
 
   public:

@@ -43,7 +43,8 @@ namespace weir {
 ///
 /// \tparam T      moves and is destroyed without throwing. Its move constructor, and its destructor
 ///                after a move, run under the lock, so they must not touch the channel.
-/// \tparam Policy `measured`, or `unmeasured`: no statistics, and no member that would hold them.
+/// \tparam Policy `measured`; or `summed`: no histograms; or `unmeasured`: no statistics. No member is
+///                there that would hold what isn't kept.
 template <class T, class Policy = measured>
 class channel final : public detail::channel_core<Policy> {
     static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>,

@@ -23,6 +23,11 @@
 
 namespace weir::detail {
 
+// A slot of a stage whose queues have this policy.
+template <class Policy>
+using slot_of =
+    std::conditional_t<Policy::statistics, timed_slot<keeps_histograms<Policy>>, slot>;
+
 // Where items go in, or come out. On a line of its own: the thread that puts and the one that gets
 // disturb each other only where one of them has to look how far the other one is.
 template <class Platform, int Level>
@@ -53,6 +58,7 @@ class channel_core : public parking_place {
     using parker = basic_parker<platform>;
     using put_guard = typename channel_end<platform, 0>::lock_type::guard;
     using get_guard = typename channel_end<platform, 1>::lock_type::guard;
+    using slot_type = slot_of<Policy>;
     enum class side : bool { put, get };
 
     // Holds both locks, and leaves word for those who will hold only one.
@@ -303,7 +309,8 @@ class channel_core : public parking_place {
     executor* clock_;
     executor* asked_to_watch_ = nullptr;  // the last one that was asked
     std::uint64_t discarded_ = 0;         // items that were cancelled; at the end for getting, they have passed
-    std::conditional_t<Policy::statistics, channel_meter<platform>, no_meter> meter_;
+    std::conditional_t<Policy::statistics, channel_meter<platform, keeps_histograms<Policy>>, no_meter>
+        meter_;
     const std::string name_;
 
   private:
@@ -322,7 +329,13 @@ class channel_core : public parking_place {
 
     // Operations that didn't wait are not recorded one by one: they waited 0.
     static histogram with_the_rest(histogram h, std::uint64_t operations) noexcept {
-        if (operations > h.count()) h.record(duration(0), operations - h.count());
+        if (operations <= h.count()) return h;
+        const std::uint64_t rest = operations - h.count();
+        if constexpr (keeps_histograms<Policy>) {
+            h.record(duration(0), rest);
+        } else {
+            h += histogram::without_quantiles(rest, duration(0), duration(0));
+        }
         return h;
     }
 

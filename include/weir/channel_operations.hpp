@@ -80,7 +80,9 @@ class channel_operation : stop_listener<Channel, Stop> {
     using record = basic_thread_record<typename core::platform>;
     using wakes = wake_list<typename core::platform>;
 
-    channel_operation(Channel& channel, side line, void* item, slot* measured, Stop stop) noexcept
+    using slot_type = typename core::slot_type;
+
+    channel_operation(Channel& channel, side line, void* item, slot_type* measured, Stop stop) noexcept
         : listener(std::move(stop)), channel_(&channel), waiter_(item, measured), line_(line) {}
     channel_operation(const channel_operation&) = delete;
     channel_operation& operator=(const channel_operation&) = delete;
@@ -131,7 +133,7 @@ class channel_operation : stop_listener<Channel, Stop> {
         waiter_.is_coroutine(h, home, env.measured);
         listener::listen(*channel_, waiter_, line_);
         if constexpr (Channel::policy_type::statistics) {
-            slot* const measured = waiter_.measured;
+            auto* const measured = static_cast<slot_type*>(waiter_.measured);
             if (measured != nullptr && measured->watch.is_behind()) {
                 measured->catch_up(clock_of(*measured));
             }
@@ -189,7 +191,8 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
     using T = typename Channel::value_type;
 
   public:
-    explicit put_operation(Channel& channel, T& item, slot* measured = nullptr, Stop stop = {}) noexcept
+    explicit put_operation(Channel& channel, T& item, typename base::slot_type* measured = nullptr,
+                           Stop stop = {}) noexcept
         : base(channel, base::side::put, &item, measured, std::move(stop)) {}
 
     bool await_resume() noexcept {
@@ -261,7 +264,8 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
     using T = typename Channel::value_type;
 
   public:
-    explicit get_operation(Channel& channel, slot* measured = nullptr, Stop stop = {}) noexcept
+    explicit get_operation(Channel& channel, typename base::slot_type* measured = nullptr,
+                           Stop stop = {}) noexcept
         : base(channel, base::side::get, nullptr, measured, std::move(stop)) {
         this->waiter_.item = place_.address();
     }

@@ -46,6 +46,7 @@ class running_disaggregate final : public running_stage<Policy> {
     using Out = typename element<In>::type;
     using input = channel<In, Policy>;
     using output = channel<Out, Policy>;
+    using typename running_stage<Policy>::slot;
     using typename running_stage<Policy>::worker;
 
   public:

@@ -22,6 +22,8 @@ namespace weir {
 /// Histograms of several threads or times are merged with `+=` without loss; what was added between
 /// two snapshots is their difference.
 ///
+/// Where nothing but count, sum and maximum was kept (the policy `summed`), `has_quantiles` is false.
+///
 /// Threads: a value, like `int`. Cost: 10 KiB, never allocates; `record` O(1), all else O(buckets).
 /// Source: G. Tene, HdrHistogram, http://hdrhistogram.org; other bounds, and no resizing.
 class histogram {
@@ -29,6 +31,7 @@ class histogram {
 
     std::array<std::uint64_t, scale::num_buckets> cells_{};
     std::uint64_t count_ = 0;
+    std::uint64_t unsorted_ = 0;  // of these, those that are in no bucket
     std::uint64_t sum_ = 0;  // ns; stops at UINT64_MAX
     std::int64_t max_ = 0;   // ns
 
@@ -37,9 +40,20 @@ class histogram {
 
     /// A snapshot of what a recorder holds, at any time, from any thread. What is being recorded at
     /// that moment is in it or not; `sum()` may cover a few durations that `count()` does not yet.
-    template <class Platform>
-    explicit histogram(const detail::basic_recorder<Platform>& live) noexcept {
+    template <class Platform, bool Histogram>
+    explicit histogram(const detail::basic_recorder<Platform, Histogram>& live) noexcept {
         add(live);
+    }
+
+    /// Of durations of which no more than this is known.
+    [[nodiscard]] static histogram without_quantiles(std::uint64_t count, duration sum,
+                                                     duration max) noexcept {
+        histogram h;
+        if (count == 0) return h;
+        h.count_ = h.unsorted_ = count;
+        h.sum_ = static_cast<std::uint64_t>(std::max<std::int64_t>(sum.count(), 0));
+        h.max_ = std::max<std::int64_t>(max.count(), 0);
+        return h;
     }
 
     /// Counts a duration. Negative ones count as 0.
@@ -73,6 +87,13 @@ class histogram {
         const std::int64_t seen = to_signed(live.max());
         max_ = std::max(max_, std::min(seen, scale::upper_bound(top)));
     }
+    template <class Platform>
+    void add(const detail::basic_recorder<Platform, false>& live) noexcept {
+        const std::uint64_t added = live.in_bucket(0);
+        // After the count, as above.
+        *this += without_quantiles(added, duration(to_signed(live.sum())),
+                                   duration(to_signed(live.max())));
+    }
 
     [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
@@ -88,13 +109,18 @@ class histogram {
         return count_ == 0 ? duration(0) : duration(to_signed(sum_ / count_));
     }
 
+    /// \returns whether `quantile` knows: false if of some of the durations only the totals were kept.
+    [[nodiscard]] bool has_quantiles() const noexcept { return unsorted_ == 0; }
+
     /// The duration that a share `q` of all durations does not exceed: 0.5 is the median.
     ///
     /// \param q  0 to 1; what is outside counts as the nearer end. 0 gives the shortest, 1 `max()`.
-    /// \returns  the greatest value of its bucket, but never more than `max()`; 0 if empty.
+    /// \returns  the greatest value of its bucket, but never more than `max()`; 0 if empty, and where
+    ///           it is not known, which `has_quantiles` tells from a duration of 0.
     [[nodiscard]] duration quantile(double q) const noexcept {
         if (count_ == 0) return duration(0);
         if (q >= 1) return max();
+        if (!has_quantiles()) return duration(0);
         // The smallest rank that covers q. 0.07 * 100 is a little more than 7 in floating point;
         // a product this near to a whole number means that number.
         const double exact = q > 0 ? q * static_cast<double>(count_) : 0;
@@ -113,16 +139,19 @@ class histogram {
     histogram& operator+=(const histogram& other) noexcept {
         for (std::size_t b = 0; b < scale::num_buckets; ++b) cells_[b] += other.cells_[b];
         count_ += other.count_;
+        unsorted_ += other.unsorted_;
         add_to_sum(other.sum_);
         max_ = std::max(max_, other.max_);
         return *this;
     }
 
     /// Takes out an earlier snapshot of the same series: what is left was added since. The longest
-    /// of those is known only by its bucket then, so `max()` is at most 1/32 too great. Where the
-    /// other one has more than this one, nothing is left: no count becomes negative.
+    /// of those is known only by its bucket then, so `max()` is at most 1/32 too great; without
+    /// quantiles it stays that of the whole series. Where the other one has more than this one, nothing
+    /// is left: no count becomes negative.
     histogram& operator-=(const histogram& earlier) noexcept {
-        count_ = 0;
+        unsorted_ -= std::min(unsorted_, earlier.unsorted_);
+        count_ = unsorted_;
         std::size_t top = 0;
         for (std::size_t b = 0; b < scale::num_buckets; ++b) {
             cells_[b] -= std::min(cells_[b], earlier.cells_[b]);
@@ -130,7 +159,11 @@ class histogram {
             if (cells_[b] != 0) top = b;
         }
         sum_ = count_ == 0 ? 0 : sum_ - std::min(sum_, earlier.sum_);
-        max_ = count_ == 0 ? 0 : std::min(max_, scale::upper_bound(top));
+        if (count_ == 0) {
+            max_ = 0;
+        } else if (has_quantiles()) {
+            max_ = std::min(max_, scale::upper_bound(top));
+        }
         return *this;
     }
 

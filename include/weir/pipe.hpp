@@ -78,6 +78,7 @@ class running_pipe final : public running_stage<Policy> {
     using Out = typename types::value;
     using input = channel<In, Policy>;
     using output = channel<Out, Policy>;
+    using typename running_stage<Policy>::slot;
     using typename running_stage<Policy>::worker;
 
   public:

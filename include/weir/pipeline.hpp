@@ -130,7 +130,7 @@ class pipeline {
     /// Starts a run on an executor, and returns at once. In a coroutine, give it a statement of its own:
     /// g++ 12 destroys options that are built inside an awaited expression twice.
     ///
-    /// \tparam Policy   `unmeasured` for a run without statistics.
+    /// \tparam Policy   `summed` for a run without histograms, `unmeasured` for one without statistics.
     /// \param home      where the stages run that name no executor; its clock is the run's. On an
     ///                  executor that runs everything by itself (virtual time), all stages run there.
     /// \param options   see `run_options`.

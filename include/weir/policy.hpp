@@ -11,6 +11,16 @@ namespace weir {
 struct measured {
     using platform = detail::standard_platform;
     static constexpr bool statistics = true;
+    static constexpr bool histograms = true;
+};
+
+/// Everything is measured but how durations are distributed: sums, counts, averages, rates, longest
+/// durations and the slots' times are those of `measured`, and no quantile is known
+/// (`histogram::has_quantiles`). A slot then takes 0.6 KB instead of 11, a channel 0.5 instead of 21.
+struct summed {
+    using platform = detail::standard_platform;
+    static constexpr bool statistics = true;
+    static constexpr bool histograms = false;
 };
 
 /// Nothing is measured but how many items passed: no clock is read for statistics, and the members
@@ -19,7 +29,19 @@ struct measured {
 struct unmeasured {
     using platform = detail::standard_platform;
     static constexpr bool statistics = false;
+    static constexpr bool histograms = false;
 };
+
+namespace detail {
+
+// A policy that doesn't say keeps histograms, if it measures anything.
+template <class Policy>
+inline constexpr bool keeps_histograms = Policy::statistics;
+template <class Policy>
+    requires requires { Policy::histograms; }
+inline constexpr bool keeps_histograms<Policy> = Policy::statistics && Policy::histograms;
+
+}  // namespace detail
 
 }  // namespace weir
 

@@ -3,6 +3,7 @@
 #ifndef WEIR_RUNNING_STAGE_HPP
 #define WEIR_RUNNING_STAGE_HPP
 
+#include <weir/channel_core.hpp>
 #include <weir/detail/platform.hpp>
 #include <weir/detail/slot.hpp>
 #include <weir/executor.hpp>
@@ -29,6 +30,8 @@ namespace weir::detail {
 template <class Policy>
 class running_stage {
   public:
+    using slot = slot_of<Policy>;
+
     running_stage(run_context& run, const char* kind, const stage_options& options);
     running_stage(const running_stage&) = delete;
     running_stage& operator=(const running_stage&) = delete;
@@ -185,7 +188,11 @@ running_stage<Policy>::running_stage(run_context& run, const char* kind,
                        "names an executor that runs everything by itself (virtual time), and the run "
                        "is elsewhere; start the whole run there");
     for (std::size_t i = 0; i < options.concurrency; ++i) {
-        slots_.push_back(std::make_unique<slot>(name_, i, run.home(), run.home().exclusive()));
+        if constexpr (Policy::statistics) {
+            slots_.push_back(std::make_unique<slot>(name_, i, run.home(), run.home().exclusive()));
+        } else {
+            slots_.push_back(std::make_unique<slot>(name_, i, run.home()));
+        }
     }
     workers_.reserve(options.concurrency);
 }

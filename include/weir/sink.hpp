@@ -21,6 +21,7 @@ namespace detail {
 template <class T, class Policy>
 class running_sink final : public running_stage<Policy> {
     using queue = channel<T, Policy>;
+    using typename running_stage<Policy>::slot;
     using typename running_stage<Policy>::worker;
 
   public:

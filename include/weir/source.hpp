@@ -186,6 +186,7 @@ class running_source final : public running_stage<Policy> {
     using items = items_of<S>;
     using Out = typename items::item;
     using output = channel<Out, Policy>;
+    using typename running_stage<Policy>::slot;
     using typename running_stage<Policy>::worker;
 
   public:

@@ -98,6 +98,8 @@ class stage_list {
         virtual stage_options& options() noexcept = 0;
         virtual channel<T, measured>& attach(detail::run_core<measured>& run,
                                              channel<T, measured>& in) const = 0;
+        virtual channel<T, summed>& attach(detail::run_core<summed>& run,
+                                           channel<T, summed>& in) const = 0;
         virtual channel<T, unmeasured>& attach(detail::run_core<unmeasured>& run,
                                                channel<T, unmeasured>& in) const = 0;
     };
@@ -110,6 +112,10 @@ class stage_list {
         stage_options& options() noexcept override { return stage_.options; }
         channel<T, measured>& attach(detail::run_core<measured>& run,
                                      channel<T, measured>& in) const override {
+            return S::attach(stage_, run, in);
+        }
+        channel<T, summed>& attach(detail::run_core<summed>& run,
+                                   channel<T, summed>& in) const override {
             return S::attach(stage_, run, in);
         }
         channel<T, unmeasured>& attach(detail::run_core<unmeasured>& run,

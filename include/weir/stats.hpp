@@ -20,7 +20,8 @@
 //   it at its boundaries, and a channel that starves for a whole lap says so.
 // - "Summed" times count once for each operation: c operations that wait for 1 s are c s. "Blocked"
 //   times and `empty` count once, however many wait.
-// - The histograms hold what is finished; open intervals are not in them yet.
+// - The histograms hold what is finished; open intervals are not in them yet. Where the policy keeps none,
+//   they know counts, sums and maxima, and no quantiles (`histogram::has_quantiles`); all else is the same.
 // - A stage's function that takes less than 2 us and doesn't wait shares its readings of the clock with
 //   those before and after it, 16 at most: their sum is exact, and each counts as their mean, but for
 //   one that stands out (detail/stopwatch.hpp). On virtual time each is timed on its own.

@@ -13,6 +13,8 @@ namespace {
 
 using weir::detail::log_linear;
 using weir::detail::recorder;
+using totals = weir::detail::basic_recorder<weir::detail::standard_platform, false>;
+static_assert(sizeof(totals) == 3 * sizeof(std::uint64_t));
 
 std::uint64_t count_of(const recorder& r) {
     std::uint64_t n = 0;
@@ -47,6 +49,21 @@ TEST_CASE("a recorder takes what is out of range") {
     r->record(INT64_MAX);
     CHECK(r->in_bucket(log_linear::last) == 1);
     CHECK(r->max() == static_cast<std::uint64_t>(INT64_MAX));
+}
+
+TEST_CASE("a recorder without a histogram knows count, sum and maximum, exactly") {
+    totals t;
+    CHECK(t.in_bucket(0) == 0);
+    const auto r = std::make_unique<recorder>();
+    for (const std::int64_t ns : {std::int64_t{5}, std::int64_t{1'000}, std::int64_t{-3}, std::int64_t{0},
+                                  std::int64_t{1} << 50}) {
+        t.record(ns, 2);
+        r->record(ns, 2);
+    }
+    t.record(7, 0);
+    CHECK(t.in_bucket(0) == count_of(*r));
+    CHECK(t.sum() == r->sum());
+    CHECK(t.max() == r->max());
 }
 
 TEST_CASE("a recorder may be written by threads that take turns") {

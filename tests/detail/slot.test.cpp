@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 
+#include <weir/histogram.hpp>
 #include <weir/virtual_time.hpp>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -16,8 +18,14 @@
 using weir::detail::slot;
 using weir::detail::slot_state;
 using weir::detail::slot_states;
+using weir::detail::timed_slot;
 
 namespace {
+
+// What isn't measured takes no room; a histogram is 10 KiB.
+static_assert(sizeof(slot) < 256);
+static_assert(sizeof(timed_slot<false>) < sizeof(slot) + 64);
+static_assert(sizeof(timed_slot<true>) > 10 * 1024);
 
 const std::string name = "decode";
 
@@ -38,6 +46,34 @@ TEST_CASE("a slot knows its stage and its place in it") {
     CHECK(s.stage() == "decode");
     CHECK(s.index() == 3);
     CHECK(&s.clock() == &clock);
+}
+
+TEST_CASE("a slot times the same invocations with a histogram and without") {
+    weir::virtual_time clock;
+    const auto with = std::make_unique<timed_slot<true>>(name, 0, clock);
+    timed_slot<false> without(name, 0, clock);
+    std::int64_t now = 100;
+    const auto both = [&](auto action) {
+        action(*with);
+        action(without);
+    };
+    both([&](slot& s) { s.begin(now); });
+    for (int i = 1; i <= 1'000; ++i) {
+        now += i % 10 == 0 ? 5'000 : i % 7;
+        CHECK(with->watch.is_behind() == without.watch.is_behind());
+        if (i % 100 == 0) {
+            both([&](auto& s) { s.catch_up_failed(now); });
+        } else {
+            both([&](auto& s) {
+                if (s.watch.finished_one()) s.catch_up(now);
+            });
+        }
+    }
+    const weir::histogram h(with->tasks);
+    const weir::histogram totals(without.tasks);
+    CHECK(with->mark == without.mark);
+    CHECK(h.count() > 900);
+    CHECK(totals == weir::histogram::without_quantiles(h.count(), h.sum(), h.max()));
 }
 
 TEST_CASE("a slot is in one state at a time, so its states partition the time") {

@@ -211,3 +211,17 @@ TEST_CASE("a log sink writes each lap's lines in one write") {
     with_default_style(of_today());
     CHECK(buffer.str() == text_of_today);
 }
+
+TEST_CASE("a quantile that is not known is a dash, as wide as a time") {
+    pipeline_stats p = of_today();
+    stage_stats& s = p.stages[1];
+    s.task_times = weir::histogram::without_quantiles(100, 550ms, 8ms);
+    channel_stats& c = p.channels[0];
+    c.put_waits = weir::histogram::without_quantiles(100, 270ms, 7ms);
+    const std::string text = weir::log_text(p);
+    CHECK(text.find("Ave task time:    5.5 [ ms]. P90:            -. P99:            -.\n") !=
+          std::string::npos);
+    CHECK(text.find("P90: put:            -, get:    5.9 [ us]. P99: put:            -, get:   43.7 [ us]") !=
+          std::string::npos);
+    CHECK(text.size() == text_of_today.size());
+}

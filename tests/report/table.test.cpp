@@ -135,6 +135,16 @@ wait_get: starved by the stage before; wait_put: held back by the stage after; r
 )");
 }
 
+TEST_CASE("a table of statistics without histograms has dashes instead of quantiles") {
+    pipeline_stats p = example();
+    p.stages[1].task_times = weir::histogram::without_quantiles(332, 13'280ms, 40ms);
+    p.channels[1].put_waits = weir::histogram::without_quantiles(334, 6'680ms, 20ms);
+    const std::string text = weir::table_text(p);
+    CHECK(text.find("333       1  33.3 /s   40.1 ms    -    -") != std::string::npos);
+    CHECK(text.find("decode   2/2    332  33.2 /s  20.0 ms        -        0        0      100 %") !=
+          std::string::npos);
+}
+
 TEST_CASE("a table keeps within 120 columns for every name") {
     pipeline_stats p = example();
     stage_stats& s = p.stages[1];

@@ -13,14 +13,14 @@ namespace weir::detail {
 // Guarded by the channel's lock. Every event first settles all integrals up to its instant, so a
 // reader that settles at its own instant splits each open interval there and gets exact figures.
 // Instants may be read before the lock was taken; one that lies before the last event counts as it.
-template <class Platform>
+template <class Platform, bool Histogram = true>
 class channel_meter {
   public:
     struct side {
         std::uint64_t waiting = 0;  // operations that wait now
         std::int64_t wait = 0;      // ns, summed over operations
         std::int64_t blocked = 0;   // ns in which at least one waited
-        basic_recorder<Platform> waits;             // of the operations that waited and are answered
+        basic_recorder<Platform, Histogram> waits;  // of the operations that waited and are answered
     };
 
     bool started() const noexcept { return started_; }

@@ -1,4 +1,4 @@
-// weir floor 0: a histogram that one thread at a time writes while any thread reads
+// weir floor 0: a histogram, or its totals, that one thread at a time writes while any thread reads
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_DETAIL_RECORDER_HPP
 #define WEIR_DETAIL_RECORDER_HPP
@@ -17,11 +17,17 @@ namespace weir::detail {
 // Memory order: record() writes the maximum and the sum first and the cell last, with release;
 // in_bucket() reads with acquire. Who reads all cells first and the maximum and sum after them, has
 // a maximum and a sum that cover at least what the cells hold.
-template <class Platform = standard_platform>
+//
+// Without a histogram there is one bucket, which counts everything.
+template <class Platform = standard_platform, bool Histogram = true>
 class basic_recorder {
     using cell = typename Platform::template atomic<std::uint64_t>;
 
-    cell cells_[log_linear::num_buckets]{};
+  public:
+    static constexpr std::size_t num_buckets = Histogram ? log_linear::num_buckets : 1;
+
+  private:
+    cell cells_[num_buckets]{};
     cell sum_{0};
     cell max_{0};
 
@@ -41,7 +47,7 @@ class basic_recorder {
             sum_.store(sum_.load(std::memory_order_relaxed) + value * times,
                        std::memory_order_relaxed);
         }
-        cell& c = cells_[log_linear::bucket_of(ns)];
+        cell& c = cells_[Histogram ? log_linear::bucket_of(ns) : 0];
         // release; pairs with in_bucket()
         c.store(c.load(std::memory_order_relaxed) + times, std::memory_order_release);
     }

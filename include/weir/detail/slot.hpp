@@ -35,9 +35,8 @@ class slot {
     using lock_type = basic_biased_lock<standard_platform, 2>;
 
   public:
-    // `times_each`: see `stopwatch`.
-    slot(const std::string& stage, std::size_t index, executor& clock, bool times_each = false) noexcept
-        : watch(times_each), clock_(&clock), stage_(&stage), index_(index) {}
+    slot(const std::string& stage, std::size_t index, executor& clock) noexcept
+        : clock_(&clock), stage_(&stage), index_(index) {}
     slot(const slot&) = delete;
     slot& operator=(const slot&) = delete;
 
@@ -64,19 +63,7 @@ class slot {
     // follows it, so most operations need no reading of their own. Only the chain uses it.
     std::int64_t mark = 0;
 
-    // What the chain does besides waiting, which it times by itself.
-    stopwatch watch;
-    void catch_up(std::int64_t now) noexcept {
-        watch.read(now - mark, tasks);
-        mark = now;
-    }
-    void catch_up_failed(std::int64_t now) noexcept {
-        watch.read_failure(now - mark, tasks);
-        mark = now;
-    }
-
-    // Invocations that succeeded, with their times; and how many failed. Written by the chain.
-    recorder tasks;
+    // Invocations that failed. Written by the chain.
     standard_platform::atomic<std::uint64_t> failures{0};
 
     // For snapshots. Locked together by stage, then settled at one instant.
@@ -110,6 +97,31 @@ class slot {
     executor* clock_;
     const std::string* stage_;
     std::size_t index_;
+};
+
+// One whose invocations are timed. Only the chain knows of that part, so that all others see the same
+// slot, whatever is kept.
+template <bool Histogram>
+class timed_slot final : public slot {
+  public:
+    // `times_each`: see `stopwatch`.
+    timed_slot(const std::string& stage, std::size_t index, executor& clock,
+               bool times_each = false) noexcept
+        : slot(stage, index, clock), watch(times_each) {}
+
+    // What the chain does besides waiting, which it times by itself.
+    stopwatch watch;
+    void catch_up(std::int64_t now) noexcept {
+        watch.read(now - mark, tasks);
+        mark = now;
+    }
+    void catch_up_failed(std::int64_t now) noexcept {
+        watch.read_failure(now - mark, tasks);
+        mark = now;
+    }
+
+    // Invocations that succeeded, with their times. Written by the chain.
+    basic_recorder<standard_platform, Histogram> tasks;
 };
 
 }  // namespace weir::detail

@@ -3,8 +3,6 @@
 #ifndef WEIR_DETAIL_STOPWATCH_HPP
 #define WEIR_DETAIL_STOPWATCH_HPP
 
-#include <weir/detail/recorder.hpp>
-
 #include <algorithm>  // for std::clamp, std::min
 #include <cstdint>    // for std::int64_t, std::uint32_t
 #include <utility>    // for std::exchange
@@ -30,7 +28,8 @@ class stopwatch {
     bool is_behind() const noexcept { return unread_ != 0 || behind_; }
 
     // The clock was read, `spent` ns after the last time.
-    void read(std::int64_t spent, recorder& times) noexcept {
+    template <class Recorder>
+    void read(std::int64_t spent, Recorder& times) noexcept {
         behind_ = false;
         const std::uint32_t n = std::exchange(unread_, 0);
         if (n == 0) return;
@@ -47,7 +46,8 @@ class stopwatch {
     }
 
     // The same at the end of an invocation that failed, whose time is not among the times.
-    void read_failure(std::int64_t spent, recorder& times) noexcept {
+    template <class Recorder>
+    void read_failure(std::int64_t spent, Recorder& times) noexcept {
         behind_ = false;
         const std::uint32_t n = std::exchange(unread_, 0);
         times.record(std::min<std::int64_t>(usual_, spent / (n + 1)), n);

@@ -3,6 +3,7 @@
 #ifndef WEIR_REPORT_LOG_HPP
 #define WEIR_REPORT_LOG_HPP
 
+#include <weir/histogram.hpp>
 #include <weir/report/units.hpp>
 #include <weir/stats.hpp>
 
@@ -25,6 +26,11 @@ namespace detail {
     return s.kind != "source" && s.kind != "sink";
 }
 
+// As wide as the time that stands there if it is known.
+[[nodiscard]] inline std::string log_quantile(const histogram& h, double q) {
+    return h.has_quantiles() ? units::log_time(h.quantile(q)) : units::right("-", 12);
+}
+
 [[nodiscard]] inline std::string current_line(const stage_stats& s) {
     using namespace units;
     std::string label = s.name;
@@ -32,8 +38,8 @@ namespace detail {
     return "[" + label + "]\tCompleted " + right(std::to_string(s.num_tasks), 5) + " tasks (" +
            right(std::to_string(s.num_failures), 3) +
            " failed). Ave task time: " + log_time(s.ave_time()) +
-           ". P90: " + log_time(s.task_times.p90()) + ". P99: " + log_time(s.task_times.p99()) +
-           ".\n";
+           ". P90: " + log_quantile(s.task_times, 0.90) +
+           ". P99: " + log_quantile(s.task_times, 0.99) + ".\n";
 }
 
 [[nodiscard]] inline std::string current_line(const channel_stats& c) {
@@ -45,8 +51,10 @@ namespace detail {
            " items in " + log_time(c.elapsed) + " (QPS: " + right(fixed(c.rate(), 1), 6) +
            ") Ave wait time: put: " + log_time(c.ave_put_wait()) +
            ", get (by next stage): " + log_time(c.ave_get_gap()) +
-           ". P90: put: " + log_time(c.put_waits.p90()) + ", get: " + log_time(c.get_waits.p90()) +
-           ". P99: put: " + log_time(c.put_waits.p99()) + ", get: " + log_time(c.get_waits.p99()) +
+           ". P90: put: " + log_quantile(c.put_waits, 0.90) +
+           ", get: " + log_quantile(c.get_waits, 0.90) +
+           ". P99: put: " + log_quantile(c.put_waits, 0.99) +
+           ", get: " + log_quantile(c.get_waits, 0.99) +
            ". Occupancy rate: " + std::to_string(occupancy) + "%\n";
 }
 
@@ -85,7 +93,8 @@ namespace detail {
 }  // namespace detail
 
 /// \returns the lines of one report, each with its end of line. In the current style a stage is
-///          called `name[c]` if it has c > 1 slots, and a queue `name_queue`.
+///          called `name[c]` if it has c > 1 slots, and a queue `name_queue`; a quantile that is not
+///          known is `-`.
 [[nodiscard]] inline std::string log_text(const pipeline_stats& stats,
                                           log_style style = log_style::current) {
     std::string text;

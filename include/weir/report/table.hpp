@@ -3,6 +3,7 @@
 #ifndef WEIR_REPORT_TABLE_HPP
 #define WEIR_REPORT_TABLE_HPP
 
+#include <weir/histogram.hpp>
 #include <weir/report/units.hpp>
 #include <weir/stats.hpp>
 
@@ -102,6 +103,10 @@ class text_table {
     return samples == 0 ? "-" : units::time(d);
 }
 
+[[nodiscard]] inline std::string quantile_cell(const histogram& h, double q) {
+    return time_cell(h.quantile(q), h.has_quantiles() ? h.count() : 0);
+}
+
 [[nodiscard]] inline text_table table_of(const std::vector<stage_stats>& stages) {
     text_table table({"stage", "slots", "tasks", "failed", "rate", "ave", "p50", "p99", "run",
                       "await", "runnable", "wait_get", "wait_put", "off"});
@@ -114,11 +119,10 @@ class text_table {
             return units::whole_percent(static_cast<double>(part.count()) /
                                         static_cast<double>(all.count()));
         };
-        const std::uint64_t samples = s.task_times.count();
         table.add({s.name, std::to_string(s.concurrency), units::count(s.num_tasks, 8),
                    units::count(s.num_failures, 6), units::rate(s.rate()),
                    time_cell(s.ave_time(), since(s.num_failures, s.num_tasks)),
-                   time_cell(s.task_times.p50(), samples), time_cell(s.task_times.p99(), samples),
+                   quantile_cell(s.task_times, 0.50), quantile_cell(s.task_times, 0.99),
                    share(t.run), share(t.await), share(t.runnable), share(t.wait_get),
                    share(t.wait_put), share(t.off)});
     }
@@ -133,9 +137,9 @@ class text_table {
         table.add({c.name, std::to_string(c.size) + "/" + std::to_string(c.capacity),
                    units::count(c.num_get, 8), units::rate(c.rate()),
                    time_cell(c.ave_put_wait(), c.num_put),
-                   time_cell(c.put_waits.p99(), c.put_waits.count()),
+                   quantile_cell(c.put_waits, 0.99),
                    time_cell(c.ave_get_gap(), c.num_get),
-                   time_cell(c.get_waits.p99(), c.get_waits.count()),
+                   quantile_cell(c.get_waits, 0.99),
                    c.elapsed <= duration(0) ? "-" : units::whole_percent(c.readiness()) + " %"});
     }
     return table;
@@ -146,7 +150,7 @@ class text_table {
 /// \returns the statistics as two tables: the stages, with how long their work takes and where
 ///          their slots spend the time, and the queues between them. Plain ASCII, at most 120
 ///          columns; of names the first 20 characters, a `~` shows where one was cut. Figures are
-///          rounded; the values that the table is made of are exact.
+///          rounded; the values that the table is made of are exact. What is not known is `-`.
 [[nodiscard]] inline std::string table_text(const pipeline_stats& stats) {
     std::string text = "pipeline, " +
                        (stats.elapsed == duration(0) ? "0 s" : units::time(stats.elapsed)) +
