@@ -315,3 +315,36 @@ TEST_CASE("pipelines run inside of a stage of another pipeline") {
     std::ranges::sort(sums);
     CHECK(sums == ints{1, 3, 6});
 }
+
+TEST_CASE("what goes into an aggregate is counted where it comes from, item by item") {
+    // SPDL takes what has gathered before an aggregate past its counters.
+    virtual_time time;
+    const auto wait = [](int i) -> weir::task<int> {
+        co_await weir::sleep_for(6ms);
+        co_return i;
+    };
+    auto pipeline = weir::source(std::views::iota(0, 400)) | weir::pipe(wait, {.name = "wait"}) |
+                    weir::aggregate(4) | weir::sink();
+    auto run = pipeline.start(time);
+    int batches = 0;
+    while (run.get()) ++batches;
+    const auto stats = run.stats();
+    CHECK(batches == 100);
+    CHECK(stats.channels[1].num_put == 400);
+    CHECK(stats.channels[1].num_get == 400);
+    CHECK(stats.stages[2].num_tasks == 400);
+}
+
+TEST_CASE("stopping takes no longer than what is under way") {
+    virtual_time time;
+    const auto wait = [](int i) -> weir::task<int> {
+        co_await weir::sleep_for(7ms);
+        co_return i;
+    };
+    auto pipeline = weir::source(std::views::iota(0)) | weir::pipe(wait, {.concurrency = 3}) | weir::sink(1);
+    auto run = pipeline.start(time);
+    static_cast<void>(run.get());
+    const auto before = time.now();
+    run.stop();
+    CHECK(time.now() - before <= 7ms);
+}

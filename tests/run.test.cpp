@@ -4,6 +4,7 @@
 #include "support/items.hpp"
 
 #include <weir/detail/parker.hpp>
+#include <weir/epochs.hpp>
 #include <weir/pipeline.hpp>
 #include <weir/sleep.hpp>
 #include <weir/stop_token.hpp>
@@ -11,6 +12,7 @@
 #include <weir/task.hpp>
 #include <weir/thread_pool.hpp>
 #include <weir/virtual_time.hpp>
+#include <weir/when_all.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -489,4 +491,118 @@ TEST_CASE("threads take statistics while a run goes on, ends and is stopped") {
         CHECK_FALSE(backwards);
         CHECK(run.stats().channels.back().num_get == taken);
     }
+}
+
+TEST_CASE("of several coroutines that consume a run each gets other items, and all see the end") {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        virtual_time time(seed);
+        auto run = (weir::source(std::views::iota(0, 40)) | weir::pipe(after(3ms), {.concurrency = 2}) |
+                    weir::sink(1))
+                       .start(time);
+        const auto consume = [&run](weir::duration each) -> task<ints> {
+            ints all;
+            while (const auto n = co_await run.next()) {
+                all.push_back(*n);
+                co_await weir::sleep_for(each);
+            }
+            co_return all;
+        };
+        auto [a, b, c] = weir::sync_wait(time, weir::when_all(consume(1ms), consume(4ms), consume(0ms)));
+        CHECK(!a.empty());
+        CHECK(!b.empty());
+        for (const ints* other : {&b, &c}) a.insert(a.end(), other->begin(), other->end());
+        std::ranges::sort(a);
+        CHECK((std::ranges::equal(a, std::views::iota(0, 40))));
+    }
+}
+
+TEST_CASE("of several coroutines that consume a run that fails exactly one gets the failure, the others the end") {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        virtual_time time(seed);
+        const auto fails = [](int n) -> task<int> {
+            co_await weir::sleep_for(1ms);
+            if (n == 17) throw std::runtime_error("seventeen");
+            co_return n;
+        };
+        auto run = (weir::source(weir::epochs(std::views::iota(0, 5))) |
+                    weir::pipe([next = 0](int) mutable { return next++; }) |
+                    weir::pipe(fails) | weir::sink())
+                       .start(time);
+        int failures = 0;
+        int ends = 0;
+        ints taken;
+        const auto consume = [&]() -> task<> {
+            try {
+                while (const auto n = co_await run.next()) taken.push_back(*n);
+                ++ends;
+            } catch (const weir::pipeline_failure&) {
+                ++failures;
+            }
+        };
+        weir::sync_wait(time, weir::when_all(consume(), consume(), consume(), consume()));
+        CHECK(failures == 1);
+        CHECK(ends == 3);
+        CHECK(taken.size() == 17);
+    }
+}
+
+TEST_CASE("several threads consume a run: each item comes once, and exactly one of them gets a failure") {
+    weir::thread_pool pool(2);
+    for (const bool fails : {false, true}) {
+        const auto work = [fails](int n) {
+            if (fails && n == 2500) throw std::runtime_error("no more");
+            return n;
+        };
+        auto run = (weir::source(std::views::iota(0, 3000)) | weir::pipe(work, {.concurrency = 2}) |
+                    weir::sink())
+                       .start(pool);
+        std::atomic<int> failures{0};
+        std::vector<ints> taken(3);
+        const auto consume = [&](std::size_t who) {
+            try {
+                if (who == 2) {
+                    while (auto got = run.get(1s)) taken[who].push_back(*got);
+                } else {
+                    while (const auto n = run.get()) taken[who].push_back(*n);
+                }
+            } catch (const weir::pipeline_failure&) {
+                ++failures;
+            }
+        };
+        std::vector<std::thread> threads;
+        for (std::size_t i = 0; i < 3; ++i) threads.emplace_back(consume, i);
+        for (std::thread& t : threads) t.join();
+        CHECK(failures == (fails ? 1 : 0));
+        ints all;
+        for (const ints& each : taken) {
+            // What one consumer gets is in the order in which it left the run.
+            all.insert(all.end(), each.begin(), each.end());
+        }
+        std::ranges::sort(all);
+        CHECK(std::ranges::adjacent_find(all) == all.end());
+        if (fails) {
+            CHECK(all.size() >= 2499);
+        } else {
+            CHECK(all.size() == 3000);
+        }
+    }
+}
+
+TEST_CASE("several consumers of a run with epochs get each item once, and each end of an epoch once") {
+    virtual_time time;
+    auto run = (weir::source(weir::epochs(std::views::iota(0, 7), 12)) | weir::sink()).start(time);
+    int items = 0;
+    int ends = 0;
+    const auto consume = [&](weir::duration each) -> task<> {
+        while (!run.ended()) {
+            const auto n = co_await run.next_in_epoch();
+            ++(n ? items : ends);
+            co_await weir::sleep_for(each);
+        }
+    };
+    weir::sync_wait(time, weir::when_all(consume(1ms), consume(2ms), consume(5ms)));
+    CHECK(items == 84);
+    // Twelve, and that of the stream for each who saw it.
+    CHECK(ends >= 13);
+    CHECK(ends <= 15);
 }

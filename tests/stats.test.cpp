@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -178,7 +179,7 @@ TEST_CASE("a lap never holds anything negative") {
     CHECK(lap.elapsed == 0ns);
 }
 
-TEST_CASE("a lap takes stages, channels and slots whole that were not there before") {
+TEST_CASE("a lap takes stages and channels whole that were not there before, and new slots as off until then") {
     pipeline_stats before = pipeline_at(1);
     before.stages.pop_back();
     before.stages[0].slots.pop_back();
@@ -186,7 +187,15 @@ TEST_CASE("a lap takes stages, channels and slots whole that were not there befo
     const pipeline_stats lap = pipeline_at(3) - before;
     REQUIRE(lap.stages.size() == 2);
     CHECK(lap.stages[0].slots[0] == slot_at(2));
-    CHECK(lap.stages[0].slots[1] == slot_at(3));
+    slot_times late = slot_at(3);
+    late.off = std::max(weir::duration(0), late.off - before.stages[0].elapsed);
+    CHECK(lap.stages[0].slots[1] == late);
+    // So that its states sum to the lap, too.
+    before.stages[0].elapsed = 5s;
+    pipeline_stats after = before;
+    after.stages[0].elapsed = 8s;
+    after.stages[0].slots.push_back({.off = 6s, .await = 2s});
+    CHECK((after - before).stages[0].slots.back() == slot_times{.off = 1s, .await = 2s});
     CHECK(lap.stages[1] == stage_at(3));
     CHECK(lap.channels == pipeline_at(3).channels);
     CHECK((before - pipeline_at(1)).stages.size() == 1);

@@ -1,19 +1,20 @@
-// weir floor 10: the stage that makes one item of several
+// weir floor 13: the stage that makes one item of several
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_AGGREGATE_HPP
 #define WEIR_AGGREGATE_HPP
 
 #include <weir/channel.hpp>
+#include <weir/clock.hpp>
+#include <weir/detail/tracked.hpp>
 #include <weir/run_core.hpp>
-#include <weir/running_stage.hpp>
 #include <weir/stage.hpp>
 #include <weir/stage_options.hpp>
+#include <weir/transform.hpp>
 
+#include <algorithm>    // for std::min
 #include <concepts>     // for std::same_as
 #include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::int64_t, std::uint64_t
-#include <exception>    // for std::exception_ptr
-#include <memory>       // for std::make_unique
+#include <cstdint>      // for std::uint64_t
 #include <optional>     // for std::optional
 #include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
@@ -26,94 +27,101 @@ namespace weir {
 /// Of `aggregate`.
 struct aggregate_options {
     std::string name = "aggregate";
-    /// At the end of the stream: drop a batch that is not full, instead of giving it as it is.
+    /// At the end of the stream, and of each epoch: drop a batch that is not full, instead of giving it as
+    /// it is.
     bool drop_last = false;
+    /// For how long a batch may wait for more items, from its first one on, by the run's clock: then it is
+    /// given as it is. 0: until it is full.
+    duration max_delay = duration(0);
     /// Of the queue behind it, in batches, at least 1.
     std::size_t capacity = 2;
 };
 
 namespace detail {
 
-template <class In, class Batch, class Policy>
-class running_aggregate final : public running_stage<Policy> {
-    using input = channel<In, Policy>;
-    using output = channel<Batch, Policy>;
-    using typename running_stage<Policy>::slot;
-    using typename running_stage<Policy>::worker;
+// Gathers up to `size` items, or up to a weight of `most`, for at most `patience`.
+template <class C, class Batch, class Weigh>
+class batch_op {
+    using In = carried_value_t<C>;
+    using load = carrier<C>;
+    using D = carry_t<C, Batch>;
 
   public:
-    running_aggregate(run_context& run, const stage_options& options, std::size_t size,
-                      bool drop_last, input& in, output& out)
-        : running_stage<Policy>(run, "aggregate", options), size_(size), drop_last_(drop_last), in_(in),
-          out_(out) {}
+    batch_op(std::size_t size, std::uint64_t most, Weigh weigh, const aggregate_options& options)
+        : size_(size), most_(most), weigh_(std::move(weigh)), drop_last_(options.drop_last),
+          patience_(options.max_delay) {}
+
+    void push(C&& item) {
+        const auto weight = static_cast<std::uint64_t>(weigh_(std::as_const(load::value_of(item))));
+        if (!items_.empty() && weight > most_ - std::min(most_, weight_)) give();
+        if (items_.empty() && size_ <= most_reserved) items_.reserve(size_);
+        items_.push_back(std::move(load::value_of(item)));
+        about_.add(load::note_of(item));
+        weight_ += std::min(weight, UINT64_MAX - weight_);
+        if (items_.size() == size_ || weight_ >= most_) due_ = true;
+    }
+    std::optional<D> pop() {
+        if (!ready_ && due_) give();
+        std::optional<D> batch;
+        replace(batch, std::move(ready_));
+        ready_.reset();
+        return batch;
+    }
+    bool done() const noexcept { return !ready_ && !due_; }
+    void end() {
+        if (drop_last_) {
+            items_.clear();
+            about_.settle();
+            weight_ = 0;
+        } else {
+            hurry();
+        }
+    }
+
+    // What is dropped then was not taken, so a resumed run gives it again.
+    void cut_off() {
+        if (drop_last_) {
+            items_.clear();
+            about_ = {};
+            weight_ = 0;
+        } else {
+            hurry();
+        }
+    }
+
+    duration patience() const noexcept { return patience_; }
+    bool holds() const noexcept { return !items_.empty(); }
+    void hurry() noexcept { due_ = !items_.empty(); }
 
   private:
-    worker make_worker(slot& me) override { return gather(me); }
-
-    worker gather(slot& me) {
-        this->arrive(me);
-        std::vector<In> items;
-        std::uint64_t number = 0;  // of the last one
-        bool going = true;
-        while (going) {
-            get_operation<input> get(in_, &me);
-            std::optional<In> item = co_await get;
-            const std::int64_t began = me.mark;
-            const bool ended = !item;
-            if (item) number = get.number();
-            std::optional<Batch> batch;
-            std::exception_ptr error;
-            if (item) error = keep(items, std::move(*item));
-            const bool full = ended ? !items.empty() && !drop_last_ : items.size() == size_;
-            if (!error && full) {
-                error = make(batch, std::move(items));
-                items = std::vector<In>();
-            }
-            const std::int64_t spent = this->work_done(me, began);
-            if (error) {
-                this->gave_up(me, number, std::move(error));
-                in_.cancel();
-                break;
-            }
-            going = !ended;
-            if (!ended) this->gave(me, spent);
-            if (!batch) continue;
-            put_operation<output> put(out_, *batch, &me);
-            const bool taken = co_await put;
-            if (!taken) {
-                in_.cancel();
-                break;
-            }
-        }
-        this->leave(me, out_);
-    }
-
-    // Not in the coroutine: g++ 12 keeps a try block's temporaries too long there.
-    std::exception_ptr keep(std::vector<In>& items, In&& item) const noexcept {
-        try {
-            if (items.empty() && size_ <= most_reserved) items.reserve(size_);
-            items.push_back(std::move(item));
-            return nullptr;
-        } catch (...) {
-            return std::current_exception();
-        }
-    }
-
-    static std::exception_ptr make(std::optional<Batch>& batch, std::vector<In>&& items) noexcept {
-        try {
-            batch.emplace(std::move(items));
-            return nullptr;
-        } catch (...) {
-            return std::current_exception();
-        }
+    void give() {
+        Batch batch(std::move(items_));
+        items_ = std::vector<In>();
+        weight_ = 0;
+        due_ = false;
+        ready_.emplace(load::carry(batch, std::move(about_)));
+        about_ = {};
     }
 
     static constexpr std::size_t most_reserved = 1U << 16U;
-
     const std::size_t size_;
+    const std::uint64_t most_;
+    Weigh weigh_;
     const bool drop_last_;
-    input& in_;
-    output& out_;
+    const duration patience_;
+    std::vector<In> items_;
+    typename load::note about_;
+    std::uint64_t weight_ = 0;
+    bool due_ = false;
+    std::optional<D> ready_;
+};
+
+// What every item weighs where only their number counts.
+struct no_weight {
+    template <class T>
+    std::uint64_t operator()(const T&) const noexcept {
+        return 0;
+    }
 };
 
 // The type of a batch. Named so that the compiler's own message reads as a sentence.
@@ -136,28 +144,141 @@ struct the_batch<void> {
     };
 };
 
-template <class Batch>
+template <class Batch, class Weigh>
 struct aggregate_stage : stage_base {
-    aggregate_stage(std::size_t n, aggregate_options o) : size(n), drop_last(o.drop_last) {
-        options.name = std::move(o.name);
-        options.capacity = o.capacity;
+    aggregate_stage(std::size_t n, std::uint64_t max_weight, Weigh w, aggregate_options o)
+        : size(n), most(max_weight), weigh(std::move(w)), how(std::move(o)) {
+        options.name = how.name;
+        options.capacity = how.capacity;
+        if (size == 0) {
+            throw std::invalid_argument(
+                "weir: aggregate(0) would wait for ever for an empty batch; give it 1 or more");
+        }
+        if (how.max_delay < duration(0)) {
+            throw std::invalid_argument("weir: the max_delay of an aggregate can't be negative; 0 means "
+                                        "that it waits for a full batch");
+        }
     }
 
-    template <class In>
-    using output = typename the_batch<Batch>::template made_of<In>::type;
+    template <class C>
+    using batch = typename the_batch<Batch>::template made_of<carried_value_t<C>>::type;
+    template <class C>
+    using output = carry_t<C, batch<C>>;
 
-    template <class Self, class Policy, class In>
-    static channel<output<In>, Policy>& attach(Self&& self, run_core<Policy>& run,
-                                               channel<In, Policy>& in) {
-        run.check(self.options.concurrency == 1, self.options,
-                  "aggregates: it fills one batch after the other, its concurrency is 1");
-        auto& out = run.template add_queue<output<In>>(self.options);
-        run.add_stage(std::make_unique<running_aggregate<In, output<In>, Policy>>(
-            run, self.options, self.size, self.drop_last, in, out));
-        return out;
+    template <class Self, class Policy, class C>
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run,
+                                              channel<C, Policy>& in) {
+        return attach_transform<output<C>>(
+            run, "aggregate", self.options,
+            "aggregates: it fills one batch after the other, its concurrency is 1",
+            batch_op<C, batch<C>, Weigh>(self.size, self.most, self.weigh, self.how), in);
     }
 
     std::size_t size;
+    std::uint64_t most;
+    Weigh weigh;
+    aggregate_options how;
+};
+
+// A user's own way to make batches.
+template <class A, class C>
+class own_batch_op {
+    using In = carried_value_t<C>;
+    using load = carrier<C>;
+    using Batch = typename decltype(std::declval<A&>().accumulate(std::declval<In>()))::value_type;
+
+  public:
+    using D = carry_t<C, Batch>;
+
+    own_batch_op(A aggregator, bool drop_last) : aggregator_(std::move(aggregator)), drop_last_(drop_last) {}
+
+    void push(C&& item) {
+        auto about = load::note_of(item);
+        std::optional<Batch> batch = aggregator_.accumulate(std::move(load::value_of(item)));
+        bool keeps = false;
+        if constexpr (requires { aggregator_.keeps_last(); }) keeps = batch && aggregator_.keeps_last();
+        if (!keeps) about_.add(std::move(about));
+        give(batch);
+        if (keeps) about_.add(std::move(about));
+    }
+    std::optional<D> pop() {
+        std::optional<D> batch;
+        replace(batch, std::move(ready_));
+        ready_.reset();
+        return batch;
+    }
+    bool done() const noexcept { return !ready_; }
+    void end() {
+        cut_off();
+        about_.settle();
+    }
+    void cut_off() {
+        std::optional<Batch> batch = aggregator_.flush();
+        if (!drop_last_) give(batch);
+    }
+
+  private:
+    void give(std::optional<Batch>& batch) {
+        if (!batch) return;
+        ready_.emplace(load::carry(*batch, std::move(about_)));
+        about_ = {};
+    }
+
+    A aggregator_;
+    const bool drop_last_;
+    typename load::note about_;
+    std::optional<D> ready_;
+};
+
+// Named so that the compiler's own message reads as a sentence.
+template <class A>
+struct the_aggregator {
+    template <class Item>
+    struct is_given {
+        static constexpr bool fits = requires(A& a, Item&& item) {
+            { a.accumulate(std::move(item)).has_value() } -> std::convertible_to<bool>;
+            { a.flush() } -> std::same_as<decltype(a.accumulate(std::move(item)))>;
+        };
+        static_assert(fits,
+                      "weir: an aggregator has accumulate(item), which is given what the stage before "
+                      "it gives, and flush(), both of which return a std::optional batch; the types are "
+                      "those of the_aggregator<...>::is_given<...> in this message");
+    };
+};
+
+template <class A>
+struct own_aggregate_stage : stage_base {
+    own_aggregate_stage(A a, aggregate_options o) : aggregator(std::move(a)), drop_last(o.drop_last) {
+        options.name = std::move(o.name);
+        options.capacity = o.capacity;
+        if (o.max_delay != duration(0)) {
+            throw std::invalid_argument("weir: an aggregator of one's own has no max_delay: only a batch by "
+                                        "number or by weight can be given before it is full");
+        }
+    }
+
+    template <class C, bool Fits>
+    struct output_of {
+        using type = C;
+    };
+    template <class C>
+    struct output_of<C, true> {
+        using type = typename own_batch_op<A, C>::D;
+    };
+    template <class C>
+    using output =
+        typename output_of<C, the_aggregator<A>::template is_given<carried_value_t<C>>::fits>::type;
+
+    template <class Self, class Policy, class C>
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run,
+                                              channel<C, Policy>& in) {
+        return attach_transform<output<C>>(
+            run, "aggregate", self.options,
+            "aggregates: it fills one batch after the other, its concurrency is 1",
+            own_batch_op<A, C>(std::forward<Self>(self).aggregator, self.drop_last), in);
+    }
+
+    A aggregator;
     bool drop_last;
 };
 
@@ -165,21 +286,58 @@ struct aggregate_stage : stage_base {
 
 /// Gathers `size` items into a `std::vector` of them, or into a `Batch` made from that.
 ///
-/// Order:  kept. The last batch may be smaller: see `aggregate_options::drop_last`.
-/// Errors: `std::invalid_argument` for a size of 0.
+/// Order:  kept. The last batch of the stream, or of an epoch, may be smaller: see `aggregate_options`.
+///         No batch holds items of two epochs.
+/// Errors: `std::invalid_argument` for a size of 0. What the constructor of `Batch` throws stops the run.
 template <class Batch = void>
 [[nodiscard]] auto aggregate(std::size_t size, aggregate_options options = {}) {
-    if (size == 0) {
-        throw std::invalid_argument(
-            "weir: aggregate(0) would wait for ever for an empty batch; give it 1 or more");
-    }
-    return detail::aggregate_stage<Batch>(size, std::move(options));
+    return detail::aggregate_stage<Batch, detail::no_weight>(size, UINT64_MAX, {}, std::move(options));
 }
 
 /// The same, by position: `aggregate(4, true)` drops a last batch that is not full.
 template <class Batch = void>
 [[nodiscard]] auto aggregate(std::size_t size, std::same_as<bool> auto drop_last) {
     return aggregate<Batch>(size, aggregate_options{.drop_last = drop_last});
+}
+
+/// Gathers items up to a weight, as bytes: a batch is given before an item would take it over
+/// `max_weight`, or when it has reached that. An item that is heavier alone is a batch of its own.
+///
+/// \param weigh  called with each item, const; returns an integer that is not negative.
+template <class Batch = void, class Weigh>
+[[nodiscard]] auto aggregate_by_weight(std::uint64_t max_weight, Weigh weigh,
+                                       aggregate_options options = {}) {
+    return detail::aggregate_stage<Batch, Weigh>(SIZE_MAX, max_weight, std::move(weigh),
+                                                 std::move(options));
+}
+
+/// Gathers what comes within `max_delay` of the first item of a batch.
+///
+/// Errors: `std::invalid_argument` if that is not more than 0.
+template <class Batch = void>
+[[nodiscard]] auto aggregate_for(duration max_delay, aggregate_options options = {}) {
+    if (max_delay <= duration(0)) {
+        throw std::invalid_argument(
+            "weir: aggregate_for gathers for a time, which has to be more than 0");
+    }
+    options.max_delay = max_delay;
+    return aggregate<Batch>(SIZE_MAX, std::move(options));
+}
+
+/// Batches as an object of one's own makes them:
+///
+///     struct by_key {
+///         std::optional<batch> accumulate(item i);  // a batch, if one is full now
+///         std::optional<batch> flush();             // the stream, or an epoch, has ended: the rest
+///     };
+///
+/// Each run gets a copy of it. If a batch that `accumulate` returns may lack the item that it was given,
+/// `bool keeps_last() const` says so after the call; only a checkpoint asks.
+/// Errors: an exception from it stops the run.
+template <class Aggregator>
+    requires(!std::convertible_to<Aggregator, std::size_t>)
+[[nodiscard]] auto aggregate(Aggregator aggregator, aggregate_options options = {}) {
+    return detail::own_aggregate_stage<Aggregator>(std::move(aggregator), std::move(options));
 }
 
 }  // namespace weir

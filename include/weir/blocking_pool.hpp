@@ -60,6 +60,8 @@ class basic_blocking_pool final : public executor {
                "weir::blocking_pool: destroyed with a timer pending");
     }
 
+    [[nodiscard]] std::size_t parallelism() const noexcept override { return threads_.size(); }
+
     /// How many threads it has.
     [[nodiscard]] unsigned threads() const noexcept {
         return static_cast<unsigned>(threads_.size());

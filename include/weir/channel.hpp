@@ -5,6 +5,7 @@
 
 #include <weir/channel_core.hpp>
 #include <weir/channel_operations.hpp>
+#include <weir/channel_store.hpp>
 #include <weir/clock.hpp>
 #include <weir/detail/ring.hpp>
 #include <weir/executor.hpp>
@@ -13,8 +14,6 @@
 #include <weir/stop_token.hpp>
 
 #include <cstddef>      // for std::size_t
-#include <memory>       // for std::construct_at
-#include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
 #include <type_traits>  // for std::is_nothrow_move_constructible_v
 #include <utility>      // for std::move
@@ -46,14 +45,13 @@ namespace weir {
 /// \tparam Policy `measured`; or `summed`: no histograms; or `unmeasured`: no statistics. No member is
 ///                there that would hold what isn't kept.
 template <class T, class Policy = measured>
-class channel final : public detail::channel_core<Policy> {
+class channel final : public detail::channel_store<T, Policy> {
     static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>,
                   "weir: a channel's items must be movable without throwing, so that none is lost "
                   "between two places; put std::unique_ptr of this type instead");
 
     using core = detail::channel_core<Policy>;
-    using waiter = typename core::waiter;
-    using side = typename core::side;
+    using store = detail::channel_store<T, Policy>;
     using wakes = detail::wake_list<typename core::platform>;
     using both_ends = typename core::both_ends;
 
@@ -65,14 +63,12 @@ class channel final : public detail::channel_core<Policy> {
     /// \param capacity  in items, at least 1. Statistics are in the time of the executor of the first
     ///                  coroutine that finds the channel empty or full, and begin there; that executor
     ///                  then has to outlive the channel.
-    explicit channel(std::size_t capacity) : core(capacity, nullptr, {}), ring_(capacity) {}
+    explicit channel(std::size_t capacity) : store(capacity, nullptr, {}) {}
 
     /// \param clock  whose time the statistics are in, from now on. Outlives the channel.
     /// \param name   for statistics and deadlock reports.
     channel(std::size_t capacity, executor& clock, std::string name = {})
-        : core(capacity, &clock, std::move(name)), ring_(capacity) {}
-
-    ~channel() { destroy_items(); }
+        : store(capacity, &clock, std::move(name)) {}
 
     /// Adds one item, waiting while the channel is full.
     ///
@@ -124,12 +120,12 @@ class channel final : public detail::channel_core<Policy> {
     /// \param item  is moved from if it went in.
     /// \returns     `success`, `full` or `closed`.
     channel_status try_put(T&& item) {
-        if (put_alone(item)) return channel_status::success;
+        if (this->put_alone(item)) return channel_status::success;
         wakes woken;
         detail::outcome how;
         {
             const both_ends held(*this);
-            how = offer(item, nullptr, woken);
+            how = this->offer(item, nullptr, woken);
         }
         core::wake_all(woken);
         return how == detail::outcome::done     ? channel_status::success
@@ -142,12 +138,12 @@ class channel final : public detail::channel_core<Policy> {
     [[nodiscard]] get_result<T> try_get() {
         detail::landing_place<T> place;
         std::uint64_t number = 0;
-        if (get_alone(place.address(), number)) return get_result<T>(*place.take());
+        if (this->get_alone(place.address(), number)) return get_result<T>(*place.take());
         wakes woken;
         detail::outcome how;
         {
             const both_ends held(*this);
-            how = take(place.address(), number, nullptr, woken);
+            how = this->take(place.address(), number, nullptr, woken);
         }
         core::wake_all(woken);
         if (how == detail::outcome::done) return get_result<T>(*place.take());
@@ -177,7 +173,7 @@ class channel final : public detail::channel_core<Policy> {
         wakes woken;
         {
             const both_ends held(*this);
-            shut(woken);
+            this->shut(woken);
         }
         core::wake_all(woken);
     }
@@ -190,14 +186,9 @@ class channel final : public detail::channel_core<Policy> {
         std::uint64_t last = 0;
         {
             const both_ends held(*this);
-            shut(woken);
-            first = get_end_.count.load(std::memory_order_relaxed);
-            last = put_end_.count.load(std::memory_order_relaxed);
-            discarded_ += last - first;
-            get_end_.seen = last;
-            get_end_.count.store(last, std::memory_order_relaxed);
-            if (first != last) core::now_empty(true, nullptr);
-            ring_.swap(discarded);
+            this->shut(woken);
+            first = this->get_end_.count.load(std::memory_order_relaxed);
+            last = this->discard(discarded, woken);
         }
         core::wake_all(woken);
         for (; first != last; ++first) discarded.destroy(first);
@@ -205,7 +196,7 @@ class channel final : public detail::channel_core<Policy> {
 
     [[nodiscard]] bool closed() const noexcept {
         const both_ends held(*this);
-        return closed_;
+        return this->closed_;
     }
     [[nodiscard]] std::size_t size() const noexcept {
         const both_ends held(*this);
@@ -213,32 +204,34 @@ class channel final : public detail::channel_core<Policy> {
     }
     [[nodiscard]] std::size_t capacity() const noexcept {
         const both_ends held(*this);
-        return capacity_;
+        return this->capacity_;
     }
-    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+    [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
 
     /// Changes the capacity while the channel is in use. More room wakes as many puts as fit. With
     /// less, nothing is lost: what is inside stays, and puts wait until it has come below.
     ///
     /// Errors: `std::invalid_argument` for 0; `std::bad_alloc`, and then nothing has changed.
     void set_capacity(std::size_t capacity) {
-        if (capacity == 0) {
-            throw std::invalid_argument(
-                "weir: a channel of capacity 0 could never take an item; give it 1 or more");
-        }
+        core::check(capacity);
         wakes woken;
         detail::ring<T> other(capacity);  // the old block is freed after the lock
         {
             const both_ends held(*this);
-            capacity_ = capacity;
-            if (capacity > ring_.places() && ring_.places() != 0) {  // none: it was cancelled
-                const std::uint64_t end = put_end_.count.load(std::memory_order_relaxed);
-                for (auto i = get_end_.count.load(std::memory_order_relaxed); i != end; ++i) {
-                    ring_.move(i, other);
-                }
-                ring_.swap(other);
-            }
-            admit_putters(nullptr, woken);
+            this->grow(other, capacity, woken);
+        }
+        core::wake_all(woken);
+    }
+
+    /// A limit in bytes beside the one in items, by `item_size`; 0, as at first: none. An item that is
+    /// larger alone goes in when the channel is empty. May be changed while the channel is in use.
+    ///
+    /// Cost: with a limit every operation takes both locks, and asks for the size of its item.
+    void set_max_bytes(std::size_t bytes) noexcept {
+        wakes woken;
+        {
+            const both_ends held(*this);
+            this->limit_bytes(bytes, woken);
         }
         core::wake_all(woken);
     }
@@ -262,133 +255,8 @@ class channel final : public detail::channel_core<Policy> {
     friend channel_status detail::block_on_put(C&, typename C::value_type&, duration);
     template <class C>
     friend get_result<typename C::value_type> detail::block_on_get(C&, duration);
-
-    using core::capacity_;
-    using core::closed_;
-    using core::discarded_;
-    using core::get_end_;
-    using core::getters_;
-    using core::name_;
-    using core::put_end_;
-    using core::putters_;
-
-    // ---- under no lock --------------------------------------------------------------------------
-
-    bool put_alone(T& item) noexcept {
-        const typename core::put_guard held(put_end_.lock);
-        return put_here(item);
-    }
-    bool get_alone(T* into, std::uint64_t& number) noexcept {
-        const typename core::get_guard held(get_end_.lock);
-        return get_here(into, number);
-    }
-
-    // ---- under the lock of one end --------------------------------------------------------------
-
-    // True if the item is in; what takes more than this end has to be done under both locks.
-    bool put_here(T& item) noexcept {
-        if (core::put_takes_both()) return false;
-        const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
-        if (number - put_end_.seen >= capacity_) {
-            // acquire; pairs with pop(): the place is free
-            put_end_.seen = get_end_.count.load(std::memory_order_acquire);
-            if (number - put_end_.seen >= capacity_) return false;
-        }
-        push(item, number);
-        return true;
-    }
-
-    // True if an item is out.
-    bool get_here(T* into, std::uint64_t& number) noexcept {
-        // Who takes the last one makes the channel empty.
-        constexpr std::uint64_t least = Policy::statistics ? 2 : 1;
-        if (core::get_takes_both()) return false;
-        number = get_end_.count.load(std::memory_order_relaxed);
-        if (get_end_.seen - number < least) {
-            // acquire; pairs with push(): the item is there
-            get_end_.seen = put_end_.count.load(std::memory_order_acquire);
-            if (get_end_.seen - number < least) return false;
-        }
-        pop(into, number);
-        return true;
-    }
-
-    void push(T& item, std::uint64_t number) noexcept {
-        ring_.put(number, std::move(item));
-        // release; pairs with the acquire in get_here()
-        put_end_.count.store(number + 1, std::memory_order_release);
-    }
-    void pop(T* into, std::uint64_t number) noexcept {
-        ring_.take(number, into);
-        // release; pairs with the acquire in put_here()
-        get_end_.count.store(number + 1, std::memory_order_release);
-    }
-
-    // ---- under both -----------------------------------------------------------------------------
-
-    detail::outcome offer(T& item, const detail::slot* measured, wakes& woken) noexcept {
-        if (closed_) return detail::outcome::closed;
-        const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
-        if (waiter* const getter = getters_.front()) {
-            core::take_out(*getter, side::get, detail::outcome::done, core::reading(measured));
-            std::construct_at(static_cast<T*>(getter->item), std::move(item));
-            getter->number = number;
-            put_end_.count.store(number + 1, std::memory_order_relaxed);
-            get_end_.count.store(number + 1, std::memory_order_relaxed);
-            get_end_.seen = number + 1;
-            woken.push(*getter);
-            return detail::outcome::done;
-        }
-        const std::size_t before = core::size();
-        if (before >= capacity_) return detail::outcome::pending;
-        if (before == 0) core::now_empty(false, measured);
-        push(item, number);
-        return detail::outcome::done;
-    }
-
-    detail::outcome take(T* into, std::uint64_t& number, const detail::slot* measured,
-                         wakes& woken) noexcept {
-        if (core::size() == 0) {
-            return closed_ ? detail::outcome::closed : detail::outcome::pending;
-        }
-        number = get_end_.count.load(std::memory_order_relaxed);
-        get_end_.seen = put_end_.count.load(std::memory_order_relaxed);
-        pop(into, number);
-        admit_putters(measured, woken);
-        if (core::size() == 0) core::now_empty(true, measured);
-        return detail::outcome::done;
-    }
-
-    // Whoever waits to put gets the places that are free.
-    void admit_putters(const detail::slot* measured, wakes& woken) noexcept {
-        while (core::size() < capacity_ && !putters_.empty()) {
-            waiter* const putter = putters_.front();
-            core::take_out(*putter, side::put, detail::outcome::done, core::reading(measured));
-            push(*static_cast<T*>(putter->item), put_end_.count.load(std::memory_order_relaxed));
-            woken.push(*putter);
-        }
-    }
-
-    void shut(wakes& woken) noexcept {
-        closed_ = true;
-        for (const side line : {side::put, side::get}) {
-            auto& waiters = line == side::put ? putters_ : getters_;
-            while (waiter* const w = waiters.front()) {
-                core::take_out(*w, line, detail::outcome::closed, core::reading(nullptr));
-                woken.push(*w);
-            }
-        }
-    }
-
-    void destroy_items() noexcept {
-        const std::uint64_t end = put_end_.count.load(std::memory_order_relaxed);
-        for (auto i = get_end_.count.load(std::memory_order_relaxed); i != end; ++i) {
-            ring_.destroy(i);
-        }
-    }
-
-    detail::ring<T> ring_;
 };
+
 
 }  // namespace weir
 

@@ -4,10 +4,11 @@
 #define WEIR_CHANNEL_CORE_HPP
 
 #include <weir/clock.hpp>
+#include <weir/detail/byte_budget.hpp>
+#include <weir/detail/channel_end.hpp>
 #include <weir/detail/channel_meter.hpp>
 #include <weir/detail/parking_place.hpp>
 #include <weir/detail/slot.hpp>
-#include <weir/detail/biased_lock.hpp>
 #include <weir/detail/waiter.hpp>
 #include <weir/executor.hpp>
 #include <weir/policy.hpp>
@@ -15,7 +16,7 @@
 
 #include <algorithm>    // for std::max
 #include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::int64_t
+#include <cstdint>      // for std::int64_t, std::uint64_t
 #include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
 #include <type_traits>  // for std::conditional_t
@@ -27,18 +28,6 @@ namespace weir::detail {
 template <class Policy>
 using slot_of =
     std::conditional_t<Policy::statistics, timed_slot<keeps_histograms<Policy>>, slot>;
-
-// Where items go in, or come out. On a line of its own: the thread that puts and the one that gets
-// disturb each other only where one of them has to look how far the other one is.
-template <class Platform, int Level>
-struct alignas(64) channel_end {
-    using lock_type = basic_biased_lock<Platform, Level>;
-    lock_type lock;
-    // How many items have passed, ever. Written under the lock, with release: the item is in its
-    // place, or out of it; read by the other end with acquire.
-    typename Platform::template atomic<std::uint64_t> count{0};
-    std::uint64_t seen = 0;  // what this end knows of the other's count; it can only be more
-};
 
 // Each end has a lock (M. Michael, M. Scott, the two-lock queue of "Simple, fast, and practical
 // non-blocking and blocking concurrent queue algorithms", PODC 1996; here with a ring). An operation
@@ -104,6 +93,20 @@ class channel_core : public parking_place {
         wake(w);
     }
 
+    // A slot that was marked as recalled need not wait for an item any longer.
+    void recall(const slot& who) noexcept {
+        waiter* found = nullptr;
+        {
+            const both_ends held(*this);
+            for (found = getters_.front(); found != nullptr; found = found->next) {
+                if (found->measured == &who) break;
+            }
+            if (found == nullptr) return;
+            take_out(*found, side::get, outcome::stopped, reading(nullptr));
+        }
+        wake(*found);
+    }
+
     // A frame is destroyed, or a thread gives up, while it may still wait: true if it was still in
     // the line.
     bool forget(waiter& w, side line) noexcept {
@@ -125,6 +128,7 @@ class channel_core : public parking_place {
 
     WEIR_ALWAYS_INLINE static void wake_all(wake_list<platform>& list) noexcept {
         while (!list.empty()) wake(*list.pop());
+        if (list.budget != nullptr) list.budget->has_room();
     }
 
     // Under both locks: a coroutine of `home` begins to wait. The first executor that wants to names the
@@ -176,6 +180,15 @@ class channel_core : public parking_place {
         }
     }
 
+    // Its bytes count for a whole run, too. Before it is used.
+    // `sources`: those whose items come through here.
+    void set_budget(byte_budget* budget, std::uint64_t sources = 0) noexcept {
+        const both_ends held(*this);
+        bytes_.budget = budget;
+        bytes_.sources = sources;
+    }
+    std::uint64_t sources() const noexcept { return bytes_.sources; }
+
     // Measures from now on, which is the beginning of the run that it belongs to.
     void begin(std::int64_t now) noexcept {
         if constexpr (Policy::statistics) {
@@ -198,15 +211,18 @@ class channel_core : public parking_place {
   protected:
     channel_core(std::size_t capacity, executor* clock, std::string name)
         : bound_(clock != nullptr), capacity_(capacity), clock_(clock), name_(std::move(name)) {
-        if (capacity == 0) {
-            throw std::invalid_argument(
-                "weir: a channel of capacity 0 could never take an item; give it 1 or more");
-        }
+        check(capacity);
         if constexpr (Policy::statistics) {
             if (bound_) meter_.start(reading(nullptr));
         }
     }
     ~channel_core() = default;
+
+    static void check(std::size_t capacity) {
+        if (capacity != 0) return;
+        throw std::invalid_argument(
+            "weir: a channel of capacity 0 could never take an item; give it 1 or more");
+    }
 
     // The instant of what happens now: a slot's last reading of the clock, which is as old as the
     // few instructions since the end of its invocation; else a reading of its own.
@@ -225,7 +241,7 @@ class channel_core : public parking_place {
     void bind(executor& ex) noexcept {
         if (bound_) return;
         bound_ = true;
-        if (!ex.passing()) clock_ = &ex;
+        if (!ex.passing()) clock_ = &ex.lasting();
         if constexpr (Policy::statistics) {
             meter_.start(reading(nullptr));
             meter_.set_empty(size() == 0);
@@ -246,13 +262,15 @@ class channel_core : public parking_place {
     }
 
     // A wait ends. Slot and channel get the same instants, so their sums agree.
-    void take_out(waiter& w, side line, detail::outcome how, std::int64_t now) noexcept {
+    // `counts`: false for a mark, whose wait is no operation's.
+    void take_out(waiter& w, side line, detail::outcome how, std::int64_t now,
+                  [[maybe_unused]] bool counts = true) noexcept {
         line_of(line).remove(w);
         w.outcome = how;
         if constexpr (Policy::statistics) {
             w.ready = meter_.settle(now);
             --side_of(line).waiting;
-            if (how == outcome::done && meter_.started()) {
+            if (how == outcome::done && counts && meter_.started()) {
                 // A thread may have begun to wait before there was a clock.
                 side_of(line).waits.record(w.ready - std::max(w.since, meter_.begin()));
             }
@@ -275,9 +293,11 @@ class channel_core : public parking_place {
     void fill(channel_stats& s) noexcept {
         s.name = name_;
         s.capacity = capacity_;
-        s.num_put = put_end_.count.load(std::memory_order_relaxed);
-        s.num_get = get_end_.count.load(std::memory_order_relaxed) - discarded_;
-        s.size = size();
+        s.num_put = put_end_.count.load(std::memory_order_relaxed) - put_marks_;
+        s.num_get = get_end_.count.load(std::memory_order_relaxed) - discarded_ - get_marks_;
+        s.size = size() - static_cast<std::size_t>(put_marks_ - get_marks_);
+        s.bytes = bytes_.bytes;
+        s.max_bytes = bytes_.most;
         if constexpr (Policy::statistics) {
             // With the lock held, so that they agree with the counts.
             s.put_waits = with_the_rest(histogram(meter_.puts.waits), s.num_put);
@@ -291,6 +311,17 @@ class channel_core : public parking_place {
             s.put_blocked = duration(meter_.puts.blocked);
             s.get_blocked = duration(meter_.gets.blocked);
         }
+    }
+
+    // A mark was handed over.
+    void count_mark() noexcept {
+        ++put_marks_;
+        ++get_marks_;
+    }
+    // All that are inside are taken out, and don't count as got.
+    void discard(std::uint64_t items) noexcept {
+        discarded_ += items - (put_marks_ - get_marks_);
+        get_marks_ = put_marks_;
     }
 
     std::size_t size() const noexcept {
@@ -309,6 +340,10 @@ class channel_core : public parking_place {
     executor* clock_;
     executor* asked_to_watch_ = nullptr;  // the last one that was asked
     std::uint64_t discarded_ = 0;         // items that were cancelled; at the end for getting, they have passed
+    // How many of the items were none, but marks (detail/tracked.hpp). Each under the lock of its end.
+    std::uint64_t put_marks_ = 0;
+    std::uint64_t get_marks_ = 0;
+    byte_gauge bytes_;  // under both locks
     std::conditional_t<Policy::statistics, channel_meter<platform, keeps_histograms<Policy>>, no_meter>
         meter_;
     const std::string name_;
@@ -317,9 +352,9 @@ class channel_core : public parking_place {
     // Relaxed: both are read under a lock that is held here; where they aren't, as a hint.
     WEIR_ALWAYS_INLINE void leave_word() const noexcept {
         const bool put_both =
-            closed_ || !getters_.empty() || (Policy::statistics && size() == 0);
+            closed_ || bytes_.counts() || !getters_.empty() || (Policy::statistics && size() == 0);
         put_takes_both_.store(put_both, std::memory_order_relaxed);
-        get_takes_both_.store(!putters_.empty(), std::memory_order_relaxed);
+        get_takes_both_.store(bytes_.counts() || !putters_.empty(), std::memory_order_relaxed);
     }
 
     waiter_line<platform>& line_of(side line) noexcept {

@@ -145,7 +145,7 @@ class channel_operation : stop_listener<Channel, Stop> {
             yields = core::uses_up_turn(line_, channel_->count_at(line_), waiter_.measured);
             waiter_.outcome = self().attempt(woken);
             if (waiter_.outcome == outcome::pending) {
-                if (waiter_.stop_seen) {
+                if (waiter_.stop_seen || is_recalled()) {
                     waiter_.outcome = outcome::stopped;
                 } else {
                     suspended_ = true;
@@ -160,6 +160,12 @@ class channel_operation : stop_listener<Channel, Stop> {
         channel_->turn_ends(waiter_);
         home->post(h);  // this frame may be running elsewhere from here on
         return true;
+    }
+
+    // relaxed; under the locks that `recall` takes after it was set
+    bool is_recalled() const noexcept {
+        return line_ == side::get && waiter_.measured != nullptr &&
+               waiter_.measured->recalled.load(std::memory_order_relaxed);
     }
 
     // A coroutine that nobody could wake: fine as long as it need not wait. Its turn never ends.
@@ -280,6 +286,9 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
         this->waiter_.outcome = outcome::fetched;
         return place_.take();
     }
+
+    // Nothing was got because the slot was recalled, not because the channel has ended.
+    bool was_recalled() const noexcept { return this->waiter_.outcome == outcome::stopped; }
 
     // The item's number in the order of the gets, from 0; after an item was got.
     std::uint64_t number() const noexcept { return this->waiter_.number; }

@@ -13,6 +13,7 @@
 #include <weir/timer.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
+#include <cstddef>    // for std::size_t
 
 namespace weir {
 
@@ -76,10 +77,21 @@ class executor {
     /// ask for an executor of their own then run here all the same.
     [[nodiscard]] virtual bool exclusive() const noexcept { return false; }
 
+    /// True if something waits here that goes before the coroutine that runs now, which had better let it:
+    /// stages then do, after each item, in a run with `run_options::later_stages_first`.
+    [[nodiscard]] virtual bool has_more_urgent() const noexcept { return false; }
+
+    /// How many coroutines it runs at the same time.
+    [[nodiscard]] virtual std::size_t parallelism() const noexcept { return 1; }
+
     /// True for an executor that may be gone before the channels that were used on it, as the loop
     /// inside `sync_wait`. Its clock has to be the one of `executor::now`: a channel that was given
     /// none then measures by that one, and not by the executor.
     [[nodiscard]] virtual bool passing() const noexcept { return false; }
+
+    /// The one to keep for later: where this is a way into another executor, and may be gone before it,
+    /// that one. A channel that was given no clock measures by that of this.
+    [[nodiscard]] virtual executor& lasting() noexcept { return *this; }
 
     /// Called once by each channel on which a coroutine of this executor waits.
     /// \returns true if the executor keeps the place, to name it in a deadlock report.

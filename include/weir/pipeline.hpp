@@ -1,4 +1,4 @@
-// weir floor 11: stages put together: a value that describes a pipeline and starts runs of it
+// weir floor 14: stages put together: a value that describes a pipeline and starts runs of it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PIPELINE_HPP
 #define WEIR_PIPELINE_HPP
@@ -36,11 +36,6 @@ class pipeline;
 namespace detail {
 
 template <class S>
-inline constexpr bool is_source = false;
-template <class S>
-inline constexpr bool is_source<source_stage<S>> = true;
-
-template <class S>
 inline constexpr bool is_sink = std::is_same_v<S, sink_stage>;
 
 // A container of what only moves says that it can be copied, and can't.
@@ -55,6 +50,8 @@ template <class P>
 inline constexpr bool is_pipeline = false;
 template <class... Stages>
 inline constexpr bool is_pipeline<pipeline<Stages...>> = true;
+template <class... Stages>
+inline constexpr bool is_copyable<pipeline<Stages...>> = (is_copyable<Stages> && ...);
 
 template <class P>
 inline constexpr bool is_stage_list = false;
@@ -83,15 +80,17 @@ struct flow {
 template <class In, class First, class... Rest>
 struct flow<In, First, Rest...> : flow<typename First::template output<In>, Rest...> {};
 
-template <class In, class S, class... Rest>
-struct flow<In, source_stage<S>, Rest...> {  // refused when they were put together
+template <class In, class First, class... Rest>
+    requires is_source<First>
+struct flow<In, First, Rest...> {  // refused when they were put together
     using type = In;
 };
 
 template <class... Stages>
 struct flow_from_source {};
-template <class S, class... Rest>
-struct flow_from_source<source_stage<S>, Rest...> : flow<typename source_stage<S>::output, Rest...> {};
+template <class First, class... Rest>
+    requires is_source<First>
+struct flow_from_source<First, Rest...> : flow<typename First::output, Rest...> {};
 
 template <class Policy, class In, class Stages>
 auto& attach_from(run_core<Policy>&, channel<In, Policy>& in, Stages&&, std::index_sequence<>) {
@@ -103,6 +102,29 @@ auto& attach_from(run_core<Policy>& run, channel<In, Policy>& in, Stages&& stage
     using stage = std::tuple_element_t<I, std::remove_cvref_t<Stages>>;
     auto& out = stage::attach(std::get<I>(std::forward<Stages>(stages)), run, in);
     return attach_from(run, out, std::forward<Stages>(stages), std::index_sequence<Rest...>());
+}
+
+// Puts a part of a pipeline into a run, behind a queue.
+template <class Policy, class In, class Part>
+auto& attach_part(run_core<Policy>& run, channel<In, Policy>& in, Part&& part) {
+    using stages = std::remove_cvref_t<decltype(part.stages())>;
+    return attach_from(run, in, std::forward<Part>(part).stages(),
+                       std::make_index_sequence<std::tuple_size_v<stages>>());
+}
+
+// The same of one that begins with a source.
+template <class Policy, class Part, std::size_t... I>
+auto& attach_source_part(run_core<Policy>& run, Part&& part, std::index_sequence<I...>) {
+    using stages = std::remove_cvref_t<decltype(part.stages())>;
+    using first = std::tuple_element_t<0, stages>;
+    auto& begin = first::attach(std::get<0>(std::forward<Part>(part).stages()), run);
+    return attach_from(run, begin, std::forward<Part>(part).stages(), std::index_sequence<(I + 1)...>());
+}
+template <class Policy, class Part>
+auto& attach_source_part(run_core<Policy>& run, Part&& part) {
+    using stages = std::remove_cvref_t<decltype(part.stages())>;
+    return attach_source_part(run, std::forward<Part>(part),
+                              std::make_index_sequence<std::tuple_size_v<stages> - 1>());
 }
 
 }  // namespace detail
@@ -146,12 +168,12 @@ class pipeline {
                       "weir: a stage of this pipeline can't be copied (a generator, or what holds an "
                       "object that only moves), so it is good for one run: "
                       "std::move(pipeline).start(executor)");
-        if constexpr (copyable) return start_with<Policy>(stages_, home, std::move(options));
+        if constexpr (copyable) return start_with<Policy>(*this, home, std::move(options));
     }
     template <class Policy = measured>
     [[nodiscard("destroying the run stops it: keep it, and take its items")]]
     auto start(executor& home, run_options options = {}) && {
-        return start_with<Policy>(std::move(stages_), home, std::move(options));
+        return start_with<Policy>(std::move(*this), home, std::move(options));
     }
 
     /// The options of the stage of that name, to be changed before a start.
@@ -186,32 +208,32 @@ class pipeline {
         return out;
     }
 
+    // For every stage's options, those of parts inside of a stage, too.
+    template <class Function>
+    void each_options(Function function) {
+        std::apply([&](Stages&... stages) { (stages.each_options(function), ...); }, stages_);
+    }
+    template <class Function>
+    void each_options(Function function) const {
+        std::apply([&](const Stages&... stages) { (stages.each_options(function), ...); }, stages_);
+    }
+
     [[nodiscard]] const std::tuple<Stages...>& stages() const& noexcept { return stages_; }
     [[nodiscard]] std::tuple<Stages...>&& stages() && noexcept { return std::move(stages_); }
 
   private:
-    template <class Policy, class Tuple>
-    static auto start_with(Tuple&& stages, executor& home, run_options options) {
+    template <class Policy, class Whole>
+    static auto start_with(Whole&& whole, executor& home, run_options options) {
         static_assert(complete,
                       "weir: only a complete pipeline can be started: put weir::source(...) at its "
                       "front and weir::sink(...) at its end");
         if constexpr (complete) {
-            using first = std::tuple_element_t<0, std::tuple<Stages...>>;
             using item = typename detail::flow_from_source<Stages...>::type;
             auto core = std::make_unique<detail::run_core<Policy>>(home, std::move(options));
-            auto& begin = first::attach(std::get<0>(std::forward<Tuple>(stages)), *core);
-            auto& end = attach_rest(*core, begin, std::forward<Tuple>(stages),
-                                    std::make_index_sequence<sizeof...(Stages) - 1>());
+            auto& end = detail::attach_source_part(*core, std::forward<Whole>(whole));
             core->start();
             return run<item, Policy>(std::move(core), end);
         }
-    }
-
-    template <class Policy, class In, class Tuple, std::size_t... I>
-    static auto& attach_rest(detail::run_core<Policy>& core, channel<In, Policy>& begin, Tuple&& stages,
-                             std::index_sequence<I...>) {
-        return detail::attach_from(core, begin, std::forward<Tuple>(stages),
-                                   std::index_sequence<(I + 1)...>());
     }
 
     std::tuple<Stages...> stages_;

@@ -1,25 +1,32 @@
-// weir floor 9: a pipeline at work, and the consumer's hold on it
+// weir floor 10: a pipeline at work, and the consumer's hold on it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_HPP
 #define WEIR_RUN_HPP
 
 #include <weir/channel.hpp>
+#include <weir/checkpoint.hpp>
 #include <weir/clock.hpp>
+#include <weir/detail/tracked.hpp>
+#include <weir/epoch_range.hpp>
 #include <weir/get_result.hpp>
 #include <weir/policy.hpp>
 #include <weir/run_core.hpp>
 #include <weir/stats.hpp>
+#include <weir/task.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::ptrdiff_t
 #include <iterator>   // for std::input_iterator_tag
 #include <memory>     // for std::unique_ptr
 #include <optional>   // for std::optional
+#include <string>     // for std::string
+#include <string_view>  // for std::string_view
 #include <utility>    // for std::move
+#include <vector>     // for std::vector
 
 namespace weir {
 
-/// A pipeline that was started. The consumer takes its items:
+/// A pipeline that was started. Consumers take its items:
 ///
 ///     for (auto& batch : run) train(batch);                  // a thread
 ///     while (auto batch = co_await run.next()) train(*batch);  // a coroutine
@@ -27,18 +34,23 @@ namespace weir {
 /// Ends:     when the source has ended and everything is delivered; when `stop` is called or the run
 ///           is destroyed; when the stop token of its options asks; or by a failure.
 /// Errors:   a failure that stopped the run is thrown as `pipeline_failure`, once, by whatever would
-///           have given the next item, after everything that was finished before it was delivered.
-/// Threads:  `stats`: any. The rest: one consumer at a time.
+///           have given the next item, after everything that was finished before it was delivered. Of
+///           several consumers one gets it, the others see the end.
+/// Threads:  any number of consumers, each item goes to one of them; and all else at any time, from any
+///           thread. Only moving and destroying the run, and one pass over `epochs`, are for one alone.
 /// Lifetime: the destructor stops the run and blocks until nothing of it runs any more: as long as the
 ///           longest invocation under way. The executors, and what the stages refer to, outlive it.
-///           Moving it while it runs is fine.
+///           Moving it while it runs is fine, as long as nobody waits for an item.
+///
+/// \tparam T  what its last queue holds: the items, with more around them where the source has epochs.
 template <class T, class Policy = measured>
 class [[nodiscard("destroying the run stops it: keep it, and take its items")]] run {
     using queue = channel<T, Policy>;
+    using load = detail::carrier<T>;
 
   public:
+    using value_type = detail::carried_value_t<T>;
     class iterator;
-    using value_type = T;
 
     ~run() = default;
     run(run&&) noexcept = default;
@@ -46,25 +58,40 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
 
     /// Takes the next item, for a coroutine.
     ///
-    /// \returns  awaitable of `optional<T>`: empty at the end.
+    /// \returns  awaitable of `optional<value_type>`: empty at the end of the stream.
     /// Suspends: while no item is there. Resumes: on the coroutine's executor.
-    [[nodiscard("co_await this, or nothing is got")]] auto next() { return next_operation(*this); }
+    [[nodiscard("co_await this, or nothing is got")]] auto next() {
+        if constexpr (detail::is_tracked<T>) {
+            return next_item();
+        } else {
+            return next_operation(*this);
+        }
+    }
 
     /// Takes the next item, for a thread, which blocks while there is none. Where the run's executor
     /// has no threads of its own (virtual time), the thread runs it meanwhile.
-    /// \returns an item; nothing at the end.
-    [[nodiscard]] std::optional<T> get() {
-        get_result<T> result = out_->blocking_get();
-        if (!result) at_end();
-        return result ? std::optional<T>(*std::move(result)) : std::nullopt;
+    /// \returns an item; nothing at the end of the stream.
+    [[nodiscard]] std::optional<value_type> get() {
+        while (true) {
+            get_result<T> got = take();
+            if (!got) at_end();
+            if (!got) return std::nullopt;
+            if (!load::is_mark(*got)) return hand_over(*got);
+        }
     }
 
     /// The same for at most `timeout`.
     /// \returns an item, or `timed_out`, or `closed` at the end. A time-out loses no item.
-    [[nodiscard]] get_result<T> get(duration timeout) {
-        get_result<T> result = out_->blocking_get(timeout);
-        if (result.status() == channel_status::closed) at_end();
-        return result;
+    [[nodiscard]] get_result<value_type> get(duration timeout) {
+        const time_point begin = detail::is_tracked<T> ? core_->home().now() : time_point();
+        duration left = timeout;
+        while (true) {
+            get_result<T> got = take(left);
+            if (got.status() == channel_status::closed) at_end();
+            if (!got) return get_result<value_type>(got.status());
+            if (!load::is_mark(*got)) return get_result<value_type>(hand_over(*got));
+            if (timeout != duration::max()) left = timeout - (core_->home().now() - begin);
+        }
     }
 
     /// An input range of the items, for a thread: blocks in `begin` and `++`. A later loop goes on
@@ -72,28 +99,134 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     [[nodiscard]] iterator begin() { return iterator(*this); }
     [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
+    /// Takes the next item of the epoch at hand, for a coroutine or a thread; where the source has
+    /// epochs. Each end of an epoch is told once, to one of the consumers.
+    ///
+    /// \returns an item; nothing at the end of the epoch, and at that of the stream (`ended()`).
+    [[nodiscard("co_await this, or nothing is got")]] task<std::optional<value_type>> next_in_epoch()
+        requires detail::is_tracked<T>
+    {
+        std::optional<value_type> item;
+        std::optional<T> got = left_.take();
+        if (!got) {
+            detail::get_operation<queue> get(*out_);
+            std::optional<T> next = co_await get;
+            if (next) got.emplace(*std::move(next));
+        }
+        if (!got) at_end();
+        if (got && !load::is_mark(*got)) item.emplace(hand_over(*got));
+        co_return item;
+    }
+    [[nodiscard]] std::optional<value_type> get_in_epoch()
+        requires detail::is_tracked<T>
+    {
+        get_result<T> got = take();
+        if (!got) at_end();
+        if (!got || load::is_mark(*got)) return std::nullopt;
+        return hand_over(*got);
+    }
+
+    /// The epochs, one after the other, each a range of its items, for one thread:
+    ///
+    ///     for (auto& epoch : run.epochs())
+    ///         for (auto& batch : epoch) train(batch, epoch.number());
+    ///
+    /// What is left of an epoch when the outer loop goes on is passed over. A later pass over `epochs`
+    /// begins with what is left of the one at hand.
+    [[nodiscard]] epoch_range<run> epochs()
+        requires detail::is_tracked<T>
+    {
+        return epoch_range<run>(*this);
+    }
+
+    /// \returns whether a consumer has seen the end of the stream.
+    [[nodiscard]] bool ended() const noexcept { return core_->has_ended(); }
+
+    /// What the consumers have taken until now, to go on from there in another run, on any number of
+    /// machines: see `checkpoint`. An item counts when `next` or `get` has returned it;
+    /// a draw of which a stage made several items, when all of them have been taken.
+    ///
+    /// Errors: `std::logic_error` if the source is not one that can go on from a checkpoint.
+    [[nodiscard]] weir::checkpoint checkpoint() const { return core_->checkpoint(); }
+
     /// Not from a stage of this run, nor from its `on_lap`: that would wait for itself. Use the stop token
     /// of `run_options` there.
     ///
     /// Stops: no stage takes another item, what is in the queues is destroyed, and the call blocks
     /// until all invocations under way have ended. Doing it again does nothing.
-    void stop() noexcept { core_->stop(); }
+    void stop() noexcept {
+        core_->stop();
+        if constexpr (detail::is_tracked<T>) static_cast<void>(left_.take());
+    }
 
-    /// What was measured from the start until now; after the end of the stream, until then.
-    /// At any time, from any thread. Cost: some microseconds; each queue and stage is locked for the
-    /// time of copying a few counters, none while another is.
+    /// From now on no invocation begins; those under way end, and what is finished can still be taken.
+    void pause() noexcept { core_->pause(true); }
+    void resume() noexcept { core_->pause(false); }
+
+    /// The names of its stages, in the order in which items pass.
+    [[nodiscard]] std::vector<std::string> stages() const { return core_->stage_names(); }
+
+    /// Changes how many items the stage of that name works on at the same time. More slots begin at once;
+    /// a slot too many ends with the item that it has in hand. In a stage that has ended, nothing happens.
+    ///
+    /// Errors: `std::invalid_argument` for 0, for a name that no stage has or several have, and for a
+    ///         stage that has one slot by its nature.
+    void set_concurrency(std::string_view stage, std::size_t slots) {
+        core_->set_concurrency(stage, slots);
+    }
+
+    /// Changes the capacity, in items, of the queue behind the stage of that name. With less, nothing is
+    /// lost: what is inside stays. Errors: as above, and `std::bad_alloc`, without a change.
+    void set_capacity(std::string_view stage, std::size_t items) { core_->set_capacity(stage, items); }
+
+    /// What was measured from the start until now; after the end of the stream, until then. Cost: some
+    /// microseconds; each queue and stage is locked for the time of copying a few counters, none while
+    /// another is.
     [[nodiscard]] pipeline_stats stats() const { return core_->stats(); }
 
   private:
     template <class...>
     friend class pipeline;
+    template <class>
+    friend class epoch_range;
 
-    run(std::unique_ptr<detail::run_core<Policy>> core, queue& out) noexcept
+    run(std::unique_ptr<detail::run_core<Policy>> core, queue& out)
         : core_(std::move(core)), out_(&out) {}
 
+    // The next item or mark, for a thread.
+    get_result<T> take(duration timeout = duration::max()) {
+        if constexpr (detail::is_tracked<T>) {
+            if (std::optional<T> first = left_.take()) return get_result<T>(*std::move(first));
+        }
+        return out_->blocking_get(timeout);
+    }
+
     void at_end() {
+        core_->see_end();
         core_->freeze();
         core_->throw_failure();
+    }
+
+    // The consumer has it.
+    static value_type hand_over(T& got) noexcept {
+        load::note_of(got).settle();
+        return std::move(load::value_of(got));
+    }
+
+    task<std::optional<value_type>> next_item() {
+        std::optional<value_type> item;
+        while (!item) {
+            std::optional<T> got = left_.take();
+            if (!got) {
+                detail::get_operation<queue> get(*out_);
+                std::optional<T> next = co_await get;
+                if (next) got.emplace(*std::move(next));
+            }
+            if (!got) at_end();
+            if (!got) break;
+            if (!load::is_mark(*got)) item.emplace(hand_over(*got));
+        }
+        co_return item;
     }
 
     class [[nodiscard("co_await this, or nothing is got")]] next_operation
@@ -113,6 +246,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
 
     std::unique_ptr<detail::run_core<Policy>> core_;
     queue* out_;
+    [[no_unique_address]] detail::left_ahead<T> left_;
 };
 
 /// Its place in the stream: the item last taken.
@@ -120,15 +254,15 @@ template <class T, class Policy>
 class run<T, Policy>::iterator {
   public:
     using iterator_category = std::input_iterator_tag;
-    using value_type = T;
+    using value_type = typename run::value_type;
     using difference_type = std::ptrdiff_t;
-    using reference = T&;
-    using pointer = T*;
+    using reference = value_type&;
+    using pointer = value_type*;
 
-    [[nodiscard]] T& operator*() const noexcept { return *item_; }
-    [[nodiscard]] T* operator->() const noexcept { return &*item_; }
+    [[nodiscard]] value_type& operator*() const noexcept { return *item_; }
+    [[nodiscard]] value_type* operator->() const noexcept { return &*item_; }
     iterator& operator++() {
-        std::optional<T> next = run_->get();
+        std::optional<value_type> next = run_->get();
         item_.reset();  // not assigned to: an item only has to move into a new place
         if (next) item_.emplace(*std::move(next));
         return *this;
@@ -143,7 +277,7 @@ class run<T, Policy>::iterator {
     explicit iterator(run& r) : run_(&r), item_(r.get()) {}
 
     run* run_;
-    mutable std::optional<T> item_;
+    mutable std::optional<value_type> item_;
 };
 
 }  // namespace weir

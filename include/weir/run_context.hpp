@@ -3,23 +3,69 @@
 #ifndef WEIR_RUN_CONTEXT_HPP
 #define WEIR_RUN_CONTEXT_HPP
 
+#include <weir/detail/byte_budget.hpp>
 #include <weir/detail/platform.hpp>
+#include <weir/detail/slot.hpp>
 #include <weir/detail/spin_lock.hpp>
+#include <weir/detail/tracked.hpp>
 #include <weir/executor.hpp>
 #include <weir/failure.hpp>
+#include <weir/invocation.hpp>
+#include <weir/priority_lanes.hpp>
 #include <weir/root.hpp>
 #include <weir/stage_options.hpp>
 #include <weir/stop_token.hpp>
+#include <weir/waiting_room.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
 #include <exception>  // for std::rethrow_exception
+#include <memory>     // for std::shared_ptr
 #include <mutex>      // for std::lock_guard
+#include <optional>   // for std::optional
 #include <stdexcept>  // for std::invalid_argument
-#include <utility>    // for std::move
+#include <string>     // for std::to_string
+#include <utility>    // for std::exchange, std::move
 #include <vector>     // for std::vector
 
 namespace weir::detail {
+
+// Where slots are that have an item, or would make one, while the run is paused.
+struct pause_rule {
+    using ticket = char;
+    bool paused = false;
+    bool over = false;
+    admission ask(ticket) const noexcept {
+        if (over) return admission::refused;
+        return paused ? admission::wait : admission::go;
+    }
+};
+
+// Where sources are while there is too much in the queues of the run.
+struct budget_rule {
+    using ticket = std::uint64_t;  // the sources that ask
+    const byte_budget* budget;
+    bool over = false;
+    admission ask(ticket sources) const noexcept {
+        return budget->is_spent(sources) && !over ? admission::wait : admission::go;
+    }
+};
+class run_budget final : public byte_budget {
+  public:
+    explicit run_budget(std::size_t most) noexcept
+        : byte_budget(most), room_(budget_rule{this}, "for the run's queues to hold fewer bytes") {}
+    void has_room() noexcept override { room_.update([](budget_rule&) {}); }
+    void end() noexcept {
+        room_.update([](budget_rule& rule) { rule.over = true; });
+    }
+    template <class Slot>
+    auto wait(std::uint64_t sources, Slot& me) noexcept {
+        return room_.wait(sources, me, slot_state::wait_turn);
+    }
+
+  private:
+    waiting_room<budget_rule> room_;
+};
 
 class run_context : public root_owner {
   public:
@@ -28,15 +74,19 @@ class run_context : public root_owner {
             throw std::invalid_argument("weir: a lap can't be negative; 0 means no laps");
         }
         fatal_.reserve(most_recorded);
+        if (options_.later_stages_first) lanes_.emplace(home);
+        if (options_.max_bytes != 0) budget_.emplace(options_.max_bytes);
+        may_hold_up_.store(lanes_ || budget_, std::memory_order_relaxed);
     }
     run_context(const run_context&) = delete;
     run_context& operator=(const run_context&) = delete;
 
     executor& home() const noexcept { return home_; }
 
-    // Where a stage runs.
-    executor& home_of(const stage_options& options) const noexcept {
-        return options.executor != nullptr && !home_.exclusive() ? *options.executor : home_;
+    // Where a stage runs. To be asked once for each, in the order in which items pass.
+    executor& home_of(const stage_options& options) {
+        if (options.executor != nullptr && !home_.exclusive()) return *options.executor;
+        return lanes_ ? lanes_->add() : home_;
     }
 
     static void check(bool right, const stage_options& options, const char* what) {
@@ -53,6 +103,56 @@ class run_context : public root_owner {
             failures, invocations_.load(std::memory_order_relaxed) + failures);
     }
 
+    // Whether something may keep a slot from going on with an item that it has, or is to make: a pause,
+    // a limit in bytes, stages that go first. One look for each item; then at each of them.
+    bool may_hold_up() const noexcept { return may_hold_up_.load(std::memory_order_relaxed); }
+
+    // The first epoch of the source, where it has epochs.
+    std::uint64_t first_epoch() const noexcept { return first_epoch_; }
+
+    // A source has epochs, from `first` on, and may keep the books of what the consumer has taken. With
+    // several there is no one place from which all could go on.
+    void introduce(std::uint64_t first, std::shared_ptr<progress_listener> progress) {
+        if (std::exchange(has_epochs_, true)) {
+            if (first != first_epoch_) {
+                throw std::invalid_argument(
+                    "weir: the sources of this run begin with epochs " + std::to_string(first_epoch_) +
+                    " and " + std::to_string(first) + "; they can only be joined if they are at the same one");
+            }
+            progress_ = nullptr;
+        } else {
+            first_epoch_ = first;
+            progress_ = std::move(progress);
+        }
+    }
+    void forget_progress() noexcept { progress_ = nullptr; }
+    const std::shared_ptr<progress_listener>& progress() const noexcept { return progress_; }
+
+    // No slot begins with another item until the run is resumed, or none at all. A hint that costs
+    // nothing, and the place to wait.
+    bool is_paused() const noexcept { return paused_.load(std::memory_order_relaxed); }
+    // Awaitable of bool; false: the run ends, and nothing is to begin any more.
+    template <class Slot>
+    auto end_of_pause(Slot& me) noexcept {
+        return pause_.wait(char(), me, slot_state::off);
+    }
+    void pause(bool paused) noexcept {
+        pause_.update([this, paused](pause_rule& rule) {
+            if (rule.over) return;
+            rule.paused = paused;
+            paused_.store(paused, std::memory_order_relaxed);
+            may_hold_up_.store(paused || lanes_ || budget_, std::memory_order_relaxed);
+        });
+    }
+
+    // Null: any number of bytes may be in the queues.
+    run_budget* budget() noexcept { return budget_ ? &*budget_ : nullptr; }
+
+    // Asks invocations under way to give up, as the run has been stopped.
+    stop_token ends() const noexcept { return ends_.get_token(); }
+
+    const std::vector<std::shared_ptr<hook>>& hooks() const noexcept { return options_.hooks; }
+
     void tell(const failure& f) {
         if (options_.on_failure) options_.on_failure(f);
     }
@@ -61,6 +161,12 @@ class run_context : public root_owner {
     void record(failure f) noexcept {
         const std::lock_guard guard(lock_);
         if (!thrown_ && fatal_.size() < most_recorded) fatal_.push_back(std::move(f));
+    }
+
+    // Whether a failure has stopped it, or is about to.
+    bool has_failed() const noexcept {
+        const std::lock_guard guard(lock_);
+        return thrown_ || !fatal_.empty();
     }
 
     // Throws what stopped the run, once.
@@ -79,6 +185,9 @@ class run_context : public root_owner {
         }
     }
 
+    // A worker more, and how many are left to end: to be called before it begins.
+    virtual void worker_joins() noexcept = 0;
+
     // A worker takes nothing any more. The last one ends the laps.
     void worker_left() noexcept {
         if (workers_left_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_left_.request_stop();
@@ -90,6 +199,17 @@ class run_context : public root_owner {
     void expect_workers(std::size_t workers) noexcept {
         workers_left_.store(workers, std::memory_order_relaxed);
     }
+    void worker_joined() noexcept { workers_left_.fetch_add(1, std::memory_order_relaxed); }
+    // The run ends: who is kept back may end, too.
+    void keep_nobody() noexcept {
+        ends_.request_stop();
+        if (budget_) budget_->end();
+        pause_.update([this](pause_rule& rule) {
+            rule.over = true;
+            paused_.store(true, std::memory_order_relaxed);  // who asks is refused
+            may_hold_up_.store(true, std::memory_order_relaxed);
+        });
+    }
     bool have_all_left() const noexcept { return all_left_.stop_requested(); }
     stop_token all_left() const noexcept { return all_left_.get_token(); }
 
@@ -99,11 +219,20 @@ class run_context : public root_owner {
     static constexpr std::size_t most_recorded = 16;
 
     executor& home_;
-    spin_lock lock_;  // guards the two below; nothing is allocated under it
+    std::optional<priority_lanes> lanes_;
+    std::optional<run_budget> budget_;
+    bool has_epochs_ = false;
+    std::uint64_t first_epoch_ = 0;
+    std::shared_ptr<progress_listener> progress_;
+    standard_platform::atomic<bool> paused_{false};
+    standard_platform::atomic<bool> may_hold_up_{false};
+    waiting_room<pause_rule> pause_{pause_rule{}, "for the run to be resumed"};
+    mutable spin_lock lock_;  // guards the two below; nothing is allocated under it
     std::vector<failure> fatal_;
     bool thrown_ = false;
     standard_platform::atomic<std::size_t> workers_left_{0};
     stop_source all_left_;
+    stop_source ends_;
     standard_platform::atomic<std::uint64_t> failures_{0};
     standard_platform::atomic<std::uint64_t> invocations_{0};
 };

@@ -1,4 +1,4 @@
-// weir floor 8: a started pipeline, whatever its items are: its queues, its stages, its laps, its end
+// weir floor 9: a started pipeline, whatever its items are: its queues, its stages, its laps, its end
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_CORE_HPP
 #define WEIR_RUN_CORE_HPP
@@ -10,7 +10,9 @@
 #include <weir/detail/platform.hpp>
 #include <weir/detail/spin_lock.hpp>
 #include <weir/executor.hpp>
+#include <weir/checkpoint.hpp>
 #include <weir/failure.hpp>
+#include <weir/progress_keeper.hpp>
 #include <weir/root.hpp>
 #include <weir/run_context.hpp>
 #include <weir/running_stage.hpp>
@@ -21,13 +23,15 @@
 
 #include <algorithm>  // for std::min
 #include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::int64_t
+#include <cstdint>    // for std::int64_t, std::uint64_t
 #include <exception>  // for std::exception_ptr
 #include <memory>     // for std::unique_ptr, std::shared_ptr
-#include <mutex>      // for std::lock_guard
+#include <mutex>      // for std::lock_guard, std::mutex
 #include <new>        // for std::bad_alloc
 #include <optional>   // for std::optional
+#include <stdexcept>  // for std::invalid_argument
 #include <string>     // for std::string
+#include <string_view>  // for std::string_view
 #include <utility>    // for std::move
 #include <vector>     // for std::vector
 
@@ -40,6 +44,11 @@ class any_queue {
     virtual void begin(std::int64_t now) noexcept = 0;
     virtual void cancel() noexcept = 0;
     virtual channel_stats stats() = 0;
+    virtual void set_capacity(std::size_t capacity) = 0;
+    virtual void set_budget(byte_budget* budget, std::uint64_t sources) noexcept = 0;
+    virtual std::uint64_t sources() const noexcept = 0;
+    virtual const std::string& name() const noexcept = 0;
+    virtual const void* address() const noexcept = 0;
 };
 
 template <class T, class Policy>
@@ -50,6 +59,13 @@ class queue_of final : public any_queue {
     void begin(std::int64_t now) noexcept override { channel.begin(now); }
     void cancel() noexcept override { channel.cancel(); }
     channel_stats stats() override { return channel.stats(); }
+    void set_capacity(std::size_t capacity) override { channel.set_capacity(capacity); }
+    void set_budget(byte_budget* budget, std::uint64_t sources) noexcept override {
+        channel.set_budget(budget, sources);
+    }
+    std::uint64_t sources() const noexcept override { return channel.sources(); }
+    const std::string& name() const noexcept override { return channel.name(); }
+    const void* address() const noexcept override { return &channel; }
     weir::channel<T, Policy> channel;
 };
 
@@ -69,16 +85,33 @@ class run_core final : public run_context {
                                               "give it .capacity = 1 or more");
         auto queue = std::make_unique<queue_of<T, Policy>>(options.capacity, home(), options.name);
         auto& channel = queue->channel;
+        if (options.max_bytes != 0) channel.set_max_bytes(options.max_bytes);
         queues_.push_back(std::move(queue));
         return channel;
     }
 
-    void add_stage(std::unique_ptr<running_stage<Policy>> stage) {
+    // `inputs` and `outputs`: the channels that it takes from, and those that it gives to.
+    void add_stage(std::unique_ptr<running_stage<Policy>> stage, std::vector<const void*> inputs,
+                   std::vector<const void*> outputs) {
+        std::vector<std::size_t> from = places_of(inputs);
+        std::vector<std::size_t> to = places_of(outputs);
+        if (budget() != nullptr) {
+            std::uint64_t sources = from.empty() ? budget()->add_source() : 0;
+            for (const std::size_t each : from) sources |= queues_[each]->sources();
+            for (const std::size_t each : to) queues_[each]->set_budget(budget(), sources);
+        }
+        stage->connect(std::move(from), std::move(to));
         stages_.push_back(std::move(stage));
     }
 
+    // From which the consumer takes.
+    void set_last(const void* channel) { last_ = places_of({channel}).front(); }
+
     // The last queue is also the sink's, which has no stage of its own: see `running_sink`.
-    void merge_sink(const stage_options& options) { merged_sink_.emplace(options); }
+    void merge_sink(const stage_options& options, std::size_t capacity_before) {
+        merged_sink_.emplace(options);
+        merged_before_ = capacity_before;
+    }
 
     void start() {
         std::size_t workers = 0;
@@ -92,22 +125,28 @@ class run_core final : public run_context {
         expect_workers(workers);
         left_.store(workers + (reporter_ ? 1U : 0U), std::memory_order_relaxed);
         started_ = true;
+        bool announced = true;
+        for (auto& stage : stages_) announced = announced && stage->announce();
         const std::int64_t now = begin_.time_since_epoch().count();
         for (auto& queue : queues_) queue->begin(now);
         for (auto& stage : stages_) stage->begin(now);
         for (auto& stage : stages_) stage->start();
         if (reporter_) reporter_->start(home(), nullptr, *this);
+        if (!announced) cancel();
         if (options_.stop.stop_possible()) on_stop_.emplace(options_.stop, cancel_run{this});
     }
 
     // Ends all queues: every worker ends after what it does now. May be called at any time.
     void cancel() noexcept {
+        keep_nobody();
         for (auto& queue : queues_) queue->cancel();
     }
 
     // Ends the stages, but not the queue from which the consumer reads what they have finished.
     void give_up() noexcept {
-        for (std::size_t i = 0; i + 1 < queues_.size(); ++i) queues_[i]->cancel();
+        for (std::size_t i = 0; i < queues_.size(); ++i) {
+            if (i != last_) queues_[i]->cancel();
+        }
     }
 
     // Cancels, and blocks until nothing of the run is left to run.
@@ -119,6 +158,61 @@ class run_core final : public run_context {
         freeze();
     }
 
+    // The stage of that name, for a change while it runs.
+    running_stage<Policy>& stage_named(std::string_view name) {
+        return *stages_[place_named(name, stages_)];
+    }
+    void set_concurrency(std::string_view name, std::size_t concurrency) {
+        if (merged_sink_ && name == merged_sink_->name) {
+            check(concurrency == 1, *merged_sink_,
+                  "works on one item after the other; its concurrency is 1");
+            return;
+        }
+        stage_named(name).set_concurrency(concurrency);
+    }
+    // Of the queue behind the stage of that name.
+    void set_capacity(std::string_view name, std::size_t capacity) {
+        stage_options named;
+        named.name = name;
+        check(capacity >= 1, named, "would have a queue of capacity 0, which never takes an item; "
+                                    "give it 1 or more");
+        const std::lock_guard guard(capacities_);
+        if (merged_sink_ && name == merged_sink_->name) {
+            merged_sink_->capacity = capacity;
+            queues_[last_]->set_capacity(merged_before_ + 1 + capacity);
+            return;
+        }
+        any_queue& queue = *queues_[place_named(name, queues_)];
+        if (merged_sink_ && &queue == queues_[last_].get()) {
+            merged_before_ = capacity;
+            capacity += 1 + merged_sink_->capacity;
+        }
+        queue.set_capacity(capacity);
+    }
+    std::vector<std::string> stage_names() const {
+        std::vector<std::string> names;
+        for (const auto& stage : stages_) names.push_back(stage->name());
+        if (merged_sink_) names.push_back(merged_sink_->name);
+        return names;
+    }
+
+    void worker_joins() noexcept override {
+        left_.fetch_add(1, std::memory_order_relaxed);
+        worker_joined();
+    }
+
+    weir::checkpoint checkpoint() const {
+        const auto* const keeper = dynamic_cast<const progress_keeper*>(progress().get());
+        if (keeper == nullptr) {
+            throw std::logic_error("weir: this run has no checkpoint: its one source has to be a sampler, which "
+                                   "knows where to go on, and no stage a cache");
+        }
+        return keeper->checkpoint();
+    }
+
+    void see_end() noexcept { ended_.store(true, std::memory_order_release); }
+    bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire); }
+
     // A coroutine of the run has ended for good.
     void ended() noexcept override {
         if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) done_.set();
@@ -129,7 +223,10 @@ class run_core final : public run_context {
         pipeline_stats s;
         for (const auto& stage : stages_) s.stages.push_back(stage->stats());
         for (const auto& queue : queues_) s.channels.push_back(queue->stats());
-        if (merged_sink_) split_sink(s);
+        {
+            const std::lock_guard guard(capacities_);
+            if (merged_sink_) split_sink(s);
+        }
         s.elapsed = home().now() - begin_;
         return s;
     }
@@ -148,6 +245,31 @@ class run_core final : public run_context {
     }
 
   private:
+    std::vector<std::size_t> places_of(const std::vector<const void*>& channels) const {
+        std::vector<std::size_t> places;
+        for (const void* channel : channels) {
+            for (std::size_t i = 0; i < queues_.size(); ++i) {
+                if (queues_[i]->address() == channel) places.push_back(i);
+            }
+        }
+        return places;
+    }
+
+    template <class Things>
+    static std::size_t place_named(std::string_view name, const Things& things) {
+        std::size_t found = things.size();
+        std::size_t matches = 0;
+        for (std::size_t i = 0; i < things.size(); ++i) {
+            if (things[i]->name() != name) continue;
+            found = i;
+            ++matches;
+        }
+        if (matches == 1) return found;
+        throw std::invalid_argument("weir: " + std::string(matches == 0 ? "no stage" : "more than one stage") +
+                                    " of this run is named '" + std::string(name) +
+                                    "'; run.stages() lists them");
+    }
+
     struct cancel_run {
         run_core* run;
         void operator()() const noexcept { run->cancel(); }
@@ -160,17 +282,21 @@ class run_core final : public run_context {
         sink.kind = "sink";
         sink.concurrency = 1;
         sink.slots.resize(1);
+        sink.inputs = {last_};
+        sink.outputs = {s.channels.size()};
         s.stages.push_back(sink);
-        channel_stats& before = s.channels.back();
+        channel_stats& before = s.channels[last_];
         channel_stats behind = before;
         const std::size_t all = before.size;
         behind.name = merged_sink_->name;
         behind.capacity = merged_sink_->capacity;
         behind.size = std::min(all, behind.capacity);
         behind.num_put = behind.num_get + behind.size;
-        before.capacity -= 1 + behind.capacity;
+        before.capacity = merged_before_;
         before.size = all - std::min(all, behind.capacity + 1);
         before.num_get = behind.num_put + (all > behind.capacity ? 1 : 0);
+        before.bytes = all == 0 ? 0 : before.bytes / all * before.size;  // of each item nobody knows
+        behind.bytes -= before.bytes;
         s.channels.push_back(behind);
     }
 
@@ -227,10 +353,14 @@ class run_core final : public run_context {
         }
     }
 
+    mutable std::mutex capacities_;  // guards the two below once the run has begun
     std::optional<stage_options> merged_sink_;
+    std::size_t merged_before_ = 0;  // capacity of the queue before it
+    std::size_t last_ = 0;           // the queue from which the consumer takes
     time_point begin_{};
     bool started_ = false;
     bool joined_ = false;
+    standard_platform::atomic<bool> ended_{false};  // a consumer has seen it
     mutable spin_lock lock_;  // guards final_
     std::shared_ptr<const pipeline_stats> final_;
     standard_platform::atomic<std::size_t> left_{0};

@@ -1,16 +1,19 @@
-// weir floor 10: the stage that every pipeline begins with
+// weir floor 13: the stage that every pipeline begins with
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SOURCE_HPP
 #define WEIR_SOURCE_HPP
 
 #include <weir/channel.hpp>
+#include <weir/detail/tracked.hpp>
+#include <weir/run.hpp>
 #include <weir/run_core.hpp>
 #include <weir/running_stage.hpp>
 #include <weir/stage.hpp>
 #include <weir/stage_options.hpp>
+#include <weir/task.hpp>
 
 #include <cstddef>           // for std::size_t
-#include <cstdint>           // for std::int64_t
+#include <cstdint>           // for std::int64_t, std::uint64_t
 #include <exception>         // for std::exception_ptr
 #include <functional>        // for std::reference_wrapper
 #include <initializer_list>  // for std::initializer_list
@@ -32,6 +35,8 @@ struct source_options {
     weir::executor* executor = nullptr;
     /// Of the queue behind it, in items, at least 1.
     std::size_t capacity = 2;
+    /// A limit in bytes of that queue, beside the one in items; 0: none. See `item_size`.
+    std::size_t max_bytes = 0;
 };
 
 namespace detail {
@@ -47,7 +52,12 @@ template <class S>
 class items_of;
 
 template <class R>
-concept source_range = std::ranges::input_range<R&>;
+inline constexpr bool is_run = false;
+template <class T, class Policy>
+inline constexpr bool is_run<run<T, Policy>> = true;
+
+template <class R>
+concept source_range = std::ranges::input_range<R&> && !is_run<R>;
 
 // A range: a container is owned by the run, so that its elements can be moved out; what a view or a
 // generator of references names is not. (A generator of values gives them to be moved out.)
@@ -176,10 +186,26 @@ class items_of<F> {
     std::optional<inner> items_;
 };
 
+// Another run: its items, one run inside of another.
+template <class T, class Policy>
+class items_of<run<T, Policy>> {
+  public:
+    using item = typename run<T, Policy>::value_type;
+    static constexpr bool waits = true;
+
+    explicit items_of(run<T, Policy>&& inner) : inner_(std::move(inner)) {}
+    // A task, which tells the slot that it waits.
+    task<std::optional<item>> next(coroutine_env&) {
+        auto got = co_await inner_.next();
+        co_return got;
+    }
+
+  private:
+    run<T, Policy> inner_;
+};
+
 template <class S>
-concept source_like =
-    source_range<S> || is_reference_wrapper<S> || is_async_generator<S> || gives_optional<S> ||
-    gives_range<S>;
+concept source_like = requires { typename items_of<S>::item; };
 
 template <class S, class Policy>
 class running_source final : public running_stage<Policy> {
@@ -191,7 +217,10 @@ class running_source final : public running_stage<Policy> {
 
   public:
     running_source(run_context& run, const stage_options& options, S&& from, output& out)
-        : running_stage<Policy>(run, "source", options), items_(std::move(from)), out_(out) {}
+        : running_stage<Policy>(run, "source", options), items_(std::move(from)), out_(out) {
+        // Where it has epochs, it says with which one it begins.
+        if constexpr (requires { items_.introduce(run); }) items_.introduce(run);
+    }
 
   private:
     worker make_worker(slot& me) override { return give(me); }
@@ -200,11 +229,22 @@ class running_source final : public running_stage<Policy> {
         [[maybe_unused]] coroutine_env& env = co_await my_env();
         this->arrive(me);
         std::uint64_t number = 0;
+        std::uint64_t epoch = this->run_.first_epoch();  // of the next item
         while (true) {
             std::optional<Out> item;
             std::exception_ptr error;
+            bool begins = true;
+            if (this->run_.may_hold_up()) {
+                while (begins && this->run_.is_paused()) begins = co_await this->run_.end_of_pause(me);
+                if (this->run_.budget() != nullptr) co_await this->run_.budget()->wait(out_.sources(), me);
+                co_await this->give_way(me);
+            }
+            if (!begins) break;
             [[maybe_unused]] const std::int64_t began = me.mark;
+            std::size_t hooked = 0;
+            if (this->has_hooks()) this->before(me, number, epoch, hooked, error);
             try {
+                if (error) std::rethrow_exception(error);
                 if constexpr (items::waits) {
                     auto got = co_await items_.next(env);
                     replace(item, std::move(got));
@@ -214,6 +254,7 @@ class running_source final : public running_stage<Policy> {
             } catch (...) {
                 error = std::current_exception();
             }
+            if (hooked > 0) this->after(me, number, epoch, hooked, error);
             [[maybe_unused]] std::int64_t spent = 0;
             if constexpr (items::waits) {
                 spent = this->work_done(me, began);
@@ -226,12 +267,17 @@ class running_source final : public running_stage<Policy> {
                 break;
             }
             if (!item) break;
-            if constexpr (items::waits) {
-                this->gave(me, spent);
+            if (carrier<Out>::is_mark(*item)) {
+                this->went_on(me);
             } else {
-                this->gave(me);
+                if constexpr (items::waits) {
+                    this->gave(me, spent);
+                } else {
+                    this->gave(me);
+                }
+                ++number;
             }
-            ++number;
+            if constexpr (is_tracked<Out>) epoch = item->epoch() + (item->is_mark() ? 1 : 0);
             put_operation<output> put(out_, *item, &me);
             const bool taken = co_await put;
             if (!taken) break;
@@ -245,11 +291,14 @@ class running_source final : public running_stage<Policy> {
 
 template <class S>
 struct source_stage : stage_base {
+    static constexpr bool begins_pipelines = true;
+
     template <class U>
     source_stage(U&& from, source_options o) : items(std::forward<U>(from)) {
         options.name = std::move(o.name);
         options.executor = o.executor;
         options.capacity = o.capacity;
+        options.max_bytes = o.max_bytes;
     }
 
     using output = typename items_of<S>::item;
@@ -259,8 +308,9 @@ struct source_stage : stage_base {
         run.check(self.options.concurrency == 1, self.options,
                   "is a source: it gives one item after the other, its concurrency is 1");
         auto& out = run.template add_queue<output>(self.options);
-        run.add_stage(std::make_unique<running_source<S, Policy>>(
-            run, self.options, S(std::forward<Self>(self).items), out));
+        auto stage = std::make_unique<running_source<S, Policy>>(
+            run, self.options, S(std::forward<Self>(self).items), out);
+        run.add_stage(std::move(stage), {}, {&out});
         return out;
     }
 
@@ -277,7 +327,8 @@ struct source_stage : stage_base {
 ///                 - an `async_generator`;
 ///                 - a function that gives `std::optional<T>`, or an awaitable of it: called until it
 ///                   gives none;
-///                 - a function that gives a range or a generator: called at the start of each run.
+///                 - a function that gives a range or a generator: called at the start of each run;
+///                 - a `run`, whose items it gives: one pipeline inside of another.
 ///                 A generator itself is for one run: start the pipeline as an rvalue.
 /// \param options  see `source_options`.
 /// Order:    one item after the other; one is pulled ahead and held while the queue is full.

@@ -1,4 +1,4 @@
-// weir floor 9: what every kind of stage description has, and what is asked of its types
+// weir floor 10: what every kind of stage description has, and what is asked of its types
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGE_HPP
 #define WEIR_STAGE_HPP
@@ -40,6 +40,10 @@ struct stage_base {
 
 template <class S>
 concept stage_description = std::derived_from<std::remove_cvref_t<S>, stage_base>;
+
+// It takes no items: a source, or what has several inside.
+template <class S>
+inline constexpr bool is_source = requires { requires S::begins_pipelines; };
 
 template <class T>
 inline constexpr bool is_optional = false;

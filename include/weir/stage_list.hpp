@@ -1,14 +1,16 @@
-// weir floor 10: stages that are chosen at run time
+// weir floor 13: stages that are chosen at run time
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGE_LIST_HPP
 #define WEIR_STAGE_LIST_HPP
 
 #include <weir/channel.hpp>
+#include <weir/detail/tracked.hpp>
 #include <weir/policy.hpp>
 #include <weir/run_core.hpp>
 #include <weir/stage.hpp>
 
 #include <concepts>  // for std::same_as
+#include <functional>  // for std::function
 #include <memory>    // for std::unique_ptr
 #include <type_traits>  // for std::is_copy_constructible_v
 #include <utility>   // for std::move
@@ -23,8 +25,8 @@ template <class T>
 struct the_list_of {
     template <class Given>
     struct is_given {
-        using type = T;
-        static_assert(std::same_as<Given, T>,
+        using type = carry_t<Given, T>;
+        static_assert(std::same_as<carried_value_t<Given>, T>,
                       "weir: a stage_list<T> takes items of type T, and the stage before it gives "
                       "others; the types are those of the_list_of<...>::is_given<...> in this message");
     };
@@ -73,43 +75,60 @@ class stage_list {
     template <class In>
     using output = typename detail::the_list_of<T>::template is_given<In>::type;
 
-    template <class Self, class Policy>
-    static channel<T, Policy>& attach(Self&& self, detail::run_core<Policy>& run,
-                                      channel<T, Policy>& in) {
-        channel<T, Policy>* last = &in;
+    template <class Self, class Policy, class C>
+    static channel<C, Policy>& attach(Self&& self, detail::run_core<Policy>& run,
+                                      channel<C, Policy>& in) {
+        channel<C, Policy>* last = &in;
         for (const auto& stage : self.stages_) last = &stage->attach(run, *last);
         return *last;
     }
 
     template <class Function>
     void each_options(Function function) {
-        for (const auto& stage : stages_) function(stage->options());
+        for (const auto& stage : stages_) stage->each_options(function);
     }
     template <class Function>
     void each_options(Function function) const {
-        for (const auto& stage : stages_) function(std::as_const(stage->options()));
+        for (const auto& stage : stages_) {
+            stage->each_options([&function](stage_options& o) { function(std::as_const(o)); });
+        }
     }
 
   private:
-    class any_stage {
+    // What a stage has to be able to do for each policy and each kind of queue.
+    template <class C, class Policy>
+    class attachable {
       public:
-        virtual ~any_stage() = default;
-        virtual std::unique_ptr<any_stage> copy() const = 0;
-        virtual stage_options& options() noexcept = 0;
-        virtual channel<T, measured>& attach(detail::run_core<measured>& run,
-                                             channel<T, measured>& in) const = 0;
-        virtual channel<T, summed>& attach(detail::run_core<summed>& run,
-                                           channel<T, summed>& in) const = 0;
-        virtual channel<T, unmeasured>& attach(detail::run_core<unmeasured>& run,
-                                               channel<T, unmeasured>& in) const = 0;
+        virtual channel<C, Policy>& attach(detail::run_core<Policy>& run,
+                                           channel<C, Policy>& in) const = 0;
+
+      protected:
+        ~attachable() = default;
     };
+    template <class... Interfaces>
+    class all_of : public Interfaces... {
+      public:
+        using Interfaces::attach...;
+        virtual ~all_of() = default;
+        virtual std::unique_ptr<all_of> copy() const = 0;
+        // Of the stages inside of it, too.
+        virtual void each_options(const std::function<void(stage_options&)>& function) = 0;
+    };
+    using items_with_epochs = detail::tracked<T>;
+    using any_stage = all_of<attachable<T, measured>, attachable<T, summed>, attachable<T, unmeasured>,
+                             attachable<items_with_epochs, measured>,
+                             attachable<items_with_epochs, summed>,
+                             attachable<items_with_epochs, unmeasured>>;
 
     template <class S>
     class holder final : public any_stage {
       public:
         explicit holder(S stage) : stage_(std::move(stage)) {}
         std::unique_ptr<any_stage> copy() const override { return std::make_unique<holder>(stage_); }
-        stage_options& options() noexcept override { return stage_.options; }
+        void each_options(const std::function<void(stage_options&)>& function) override {
+            stage_.each_options(function);
+        }
+
         channel<T, measured>& attach(detail::run_core<measured>& run,
                                      channel<T, measured>& in) const override {
             return S::attach(stage_, run, in);
@@ -120,6 +139,19 @@ class stage_list {
         }
         channel<T, unmeasured>& attach(detail::run_core<unmeasured>& run,
                                        channel<T, unmeasured>& in) const override {
+            return S::attach(stage_, run, in);
+        }
+        channel<items_with_epochs, measured>& attach(
+            detail::run_core<measured>& run, channel<items_with_epochs, measured>& in) const override {
+            return S::attach(stage_, run, in);
+        }
+        channel<items_with_epochs, summed>& attach(
+            detail::run_core<summed>& run, channel<items_with_epochs, summed>& in) const override {
+            return S::attach(stage_, run, in);
+        }
+        channel<items_with_epochs, unmeasured>& attach(
+            detail::run_core<unmeasured>& run,
+            channel<items_with_epochs, unmeasured>& in) const override {
             return S::attach(stage_, run, in);
         }
 

@@ -6,15 +6,24 @@
 #include <weir/clock.hpp>
 #include <weir/executor.hpp>
 #include <weir/failure.hpp>
+#include <weir/invocation.hpp>
 #include <weir/stats.hpp>
 #include <weir/stop_token.hpp>
 
 #include <cstddef>     // for std::size_t
 #include <functional>  // for std::function
+#include <memory>      // for std::shared_ptr
 #include <optional>    // for std::optional
 #include <string>      // for std::string
+#include <vector>      // for std::vector
 
 namespace weir {
+
+/// In which order the items leave a stage with several slots.
+enum class output_order {
+    completion,  ///< as they are done
+    input,       ///< as they came; who is done early waits for its turn (`slot_times::wait_turn`)
+};
 
 /// Of one stage; `pipe(f, {.name = "decode", .concurrency = 4})`. Checked when a run starts:
 /// `std::invalid_argument` names the stage and what is wrong.
@@ -30,11 +39,22 @@ struct stage_options {
     /// blocks. On virtual time, which runs everything by itself, it is not used.
     weir::executor* executor = nullptr;
 
+    /// `output_order::input` keeps the order at the price of slots that wait, done, for one that takes long.
+    weir::output_order output_order = weir::output_order::completion;
+
     /// Of the queue behind the stage, in items, at least 1.
     std::size_t capacity = 2;
 
+    /// A limit in bytes of that queue, beside the one in items; 0: none. See `item_size`.
+    std::size_t max_bytes = 0;
+
     /// How many items may fail before the run stops; not set: they count towards the run's limit.
     std::optional<failure_limit> max_failures = std::nullopt;
+
+    /// How long one invocation may take; 0: as long as it likes. One that takes so long has failed, with
+    /// `time_limit_exceeded`, and its result, if any, is dropped. It is asked to stop in time (see
+    /// `invocation::stop`), but never left behind: the slot goes on when it has ended.
+    duration time_limit = duration(0);
 };
 
 /// Of one run of a pipeline.
@@ -45,6 +65,20 @@ struct run_options {
     /// Told of every item that failed, tolerated or not, before the stage goes on.
     /// Threads: the stage's, several at once. An exception from it stops the run, as a failure.
     std::function<void(const failure&)> on_failure = nullptr;
+
+    /// Called around every invocation and every stage, in this order; not null.
+    std::vector<std::shared_ptr<hook>> hooks = {};
+
+    /// How many bytes may lie in all queues of the run together; 0: any number. While there are more, the
+    /// sources make no new item: what is under way may grow, and what a stage has in hand isn't counted. Of
+    /// several sources each has a share: with less than that behind it it goes on, so that none waits for
+    /// what only another can let go.
+    std::size_t max_bytes = 0;
+
+    /// Where several stages are ready to run on the executor that the run was started on, the one that
+    /// is nearest to the end goes first (`priority_lanes`): little is under way, and what has begun is
+    /// soon done, at the price of some 100 ns for each time a stage wakes.
+    bool later_stages_first = false;
 
     /// The length of a lap; 0: no laps. Laps begin at the start, on the executor's clock.
     duration lap = duration(0);

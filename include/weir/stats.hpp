@@ -53,6 +53,8 @@ struct channel_stats {
     std::string name;
     std::size_t size = 0;       ///< items in it at the snapshot
     std::size_t capacity = 0;   ///< items it has room for at the snapshot
+    std::size_t bytes = 0;      ///< in it at the snapshot, where bytes are limited; else 0
+    std::size_t max_bytes = 0;  ///< its limit in bytes at the snapshot; 0: none
     duration elapsed{};         ///< from the channel's start to the snapshot
     std::uint64_t num_put = 0;  ///< puts completed; a refused one (closed, stopped, full) is none
     std::uint64_t num_get = 0;  ///< gets completed with an item
@@ -124,10 +126,12 @@ struct slot_times {
     duration run{};       ///< the stage's function has a thread
     duration await{};     ///< the stage's function is itself suspended: a sleep, I/O, a copy
     duration wait_put{};  ///< from suspending in put until there is room: held back
+    duration wait_turn{};  ///< done with an item that has to wait for others before it may leave: for
+                           ///< those that came before it, or for a merge's turn
 
     /// \returns the sum of all states.
     [[nodiscard]] constexpr duration total() const noexcept {
-        return off + wait_get + runnable + run + await + wait_put;
+        return off + wait_get + runnable + run + await + wait_put + wait_turn;
     }
     /// \returns the time in which the slot had an item in work: `run` + `await`.
     [[nodiscard]] constexpr duration busy() const noexcept { return run + await; }
@@ -139,6 +143,7 @@ struct slot_times {
         run += other.run;
         await += other.await;
         wait_put += other.wait_put;
+        wait_turn += other.wait_turn;
         return *this;
     }
     /// A lap; nothing becomes negative.
@@ -149,6 +154,7 @@ struct slot_times {
         run = detail::since(earlier.run, run);
         await = detail::since(earlier.await, await);
         wait_put = detail::since(earlier.wait_put, wait_put);
+        wait_turn = detail::since(earlier.wait_turn, wait_turn);
         return *this;
     }
     [[nodiscard]] friend constexpr slot_times operator+(slot_times a,
@@ -168,13 +174,15 @@ struct slot_times {
 struct stage_stats {
     std::string name;
     std::string kind;                ///< source, pipe, aggregate, disaggregate or sink
-    std::size_t concurrency = 1;     ///< slots at the snapshot
+    std::size_t concurrency = 1;     ///< slots at work at the snapshot
     duration elapsed{};              ///< from the stage's start to the snapshot
     std::uint64_t num_tasks = 0;     ///< invocations finished, failed ones included
     std::uint64_t num_failures = 0;  ///< invocations that ended with an exception
     duration task_time{};            ///< time of the successful invocations, summed
     duration busy{};  ///< time of all invocations, summed over slots, open ones included
-    std::vector<slot_times> slots;  ///< one a slot
+    std::vector<slot_times> slots;  ///< one a slot; more than `concurrency` if that was lowered
+    std::vector<std::size_t> inputs;   ///< from which of `pipeline_stats::channels` it takes
+    std::vector<std::size_t> outputs;  ///< to which of them it gives
     histogram task_times;           ///< of the time of each successful invocation
 
     /// \returns the slots' times, summed.
@@ -202,6 +210,10 @@ struct stage_stats {
         later.busy = detail::since(earlier.busy, later.busy);
         const std::size_t both = std::min(later.slots.size(), earlier.slots.size());
         for (std::size_t i = 0; i < both; ++i) later.slots[i] -= earlier.slots[i];
+        // Slots that came later have been off until then.
+        for (std::size_t i = both; i < later.slots.size(); ++i) {
+            later.slots[i].off = detail::since(earlier.elapsed, later.slots[i].off);
+        }
         later.task_times -= earlier.task_times;
         return later;
     }
@@ -212,8 +224,9 @@ struct stage_stats {
 /// (`#include <weir/report/table.hpp>`).
 struct pipeline_stats {
     duration elapsed{};                   ///< from the start of the run to the snapshot
-    std::vector<stage_stats> stages;      ///< in the order in which items pass: source ... sink
-    std::vector<channel_stats> channels;  ///< `stages[i]` puts into `channels[i]`
+    std::vector<stage_stats> stages;      ///< in the order in which items pass: source ... sink; of
+                                          ///< branches, one after the other
+    std::vector<channel_stats> channels;  ///< see `stage_stats::outputs`
 
     /// A lap: what happened from `earlier` to `later`, two snapshots of one run. Stages and
     /// channels are matched by position; those that the earlier one lacks are taken whole.

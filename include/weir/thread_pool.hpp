@@ -91,6 +91,7 @@ class basic_thread_pool final : public executor {
 
     /// How many threads it has.
     [[nodiscard]] unsigned workers() const noexcept { return count_; }
+    [[nodiscard]] std::size_t parallelism() const noexcept override { return count_; }
 
     // Not inlined, as all that calls `current`: see WEIR_NOINLINE.
     WEIR_NOINLINE void post(std::coroutine_handle<> h) noexcept override {

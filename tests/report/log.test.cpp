@@ -25,6 +25,15 @@ stage_stats stage(std::string name, std::string kind, std::size_t concurrency = 
     return s;
 }
 
+// Each stage gives to the queue at its place, and takes from the one before.
+pipeline_stats in_a_row(pipeline_stats p) {
+    for (std::size_t i = 0; i < p.stages.size(); ++i) {
+        if (i > 0) p.stages[i].inputs = {i - 1};
+        p.stages[i].outputs = {i};
+    }
+    return p;
+}
+
 // A source and a stage, as in the documents' example of today's format. The histograms are filled
 // so that their quantiles are the example's: a bucket is told by its greatest value.
 pipeline_stats of_today() {
@@ -124,23 +133,23 @@ struct counting_buffer : std::stringbuf {
 }  // namespace
 
 TEST_CASE("the log lines of today's documents are reproduced to the letter") {
-    CHECK(weir::log_text(of_today()) == text_of_today);
+    CHECK(weir::log_text(in_a_row(of_today())) == text_of_today);
 }
 
 TEST_CASE("the log lines of the document on bottlenecks are reproduced to the letter") {
-    CHECK(weir::log_text(of_the_document(), log_style::document) == text_of_the_document);
-    CHECK(weir::log_text(sink_alone(7'090us, 67'400ns, 700ns), log_style::document) ==
+    CHECK(weir::log_text(in_a_row(of_the_document()), log_style::document) == text_of_the_document);
+    CHECK(weir::log_text(in_a_row(sink_alone(7'090us, 67'400ns, 700ns)), log_style::document) ==
           "[sink]\tProcessed   100 items in 7.0900 [ms ]. QPS: 14104.37. Average wait time: "
           "Upstream: "
           "0.0674 [ms ], Downstream: 0.0007 [ms ].\n");
-    CHECK(weir::log_text(sink_alone(10'229'400us, 15'700ns, 102'239'900ns), log_style::document) ==
+    CHECK(weir::log_text(in_a_row(sink_alone(10'229'400us, 15'700ns, 102'239'900ns)), log_style::document) ==
           "[sink]\tProcessed   100 items in 10.2294 [sec]. QPS: 9.78. Average wait time: Upstream: "
           "0.0157 [ms ], Downstream: 102.2399 [ms ].\n");
 }
 
 TEST_CASE("the older log lines don't lose a wait of nanoseconds") {
     CHECK(
-        weir::log_text(sink_alone(1s, 99ns, 0ns), log_style::document) ==
+        weir::log_text(in_a_row(sink_alone(1s, 99ns, 0ns)), log_style::document) ==
         "[sink]\tProcessed   100 items in 1.0000 [sec]. QPS: 100.00. Average wait time: Upstream: "
         "99.0000 [ns ], Downstream: 0.0000 [ms ].\n");
 }
@@ -153,7 +162,7 @@ TEST_CASE(
     p.stages[1].num_tasks = 123'456;
     p.stages[1].num_failures = 1'234;
     const std::string none = "   0.0 [ us]. P90:    0.0 [ us]. P99:    0.0 [ us].\n";
-    CHECK(weir::log_text(p) ==
+    CHECK(weir::log_text(in_a_row(p)) ==
           "[a[3]]\tCompleted 123456 tasks (1234 failed). Ave task time: " + none +
               "[b]\tCompleted     0 tasks (  0 failed). Ave task time: " + none +
               "[c]\tCompleted     0 tasks (  0 failed). Ave task time: " + none);
@@ -166,7 +175,7 @@ TEST_CASE("a log line's occupancy rate is cut, not rounded") {
         p.channels.resize(1);
         p.channels[0].elapsed = 1s;
         p.channels[0].empty = empty;
-        const std::string text = weir::log_text(p);
+        const std::string text = weir::log_text(in_a_row(p));
         return text.substr(text.rfind(' '));
     };
     CHECK(occupancy(0s) == " 100%\n");
@@ -181,9 +190,9 @@ TEST_CASE("log lines of nothing are no lines") {
     CHECK(weir::log_text(pipeline_stats(), log_style::document).empty());
     pipeline_stats sink_only;
     sink_only.stages = {stage("sink", "sink")};
-    CHECK(weir::log_text(sink_only, log_style::document).empty());
+    CHECK(weir::log_text(in_a_row(sink_only), log_style::document).empty());
     sink_only.channels.resize(1);
-    CHECK(weir::log_text(sink_only, log_style::document).find("Upstream: 0.0000 [ms ]") !=
+    CHECK(weir::log_text(in_a_row(sink_only), log_style::document).find("Upstream: 0.0000 [ms ]") !=
           std::string::npos);
 }
 
@@ -191,24 +200,24 @@ TEST_CASE("log lines read the same in a German locale") {
     const weir_test::german_locale here;
     std::ostringstream out;
     out << std::hex << std::showpos << std::setw(500) << std::setfill('*');
-    weir::log_lines(out, of_today());
+    weir::log_lines(out, in_a_row(of_today()));
     CHECK(out.str() == text_of_today);
-    CHECK(weir::log_text(of_the_document(), log_style::document) == text_of_the_document);
+    CHECK(weir::log_text(in_a_row(of_the_document()), log_style::document) == text_of_the_document);
 }
 
 TEST_CASE("a log sink writes each lap's lines in one write") {
     counting_buffer buffer;
     std::ostream out(&buffer);
     const std::function<void(const pipeline_stats&)> on_lap = log_sink(out, log_style::document);
-    on_lap(of_the_document());
+    on_lap(in_a_row(of_the_document()));
     CHECK(buffer.writes == 1);
     CHECK(buffer.flushes == 1);
-    on_lap(of_the_document());
+    on_lap(in_a_row(of_the_document()));
     CHECK(buffer.writes == 2);
     CHECK(buffer.str() == text_of_the_document + text_of_the_document);
     log_sink with_default_style(out);
     buffer.str("");
-    with_default_style(of_today());
+    with_default_style(in_a_row(of_today()));
     CHECK(buffer.str() == text_of_today);
 }
 
@@ -218,7 +227,7 @@ TEST_CASE("a quantile that is not known is a dash, as wide as a time") {
     s.task_times = weir::histogram::without_quantiles(100, 550ms, 8ms);
     channel_stats& c = p.channels[0];
     c.put_waits = weir::histogram::without_quantiles(100, 270ms, 7ms);
-    const std::string text = weir::log_text(p);
+    const std::string text = weir::log_text(in_a_row(p));
     CHECK(text.find("Ave task time:    5.5 [ ms]. P90:            -. P99:            -.\n") !=
           std::string::npos);
     CHECK(text.find("P90: put:            -, get:    5.9 [ us]. P99: put:            -, get:   43.7 [ us]") !=

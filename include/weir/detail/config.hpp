@@ -38,6 +38,12 @@ extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
 #include <thread>     // for std::this_thread::sleep_for
 #endif
 
+#if __has_include(<cxxabi.h>)
+#include <cstdlib>   // for std::free
+#include <cxxabi.h>  // for abi::__cxa_demangle
+#endif
+#include <string>  // for std::string
+
 #if defined(_MSC_VER)
 #include <intrin.h>  // for _mm_pause, __rdtsc, __cpuid
 #elif defined(__x86_64__) || defined(__i386__)
@@ -69,6 +75,28 @@ T* in_register(T* p) noexcept {
     asm("" : "+r"(p));
 #endif
     return p;
+}
+
+// What the compiler calls this function: the name of T is in it.
+template <class T>
+constexpr const char* signature_with() noexcept {
+#if defined(_MSC_VER) && !defined(__clang__)
+    return __FUNCSIG__;
+#else
+    return __PRETTY_FUNCTION__;
+#endif
+}
+
+// What `typeid(...).name()` gives, as it is written in a program.
+inline std::string demangled(const char* name) {
+#if __has_include(<cxxabi.h>)
+    char* const text = abi::__cxa_demangle(name, nullptr, nullptr, nullptr);
+    const std::string result = text == nullptr ? name : text;
+    std::free(text);
+    return result;
+#else
+    return name;
+#endif
 }
 
 // A sanitizer has to see each allocation.

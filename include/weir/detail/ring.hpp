@@ -41,6 +41,8 @@ class ring {
     // The same to the same place of another ring.
     void move(std::uint64_t i, ring& into) noexcept { take(i, into.at(i)); }
 
+    const T& operator[](std::uint64_t i) noexcept { return *at(i); }
+
     void destroy(std::uint64_t i) noexcept { std::destroy_at(at(i)); }
 
     void swap(ring& other) noexcept {

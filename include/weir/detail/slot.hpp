@@ -20,9 +20,9 @@ class executor;
 namespace weir::detail {
 
 // A slot is always in exactly one of these.
-enum class slot_state : std::uint8_t { off, wait_get, runnable, run, await, wait_put };
+enum class slot_state : std::uint8_t { off, wait_get, runnable, run, await, wait_put, wait_turn };
 
-inline constexpr std::size_t slot_states = 6;
+inline constexpr std::size_t slot_states = 7;
 
 // One of a stage's workers: a chain of coroutines of which one runs at a time. Times are
 // nanoseconds of the run's clock.
@@ -66,6 +66,10 @@ class slot {
     // Invocations that failed. Written by the chain.
     standard_platform::atomic<std::uint64_t> failures{0};
 
+    // It is not to wait for an item: a get that would have to gives up. Whoever sets it then calls the
+    // channel's `recall`, for a get that waits already.
+    standard_platform::atomic<bool> recalled{false};
+
     // For snapshots. Locked together by stage, then settled at one instant.
     void lock() noexcept { holder_ = lock_.enter(); }
     void unlock() noexcept { lock_.leave(holder_); }
@@ -76,9 +80,9 @@ class slot {
     std::int64_t last_transition() const noexcept { return since_; }
 
     // Before the run begins; from `now` on the states partition the time.
-    void begin(std::int64_t now) noexcept {
+    void begin(std::int64_t now, slot_state state = slot_state::runnable) noexcept {
         since_ = mark = last_resumed_ = now;
-        state_ = slot_state::runnable;
+        state_ = state;
     }
 
   private:

@@ -12,6 +12,7 @@
 namespace weir::detail {
 
 class slot;
+class byte_budget;
 
 // What has become of an operation.
 enum class outcome : std::uint8_t { pending, done, fetched, closed, stopped, timed_out };
@@ -98,6 +99,9 @@ class wake_list {
     using waiter = basic_waiter<Platform>;
 
   public:
+    // Has room again, which those who wait for it don't know yet.
+    byte_budget* budget = nullptr;
+
     void push(waiter& w) noexcept {
         (last_ == nullptr ? first_ : last_->next) = &w;
         last_ = &w;

@@ -1,4 +1,4 @@
-// weir floor 13: statistics as lines of a log, in the formats of the documents
+// weir floor 17: statistics as lines of a log, in the formats of the documents
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_LOG_HPP
 #define WEIR_REPORT_LOG_HPP
@@ -10,6 +10,7 @@
 #include <cstddef>  // for std::size_t
 #include <ostream>  // for std::ostream
 #include <string>   // for std::string
+#include <vector>   // for std::vector
 
 namespace weir {
 
@@ -90,6 +91,15 @@ namespace detail {
            ", Downstream: " + document_time(out.ave_put_wait(), true) + ".\n";
 }
 
+[[nodiscard]] inline std::vector<const channel_stats*> queues_at(const pipeline_stats& stats,
+                                                                 const std::vector<std::size_t>& places) {
+    std::vector<const channel_stats*> queues;
+    for (const std::size_t i : places) {
+        if (i < stats.channels.size()) queues.push_back(&stats.channels[i]);
+    }
+    return queues;
+}
+
 }  // namespace detail
 
 /// \returns the lines of one report, each with its end of line. In the current style a stage is
@@ -98,16 +108,16 @@ namespace detail {
 [[nodiscard]] inline std::string log_text(const pipeline_stats& stats,
                                           log_style style = log_style::current) {
     std::string text;
-    for (std::size_t i = 0; i < stats.stages.size(); ++i) {
-        const stage_stats& stage = stats.stages[i];
-        const channel_stats* const queue = i < stats.channels.size() ? &stats.channels[i] : nullptr;
+    for (const stage_stats& stage : stats.stages) {
+        const auto before = detail::queues_at(stats, stage.inputs);
+        const auto behind = detail::queues_at(stats, stage.outputs);
         if (style == log_style::current) {
             if (detail::has_tasks(stage)) text += detail::current_line(stage);
-            if (queue != nullptr) text += detail::current_line(*queue);
+            for (const channel_stats* queue : behind) text += detail::current_line(*queue);
         } else if (detail::has_tasks(stage)) {
             text += detail::document_line(stage);
-        } else if (stage.kind == "sink" && queue != nullptr) {
-            text += detail::document_line(stage, i == 0 ? nullptr : &stats.channels[i - 1], *queue);
+        } else if (stage.kind == "sink" && !behind.empty()) {
+            text += detail::document_line(stage, before.empty() ? nullptr : before[0], *behind[0]);
         }
     }
     return text;

@@ -1,4 +1,4 @@
-// weir floor 13: statistics as a table for people: where the time of each stage and queue went
+// weir floor 17: statistics as a table for people: where the time of each stage and queue went
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_TABLE_HPP
 #define WEIR_REPORT_TABLE_HPP

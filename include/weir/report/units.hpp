@@ -1,4 +1,4 @@
-// weir floor 12: numbers as text with a unit that fits, the same in every locale
+// weir floor 16: numbers as text with a unit that fits, the same in every locale
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_UNITS_HPP
 #define WEIR_REPORT_UNITS_HPP

@@ -1,0 +1,80 @@
+// weir floor 5: something that happens after a time, unless it is called off
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_ALARM_HPP
+#define WEIR_ALARM_HPP
+
+#include <weir/clock.hpp>
+#include <weir/detail/env.hpp>
+#include <weir/detail/platform.hpp>
+#include <weir/executor.hpp>
+#include <weir/root.hpp>
+#include <weir/sleep.hpp>
+#include <weir/stop_token.hpp>
+
+#include <coroutine>  // for std::coroutine_handle
+#include <utility>    // for std::move
+
+namespace weir::detail {
+
+// Calls `action()` on the executor once `after` has passed there, unless it is called off before. Who
+// has set it has to `co_await off()` before it goes.
+template <class Action>
+class alarm final : root_owner {
+  public:
+    alarm(executor& home, duration after, Action action)
+        : action_(std::move(action)), root_(ring_after(*this, after)) {
+        root_.start(home, nullptr, *this);
+    }
+    alarm(const alarm&) = delete;
+    alarm& operator=(const alarm&) = delete;
+    ~alarm() = default;
+
+    // Awaitable of void: it has rung, or never will. Resumes on the coroutine's executor.
+    class [[nodiscard("co_await this, or the alarm is not off")]] call_off {
+      public:
+        explicit call_off(alarm& a) noexcept : alarm_(a) {}
+        bool await_ready() const noexcept {
+            alarm_.off_.request_stop();
+            return alarm_.state_.load(std::memory_order_acquire) == has_ended;  // pairs with ended()
+        }
+        template <class Promise>
+        bool await_suspend(std::coroutine_handle<Promise> h) const noexcept {
+            alarm_.waiter_ = h;
+            alarm_.home_ = env_of(h).home;
+            int expected = running;
+            // acq_rel; pairs with the exchange in ended()
+            return alarm_.state_.compare_exchange_strong(expected, awaited, std::memory_order_acq_rel);
+        }
+        void await_resume() const noexcept {}
+
+      private:
+        alarm& alarm_;
+    };
+    call_off off() noexcept { return call_off(*this); }
+
+  private:
+    static root<void> ring_after(alarm& me, duration after) {
+        const bool passed = co_await sleep_for(after, me.off_.get_token());
+        if (passed) me.action_();
+    }
+
+    void ended() noexcept override {
+        // acq_rel; pairs with await_suspend(). If nobody waits yet, the alarm may be gone after it; if
+        // somebody does, it stays until that coroutine has been posted.
+        if (state_.exchange(has_ended, std::memory_order_acq_rel) == awaited) home_->post(waiter_);
+    }
+
+    static constexpr int running = 0;
+    static constexpr int awaited = 1;
+    static constexpr int has_ended = 2;
+    Action action_;
+    stop_source off_;
+    standard_platform::atomic<int> state_{running};
+    executor* home_ = nullptr;
+    std::coroutine_handle<> waiter_;
+    root<void> root_;
+};
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,190 @@
+// weir floor 14: sources that begin again: epochs of a range, and of a sampler's draws
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EPOCHS_HPP
+#define WEIR_EPOCHS_HPP
+
+#include <weir/async_generator.hpp>
+#include <weir/detail/tracked.hpp>
+#include <weir/draw.hpp>
+#include <weir/progress_keeper.hpp>
+#include <weir/run_context.hpp>
+#include <weir/sampler.hpp>
+#include <weir/source.hpp>
+#include <weir/task.hpp>
+#include <weir/weighted_sampler.hpp>
+
+#include <concepts>     // for std::derived_from
+#include <cstdint>      // for std::uint64_t
+#include <memory>       // for std::make_shared
+#include <optional>     // for std::optional
+#include <type_traits>  // for std::is_invocable_v
+#include <utility>      // for std::move
+
+namespace weir {
+
+/// For ever.
+inline constexpr std::uint64_t endless = UINT64_MAX;
+
+namespace detail {
+
+// A source of epochs: what makes the range of each, and how many there are.
+template <class Make>
+struct epochs_of {
+    Make make;
+    std::uint64_t count;
+};
+
+template <class Make>
+inline constexpr bool makes_epochs = source_like<Make> && std::is_copy_constructible_v<Make>;
+template <class Make>
+    requires std::is_invocable_v<Make&, std::uint64_t>
+inline constexpr bool makes_epochs<Make> =
+    source_like<std::decay_t<std::invoke_result_t<Make&, std::uint64_t>>>;
+template <class Make>
+    requires(!std::is_invocable_v<Make&, std::uint64_t> && std::is_invocable_v<Make&>)
+inline constexpr bool makes_epochs<Make> = source_like<std::decay_t<std::invoke_result_t<Make&>>>;
+
+template <class Make>
+decltype(auto) make_epoch(Make& make, std::uint64_t epoch) {
+    if constexpr (std::is_invocable_v<Make&, std::uint64_t>) {
+        return make(epoch);
+    } else if constexpr (std::is_invocable_v<Make&>) {
+        return make();
+    } else {
+        return Make(make);  // a container: each epoch gets a copy
+    }
+}
+
+template <class Make>
+class items_of<epochs_of<Make>> {
+    using range = std::decay_t<decltype(make_epoch(std::declval<Make&>(), 0))>;
+    using inner = items_of<range>;
+
+  public:
+    using item = tracked<typename inner::item>;
+    static constexpr bool waits = inner::waits;
+
+    explicit items_of(epochs_of<Make>&& from) : from_(std::move(from)) {}
+
+    void introduce(run_context& run) { run.introduce(0, nullptr); }
+
+    std::optional<item> next()
+        requires(!waits)
+    {
+        if (epoch_ == from_.count) return std::nullopt;
+        begin();
+        auto value = items_->next();
+        if (!value) return end();
+        return std::optional<item>(std::in_place, std::move(*value), note(epoch_));
+    }
+    task<std::optional<item>> next(coroutine_env& env)
+        requires waits
+    {
+        std::optional<item> result;
+        if (epoch_ != from_.count) {
+            begin();
+            auto pending = items_->next(env);
+            auto value = co_await std::move(pending);
+            if (value) {
+                result.emplace(std::move(*value), note(epoch_));
+            } else {
+                result = end();
+            }
+        }
+        co_return result;
+    }
+
+  private:
+    void begin() {
+        if (!items_) items_.emplace(range(make_epoch(from_.make, epoch_)));
+    }
+    std::optional<item> end() {
+        items_.reset();
+        return std::optional<item>(item::end_of_epoch(epoch_++));
+    }
+
+    epochs_of<Make> from_;
+    std::uint64_t epoch_ = 0;
+    std::optional<inner> items_;
+};
+
+// The draws of a sampler, up to an epoch.
+template <class Sampler>
+struct draws_of {
+    Sampler sampler;
+    std::uint64_t epochs;
+};
+
+template <class S>
+inline constexpr bool is_sampler = false;
+template <class Order>
+inline constexpr bool is_sampler_base(const basic_sampler<Order>*) {
+    return true;
+}
+template <class S>
+    requires requires(const S* s) { is_sampler_base(s); }
+inline constexpr bool is_sampler<S> = true;
+
+template <class Sampler>
+class items_of<draws_of<Sampler>> {
+  public:
+    using item = tracked<draw>;
+    static constexpr bool waits = false;
+
+    explicit items_of(draws_of<Sampler>&& from)
+        : from_(std::move(from)),
+          progress_(std::make_shared<progress_keeper>(from_.sampler.start())) {}
+
+    void introduce(run_context& run) {
+        run.introduce(from_.sampler.epoch(), progress_);
+    }
+
+    std::optional<item> next() {
+        const std::uint64_t epoch = from_.sampler.epoch();
+        if (epoch >= from_.epochs) return std::nullopt;
+        std::optional<draw> next = from_.sampler.next();
+        if (!next) return std::optional<item>(item::end_of_epoch(epoch));
+        if (next->padded) return std::optional<item>(std::in_place, std::move(*next), note(epoch));
+        auto from = std::make_shared<origin>(next->position, progress_);
+        return std::optional<item>(std::in_place, std::move(*next), note(epoch, std::move(from)));
+    }
+
+  private:
+    draws_of<Sampler> from_;
+    std::shared_ptr<progress_keeper> progress_;
+};
+
+}  // namespace detail
+
+/// A source that begins again and again, and tells everybody where one pass ends:
+///
+///     weir::source(weir::epochs([&](std::uint64_t epoch) { return shuffled(files, epoch); }, 90))
+///
+/// All items of an epoch leave each stage before any of the next one does; `aggregate` gives what it has
+/// at its end; functions see it (`invocation::epoch`), and so does the consumer (`run::epochs`).
+///
+/// \param make   called with the number of the epoch, from 0, or without; returns a range or a generator
+///               of one kind or the other. Or a container, of which each epoch gets a copy.
+/// \param count  how many; `weir::endless` by default.
+template <class Make>
+[[nodiscard]] auto epochs(Make make, std::uint64_t count = endless) {
+    static_assert(detail::makes_epochs<Make>,
+                  "weir: epochs needs a function that gives a range or a generator, of the epoch's number or "
+                  "of nothing, or a container that can be copied; this is neither");
+    return detail::epochs_of<Make>{std::move(make), count};
+}
+
+/// The draws of a sampler, as a source of epochs from which a run can be resumed (`run::checkpoint`):
+///
+///     weir::source(weir::draws(weir::sampler({.size = n, .shard = mine, .resume = saved}), 90))
+///
+/// \param epochs  the number of the epoch before which to stop, counted from the very first one.
+template <class Sampler>
+    requires detail::is_sampler<Sampler>
+[[nodiscard]] auto draws(Sampler sampler, std::uint64_t epochs = endless) {
+    return detail::draws_of<Sampler>{std::move(sampler), epochs};
+}
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,159 @@
+// weir floor 15: several pipelines that end in one
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MERGE_HPP
+#define WEIR_MERGE_HPP
+
+#include <weir/channel.hpp>
+#include <weir/executor.hpp>
+#include <weir/fan_in.hpp>
+#include <weir/pipeline.hpp>
+#include <weir/run_core.hpp>
+#include <weir/stage.hpp>
+
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint64_t
+#include <string>       // for std::string
+#include <tuple>        // for std::tuple
+#include <type_traits>  // for std::is_same_v
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
+
+namespace weir {
+
+/// Of `merge`.
+struct merge_options {
+    std::string name = "merge";
+    /// Where it runs; null: where the run was started.
+    weir::executor* executor = nullptr;
+    /// Of the queue behind it, in items, at least 1.
+    std::size_t capacity = 2;
+    /// From which input the next item comes.
+    merge_order order = merge_order::arrival;
+    /// One for each input, for `merge_order::weighted`; an input of weight 0 has its turn when all others
+    /// have ended.
+    std::vector<std::uint64_t> weights = {};
+    /// End when one of the inputs has ended, not when all have.
+    bool until_first_end = false;
+};
+
+namespace detail {
+
+// Named so that the compiler's own message reads as a sentence.
+template <class... Given>
+struct merged {
+    template <class First, class...>
+    struct first_of {
+        using type = First;
+    };
+    using type = typename first_of<Given...>::type;
+    static_assert((std::is_same_v<type, Given> && ...),
+                  "weir: the pipelines that are merged have to give items of one type, all with epochs or "
+                  "all without; their types are those of merged<...> in this message");
+};
+
+template <class P>
+struct given_by;
+template <class... Stages>
+struct given_by<pipeline<Stages...>> {
+    static constexpr bool begins = (is_source<Stages> || ...);
+    static constexpr bool ends = (is_sink<Stages> || ...);
+    static_assert(begins && !ends,
+                  "weir: what is merged or zipped are pipelines with a source at their front and no sink: "
+                  "the sink comes behind the merge");
+    using type = typename std::conditional_t<begins, flow_from_source<Stages...>,
+                                             std::type_identity<int>>::type;
+};
+
+template <class... Inputs>
+struct merge_stage : stage_base {
+    static constexpr bool begins_pipelines = true;
+    using output = typename merged<typename given_by<Inputs>::type...>::type;
+
+    merge_stage(merge_options o, Inputs... from) : inputs(std::move(from)...), how(std::move(o)) {
+        options.name = how.name;
+        options.executor = how.executor;
+        options.capacity = how.capacity;
+    }
+
+    template <class Self, class Policy>
+    static channel<output, Policy>& attach(Self&& self, run_core<Policy>& run) {
+        const auto& how = self.how;
+        run.check(how.weights.empty() || how.weights.size() == sizeof...(Inputs), self.options,
+                  "merges, and has more or fewer weights than inputs");
+        run.check(how.weights.empty() || how.order == merge_order::weighted, self.options,
+                  "merges, and its weights have no effect; give it .order = weir::merge_order::weighted");
+        return attach_all(std::forward<Self>(self), run, std::index_sequence_for<Inputs...>());
+    }
+
+    static constexpr const char* kind = "merge";
+    template <class To>
+    typename To::ends describe(To& to) const {
+        typename To::ends all;
+        std::size_t number = 0;
+        const auto add = [&](const auto& input) {
+            all += to.branch("input " + std::to_string(++number), input);
+        };
+        std::apply([&](const auto&... each) { (add(each), ...); }, inputs);
+        return to.template stage<output, output>("merge", options, all);
+    }
+
+    template <class Function>
+    void each_options(Function function) {
+        std::apply([&](auto&... each) { (each.each_options(function), ...); }, inputs);
+        function(options);
+    }
+    template <class Function>
+    void each_options(Function function) const {
+        std::apply([&](const auto&... each) { (each.each_options(function), ...); }, inputs);
+        function(options);
+    }
+
+    std::tuple<Inputs...> inputs;
+    merge_options how;
+
+  private:
+    template <class Self, class Policy, std::size_t... I>
+    static channel<output, Policy>& attach_all(Self&& self, run_core<Policy>& run,
+                                               std::index_sequence<I...>) {
+        std::vector<channel<output, Policy>*> in;
+        (in.push_back(&attach_source_part(run, std::get<I>(std::forward<Self>(self).inputs))), ...);
+        return attach_fan_in(run, "merge", self.options, self.how.order, self.how.weights,
+                             self.how.until_first_end, std::move(in));
+    }
+};
+
+template <class... Inputs>
+inline constexpr bool is_copyable<merge_stage<Inputs...>> = (is_copyable<Inputs> && ...);
+
+// A pipeline of a part, which may be one stage.
+template <class P>
+auto pipeline_of(P&& part) {
+    return make_pipeline(stages_of(std::forward<P>(part)));
+}
+
+}  // namespace detail
+
+/// Joins pipelines, each with a source and without a sink, into the beginning of one:
+///
+///     auto p = weir::merge({.order = weir::merge_order::round_robin}, cats, dogs) | ... | weir::sink();
+///
+/// Order:  that of each input is kept; between them as `merge_options::order` says. With epochs: the
+///         epoch ends when it has ended in all inputs, and none goes on with the next one before.
+/// Ends:   when all inputs have, or one: see `merge_options::until_first_end`.
+/// Errors: a failure in one input ends that one, and then the run, as anywhere.
+/// Cost:   a slot for each input, which holds at most one item.
+template <class... Inputs>
+    requires(sizeof...(Inputs) > 0 && (detail::composable<Inputs> && ...))
+[[nodiscard]] auto merge(merge_options options, Inputs&&... inputs) {
+    return detail::merge_stage<decltype(detail::pipeline_of(std::forward<Inputs>(inputs)))...>(
+        std::move(options), detail::pipeline_of(std::forward<Inputs>(inputs))...);
+}
+template <class... Inputs>
+    requires(sizeof...(Inputs) > 0 && (detail::composable<Inputs> && ...))
+[[nodiscard]] auto merge(Inputs&&... inputs) {
+    return merge(merge_options(), std::forward<Inputs>(inputs)...);
+}
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,291 @@
+// weir floor 18: finds out what a pipeline is made of
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_DESCRIBE_HPP
+#define WEIR_REPORT_DESCRIBE_HPP
+
+#include <weir/aggregate.hpp>
+#include <weir/clock.hpp>
+#include <weir/detail/tracked.hpp>
+#include <weir/detail/type_name.hpp>
+#include <weir/disaggregate.hpp>
+#include <weir/executor.hpp>
+#include <weir/pipe.hpp>
+#include <weir/pipeline.hpp>
+#include <weir/report/structure.hpp>
+#include <weir/report/units.hpp>
+#include <weir/stage.hpp>
+#include <weir/stage_options.hpp>
+
+#include <algorithm>    // for std::ranges::find
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for SIZE_MAX, UINT64_MAX
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+#include <tuple>        // for std::apply
+#include <type_traits>  // for std::is_void_v
+#include <typeinfo>     // for typeid
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
+
+namespace weir {
+
+namespace detail {
+
+// How a kind of stage says what it is. All of it is optional: one that has a function, options and
+// `output` is described without.
+//
+// - `static constexpr const char* kind`, as in statistics;
+// - `std::string remark() const`: in few words, what its options don't say;
+// - for a stage with others inside, which are to be seen: a member
+//
+//       template <class C, class To>    // C: what the queue before it holds; no C if it takes nothing
+//       typename To::ends describe(To& to, typename To::ends from) const {
+//           const auto begin = to.template stage<C, C>("route", options, from);
+//           typename To::ends all;
+//           all += to.template branch<C>("a", part_a, begin);
+//           all += to.template branch<C>("b", part_b, begin);
+//           return to.template stage<D, D>("join", options, all);
+//       }
+//
+//   `To` is a `description_builder`, a parameter so that nobody has to include it. What it returns is
+//   behind which stages the next one stands. One that begins pipelines has
+//   `template <class To> typename To::ends describe(To& to) const`, and its parts have sources:
+//   `all += to.branch("a", part_a)`.
+class description_builder {
+  public:
+    // The stages from which the next one takes; none: it takes nothing.
+    class ends {
+      public:
+        ends& operator+=(ends other) {
+            for (end& each : other.ends_) ends_.push_back(std::move(each));
+            return *this;
+        }
+
+      private:
+        friend description_builder;
+        struct end {
+            std::size_t stage;
+            std::string branch;
+        };
+        std::vector<end> ends_;
+    };
+
+    // A stage behind those. `In`, `Out`: what the queues before and behind it hold; void: none.
+    template <class In, class Out>
+    ends stage(std::string kind, const stage_options& options, const ends& from, std::string remark = {}) {
+        described_stage s;
+        s.name = options.name;
+        s.kind = std::move(kind);
+        s.remark = std::move(remark);
+        if constexpr (!std::is_void_v<In>) s.takes = type_name<carried_value_t<In>>();
+        if constexpr (!std::is_void_v<Out>) s.gives = type_name<carried_value_t<Out>>();
+        s.concurrency = options.concurrency;
+        s.capacity = options.capacity;
+        s.max_bytes = options.max_bytes;
+        s.output_order = options.output_order;
+        s.time_limit = options.time_limit;
+        s.epochs = is_tracked<Out>;
+        s.depth = depth_;
+        const std::size_t place = result_.stages.size();
+        for (const auto& each : from.ends_) result_.edges.push_back({each.stage, place, each.branch});
+        result_.stages.push_back(std::move(s));
+        executors_.push_back(options.executor);
+        return end_at(place);
+    }
+
+    // A part with a source, inside of a stage.
+    template <class Part>
+    ends branch(std::string name, const Part& part) {
+        const std::size_t place = enter(std::move(name));
+        ends last = whole(part);
+        leave(place);
+        return last;
+    }
+    // One that takes from a stage.
+    template <class In, class Part>
+    ends branch(std::string name, const Part& part, ends from) {
+        for (auto& each : from.ends_) each.branch = name;
+        const std::size_t place = enter(std::move(name));
+        ends last = rest<In>(part, std::move(from));
+        leave(place);
+        return last;
+    }
+
+    template <class Part>
+    ends whole(const Part& part) {
+        return on_stages(part, [this](const auto& first, const auto&... others) {
+            using S = std::remove_cvref_t<decltype(first)>;
+            return this->template follow<typename S::output>(this->source(first), others...);
+        });
+    }
+    template <class In, class Part>
+    ends rest(const Part& part, ends from) {
+        return on_stages(part, [this, &from](const auto&... stages) {
+            return this->template follow<In>(std::move(from), stages...);
+        });
+    }
+
+    pipeline_description finish() && {
+        for (std::size_t i = 0; i < executors_.size(); ++i) {
+            if (executors_[i] != nullptr) result_.stages[i].executor = name_of(*executors_[i]);
+        }
+        return std::move(result_);
+    }
+
+  private:
+    template <class Part, class Function>
+    static ends on_stages(const Part& part, Function function) {
+        if constexpr (is_pipeline<Part>) {
+            return std::apply(function, part.stages());
+        } else {
+            return function(part);
+        }
+    }
+
+    template <class In>
+    static ends follow(ends from) {
+        return from;
+    }
+    template <class In, class S, class... Rest>
+    ends follow(ends from, const S& first, const Rest&... rest) {
+        using Out = typename S::template output<In>;
+        return follow<Out>(next<In, Out>(first, std::move(from)), rest...);
+    }
+
+    template <class S>
+    ends source(const S& s) {
+        if constexpr (requires { s.describe(*this); }) {
+            return s.describe(*this);
+        } else {
+            return stage<void, typename S::output>(kind_of(s), s.options, ends(), remark_of(s));
+        }
+    }
+    template <class In, class Out, class S>
+    ends next(const S& s, ends from) {
+        if constexpr (requires { s.template describe<In>(*this, std::move(from)); }) {
+            return s.template describe<In>(*this, std::move(from));
+        } else if constexpr (is_stage_list<S>) {
+            s.each_options([&](const stage_options& o) { from = stage<In, In>("stage", o, from); });
+            return from;
+        } else {
+            return stage<In, Out>(kind_of(s), s.options, from, remark_of(s));
+        }
+    }
+
+    template <class S>
+    static std::string kind_of(const S&) {
+        if constexpr (requires { std::string(S::kind); }) {
+            return S::kind;
+        } else {
+            return is_source<S> ? "source" : is_sink<S> ? "sink" : "stage";
+        }
+    }
+    template <class F>
+    static std::string kind_of(const pipe_stage<F>&) {
+        return "pipe";
+    }
+    template <class Batch, class Weigh>
+    static std::string kind_of(const aggregate_stage<Batch, Weigh>&) {
+        return "aggregate";
+    }
+    template <class A>
+    static std::string kind_of(const own_aggregate_stage<A>&) {
+        return "aggregate";
+    }
+    static std::string kind_of(const disaggregate_stage&) { return "disaggregate"; }
+
+    template <class S>
+    static std::string remark_of(const S& s) {
+        if constexpr (requires { s.remark(); }) {
+            return s.remark();
+        } else {
+            static_cast<void>(s);
+            return {};
+        }
+    }
+    template <class Batch, class Weigh>
+    static std::string remark_of(const aggregate_stage<Batch, Weigh>& s) {
+        std::string text = s.size == SIZE_MAX ? "" : std::to_string(s.size);
+        const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
+        if (s.most != UINT64_MAX) add("weight " + std::to_string(s.most));
+        if (s.how.max_delay > duration(0)) add("within " + units::time(s.how.max_delay));
+        if (s.how.drop_last) add("full only");
+        return text;
+    }
+
+    static ends end_at(std::size_t place) {
+        ends one;
+        one.ends_.push_back({place, {}});
+        return one;
+    }
+
+    std::size_t enter(std::string name) {
+        const std::size_t here = result_.stages.size();
+        result_.branches.push_back({std::move(name), depth_++, here, here});
+        return result_.branches.size() - 1;
+    }
+    void leave(std::size_t branch) {
+        --depth_;
+        result_.branches[branch].end = result_.stages.size();
+    }
+
+    // Its type; with a number if there are several of the kind.
+    std::string name_of(const executor& ex) const {
+        std::vector<const executor*> alike;
+        std::size_t number = 0;
+        for (const executor* const each : executors_) {
+            if (each == nullptr) continue;
+            const executor& other = *each;
+            if (typeid(other) != typeid(ex) || std::ranges::find(alike, each) != alike.end()) continue;
+            alike.push_back(each);
+            if (each == &ex) number = alike.size();
+        }
+        std::string name = short_name(type_name(typeid(ex)));
+        return alike.size() > 1 ? name + " " + std::to_string(number) : name;
+    }
+    // weir's pools are templates, of which users write another name.
+    static std::string short_name(std::string name) {
+        const std::string_view from = "weir::basic_";
+        const std::string_view what = "<weir::detail::standard_platform>";
+        if (name.starts_with(from) && name.ends_with(what)) {
+            name = "weir::" + name.substr(from.size(), name.size() - from.size() - what.size());
+        }
+        return name;
+    }
+
+    pipeline_description result_;
+    std::vector<const executor*> executors_;  // one a stage
+    std::size_t depth_ = 0;
+};
+
+template <class P>
+inline constexpr bool begins_with_source = is_source<P>;
+template <class First, class... Rest>
+inline constexpr bool begins_with_source<pipeline<First, Rest...>> = is_source<First>;
+
+}  // namespace detail
+
+/// What a pipeline is made of: its stages, what they take and give, and how they hang together.
+///
+///     std::cout << weir::describe(pipeline);
+///
+/// \tparam In       what a part without a source is given: `describe<image>(decode | resize)`.
+/// \param pipeline  a pipeline, or a part of one; it need not have a sink.
+/// Lifetime: of the executors that it names, the types are asked for: they are still there.
+template <class In = void, detail::composable P>
+[[nodiscard]] pipeline_description describe(const P& pipeline) {
+    detail::description_builder to;
+    if constexpr (std::is_void_v<In>) {
+        constexpr bool begins = detail::begins_with_source<P>;
+        static_assert(begins, "weir: what a pipeline without a source is made of depends on the items that "
+                              "it is given: describe<Item>(pipeline)");
+        if constexpr (begins) to.whole(pipeline);
+    } else {
+        to.template rest<In>(pipeline, {});
+    }
+    return std::move(to).finish();
+}
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,185 @@
+// weir floor 17: one batch divided among branches, and put together again
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_SPLIT_HPP
+#define WEIR_SPLIT_HPP
+
+#include <weir/branch.hpp>
+#include <weir/channel.hpp>
+#include <weir/detail/tracked.hpp>
+#include <weir/executor.hpp>
+#include <weir/failure.hpp>
+#include <weir/pipeline.hpp>
+#include <weir/run_core.hpp>
+#include <weir/running_split.hpp>
+#include <weir/stage.hpp>
+#include <weir/stage_options.hpp>
+
+#include <cstddef>      // for std::size_t
+#include <memory>       // for std::make_shared
+#include <optional>     // for std::optional
+#include <string>       // for std::string
+#include <tuple>        // for std::tuple
+#include <type_traits>  // for std::decay_t
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
+
+namespace weir {
+
+/// Of `split`.
+struct split_options {
+    std::string name = "split";
+    /// Where the dividing and the joining run; null: where the run was started.
+    weir::executor* executor = nullptr;
+    /// Of the queue before each branch and of that behind the join, at least 1.
+    std::size_t capacity = 2;
+    split_order order = split_order::elements;
+    /// For how many batches the choice, or the joining, may fail: see `stage_options::max_failures`.
+    std::optional<failure_limit> max_failures = std::nullopt;
+};
+
+namespace detail {
+
+// Named so that the compiler's own messages read as sentences.
+template <class Batch>
+struct divided {
+    static constexpr bool fits = requires(Batch& b, typename Batch::value_type element) {
+        b.push_back(std::move(element));
+        b.begin();
+        b.end();
+    };
+    static_assert(fits,
+                  "weir: split divides containers with push_back, its branches are given such and give "
+                  "such, and this is none; the type is that of divided<...> in this message");
+};
+
+template <class F, class... Branches>
+struct split_stage : stage_base {
+    template <class G>
+    split_stage(G&& f, split_options o, Branches... parts)
+        : chooser(std::forward<G>(f)), order(o.order), branches(std::move(parts)...) {
+        options.name = std::move(o.name);
+        options.executor = o.executor;
+        options.capacity = o.capacity;
+        options.max_failures = o.max_failures;
+    }
+
+    // What one of the branches gives, of tracked parts.
+    template <class C, bool Fits>
+    struct parts_of {
+        using type = C;
+    };
+    template <class C>
+    struct parts_of<C, true> {
+        using type =
+            typename rejoined<typename Branches::template output<tracked<carried_value_t<C>>>...>::type;
+        static_assert(the_chooser<F>::template is_given<typename carried_value_t<C>::value_type>::fits &&
+                          divided<carried_value_t<type>>::fits,
+                      "weir: this split can't be; what is wrong is said above");
+    };
+    template <class C>
+    using part_of = typename parts_of<C, divided<carried_value_t<C>>::fits>::type;
+    template <class C>
+    using output = carry_t<C, carried_value_t<part_of<C>>>;
+
+    template <class Self, class Policy, class C>
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run,
+                                              channel<C, Policy>& in) {
+        run.check(self.options.concurrency == 1, self.options,
+                  "splits: it divides one batch after the other, its concurrency is 1");
+        return attach_all(std::forward<Self>(self), run, in, std::index_sequence_for<Branches...>());
+    }
+
+    static constexpr const char* kind = "split";
+    template <class C, class To>
+    typename To::ends describe(To& to, typename To::ends from) const {
+        const auto begin = to.template stage<C, C>("split", options, from);
+        typename To::ends all;
+        const auto add = [&](const auto& each) {
+            all += to.template branch<tracked<carried_value_t<C>>>(each.name, each.part, begin);
+        };
+        std::apply([&](const auto&... each) { (add(each), ...); }, branches);
+        stage_options join = options;
+        join.name += "_join";
+        return to.template stage<output<C>, output<C>>("join", join, all);
+    }
+
+    template <class Function>
+    void each_options(Function function) {
+        function(options);
+        std::apply([&](auto&... each) { (each.part.each_options(function), ...); }, branches);
+    }
+    template <class Function>
+    void each_options(Function function) const {
+        function(options);
+        std::apply([&](const auto&... each) { (each.part.each_options(function), ...); }, branches);
+    }
+
+    F chooser;
+    split_order order;
+    std::tuple<Branches...> branches;
+
+  private:
+    template <class Self, class Policy, class C, std::size_t... I>
+    static channel<output<C>, Policy>& attach_all(Self&& self, run_core<Policy>& run,
+                                                  channel<C, Policy>& in, std::index_sequence<I...>) {
+        using part = tracked<carried_value_t<C>>;
+        using about = typename carrier<C>::note;
+        stage_options named = self.options;
+        std::vector<channel<part, Policy>*> begins;
+        const auto add = [&](const std::string& name) {
+            named.name = name;
+            begins.push_back(&run.template add_queue<part>(named));
+        };
+        (add(std::get<I>(self.branches).name), ...);
+        const stage_options options = self.options;
+        const split_order order = self.order;
+        auto batches = std::make_shared<split_ledger<about>>();
+        run.add_stage(std::make_unique<running_split<F, C, Policy>>(
+                          run, options, F(std::forward<Self>(self).chooser),
+                          branch_names({std::get<I>(self.branches).name...}), in, begins, batches),
+                      {&in}, std::vector<const void*>(begins.begin(), begins.end()));
+        std::vector<channel<part_of<C>, Policy>*> ends;
+        (ends.push_back(
+             &attach_part(run, *begins[I], std::get<I>(std::forward<Self>(self).branches).part)),
+         ...);
+        named.name = options.name + "_join";
+        auto& out = run.template add_queue<output<C>>(named);
+        std::vector<const void*> inputs(ends.begin(), ends.end());
+        run.add_stage(std::make_unique<running_split_join<part_of<C>, output<C>, about, Policy>>(
+                          run, named, order, std::move(ends), out, std::move(batches)),
+                      std::move(inputs), {&out});
+        return out;
+    }
+};
+
+}  // namespace detail
+
+/// Divides each batch (a container with `push_back`) among branches, element by element, and puts what
+/// they make of their parts together again as one batch:
+///
+///     weir::split([](const doc& d) { return d.is_long() ? "long" : "short"; },
+///                 weir::branch("long", weir::pipe(chop)), weir::branch("short", weir::pipe(pack)))
+///
+/// \param chooser   called with each element, const; returns the branch's name, or its place from 0.
+/// \param branches  each is given one part of every batch, which may be empty, as an item; they all give
+///                  batches of one type. Whatever a branch gives for its part belongs to that batch.
+/// Order:    batches leave in the order in which they came; inside of them as `split_order` says. A batch of
+///           which nothing is left is dropped.
+/// Errors:   an exception from the chooser, and a branch that isn't there, fail the batch: see
+///           `split_options::max_failures`.
+template <class F, class... Branches>
+    requires(sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...))
+[[nodiscard]] auto split(F&& chooser, split_options options, Branches... branches) {
+    detail::branch_names::check({branches.name...});
+    return detail::split_stage<std::decay_t<F>, Branches...>(
+        std::forward<F>(chooser), std::move(options), std::move(branches)...);
+}
+template <class F, class... Branches>
+    requires(sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...))
+[[nodiscard]] auto split(F&& chooser, Branches... branches) {
+    return split(std::forward<F>(chooser), split_options(), std::move(branches)...);
+}
+
+}  // namespace weir
+
+#endif

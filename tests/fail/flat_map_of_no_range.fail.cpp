@@ -1,0 +1,9 @@
+// expect-error: weir: flat_map's function has to give a range, a generator or an async_generator
+// Only of a range there are elements to give.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/flat_map.hpp>
+#include <weir/pipeline.hpp>
+
+auto parts = weir::source({1, 2, 3}) | weir::flat_map([](int n) { return n; }) | weir::sink();
+
+int main() {}
