@@ -1,0 +1,52 @@
+// Shows changes while a pipeline runs: its statistics name the stage that is too slow, which then gets more
+// slots; a pause; and a larger queue. On virtual time, so that the figures are the same everywhere.
+#include <weir/pipeline.hpp>
+#include <weir/sleep.hpp>
+#include <weir/task.hpp>
+#include <weir/virtual_time.hpp>
+
+#include <iostream>
+#include <ranges>
+
+using namespace std::chrono_literals;
+
+weir::task<int> decode(int i) {
+    co_await weir::sleep_for(40ms);
+    co_return i;
+}
+
+int main() {
+    // clang-format off
+    auto pipeline = weir::source(std::views::iota(0))
+                  | weir::pipe(decode, {.name = "decode"})
+                  | weir::sink();
+    // clang-format on
+    weir::virtual_time time;
+    auto run = pipeline.start(time);
+    auto before = run.stats();
+    double slow = 0;
+    double fast = 0;
+
+    const auto rate_of = [&](int items) {
+        for (int i = 0; i < items; ++i) static_cast<void>(run.get());
+        const auto now = run.stats();
+        const auto lap = now - before;
+        before = now;
+        std::cout << lap.stages[1].rate() << " items a second with " << lap.stages[1].concurrency
+                  << " slot(s)\n";
+        return lap.stages[1].rate();
+    };
+
+    slow = rate_of(100);
+    run.set_concurrency("decode", 4);
+    run.set_capacity("decode", 8);
+    rate_of(20);  // until the queues have filled
+    fast = rate_of(100);
+
+    run.pause();  // what is under way ends; nothing new begins
+    run.resume();
+    std::cout << "stages:";
+    for (const auto& name : run.stages()) std::cout << ' ' << name;
+    std::cout << '\n';
+    return fast > 3.9 * slow ? 0 : 1;
+}
