@@ -682,3 +682,23 @@ TEST_CASE("several samplers can be merged, if they are at the same epoch, and ha
           "weir: the sources of this run begin with epochs 1 and 0; they can only be joined if they are at "
           "the same one");
 }
+
+TEST_CASE("a source is repeated as one stream, until there is nothing to repeat") {
+    virtual_time time;
+    const auto taken = [&time](auto&& source) {
+        auto run = (weir::source(source) | weir::aggregate(4) | weir::sink()).start(time);
+        return items::take_all(run);
+    };
+    CHECK(taken(weir::repeat(ints{1, 2, 3}, 3)) == nested{{1, 2, 3, 1}, {2, 3, 1, 2}, {3}});
+    CHECK(taken(weir::repeat(ints{1}, 0)).empty());
+    CHECK(taken(weir::repeat(ints())).empty());
+    const auto fewer = [](std::uint64_t n) { return ints(n < 3 ? 3 - n : 0, static_cast<int>(n)); };
+    CHECK(taken(weir::repeat(fewer)) == nested{{0, 0, 0, 1}, {1, 2}});
+    const auto slow = [](std::uint64_t n) -> weir::async_generator<int> {
+        for (int i = 0; i < 2; ++i) {
+            co_await weir::sleep_for(1ms);
+            co_yield static_cast<int>(n) * 10 + i;
+        }
+    };
+    CHECK(taken(weir::repeat(slow, 2)) == nested{{0, 1, 10, 11}});
+}

@@ -108,6 +108,60 @@ class items_of<epochs_of<Make>> {
     std::optional<inner> items_;
 };
 
+// The same as one stream, in which no end of an epoch is marked.
+template <class Make>
+struct repetitions_of {
+    epochs_of<Make> each;
+};
+
+template <class Make>
+class items_of<repetitions_of<Make>> {
+    using inner = items_of<epochs_of<Make>>;
+
+  public:
+    using item = carried_value_t<typename inner::item>;
+    static constexpr bool waits = inner::waits;
+
+    explicit items_of(repetitions_of<Make>&& from) : items_(std::move(from.each)) {}
+
+    std::optional<item> next()
+        requires(!waits)
+    {
+        std::optional<item> result;
+        bool more = true;
+        while (more && !result) {
+            auto got = items_.next();
+            more = take(got, result);
+        }
+        return result;
+    }
+    task<std::optional<item>> next(coroutine_env& env)
+        requires waits
+    {
+        std::optional<item> result;
+        bool more = true;
+        while (more && !result) {
+            auto pending = items_.next(env);
+            auto got = co_await std::move(pending);
+            more = take(got, result);
+        }
+        co_return result;
+    }
+
+  private:
+    // False at the end: also where a whole repetition gives nothing, as no other one ever will.
+    bool take(std::optional<typename inner::item>& got, std::optional<item>& result) {
+        if (!got) return false;
+        if (got->is_mark()) return std::exchange(gave_any_, false);
+        gave_any_ = true;
+        result.emplace(std::move(got->value()));
+        return true;
+    }
+
+    inner items_;
+    bool gave_any_ = false;  // in this repetition
+};
+
 // The draws of a sampler, up to an epoch.
 template <class Sampler>
 struct draws_of {
@@ -172,6 +226,14 @@ template <class Make>
                   "weir: epochs needs a function that gives a range or a generator, of the epoch's number or "
                   "of nothing, or a container that can be copied; this is neither");
     return detail::epochs_of<Make>{std::move(make), count};
+}
+
+/// The same again and again as one stream, whose parts nobody tells apart: `source(repeat(files, 3))`.
+///
+/// Ends: after `count` times; or with the first time that gives nothing.
+template <class Make>
+[[nodiscard]] auto repeat(Make make, std::uint64_t count = endless) {
+    return detail::repetitions_of<Make>{epochs(std::move(make), count)};
 }
 
 /// The draws of a sampler, as a source of epochs from which a run can be resumed (`run::checkpoint`):
