@@ -106,7 +106,8 @@ class merge_rule {
     bool is_shut() const noexcept { return shut_; }
 
   private:
-    // An input has no turns until it has something again. Who is left begins evenly: what it had saved, or owed, was theirs.
+    // An input has no turns until it has something again. Who is left begins evenly: what it had saved, or
+    // owed, was theirs.
     void drop_out(std::size_t input) noexcept {
         std::fill(credit_.begin(), credit_.end(), 0);
         if (turn_ == input) next_turn();
