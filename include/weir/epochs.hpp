@@ -66,8 +66,6 @@ class items_of<epochs_of<Make>> {
 
     explicit items_of(epochs_of<Make>&& from) : from_(std::move(from)) {}
 
-    void introduce(run_context& run) { run.introduce(0, nullptr); }
-
     std::optional<item> next()
         requires(!waits)
     {

@@ -110,8 +110,8 @@ class run_context : public root_owner {
     // The first epoch of the source, where it has epochs.
     std::uint64_t first_epoch() const noexcept { return first_epoch_; }
 
-    // A source has epochs, from `first` on, and may keep the books of what the consumer has taken. With
-    // several there is no one place from which all could go on.
+    // A source has epochs, from `first` on, and keeps the books of what the consumer has taken. With
+    // several such there is no one place from which all could go on.
     void introduce(std::uint64_t first, std::shared_ptr<progress_listener> progress) {
         if (std::exchange(has_epochs_, true)) {
             if (first != first_epoch_) {
