@@ -85,6 +85,19 @@ TEST_CASE("what was seen before the thief was idle proves nothing") {
     }
 }
 
+TEST_CASE("a worker that looks slow for 5 us, because it fetches what the thief had, is left alone") {
+    scene s;
+    s.queue_all();
+    CHECK(s.watch(8, 7) == nullptr);
+    CHECK(s.watch(20, 100) == nullptr);
+}
+
+TEST_CASE("a worker that keeps looking a little slow is helped") {
+    scene s;
+    s.queue_all();
+    CHECK(s.watch(20, 7) == &s.items[0]);
+}
+
 TEST_CASE("a verdict is good for so many thefts, then it is looked into again") {
     scene s;
     s.watch(100, 1);
