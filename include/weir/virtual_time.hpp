@@ -7,17 +7,16 @@
 #include <weir/deadlock.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/parking_place.hpp>
-#include <weir/detail/platform.hpp>
 #include <weir/detail/spin_lock.hpp>
 #include <weir/executor.hpp>
 #include <weir/timer.hpp>
+#include <weir/virtual_clock.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
 #include <deque>      // for std::deque
 #include <mutex>      // for std::lock_guard
-#include <stdexcept>  // for std::runtime_error
 #include <string>     // for std::string
 #include <utility>    // for std::swap
 
@@ -51,22 +50,16 @@ class virtual_time final : public executor {
 
     void add(timer& t) noexcept override {
         const std::lock_guard guard(lock_);
-        if (timers_.add(t)) {
-            if (works(t)) ++working_timers_;
-        } else {
-            make_ready(t.waiter());
-        }
+        if (!clock_.add(t)) make_ready(t.waiter());
     }
 
     void cancel(timer& t) noexcept override {
         const std::lock_guard guard(lock_);
-        if (!timers_.cancel(t, now())) return;
-        if (works(t)) --working_timers_;
-        make_ready(t.waiter());
+        if (clock_.cancel(t)) make_ready(t.waiter());
     }
 
     [[nodiscard]] time_point now() const noexcept override {
-        return time_point(duration(now_.load(std::memory_order_relaxed)));
+        return clock_.now();
     }
 
     /// Runs until nothing is ready and no timer is left.
@@ -82,14 +75,14 @@ class virtual_time final : public executor {
     void run_until(time_point t) {
         while (step(t)) {
         }
-        if (t > now()) set(t);
+        if (t > now()) clock_.set(t);
     }
 
     bool drive(detail::parker& done, time_point limit) override {
         static_cast<void>(done);
         if (step(limit)) return true;
         if (limit == time_point::max()) throw_deadlock(describe_waiters());
-        if (limit > now()) set(limit);
+        if (limit > now()) clock_.set(limit);
         return true;
     }
 
@@ -107,36 +100,15 @@ class virtual_time final : public executor {
         std::coroutine_handle<> next;
         {
             const std::lock_guard guard(lock_);
-            if (ready_.empty() && !advance(limit)) return false;
+            if (ready_.empty() &&
+                !clock_.advance(limit, [this](std::coroutine_handle<> h) { make_ready(h); })) {
+                return false;
+            }
             next = ready_.front();
             ready_.pop_front();
         }
         resume(next);
         return true;
-    }
-
-    // Fires what is due at the earliest instant, one timer_order at a time: `before_all` runs to
-    // quiescence before the rest of the instant is ready.
-    bool advance(time_point limit) noexcept {
-        const timer* const first = timers_.next();
-        if (first == nullptr || first->deadline() == time_point::max()) return false;
-        if (working_timers_ == 0 && limit == time_point::max()) return false;
-        const time_point at = first->deadline() < now() ? now() : first->deadline();
-        if (at >= limit) return false;
-        set(at);
-        const timer_order order = first->order();
-        while (!timers_.empty() && timers_.next()->deadline() <= at &&
-               timers_.next()->order() == order) {
-            timer* const due = timers_.pop_due(at);
-            if (works(*due)) --working_timers_;
-            make_ready(due->waiter());
-        }
-        return true;
-    }
-
-    // A mere watcher, or one that never fires, keeps no time going.
-    static bool works(const timer& t) noexcept {
-        return t.order() == timer_order::normal && t.deadline() != time_point::max();
     }
 
     void make_ready(std::coroutine_handle<> h) noexcept {
@@ -149,10 +121,6 @@ class virtual_time final : public executor {
         const std::size_t i =
             static_cast<std::size_t>((random_ * 0x2545f4914f6cdd1dULL) >> 33) % ready_.size();
         std::swap(ready_[i], ready_.back());
-    }
-
-    void set(time_point t) noexcept {
-        now_.store(t.time_since_epoch().count(), std::memory_order_relaxed);
     }
 
     std::string describe_waiters() const {
@@ -169,10 +137,8 @@ class virtual_time final : public executor {
 
     detail::spin_lock lock_;
     std::deque<std::coroutine_handle<>> ready_;
-    timer_queue timers_;
-    std::size_t working_timers_ = 0;  // of those, the ones that keep time going
+    detail::virtual_clock clock_;
     detail::parking_registry places_;
-    detail::standard_platform::atomic<std::int64_t> now_{0};
     std::uint64_t random_;
 };
 

@@ -84,6 +84,7 @@
 #include <weir/transform.hpp>
 #include <weir/turnstile.hpp>
 #include <weir/version.hpp>
+#include <weir/virtual_clock.hpp>
 #include <weir/virtual_time.hpp>
 #include <weir/waiting_room.hpp>
 #include <weir/weighted_sampler.hpp>
