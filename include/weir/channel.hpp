@@ -241,7 +241,17 @@ class channel final : public detail::channel_store<T, Policy> {
         channel_stats s;
         {
             const both_ends held(*this);
-            core::fill(s);
+            core::fill(s, core::reading(nullptr));
+        }
+        return s;
+    }
+
+    // The same, as if it were that instant; of a queue in which nothing has happened since.
+    channel_stats stats_until(std::int64_t now) {
+        channel_stats s;
+        {
+            const both_ends held(*this);
+            core::fill(s, now);
         }
         return s;
     }

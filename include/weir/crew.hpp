@@ -67,8 +67,9 @@ class crew {
     // have in hand. Nothing happens in a stage that has ended.
     void set_concurrency(std::size_t concurrency);
 
-    // All slots at one instant, so that their states sum to slots x elapsed.
-    void add_times(stage_stats& s) const;
+    // All slots at one instant, `until` or what happened after it, so that their states sum to
+    // slots x elapsed.
+    void add_times(stage_stats& s, std::int64_t until) const;
 
     // Destroys a worker that can never go on, with what it waits for. False if there is none.
     bool abandon_one() noexcept {
@@ -142,7 +143,10 @@ class crew {
   private:
     std::unique_ptr<slot> make_slot(std::size_t index) const {
         if constexpr (Policy::statistics) {
-            return std::make_unique<slot>(name_, index, run_.home(), run_.home().exclusive());
+            const bool alone = run_.home().exclusive();
+            auto s = std::make_unique<slot>(name_, index, run_.home(), alone);
+            if (alone) s->reserve();
+            return s;
         } else {
             return std::make_unique<slot>(name_, index, run_.home());
         }
@@ -226,14 +230,14 @@ void crew<Policy>::add_slot() {
 }
 
 template <class Policy>
-void crew<Policy>::add_times(stage_stats& s) const {
+void crew<Policy>::add_times(stage_stats& s, [[maybe_unused]] std::int64_t until) const {
     const std::lock_guard guard(lock_);
     s.name = name_;
     s.concurrency = concurrency_;
     s.slots.resize(slots_.size());
     if constexpr (Policy::statistics) {
         for (const auto& each : slots_) each->lock();
-        std::int64_t at = now();
+        std::int64_t at = until;
         for (const auto& each : slots_) at = std::max(at, each->last_transition());
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             const auto& spent = slots_[i]->spent_until(at);

@@ -8,7 +8,6 @@
 #include <weir/deadlock.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/platform.hpp>
-#include <weir/detail/spin_lock.hpp>
 #include <weir/executor.hpp>
 #include <weir/checkpoint.hpp>
 #include <weir/failure.hpp>
@@ -25,9 +24,8 @@
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint64_t
 #include <exception>  // for std::exception_ptr
-#include <memory>     // for std::unique_ptr, std::shared_ptr
+#include <memory>     // for std::unique_ptr
 #include <mutex>      // for std::lock_guard, std::mutex
-#include <new>        // for std::bad_alloc
 #include <optional>   // for std::optional
 #include <stdexcept>  // for std::invalid_argument
 #include <string>     // for std::string
@@ -43,7 +41,7 @@ class any_queue {
     virtual ~any_queue() = default;
     virtual void begin(std::int64_t now) noexcept = 0;
     virtual void cancel() noexcept = 0;
-    virtual channel_stats stats() = 0;
+    virtual channel_stats stats(std::int64_t until) = 0;
     virtual void set_capacity(std::size_t capacity) = 0;
     virtual void set_budget(byte_budget* budget, std::uint64_t sources) noexcept = 0;
     virtual std::uint64_t sources() const noexcept = 0;
@@ -58,7 +56,7 @@ class queue_of final : public any_queue {
         : channel(capacity, clock, std::move(name)) {}
     void begin(std::int64_t now) noexcept override { channel.begin(now); }
     void cancel() noexcept override { channel.cancel(); }
-    channel_stats stats() override { return channel.stats(); }
+    channel_stats stats(std::int64_t until) override { return channel.stats_until(until); }
     void set_capacity(std::size_t capacity) override { channel.set_capacity(capacity); }
     void set_budget(byte_budget* budget, std::uint64_t sources) noexcept override {
         channel.set_budget(budget, sources);
@@ -219,15 +217,16 @@ class run_core final : public run_context {
     }
 
     pipeline_stats stats() const {
-        if (const auto last = frozen()) return *last;
+        const std::int64_t end = frozen_at_.load(std::memory_order_acquire);
+        const auto until = [&] { return end != running ? end : now(); };
         pipeline_stats s;
-        for (const auto& stage : stages_) s.stages.push_back(stage->stats());
-        for (const auto& queue : queues_) s.channels.push_back(queue->stats());
+        for (const auto& stage : stages_) s.stages.push_back(stage->stats(until()));
+        for (const auto& queue : queues_) s.channels.push_back(queue->stats(until()));
         {
             const std::lock_guard guard(capacities_);
             if (merged_sink_) split_sink(s);
         }
-        s.elapsed = home().now() - begin_;
+        s.elapsed = duration(until()) - begin_.time_since_epoch();
         return s;
     }
 
@@ -235,13 +234,10 @@ class run_core final : public run_context {
     // that ended it, and some are still at work.
     void freeze() noexcept {
         if (!have_all_left()) return;
-        try {
-            auto now = std::make_shared<const pipeline_stats>(stats());
-            const std::lock_guard guard(lock_);
-            if (!final_) final_ = std::move(now);
-        } catch (const std::bad_alloc&) {
-            // Then they go on; the figures stay right, the rates sink with time.
-        }
+        std::int64_t expected = running;
+        // release; pairs with stats()
+        frozen_at_.compare_exchange_strong(expected, now(), std::memory_order_release,
+                                           std::memory_order_relaxed);
     }
 
   private:
@@ -300,10 +296,7 @@ class run_core final : public run_context {
         s.channels.push_back(behind);
     }
 
-    std::shared_ptr<const pipeline_stats> frozen() const noexcept {
-        const std::lock_guard guard(lock_);
-        return final_;
-    }
+    std::int64_t now() const noexcept { return home().now().time_since_epoch().count(); }
 
     void join() noexcept {
         while (!done_.is_set()) {
@@ -361,8 +354,8 @@ class run_core final : public run_context {
     bool started_ = false;
     bool joined_ = false;
     standard_platform::atomic<bool> ended_{false};  // a consumer has seen it
-    mutable spin_lock lock_;  // guards final_
-    std::shared_ptr<const pipeline_stats> final_;
+    static constexpr std::int64_t running = INT64_MIN;
+    standard_platform::atomic<std::int64_t> frozen_at_{running};  // until when the statistics go
     standard_platform::atomic<std::size_t> left_{0};
     parker done_;
     // Destroyed in reverse: the callback first, then coroutines, then the queues that they use.

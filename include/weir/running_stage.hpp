@@ -41,12 +41,12 @@ class running_stage : public crew<Policy> {
     // Before its workers start. False: a hook threw, and the run fails.
     bool announce() noexcept;
 
-    stage_stats stats() const {
+    stage_stats stats(std::int64_t until) const {
         stage_stats s;
         s.kind = kind_;
         s.inputs = inputs_;
         s.outputs = outputs_;
-        this->add_times(s);
+        this->add_times(s, until);
         return s;
     }
 

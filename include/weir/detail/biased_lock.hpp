@@ -36,6 +36,11 @@ class basic_biased_lock {
     basic_biased_lock(const basic_biased_lock&) = delete;
     basic_biased_lock& operator=(const basic_biased_lock&) = delete;
 
+    // Before any thread uses it: as a rule it will be this one.
+    void reserve() noexcept {
+        if (Platform::has_heavy_fence()) owner_.store(record::acquire(), std::memory_order_relaxed);
+    }
+
     // Holds the lock for as long as it lives, on one thread.
     class [[nodiscard]] guard {
       public:

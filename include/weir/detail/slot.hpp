@@ -70,6 +70,9 @@ class slot {
     // channel's `recall`, for a get that waits already.
     standard_platform::atomic<bool> recalled{false};
 
+    // Before any thread uses it: as a rule it will be this one.
+    void reserve() noexcept { lock_.reserve(); }
+
     // For snapshots. Locked together by stage, then settled at one instant.
     void lock() noexcept { holder_ = lock_.enter(); }
     void unlock() noexcept { lock_.leave(holder_); }
