@@ -147,6 +147,7 @@ class channel_core : public parking_place {
     // so many operations, and for a slot after so long since it last got its thread, it goes to the
     // end of its executor's queue instead.
     static bool uses_up_turn(side line, std::uint64_t count, const slot* measured) noexcept {
+        if constexpr (ends_every_turn<Policy>) return true;
         // The ends take turns, for a coroutine that puts and gets.
         constexpr std::uint64_t most_without_waiting = 127;
         const std::uint64_t turn = line == side::put ? most_without_waiting / 2 : 0;
@@ -212,6 +213,10 @@ class channel_core : public parking_place {
     channel_core(std::size_t capacity, executor* clock, std::string name)
         : bound_(clock != nullptr), capacity_(capacity), clock_(clock), name_(std::move(name)) {
         check(capacity);
+        if (clock != nullptr && clock->exclusive()) {
+            put_end_.lock.reserve();
+            get_end_.lock.reserve();
+        }
         if constexpr (Policy::statistics) {
             if (bound_) meter_.start(reading(nullptr));
         }
@@ -290,7 +295,7 @@ class channel_core : public parking_place {
         }
     }
 
-    void fill(channel_stats& s) noexcept {
+    void fill(channel_stats& s, [[maybe_unused]] std::int64_t now) noexcept {
         s.name = name_;
         s.capacity = capacity_;
         s.num_put = put_end_.count.load(std::memory_order_relaxed) - put_marks_;
@@ -303,7 +308,7 @@ class channel_core : public parking_place {
             s.put_waits = with_the_rest(histogram(meter_.puts.waits), s.num_put);
             s.get_waits = with_the_rest(histogram(meter_.gets.waits), s.num_get);
             if (!meter_.started()) return;
-            meter_.settle(reading(nullptr));
+            meter_.settle(now);
             s.elapsed = duration(meter_.elapsed());
             s.empty = duration(meter_.empty());
             s.put_wait = duration(meter_.puts.wait);

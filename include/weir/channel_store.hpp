@@ -50,8 +50,23 @@ class channel_store : public channel_core<Policy> {
         return waited;
     }
 
-  protected:
+    const char* contradiction() const noexcept override {
+        const std::size_t size = core::size();
+        const waiter* const putter = putters_.front();
+        if (size > ring_.places()) return "more items are in a channel than it has places";
+        if (getters_.front() != nullptr && size != 0) {
+            return "somebody waits to get from a channel that has an item";
+        }
+        if (putter != nullptr && size < capacity_ && fits(size, *static_cast<const T*>(putter->item))) {
+            return "somebody waits to put into a channel that has room";
+        }
+        if (closed_ && (putter != nullptr || getters_.front() != nullptr)) {
+            return "somebody waits on a channel that is closed";
+        }
+        return nullptr;
+    }
 
+  protected:
     // ---- under no lock --------------------------------------------------------------------------
 
     bool put_alone(T& item) noexcept {

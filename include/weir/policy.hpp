@@ -41,6 +41,14 @@ template <class Policy>
     requires requires { Policy::histograms; }
 inline constexpr bool keeps_histograms<Policy> = Policy::statistics && Policy::histograms;
 
+// In a simulation each operation on a channel may be followed by any other coroutine's, also one that
+// needn't wait.
+template <class Policy>
+inline constexpr bool ends_every_turn = false;
+template <class Policy>
+    requires requires { Policy::every_operation_ends_a_turn; }
+inline constexpr bool ends_every_turn<Policy> = Policy::every_operation_ends_a_turn;
+
 }  // namespace detail
 
 }  // namespace weir

@@ -71,6 +71,13 @@ class waiting_room final : public parking_place {
         }
     }
 
+    const char* contradiction() const noexcept override {
+        for (const visitor* v = first_; v != nullptr; v = v->next) {
+            if (rule_.ask(v->what) != admission::wait) return "somebody waits who may go";
+        }
+        return nullptr;
+    }
+
   private:
     struct visitor {
         visitor(ticket t, slot& whose) noexcept : what(std::move(t)), who(&whose) {}

@@ -20,6 +20,10 @@ class parking_place {
     // Appends one line for each coroutine that waits here: who, for what, on what.
     virtual void describe_waiters(std::string& report) const = 0;
 
+    // On the one thread that uses it, between two operations: a sentence that says what can't be, or
+    // null if all is in order.
+    virtual const char* contradiction() const noexcept = 0;
+
   protected:
     bool watched() const noexcept { return registry_ != nullptr; }
     inline ~parking_place();
@@ -58,6 +62,18 @@ class parking_registry {
 
     void describe_waiters(std::string& report) const {
         for (const parking_place* p = first_; p != nullptr; p = p->next_) p->describe_waiters(report);
+    }
+
+    // What the first one says that has something to say, and who that is.
+    std::string contradiction() const {
+        for (const parking_place* p = first_; p != nullptr; p = p->next_) {
+            if (const char* const what = p->contradiction()) {
+                std::string report = what;
+                p->describe_waiters(report);
+                return report;
+            }
+        }
+        return {};
     }
 
   private:

@@ -1,0 +1,19 @@
+// weir floor 2: the policy of channels and runs whose every operation is a step of its own
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_SIMULATION_STEPWISE_HPP
+#define WEIR_SIMULATION_STEPWISE_HPP
+
+#include <weir/policy.hpp>
+
+namespace weir::simulation {
+
+/// As `summed`, and after every `put` and `get` any other coroutine may go on, also after those that need
+/// not wait: `pipeline.start<weir::simulation::stepwise>(world)`, `channel<T, stepwise>`. So a simulation
+/// reaches the schedules of several threads, as far as they differ in the order of operations.
+struct stepwise : summed {
+    static constexpr bool every_operation_ends_a_turn = true;
+};
+
+}  // namespace weir::simulation
+
+#endif

@@ -1,0 +1,215 @@
+// weir floor 5: an executor on virtual time in which each step is a decision
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_SIMULATION_WORLD_HPP
+#define WEIR_SIMULATION_WORLD_HPP
+
+#include <weir/clock.hpp>
+#include <weir/deadlock.hpp>
+#include <weir/detail/parker.hpp>
+#include <weir/detail/parking_place.hpp>
+#include <weir/executor.hpp>
+#include <weir/simulation/decisions.hpp>
+#include <weir/timer.hpp>
+#include <weir/virtual_clock.hpp>
+
+#include <algorithm>   // for std::stable_sort
+#include <coroutine>   // for std::coroutine_handle
+#include <cstddef>     // for std::size_t
+#include <functional>  // for std::function
+#include <span>        // for std::span
+#include <stdexcept>   // for std::runtime_error
+#include <string>      // for std::string
+#include <utility>     // for std::move
+#include <vector>      // for std::vector
+
+namespace weir::simulation {
+
+/// What a scenario demanded, and what was not so.
+class failed_check : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Where one schedule of a scenario happens: an executor on virtual time. What runs next, of all that is
+/// ready, is a decision of the schedule (see `explore`). After every step all channels that
+/// somebody waits on, and all that `always` was given, are looked at.
+///
+/// Threads: one, all of it; nothing may be posted from another. Stages that ask for an executor of
+///          their own run here all the same.
+/// The thread of the scenario, when it waits for something that has come, may go on at once or
+///          later: that is a decision, too.
+/// Errors: as on `virtual_time`, `deadlock_error` from what waits for ever.
+/// Lifetime: that of the scenario's call.
+class world final : public executor {
+  public:
+    explicit world(detail::decisions& decisions, std::size_t most_steps = 100'000)
+        : decisions_(&decisions), most_steps_(most_steps) {}
+
+    void post(std::coroutine_handle<> h) noexcept override { ready_.push_back(h.address()); }
+
+    void add(timer& t) noexcept override {
+        if (!clock_.add(t)) post(t.waiter());
+    }
+    void cancel(timer& t) noexcept override {
+        if (clock_.cancel(t)) post(t.waiter());
+    }
+    [[nodiscard]] time_point now() const noexcept override { return clock_.now(); }
+
+    bool drive(weir::detail::parker& done, time_point limit) override {
+        shift here(*this);
+        while (!done.is_set() || !thread_goes_on()) {
+            if (step(here, limit)) continue;
+            if (limit == time_point::max()) throw_deadlock();
+            if (limit > now()) clock_.set(limit);
+            return true;
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool exclusive() const noexcept override { return true; }
+
+    bool watch(weir::detail::parking_place& place) noexcept override {
+        places_.add(place);
+        return true;
+    }
+
+    /// A number below `n` that is part of the schedule: drawn, replayed and shrunk with it, and where all
+    /// schedules are tried, every number is.
+    /// \param n  at least 1.
+    [[nodiscard]] std::size_t draw(std::size_t n) {
+        if (n == 0) throw std::invalid_argument("weir: draw(0): there is no number below 0");
+        return decisions_->choose(n);
+    }
+
+    /// Throws `failed_check` unless `right`. `what`: the demand, as a sentence.
+    static void check(bool right, const char* what) {
+        if (!right) throw failed_check(what);
+    }
+
+    /// Called after every step, until the scenario ends: throws what is wrong. The first such exception
+    /// is the schedule's failure; what follows isn't looked at any more.
+    void always(std::function<void()> invariant) { invariants_.push_back(std::move(invariant)); }
+
+    /// Called between the steps `step` - 1 and `step`, counted from 0; at once if that is over. With
+    /// `draw` for the step, something happens at each point of each schedule: a stop, a close, a time-out.
+    void at_step(std::size_t step, std::function<void()> action) {
+        if (step <= steps_) return action();
+        actions_.push_back({step, std::move(action)});
+        std::stable_sort(actions_.begin(), actions_.end(),
+                         [](const planned& a, const planned& b) { return a.step > b.step; });
+        next_action_ = actions_.back().step;
+    }
+
+    /// How many coroutines have been resumed until now.
+    [[nodiscard]] std::size_t steps() const noexcept { return steps_; }
+
+    /// Runs until nothing is ready and no timer is left.
+    void run() {
+        shift here(*this);
+        while (step(here, time_point::max())) {
+        }
+    }
+
+    // What went wrong without an exception in the scenario; empty: nothing.
+    const std::string& broken() const noexcept { return broken_; }
+    // After the scenario: what it left behind.
+    std::string left_behind() const {
+        if (ready_.empty()) return {};
+        return std::to_string(ready_.size()) +
+               (ready_.size() == 1 ? " coroutine was" : " coroutines were") +
+               " still ready to run when the scenario ended";
+    }
+
+  private:
+    struct planned {
+        std::size_t step;
+        std::function<void()> action;
+    };
+
+    // Its own turn, among those that are ready.
+    bool thread_goes_on() {
+        if (ready_.empty()) return true;
+        ready_.insert(ready_.begin(), this);
+        const std::size_t next = decisions_->choose(std::span<void* const>(ready_));
+        ready_.erase(ready_.begin());
+        if (next == 0) return true;
+        chosen_ = next;
+        return false;
+    }
+
+    // Resumes one coroutine, or moves the clock. False: there is neither before `limit`.
+    bool step(shift& here, time_point limit) {
+        if (ready_.empty() &&
+            !clock_.advance(limit, [this](std::coroutine_handle<> h) { post(h); })) {
+            return false;
+        }
+        if (steps_ >= most_steps_) {
+            break_off("the schedule has " + std::to_string(most_steps_) +
+                      " steps and goes on; raise most_steps if it should");
+            throw deadlock_error("weir: " + broken_);
+        }
+        if (steps_ == next_action_) act();
+        if (ready_.empty()) return true;  // the action ran it
+        std::size_t next = std::exchange(chosen_, 0);
+        next = next != 0 && next <= ready_.size() ? next - 1
+                                                  : decisions_->choose(std::span<void* const>(ready_));
+        const auto h = std::coroutine_handle<>::from_address(ready_[next]);
+        ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(next));
+        ++steps_;
+        here.resume(h);
+        if (broken_.empty()) look();
+        return true;
+    }
+
+    void act() {
+        while (!actions_.empty() && actions_.back().step == steps_) {
+            const std::function<void()> action = std::move(actions_.back().action);
+            actions_.pop_back();
+            next_action_ = actions_.empty() ? never : actions_.back().step;
+            action();
+        }
+    }
+
+    // Not to be thrown from here: who drives may be a destructor.
+    void look() {
+        if (std::string what = places_.contradiction(); !what.empty()) break_off(std::move(what));
+        for (const auto& invariant : invariants_) {
+            try {
+                invariant();
+            } catch (const std::exception& e) {
+                break_off(e.what());
+            } catch (...) {
+                break_off("an invariant threw something that is no std::exception");
+            }
+        }
+    }
+    void break_off(std::string what) {
+        if (broken_.empty()) broken_ = "after step " + std::to_string(steps_) + ": " + std::move(what);
+    }
+
+    [[noreturn]] void throw_deadlock() const {
+        std::string waiters;
+        places_.describe_waiters(waiters);
+        throw deadlock_error("weir: deadlock: nothing can run, no timer is left, and somebody waits:" +
+                             (waiters.empty() ? std::string("\n  for something other than a channel")
+                                              : waiters));
+    }
+
+    static constexpr std::size_t never = static_cast<std::size_t>(-1);
+
+    detail::decisions* decisions_;
+    const std::size_t most_steps_;
+    std::vector<void*> ready_;  // in the order in which they became so
+    std::size_t chosen_ = 0;    // which one goes next, from 1; 0: not decided yet
+    weir::detail::virtual_clock clock_;
+    weir::detail::parking_registry places_;
+    std::size_t steps_ = 0;
+    std::vector<planned> actions_;  // the next one last
+    std::size_t next_action_ = never;
+    std::vector<std::function<void()>> invariants_;
+    std::string broken_;
+};
+
+}  // namespace weir::simulation
+
+#endif
