@@ -58,6 +58,12 @@ class merge_rule {
     }
 
     admission ask(const merge_ticket& t) noexcept {
+        const admission answer = judge(t);
+        const bool alone = t.mark || order_ != merge_order::arrival;
+        if (answer == admission::go && alone) busy_ = true;
+        return answer;
+    }
+    admission judge(const merge_ticket& t) const noexcept {
         if (shut_) return admission::refused;
         if (t.mark) {
             if (t.epoch < epoch_) return admission::refused;  // another input's went on for all
@@ -74,10 +80,7 @@ class merge_rule {
             } else if (turn_ != t.input) {
                 return admission::wait;
             }
-        } else {
-            return admission::go;
         }
-        busy_ = true;
         return admission::go;
     }
 

@@ -22,8 +22,9 @@ enum class admission : std::uint8_t { wait, go, refused };
 
 // `Rule` is a value with
 //     admission ask(const ticket&) const noexcept;
-// which, with all that changes it, is only used under the room's lock. Whoever changes it does so by
-// `update`, which then wakes all whom it lets go or refuses, in the order of their coming.
+// or one that isn't const, as to let go changes the rule, and a `judge` that is const and says the same. It
+// is only used under the room's lock, with all that changes it. Whoever changes it does so by `update`,
+// which then wakes all whom it lets go or refuses, in the order of their coming.
 template <class Rule>
 class waiting_room final : public parking_place {
   public:
@@ -73,7 +74,7 @@ class waiting_room final : public parking_place {
 
     const char* contradiction() const noexcept override {
         for (const visitor* v = first_; v != nullptr; v = v->next) {
-            if (rule_.ask(v->what) != admission::wait) return "somebody waits who may go";
+            if (judge(v->what) != admission::wait) return "somebody waits who may go";
         }
         return nullptr;
     }
@@ -103,6 +104,14 @@ class waiting_room final : public parking_place {
         (v.next == nullptr ? last_ : v.next->previous) = v.previous;
         v.next = v.previous = nullptr;
         v.linked = false;
+    }
+
+    admission judge(const ticket& t) const noexcept {
+        if constexpr (requires(const Rule& r) { r.judge(t); }) {
+            return rule_.judge(t);
+        } else {
+            return rule_.ask(t);
+        }
     }
 
     // Takes out those who need not wait any more; returns them in a row.
