@@ -55,8 +55,8 @@ inline constexpr bool is_copyable<pipeline<Stages...>> = (is_copyable<Stages> &&
 
 template <class P>
 inline constexpr bool is_stage_list = false;
-template <class T>
-inline constexpr bool is_stage_list<stage_list<T>> = true;
+template <class T, class Policies>
+inline constexpr bool is_stage_list<stage_list<T, Policies>> = true;
 
 // What stands to the left or right of `|`.
 template <class P>

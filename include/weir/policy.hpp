@@ -32,6 +32,10 @@ struct unmeasured {
     static constexpr bool histograms = false;
 };
 
+/// Several of them, for what has to be compiled for each: see `stage_list`.
+template <class...>
+struct policies {};
+
 namespace detail {
 
 // A policy that doesn't say keeps histograms, if it measures anything.

@@ -12,7 +12,7 @@
 #include <concepts>  // for std::same_as
 #include <functional>  // for std::function
 #include <memory>    // for std::unique_ptr
-#include <type_traits>  // for std::is_copy_constructible_v
+#include <type_traits>  // for std::is_copy_constructible_v, std::remove_cvref_t
 #include <utility>   // for std::move
 #include <vector>    // for std::vector
 
@@ -41,8 +41,11 @@ struct the_list_of {
 ///     for (const auto& name : names) filters.add(weir::pipe(filter(name), {.name = name}));
 ///     auto p = weir::source(images) | filters | weir::sink();
 ///
-/// A pipeline that is known when it is compiled needs no list. Cost: none while it runs.
-template <class T>
+/// A pipeline that is known when it is compiled needs no list. Cost: none while it runs; each stage is
+/// compiled for each policy that a run of it may have.
+///
+/// \tparam Policies  those: `stage_list<image, weir::policies<weir::unmeasured>>`.
+template <class T, class Policies = policies<measured, summed, unmeasured>>
 class stage_list {
   public:
     stage_list() = default;
@@ -78,8 +81,13 @@ class stage_list {
     template <class Self, class Policy, class C>
     static channel<C, Policy>& attach(Self&& self, detail::run_core<Policy>& run,
                                       channel<C, Policy>& in) {
+        constexpr bool known = each_of<Policies>::template has<Policy>;
+        static_assert(known, "weir: a stage_list runs with the policies that it was made for: "
+                             "stage_list<T, weir::policies<...>>, if not with those that the library has");
         channel<C, Policy>* last = &in;
-        for (const auto& stage : self.stages_) last = &stage->attach(run, *last);
+        if constexpr (known) {
+            for (const auto& stage : self.stages_) last = &stage->attach(run, *last);
+        }
         return *last;
     }
 
@@ -99,8 +107,9 @@ class stage_list {
     template <class C, class Policy>
     class attachable {
       public:
-        virtual channel<C, Policy>& attach(detail::run_core<Policy>& run,
-                                           channel<C, Policy>& in) const = 0;
+        using run = detail::run_core<Policy>;
+        using queue = channel<C, Policy>;
+        virtual queue& attach(run&, queue& in) const = 0;
 
       protected:
         ~attachable() = default;
@@ -114,50 +123,43 @@ class stage_list {
         // Of the stages inside of it, too.
         virtual void each_options(const std::function<void(stage_options&)>& function) = 0;
     };
-    using items_with_epochs = detail::tracked<T>;
-    using any_stage = all_of<attachable<T, measured>, attachable<T, summed>, attachable<T, unmeasured>,
-                             attachable<items_with_epochs, measured>,
-                             attachable<items_with_epochs, summed>,
-                             attachable<items_with_epochs, unmeasured>>;
 
-    template <class S>
-    class holder final : public any_stage {
+    // `Whole` does for each of the interfaces what its stage does.
+    template <class Whole, class Any, class... Interfaces>
+    class attached_by : public Any {};
+    template <class Whole, class Any, class First, class... Rest>
+    class attached_by<Whole, Any, First, Rest...> : public attached_by<Whole, Any, Rest...> {
       public:
-        explicit holder(S stage) : stage_(std::move(stage)) {}
-        std::unique_ptr<any_stage> copy() const override { return std::make_unique<holder>(stage_); }
-        void each_options(const std::function<void(stage_options&)>& function) override {
-            stage_.each_options(function);
+        typename First::queue& attach(typename First::run& to, typename First::queue& in) const override {
+            const auto& stage = static_cast<const Whole&>(*this).stage;
+            return std::remove_cvref_t<decltype(stage)>::attach(stage, to, in);
         }
-
-        channel<T, measured>& attach(detail::run_core<measured>& run,
-                                     channel<T, measured>& in) const override {
-            return S::attach(stage_, run, in);
-        }
-        channel<T, summed>& attach(detail::run_core<summed>& run,
-                                   channel<T, summed>& in) const override {
-            return S::attach(stage_, run, in);
-        }
-        channel<T, unmeasured>& attach(detail::run_core<unmeasured>& run,
-                                       channel<T, unmeasured>& in) const override {
-            return S::attach(stage_, run, in);
-        }
-        channel<items_with_epochs, measured>& attach(
-            detail::run_core<measured>& run, channel<items_with_epochs, measured>& in) const override {
-            return S::attach(stage_, run, in);
-        }
-        channel<items_with_epochs, summed>& attach(
-            detail::run_core<summed>& run, channel<items_with_epochs, summed>& in) const override {
-            return S::attach(stage_, run, in);
-        }
-        channel<items_with_epochs, unmeasured>& attach(
-            detail::run_core<unmeasured>& run,
-            channel<items_with_epochs, unmeasured>& in) const override {
-            return S::attach(stage_, run, in);
-        }
-
-      private:
-        S stage_;
     };
+    template <class... Interfaces>
+    struct held_for {
+        using any = all_of<Interfaces...>;
+        template <class S>
+        struct holder final : attached_by<holder<S>, any, Interfaces...> {
+            explicit holder(S s) : stage(std::move(s)) {}
+            std::unique_ptr<any> copy() const override { return std::make_unique<holder>(stage); }
+            void each_options(const std::function<void(stage_options&)>& function) override {
+                stage.each_options(function);
+            }
+            S stage;
+        };
+    };
+    template <class>
+    struct each_of;
+    template <class... Each>
+    struct each_of<policies<Each...>> {
+        using type = held_for<attachable<T, Each>..., attachable<detail::tracked<T>, Each>...>;
+        template <class Policy>
+        static constexpr bool has = (std::same_as<Policy, Each> || ...);
+    };
+    using held = typename each_of<Policies>::type;
+    using any_stage = typename held::any;
+    template <class S>
+    using holder = typename held::template holder<S>;
 
     std::vector<std::unique_ptr<any_stage>> stages_;
 };
