@@ -3,464 +3,81 @@
 #include <weir/running_stage.hpp>
 
 #include "support/catch.hpp"
-#include "support/flows.hpp"
-#include "support/items.hpp"
+#include "support/graphs.hpp"
 
-#include <weir/aggregate.hpp>
-#include <weir/epochs.hpp>
-#include <weir/generator.hpp>
-#include <weir/merge.hpp>
-#include <weir/pipe.hpp>
-#include <weir/route.hpp>
-#include <weir/sleep.hpp>
-#include <weir/source.hpp>
-#include <weir/split.hpp>
-#include <weir/stage_list.hpp>
-#include <weir/task.hpp>
-#include <weir/tee.hpp>
 #include <weir/virtual_time.hpp>
-#include <weir/zip.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <exception>
 #include <random>
-#include <stdexcept>
 #include <string>
-#include <tuple>
 #include <utility>
-#include <vector>
 
-using weir::channel_stats;
-using weir::duration;
-using weir::pipeline_stats;
-using weir::stage_stats;
-using weir::task;
-using weir::virtual_time;
-using namespace std::chrono_literals;
-using ints = std::vector<int>;
-using lists = std::vector<ints>;
+using namespace graphs;
 
 namespace {
-
-// Collects what is wrong, a line each.
-class complaints {
-  public:
-    explicit complaints(std::string where) : where_(std::move(where)) {}
-    void check(bool right, const std::string& of, const char* what) {
-        if (!right && count_++ < 5) text_ += where_ + ": " + of + ": " + what + "\n";
-    }
-    const std::string& text() const { return text_; }
-
-  private:
-    std::string where_;
-    std::string text_;
-    int count_ = 0;
-};
-
-void check_accounts(const pipeline_stats& s, complaints& wrong) {
-    for (const stage_stats& stage : s.stages) {
-        for (const weir::slot_times& t : stage.slots) {
-            wrong.check(t.total() == stage.elapsed, stage.name, "each slot's states sum to elapsed");
-            wrong.check(t.off >= 0ns && t.wait_get >= 0ns && t.await >= 0ns && t.wait_put >= 0ns && t.wait_turn >= 0ns,
-                        stage.name, "no state is negative");
-        }
-        wrong.check(stage.elapsed == s.elapsed, stage.name, "a stage's time is the run's");
-        wrong.check(stage.times().runnable == 0ns && stage.times().run == 0ns, stage.name,
-                    "work takes no time on virtual time");
-        wrong.check(stage.busy == stage.times().busy(), stage.name, "busy is run + await");
-        duration put = 0ns, get = 0ns;
-        for (const std::size_t i : stage.outputs) put += s.channels.at(i).put_wait;
-        for (const std::size_t i : stage.inputs) get += s.channels.at(i).get_wait;
-        wrong.check(stage.times().wait_put == put, stage.name, "wait_put is the put_wait of the queues behind it");
-        wrong.check(stage.times().wait_get == get, stage.name, "wait_get is the get_wait of the queues before it");
-    }
-    std::vector<int> makers(s.channels.size()), takers(s.channels.size());
-    for (const stage_stats& stage : s.stages) {
-        for (const std::size_t i : stage.outputs) ++makers.at(i);
-        for (const std::size_t i : stage.inputs) ++takers.at(i);
-    }
-    for (std::size_t i = 0; i < s.channels.size(); ++i) {
-        const channel_stats& q = s.channels[i];
-        wrong.check(makers[i] == 1, q.name, "one stage puts into each queue");
-        // The consumer takes from one.
-        wrong.check(takers[i] == (i + 1 == s.channels.size() ? 0 : 1), q.name, "one stage takes from each queue");
-        wrong.check(q.elapsed == s.elapsed, q.name, "a queue's time is the run's");
-        wrong.check(0ns <= q.empty && q.empty <= q.elapsed, q.name, "0 <= empty <= elapsed");
-        wrong.check(0ns <= q.put_blocked && q.put_blocked <= q.put_wait, q.name, "put_blocked <= put_wait");
-        wrong.check(0ns <= q.get_blocked && q.get_blocked <= q.get_wait, q.name, "get_blocked <= get_wait");
-        wrong.check(q.put_blocked + q.empty <= q.elapsed, q.name, "nobody waits to put while it is empty");
-        wrong.check(q.get_blocked <= q.empty, q.name, "nobody waits to get unless it is empty");
-    }
-}
-
-// `whole`: nothing was left over, as what has no partner in a zip is.
-void check_end(const pipeline_stats& s, bool whole, complaints& wrong) {
-    for (const channel_stats& q : s.channels) {
-        if (whole) wrong.check(q.num_put == q.num_get, q.name, "what went in came out");
-        wrong.check(q.size == 0 && q.bytes == 0, q.name, "nothing is left inside");
-        wrong.check(q.put_waits.count() == q.num_put && q.get_waits.count() == q.num_get, q.name,
-                    "each operation is in its histogram");
-        wrong.check(q.put_waits.sum() <= q.put_wait && q.get_waits.sum() <= q.get_wait, q.name,
-                    "the histograms hold finished waits");
-    }
-    for (const stage_stats& stage : s.stages) {
-        wrong.check(stage.task_times.count() == stage.num_tasks - stage.num_failures, stage.name,
-                    "each success is in the histogram");
-    }
-}
-
-int mix(int n, int salt) { return static_cast<int>((static_cast<unsigned>(n) * 31U + static_cast<unsigned>(salt)) % 100'003U); }
-
-// One stage, as a value; `a`, `b`: what is in its branches.
-struct stage_plan {
-    enum { map, drop, twice, fails, batch, side, route, split } kind = map;
-    int salt = 0;
-    int unit = 0;
-    weir::stage_options how;
-    std::size_t size = 1;
-    weir::split_order order = weir::split_order::elements;
-    std::vector<stage_plan> a, b;
-
-    duration delay_of(int n) const { return duration(unit == 0 ? 0 : mix(n, salt) % unit); }
-    bool drops(int n) const { return mix(n, salt) % 5 == 1; }
-};
-using plan = std::vector<stage_plan>;
-
-// What a program without concurrency does with the items of an epoch.
-ints expected_of(const plan& stages, ints in);
-ints expected_of(const stage_plan& s, const ints& in) {
-    ints out;
-    ints left, right;
-    switch (s.kind) {
-        case stage_plan::map:
-            for (const int n : in) out.push_back(mix(n, s.salt));
-            break;
-        case stage_plan::drop:
-        case stage_plan::fails:
-            std::ranges::copy_if(in, std::back_inserter(out), [&s](int n) { return !s.drops(n); });
-            break;
-        case stage_plan::twice:
-            for (const int n : in) {
-                out.push_back(n);
-                if (n % 2 == 0) out.push_back(n + 1);
-            }
-            break;
-        case stage_plan::route:
-            for (const int n : in) {
-                if (s.drops(n)) continue;
-                (n % 3 == 0 ? left : n % 3 == 1 ? right : out).push_back(n);
-            }
-            for (const int n : expected_of(s.a, left)) out.push_back(n);
-            for (const int n : expected_of(s.b, right)) out.push_back(n);
-            break;
-        case stage_plan::split:
-            for (const int n : in) out.push_back(n % 2 == 0 ? n / 2 : mix(n, s.salt));
-            break;
-        default: out = in;
-    }
-    return out;
-}
-ints expected_of(const plan& stages, ints in) {
-    for (const stage_plan& s : stages) in = expected_of(s, in);
-    return in;
-}
-
-// The same as stages.
-weir::stage_list<int> stages_of(const plan& stages);
-void add(weir::stage_list<int>& list, const stage_plan& s) {
-    const auto only = [](int) { return 0; };
-    switch (s.kind) {
-        case stage_plan::map:
-            list.add(weir::pipe(
-                [s](int n) -> task<int> {
-                    co_await weir::sleep_for(s.delay_of(n));
-                    co_return mix(n, s.salt);
-                },
-                s.how));
-            break;
-        case stage_plan::drop:
-            list.add(weir::pipe(
-                [s](int n) -> std::optional<int> {
-                    if (s.drops(n)) return std::nullopt;
-                    return n;
-                },
-                s.how));
-            break;
-        case stage_plan::fails:
-            list.add(weir::pipe(
-                [s](int n) -> task<int> {
-                    co_await weir::sleep_for(s.delay_of(n));
-                    if (s.drops(n)) throw std::runtime_error("tolerated");
-                    co_return n;
-                },
-                s.how));
-            break;
-        case stage_plan::twice:
-            list.add(weir::pipe(
-                [](int n) -> weir::generator<int> {
-                    co_yield n + 0;
-                    if (n % 2 == 0) co_yield n + 1;
-                },
-                s.how));
-            break;
-        case stage_plan::batch:
-            list.add(weir::route(only, {.name = s.how.name, .capacity = s.how.capacity},
-                                 weir::branch(s.how.name + "_part", weir::aggregate(s.size) | weir::disaggregate())));
-            break;
-        case stage_plan::side: list.add(weir::tee(stages_of(s.a), {.name = s.how.name, .capacity = s.how.capacity})); break;
-        case stage_plan::route:
-            list.add(weir::route(
-                [s](const int& n) -> task<int> {
-                    co_await weir::sleep_for(s.delay_of(n) / 4);
-                    if (s.drops(n)) throw std::runtime_error("tolerated");
-                    co_return n % 3;
-                },
-                {.name = s.how.name, .capacity = s.how.capacity}, weir::branch(s.how.name + "_a", stages_of(s.a)),
-                weir::branch(s.how.name + "_b", stages_of(s.b)), weir::branch(s.how.name + "_c")));
-            break;
-        default: {
-            weir::stage_options slow = s.how;
-            slow.name += "_odd";
-            const auto half = weir::pipe([](ints part) {
-                for (int& n : part) n /= 2;
-                return part;
-            });
-            const auto mixes = weir::pipe(
-                [s](ints part) -> task<ints> {
-                    co_await weir::sleep_for(s.delay_of(static_cast<int>(part.size())));
-                    for (int& n : part) n = mix(n, s.salt);
-                    co_return part;
-                },
-                slow);
-            list.add(weir::route(
-                only, {.name = s.how.name + "_around"},
-                weir::branch(s.how.name + "_in",
-                             weir::aggregate(s.size) |
-                                 weir::split([](int n) { return n % 2; },
-                                             {.name = s.how.name, .capacity = s.how.capacity, .order = s.order},
-                                             weir::branch("even", half), weir::branch("odd", mixes)) |
-                                 weir::disaggregate())));
-        }
-    }
-}
-weir::stage_list<int> stages_of(const plan& stages) {
-    weir::stage_list<int> list;
-    for (const stage_plan& s : stages) add(list, s);
-    return list;
-}
-
-// A source, and the stages behind it.
-struct input_plan {
-    lists items;  // of each epoch
-    std::size_t capacity = 1;
-    plan stages;
-};
-
-template <bool Epochs>
-auto describe(const input_plan& p) {
-    if constexpr (Epochs) {
-        return weir::source(weir::epochs([items = p.items](std::uint64_t e) { return items.at(e); }, p.items.size()),
-                            {.capacity = p.capacity}) |
-               stages_of(p.stages);
-    } else {
-        return weir::source(p.items.at(0), {.capacity = p.capacity}) | stages_of(p.stages);
-    }
-}
-
-auto sum2() {
-    return weir::pipe([](const std::tuple<int, int>& row) { return (std::get<0>(row) + 7 * std::get<1>(row)) % 100'003; });
-}
-
-template <bool Epochs>
-class random_graph {
-  public:
-    explicit random_graph(std::uint64_t number) : random_(number) {}
-
-    void check(complaints& wrong) {
-        const auto describe = [](const input_plan& p) { return ::describe<Epochs>(p); };
-        switch (pick(0, 4)) {
-            case 0: {
-                const input_plan p = input(pick(0, 5), false);
-                run(describe(p), expected_of(p), wrong);
-                break;
-            }
-            case 1: {
-                const input_plan p = input(2, false), q = input(3, false);
-                run(weir::merge(how_to_merge(2), describe(p), describe(q)), both(expected_of(p), expected_of(q)), wrong);
-                break;
-            }
-            case 2: {
-                const input_plan p = input(1, false), q = input(2, false), r = input(0, false);
-                run(weir::merge(how_to_merge(3), describe(p), describe(q), describe(r)),
-                    both(both(expected_of(p), expected_of(q)), expected_of(r)), wrong);
-                break;
-            }
-            case 3: {
-                const input_plan p = input(2, true), q = input(2, true);
-                run(weir::zip({.capacity = size()}, describe(p), describe(q)) | sum2(),
-                    rows(expected_of(p), expected_of(q)), wrong, false);
-                break;
-            }
-            default: {
-                const input_plan p = input(1, false), q = input(1, false), r = input(1, true), s = input(2, true),
-                           t = input(1, false);
-                run(weir::merge(how_to_merge(3), weir::merge(how_to_merge(2), describe(p), describe(q)),
-                                weir::zip({.capacity = size()}, describe(r), describe(s)) | sum2(), describe(t)),
-                    both(both(both(expected_of(p), expected_of(q)), rows(expected_of(r), expected_of(s))), expected_of(t)),
-                    wrong, false);
-            }
-        }
-    }
-    std::size_t laps() const { return laps_; }
-    std::size_t taken() const { return taken_; }
-
-  private:
-    int pick(int least, int most) {
-        return least + static_cast<int>(random_() % static_cast<std::uint64_t>(most - least + 1));
-    }
-    std::size_t size() { return static_cast<std::size_t>(pick(1, 4)); }
-
-    plan stages(int count, bool ordered, int depth) {
-        plan all;
-        for (int i = 0; i < count; ++i) {
-            stage_plan s;
-            const int kind = pick(0, ordered || depth == 0 ? 5 : 9);
-            s.kind = kind == 0   ? stage_plan::drop
-                     : kind == 1 ? stage_plan::twice
-                     : kind == 2 ? stage_plan::fails
-                     : kind == 3 ? stage_plan::batch
-                     : kind == 4 ? stage_plan::split
-                     : kind == 6 ? stage_plan::side
-                     : kind >= 8 ? stage_plan::route
-                                 : stage_plan::map;
-            s.salt = pick(0, 1'000);
-            s.unit = pick(0, 2) == 0 ? 0 : pick(1, 200);
-            s.size = size();
-            if (!ordered && pick(0, 1) == 0) s.order = weir::split_order::branches;
-            s.how.name = "s" + std::to_string(named_++);
-            s.how.capacity = size();
-            s.how.concurrency = size();
-            const bool keeps = ordered || pick(0, 2) == 0;
-            if (s.kind == stage_plan::twice) {
-                if (keeps) s.how.concurrency = 1;
-            } else if (keeps) {
-                s.how.output_order = weir::output_order::input;
-            }
-            if (s.kind == stage_plan::route || s.kind == stage_plan::side) {
-                s.a = stages(pick(0, 2), false, depth - 1);
-                s.b = stages(pick(0, 2), false, depth - 1);
-            }
-            all.push_back(std::move(s));
-        }
-        return all;
-    }
-
-    input_plan input(int count, bool ordered) {
-        input_plan p;
-        int next = pick(0, 10'000);
-        const int many = Epochs ? pick(0, 4) : 1;
-        for (int e = 0; e < many; ++e) {
-            ints items;
-            const int n = pick(0, 3) == 0 ? pick(0, 2) : pick(0, 25);
-            for (int i = 0; i < n; ++i) items.push_back(next++);
-            p.items.push_back(std::move(items));
-        }
-        p.capacity = size();
-        p.stages = stages(count, ordered, 2);
-        return p;
-    }
-
-    static lists expected_of(const input_plan& p) {
-        lists all;
-        for (const ints& each : p.items) all.push_back(::expected_of(p.stages, each));
-        return all;
-    }
-    static lists both(lists a, const lists& b) {
-        if (a.size() < b.size()) a.resize(b.size());
-        for (std::size_t i = 0; i < b.size(); ++i) a[i].insert(a[i].end(), b[i].begin(), b[i].end());
-        return a;
-    }
-    static lists rows(const lists& a, const lists& b) {
-        lists all(std::min(a.size(), b.size()));
-        for (std::size_t e = 0; e < all.size(); ++e) {
-            for (std::size_t i = 0; i < std::min(a[e].size(), b[e].size()); ++i) {
-                all[e].push_back((a[e][i] + 7 * b[e][i]) % 100'003);
-            }
-        }
-        return all;
-    }
-
-    weir::merge_options how_to_merge(std::size_t inputs) {
-        weir::merge_options o;
-        o.name = "m" + std::to_string(named_++);
-        o.capacity = size();
-        o.order = static_cast<weir::merge_order>(pick(0, 3));
-        if (o.order == weir::merge_order::weighted) {
-            for (std::size_t i = 0; i < inputs; ++i) o.weights.push_back(static_cast<std::uint64_t>(pick(0, 4)));
-        }
-        return o;
-    }
-
-    template <class P>
-    void run(P graph, lists expected, complaints& wrong, bool whole = true) {
-        const auto pipeline = std::move(graph) | weir::sink(size());
-        virtual_time time(random_() % 7);
-        const duration lap(pick(20, 2'000));
-        weir::run_options options{.max_failures = weir::unlimited, .lap = lap, .on_lap = [&](const pipeline_stats& s) {
-                                      ++laps_;
-                                      check_accounts(s, wrong);
-                                  }};
-        if (pick(0, 3) == 0) options.max_bytes = static_cast<std::size_t>(pick(1, 60));
-        options.later_stages_first = pick(0, 3) == 0;
-        auto going = pipeline.start(time, std::move(options));
-        const duration foreground(pick(0, 1) == 0 ? 0 : pick(1, 50));
-        lists got;
-        try {
-            const auto take = [&](int n) {
-                ++taken_;
-                got.back().push_back(n);
-                if (foreground > 0ns) time.run_until(time.now() + foreground);
-            };
-            if constexpr (Epochs) {
-                for (auto& epoch : going.epochs()) {
-                    got.emplace_back();
-                    for (const int n : epoch) take(n);
-                }
-            } else {
-                got.emplace_back();
-                for (const int n : going) take(n);
-            }
-        } catch (const std::exception& e) {
-            wrong.check(false, "run", e.what());
-            return;
-        }
-        for (ints& each : got) std::ranges::sort(each);
-        for (ints& each : expected) std::ranges::sort(each);
-        wrong.check(got == expected, "run", "gives what a program without concurrency gives");
-        if (!whole) going.stop();
-        const pipeline_stats end = going.stats();
-        check_accounts(end, wrong);
-        check_end(end, whole, wrong);
-    }
-
-    std::mt19937_64 random_;
-    int named_ = 0;
-    std::size_t laps_ = 0;
-    std::size_t taken_ = 0;
-};
 
 template <bool Epochs>
 void check_graphs(std::uint64_t from, std::uint64_t to) {
     std::size_t laps = 0, taken = 0;
     for (std::uint64_t number = from; number < to; ++number) {
         complaints wrong("graph " + std::to_string(number));
-        random_graph<Epochs> graph(number);
-        graph.check(wrong);
-        laps += graph.laps();
-        taken += graph.taken();
+        std::mt19937_64 random(number);
+        const auto pick = [&random](int least, int most) {
+            return least + static_cast<int>(random() % static_cast<std::uint64_t>(most - least + 1));
+        };
+        random_graph<Epochs, weir::policies<weir::measured>, decltype(pick)> graph(pick);
+        graph.run([&](auto description, std::size_t capacity, expectation expected) {
+            const auto pipeline = std::move(description) | weir::sink(capacity);
+            weir::virtual_time time(random() % 7);
+            const duration lap(pick(20, 2'000));
+            weir::run_options options{.max_failures = weir::unlimited,
+                                      .lap = lap,
+                                      .on_lap = [&](const pipeline_stats& s) {
+                                          ++laps;
+                                          check_accounts(s, wrong);
+                                      }};
+            if (pick(0, 3) == 0) options.max_bytes = static_cast<std::size_t>(pick(1, 60));
+            options.later_stages_first = pick(0, 3) == 0;
+            auto going = pipeline.start(time, std::move(options));
+            const duration foreground(pick(0, 1) == 0 ? 0 : pick(1, 50));
+            lists got;
+            try {
+                const auto take = [&](int n) {
+                    ++taken;
+                    got.back().push_back(n);
+                    if (foreground > 0ns) time.run_until(time.now() + foreground);
+                };
+                if constexpr (Epochs) {
+                    for (auto& epoch : going.epochs()) {
+                        got.emplace_back();
+                        for (const int n : epoch) take(n);
+                    }
+                } else {
+                    got.emplace_back();
+                    for (const int n : going) take(n);
+                }
+            } catch (const std::exception& e) {
+                wrong.check(false, "run", e.what());
+                return;
+            }
+            if (!expected.ordered) {
+                for (ints& each : got) std::ranges::sort(each);
+                for (ints& each : expected.items) std::ranges::sort(each);
+            }
+            wrong.check(got == expected.items, "run", "gives what a program without concurrency gives");
+            if (!expected.whole) going.stop();
+            const pipeline_stats end = going.stats();
+            check_accounts(end, wrong);
+            check_end(end, expected.whole, wrong);
+            if (expected.whole) {
+                std::uint64_t failures = 0;
+                for (const stage_stats& stage : end.stages) failures += stage.num_failures;
+                wrong.check(failures == expected.failures, "run", "as many items fail as should");
+            }
+        });
         if (!wrong.text().empty()) FAIL_CHECK(wrong.text());
     }
     CHECK(laps > 50);
