@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that each test that tests/behaviours.md names in backquotes exists.
+"""Checks that each test that tests/behaviours.md and tests/promises.md name in backquotes exists.
 
     tests/behaviours.py              checks this repository
     tests/behaviours.py --self-test  shows that it can fail
@@ -36,10 +36,12 @@ def main():
         return 0
     sources = (p.read_text(encoding="utf-8") for p in TESTS.rglob("*.cpp"))
     names = tests_of(sources)
-    wrong = missing((TESTS / "behaviours.md").read_text(encoding="utf-8"), names)
-    for name in wrong:
-        print(f"tests/behaviours.md: there is no test named: {name}")
-    return 1 if wrong else 0
+    result = 0
+    for page in "behaviours.md", "promises.md":
+        for name in missing((TESTS / page).read_text(encoding="utf-8"), names):
+            print(f"tests/{page}: there is no test named: {name}")
+            result = 1
+    return result
 
 
 if __name__ == "__main__":
