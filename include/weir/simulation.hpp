@@ -1,4 +1,4 @@
-// weir floor 7: tests of your coroutines and pipelines under thousands of schedules
+// weir floor 9: tests of your coroutines and pipelines under thousands of schedules
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_HPP
 #define WEIR_SIMULATION_HPP
@@ -6,6 +6,8 @@
 // Everything in namespace weir::simulation. For tests: weir.hpp doesn't include it.
 #include <weir/simulation/decisions.hpp>
 #include <weir/simulation/explore.hpp>
+#include <weir/simulation/explore_pipeline.hpp>
+#include <weir/simulation/identities.hpp>
 #include <weir/simulation/stepwise.hpp>
 #include <weir/simulation/world.hpp>
 

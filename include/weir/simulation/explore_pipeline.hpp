@@ -1,0 +1,52 @@
+// weir floor 8: a whole pipeline under many schedules
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_SIMULATION_EXPLORE_PIPELINE_HPP
+#define WEIR_SIMULATION_EXPLORE_PIPELINE_HPP
+
+#include <weir/simulation/explore.hpp>
+#include <weir/simulation/identities.hpp>
+#include <weir/simulation/stepwise.hpp>
+#include <weir/simulation/world.hpp>
+
+#include <concepts>     // for std::invocable
+#include <type_traits>  // for std::remove_cvref_t
+#include <utility>      // for std::declval, std::move
+#include <vector>       // for std::vector
+
+namespace weir::simulation {
+
+namespace detail {
+
+template <class Pipeline>
+using run_of = decltype(std::declval<const Pipeline&>().template start<stepwise>(std::declval<world&>()));
+template <class Pipeline>
+using items_of = std::vector<typename run_of<Pipeline>::value_type>;
+
+}  // namespace detail
+
+/// Runs a complete pipeline under many schedules, and gives what comes out of each to `check`:
+///
+///     weir::simulation::explore(pipeline, [](std::vector<batch> all) { CHECK(all.size() == 7); });
+///
+/// Whatever the schedule is, the figures of the run have to agree with each other as well, after every step
+/// (`check_identities`).
+///
+/// \param check  takes the items, in the order in which they came, by value; throws if they are wrong.
+/// The rest as for a scenario. What its functions share has to be made anew by them in each run: all schedules
+/// run the same pipeline.
+template <class Pipeline, std::invocable<detail::items_of<Pipeline>> Check>
+explored explore(const Pipeline& pipeline, Check check, explore_options options = {}) {
+    const auto scenario = [&](world& w) {
+        auto run = pipeline.template start<stepwise>(w);
+        w.always([&run] { check_identities(run.stats()); });
+        detail::items_of<Pipeline> all;
+        while (auto item = run.get()) all.push_back(std::move(*item));
+        check_identities(run.stats());
+        check(std::move(all));
+    };
+    return explore(scenario, std::move(options));
+}
+
+}  // namespace weir::simulation
+
+#endif

@@ -1,0 +1,68 @@
+// weir floor 6: what has to hold among the figures of a run, at any instant
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_SIMULATION_IDENTITIES_HPP
+#define WEIR_SIMULATION_IDENTITIES_HPP
+
+#include <weir/clock.hpp>
+#include <weir/simulation/world.hpp>
+#include <weir/stats.hpp>
+
+#include <string>  // for std::string
+
+namespace weir::simulation {
+
+namespace detail {
+
+inline void require(bool right, const char* what, const std::string& name, const char* identity) {
+    if (!right) {
+        throw failed_check(std::string("the statistics contradict themselves: ") + what + " '" + name +
+                           "': " + identity);
+    }
+}
+
+}  // namespace detail
+
+/// Throws `failed_check` if the statistics of a run contradict themselves: for `world::always`, at the end
+/// of a scenario, or of your own runs on real time.
+///
+///     w.always([&] { weir::simulation::check_identities(run.stats()); });
+///
+/// Each slot is always in exactly one state; what was put into a queue was taken out, is inside, or was
+/// thrown away; nobody waits to get where an item is, nor to put where none is; no time is negative.
+inline void check_identities(const pipeline_stats& stats) {
+    constexpr duration none(0);
+    for (const stage_stats& stage : stats.stages) {
+        const auto holds = [&stage](bool right, const char* identity) {
+            detail::require(right, "stage", stage.name, identity);
+        };
+        for (const slot_times& each : stage.slots) {
+            holds(each.total() == stage.elapsed, "the states of a slot sum to the time that passed");
+            holds(each.off >= none && each.wait_get >= none && each.runnable >= none && each.run >= none &&
+                      each.await >= none && each.wait_put >= none && each.wait_turn >= none,
+                  "no slot was in a state for less than no time");
+        }
+        holds(stage.busy == stage.times().busy(), "the slots are busy while they run or await");
+        holds(stage.num_failures <= stage.num_tasks, "no more fail than are tried");
+        holds(stage.task_times.count() == stage.num_tasks - stage.num_failures,
+              "each success has a time");
+    }
+    for (const channel_stats& queue : stats.channels) {
+        const auto holds = [&queue](bool right, const char* identity) {
+            detail::require(right, "queue", queue.name, identity);
+        };
+        holds(queue.num_get + queue.size <= queue.num_put, "what comes out, or is inside, went in");
+        holds(none <= queue.empty && queue.empty <= queue.elapsed, "it is empty for a part of the time");
+        holds(none <= queue.put_blocked && queue.put_blocked <= queue.put_wait,
+              "who waits alone waits as long as all do");
+        holds(none <= queue.get_blocked && queue.get_blocked <= queue.get_wait,
+              "who waits alone waits as long as all do");
+        holds(queue.put_blocked + queue.empty <= queue.elapsed, "nobody waits to put while it is empty");
+        holds(queue.get_blocked <= queue.empty, "nobody waits to get while something is there");
+        holds(queue.put_waits.count() == queue.num_put && queue.get_waits.count() == queue.num_get,
+              "each operation has a wait");
+    }
+}
+
+}  // namespace weir::simulation
+
+#endif
