@@ -2,9 +2,57 @@
 
 #include "support/catch.hpp"
 
+#include <atomic>
+#include <cstdint>
+#include <functional>
 #include <thread>
+#include <utility>
 
 using watch = weir::detail::basic_watch<>;
+
+namespace {
+
+// Before its n-th access to what threads share, the calling thread is interrupted: another one does
+// something in the meantime. Time passes in a futex only, and nobody is woken there.
+struct interrupted_platform : weir::detail::standard_platform {
+    static inline int accesses_left = 0;
+    static inline std::function<void()> interruption;
+    static inline std::int64_t time = 0;
+    static inline bool slept = false;
+
+    static void access() {
+        if (--accesses_left == 0) std::exchange(interruption, nullptr)();
+    }
+
+    template <class T>
+    class atomic {
+        std::atomic<T> value_;
+
+      public:
+        atomic(T value) noexcept : value_(value) {}
+        T load(std::memory_order order) const { return access(), value_.load(order); }
+        void store(T value, std::memory_order order) { access(), value_.store(value, order); }
+        T exchange(T value, std::memory_order order) {
+            return access(), value_.exchange(value, order);
+        }
+        T fetch_add(T value, std::memory_order order) {
+            return access(), value_.fetch_add(value, order);
+        }
+        T fetch_sub(T value, std::memory_order order) {
+            return access(), value_.fetch_sub(value, order);
+        }
+    };
+
+    static void wait(atomic<std::uint32_t>&, std::uint32_t, std::int64_t timeout_ns) {
+        slept = true;
+        time += timeout_ns;
+    }
+    static void wake_one(atomic<std::uint32_t>&) {}
+    static void wake_all(atomic<std::uint32_t>&) {}
+    static std::int64_t now() { return time; }
+};
+
+}  // namespace
 
 TEST_CASE("the first worker that goes idle has the watch, the next ones sleep") {
     watch w(3);
@@ -78,6 +126,31 @@ TEST_CASE("a call ends the watcher's nap, or keeps it from falling asleep") {
         w.call();
         CHECK_FALSE(w.listening());
     }
+}
+
+// Two calls: one may come at any moment of the announcement, the other finds the nap ended by it.
+TEST_CASE("a call after the watcher's last look is not lost, whenever another one ended the nap") {
+    using platform = interrupted_platform;
+    using interrupted_watch = weir::detail::basic_watch<platform>;
+    const int moments = 16;
+    int interrupted = 0;
+    for (int moment = 1; moment <= moments; ++moment) {
+        interrupted_watch w(1);
+        REQUIRE(w.go_idle());
+        platform::interruption = [&] { w.call(); };
+        platform::accesses_left = moment;
+        const auto ticket = w.announce(interrupted_watch::never, true);
+        if (platform::interruption == nullptr) ++interrupted;
+        platform::accesses_left = 0;
+        // The last look, which finds nothing; then something is queued.
+        w.call();
+        platform::slept = false;
+        w.nap(ticket, 1);
+        INFO("interrupted before access " << moment);
+        CHECK_FALSE(platform::slept);
+    }
+    CHECK(interrupted > 2);
+    CHECK(interrupted < moments);
 }
 
 TEST_CASE("sleepers are let go when the watch closes") {

@@ -120,11 +120,14 @@ class basic_watch {
     // Whether nobody works. Asked by the watcher: it stays so until the watcher leaves.
     bool all_idle() const noexcept { return state_.load(std::memory_order_seq_cst) >> 32 == 0; }
 
-    // The watcher announces a nap, looks for work once more, then either naps or stays up.
+    // The watcher announces a nap, looks for work once more, then either naps or stays up. It has its
+    // ticket before others can see the nap: so whoever ends it does wake the watcher, and those who find
+    // it ended rely on that.
     ticket announce(std::int64_t nap_end, bool listen) noexcept {
+        const ticket t = watcher_.prepare_wait();
         listening_.store(listen, std::memory_order_relaxed);
         nap_end_.store(nap_end, std::memory_order_seq_cst);
-        return watcher_.prepare_wait();
+        return t;
     }
     void stay_up() noexcept {
         wake();
