@@ -51,6 +51,25 @@ detached count_on(weir::executor& ex, std::atomic<int>& count) {
 
 task<std::thread::id> where() { co_return std::this_thread::get_id(); }
 
+// A worker that is about to see whether its pool is to end waits there, once, until it is.
+struct late_look_platform : weir::detail::standard_platform {
+    static inline std::atomic<bool> armed{false};
+    static inline std::atomic<bool> looks{false};
+
+    struct flag : std::atomic<bool> {
+        using std::atomic<bool>::atomic;
+        bool load(std::memory_order order) const noexcept {
+            if (armed.exchange(false)) {
+                looks = true;
+                while (!std::atomic<bool>::load()) yield();
+            }
+            return std::atomic<bool>::load(order);
+        }
+    };
+    template <class T>
+    using atomic = std::conditional_t<std::is_same_v<T, bool>, flag, std::atomic<T>>;
+};
+
 template <class F>
 std::string message_of(F&& f) {
     try {
@@ -88,6 +107,19 @@ TEST_CASE("a pool that is destroyed runs what is still posted") {
         }
         CHECK(count.load() == 1'000);
     }
+}
+
+TEST_CASE("a pool that is destroyed runs what was posted since its last worker looked for work") {
+    using platform = late_look_platform;
+    std::atomic<int> count{0};
+    platform::looks = false;
+    platform::armed = true;
+    {
+        weir::basic_thread_pool<platform> pool(1);
+        while (!platform::looks) std::this_thread::yield();
+        count_on(pool, count);
+    }
+    CHECK(count == 1);
 }
 
 TEST_CASE("what is posted is not resumed inside the call") {

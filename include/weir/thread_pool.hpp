@@ -351,9 +351,10 @@ class basic_thread_pool final : public executor {
             const bool alone = watch_.all_idle();
             const std::int64_t end = std::min(alone ? watch_.never : now + nap, timers_.next());
             const auto ticket = watch_.announce(end, !last.young);
-            // Announced; now everything is looked at once more. seq_cst; pairs with call()
-            last = search(me, now, since);
+            // Announced; now everything is looked at once more. seq_cst; pairs with call(). Who finds
+            // that the pool is to end finds what was posted before that as well.
             const bool over = alone && stopping_.load(std::memory_order_seq_cst);
+            last = search(me, now, since);
             if (last.caught != nullptr || over) {
                 watch_.stay_up();
                 return last.caught;
