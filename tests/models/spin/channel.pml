@@ -92,6 +92,7 @@ bool accepted[TOTAL + 1], delivered[TOTAL + 1], discarded[TOTAL + 1];
 byte order[TOTAL];  // by number
 byte num_accepted, num_delivered, producers_left, consumers_left;
 bool target_left;
+bool to_let_in;  // a putter has left; whoever took it out looks next who fits now
 
 inline lock(word) { atomic { !word -> word = true } }
 
@@ -128,7 +129,7 @@ inline unlock_both() {
         if                                       // no putter waits while there is room
         :: len(putters) > 0 ->
             putters?<w>;
-            assert(SIZE >= capacity || !FITS(item[w]));
+            assert(to_let_in || SIZE >= capacity || !FITS(item[w]));
             w = 0
         :: else
         fi;
@@ -418,6 +419,7 @@ inline take_out(who, how) {
         fi;
 #endif
         linked[who] = false;
+        to_let_in = who < P && BYTES > 0;
         outcome[who] = how
     }
 }
@@ -425,13 +427,14 @@ inline take_out(who, how) {
 // store::let_in(): after a putter that left without being served
 inline let_in(who) {
     if
-#ifndef MUTANT_nobody_is_let_in
     :: who < P && BYTES > 0 ->
         lock_both();
+        to_let_in = false;
+#ifndef MUTANT_nobody_is_let_in
         admit_putters();
+#endif
         unlock_both();
         wake_all()
-#endif
     :: else
     fi
 }

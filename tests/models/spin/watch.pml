@@ -350,6 +350,7 @@ inline leave() {
 #else
         taken = idle != 0 && working != 1;
 #endif
+        assert(taken || idle == 0 || working == 1);  // what makes unwatched() exact
         chosen = taken;
         mine = taken;
         publish()
