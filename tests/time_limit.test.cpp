@@ -277,7 +277,8 @@ TEST_CASE("a limit that can't be is refused at the start") {
 TEST_CASE("on a pool functions are asked to stop, and none is left behind") {
     weir::thread_pool pool(2);
     const auto listens = [](int n, const invocation& call) -> task<int> {
-        co_await weir::sleep_for(n % 2 == 0 ? duration(0) : duration(1h), call.stop());
+        const duration length = n % 2 == 0 ? duration(0) : duration(1h);
+        co_await weir::sleep_for(length, call.stop());
         co_return n;
     };
     const auto pipeline = weir::source(std::views::iota(0, 200)) |

@@ -224,7 +224,7 @@ task<bool> run() {
 }
 }  // namespace owning_pointer
 
-// bad braces: the argument that is left out
+// other: the argument that is left out
 namespace default_argument {
 later<int> send_default(item i = {tracked(3), 2}) { return number(sum_of(i)); }
 task<bool> run() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Objects in a frame that need more alignment than operator new promises. Whether a misplaced one happens
-// to be aligned depends on the heap, so each canary makes several frames and wants all of them right.
+// to be aligned depends on the heap: here the canary says where its frame lies. No coroutine is inlined, or
+// its frame would lie in its caller's.
 #include <stdint.h>
 
 #include <new>
@@ -66,20 +67,20 @@ struct job {
 };
 
 template <class Frame, size_t Alignment>
-job<Frame> with_local() {
+[[gnu::noinline]] job<Frame> with_local() {
     wide<Alignment> w;
     co_await std::suspend_always();
     co_return w.in_place();
 }
 
 template <class Frame, size_t Alignment>
-job<Frame> with_parameter(wide<Alignment> w) {
+[[gnu::noinline]] job<Frame> with_parameter(wide<Alignment> w) {
     co_await std::suspend_always();
     co_return w.in_place();
 }
 
 template <class Frame, size_t Alignment>
-job<Frame, wide<Alignment>> with_promise() {
+[[gnu::noinline]] job<Frame, wide<Alignment>> with_promise() {
     co_await std::suspend_always();
     co_return true;
 }
@@ -94,7 +95,7 @@ struct wide_awaiter {
 };
 
 template <class Frame, size_t Alignment>
-job<Frame> with_awaiter() {
+[[gnu::noinline]] job<Frame> with_awaiter() {
     const bool b = co_await wide_awaiter<Alignment>(3);
     co_return b;
 }
@@ -170,7 +171,7 @@ bool run() {
 
 // library: what needs 64 bytes lives outside of the frame
 namespace kept_outside {
-job<odd_frame> work() {
+[[gnu::noinline]] job<odd_frame> work() {
     auto* w = new wide<64>;
     co_await std::suspend_always();
     const bool b = w->in_place();

@@ -305,7 +305,7 @@ task<bool> run() {
 }
 }  // namespace iterator_pointee
 
-// clean: what a smart pointer points to, copyable: is it copied?
+// bad refused: what a smart pointer points to is awaited itself, not a copy
 namespace smart_pointee_copyable {
 task<bool> run() {
     auto p = std::make_unique<later<tracked>>(tracked(3));
@@ -315,7 +315,7 @@ task<bool> run() {
 }
 }  // namespace smart_pointee_copyable
 
-// bad refused: in a handler, where the language forbids it
+// bad handler: in a handler, where the language forbids it
 namespace in_handler {
 task<bool> run() {
     int n = 0;
@@ -370,7 +370,7 @@ task<bool> run() {
 }
 }  // namespace moved_pointee
 
-// workaround refused: the handler notes, the await comes afterwards
+// workaround handler: the handler notes, the await comes afterwards
 namespace noted_in_handler {
 task<bool> run() {
     bool failed = false;
