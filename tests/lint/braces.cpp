@@ -70,6 +70,7 @@ task<> safe(channel& c, std::string s) {
     co_await c.put(closed_item{s});
     co_await c.put(also_closed{s});
     co_await c.put(inheriting{s});
+    co_await c.put(hidden{});
     co_await c.put(with_template_constructor{s});
     co_await c.put(point{1, 2});
     co_await c.put(std::string{s});

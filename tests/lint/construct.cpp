@@ -45,6 +45,8 @@ task<open_item> safe(channel& c) {
     closed_item b = {co_await name(), 3};
     closed_item d(co_await name(), 3);
     const int n{co_await which()};
+    const auto& [u, v]{co_await both()};
+    auto w{co_await name()};
     int all_of_them[] = {co_await which(), co_await which()};
     const point p{co_await which(), co_await which()};
     const auto q = point{co_await which(), 3};

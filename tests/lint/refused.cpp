@@ -64,6 +64,7 @@ task<> handlers() {
             work();
         } catch (int) {
             const int n = co_await which();  // expect: handler
+            auto& [a, b]{co_await both()};  // expect: handler
         }
     }
 }

@@ -31,6 +31,10 @@ task<> branches(channel& c, int) {
 #endif
 }
 
+task<> after_branches() {
+    if (co_await ready()) work();  // expect: condition
+}
+
 #define LONG_MACRO(x)  \
     do {               \
         co_await (x);  \
@@ -60,7 +64,7 @@ task<> allowances(channel& c, int n) {
     co_await c.put({n, 2});
     co_await c.put({n, 2});  // weir-lint: allow lambda another form    // expect: braces allow
     co_await c.put({n, 2});  // weir-lint: allow braces
-    // expect at 62: braces allow
+    // expect at 66: braces allow
     // weir-lint: allow everything because                              // expect: allow
     // weir-lint: forbid                                                // expect: allow
     co_await c.put(n);
