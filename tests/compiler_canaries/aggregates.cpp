@@ -12,11 +12,11 @@ struct item {
 };
 
 class closed_item {
- public:
+  public:
     closed_item(tracked t, int n) : t_(std::move(t)), n_(n) {}
     int sum() const { return t_.value() + n_; }
 
- private:
+  private:
     tracked t_;
     int n_;
 };
@@ -139,11 +139,11 @@ task<bool> run() {
 // bad braces: an argument of a type with a constructor
 namespace inside_constructor {
 class wrapper {
- public:
+  public:
     explicit wrapper(item i) : i_(std::move(i)) {}
     int sum() const { return sum_of(i_); }
 
- private:
+  private:
     item i_;
 };
 later<int> send_wrapper(wrapper w) { return number(w.sum()); }

@@ -20,7 +20,7 @@ struct open_awaiter {
 };
 
 class closed_awaiter {
- public:
+  public:
     closed_awaiter(tracked t, way w) : t_(std::move(t)), w_(w) {}
     bool await_ready() const noexcept { return false; }
     bool await_suspend(std::coroutine_handle<> h) {
@@ -31,7 +31,7 @@ class closed_awaiter {
     }
     int await_resume() { return t_.value(); }
 
- private:
+  private:
     tracked t_;
     way w_;
 };

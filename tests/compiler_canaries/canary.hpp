@@ -50,7 +50,7 @@ inline void leave(const void* p) {
 
 // Its constructors and its destructor keep the books.
 class tracked {
- public:
+  public:
     tracked() : tracked(0) {}
     explicit tracked(int value) : value_(value) { enter(this); }
     tracked(const tracked& other) : value_(other.value_) { enter(this); }
@@ -66,7 +66,7 @@ class tracked {
         return value_;
     }
 
- private:
+  private:
     int value_;
 };
 
@@ -102,26 +102,26 @@ struct turn {
 // Suspends once, then gives its value.
 template <class T>
 class later {
- public:
+  public:
     explicit later(T value) : value_(std::move(value)) {}
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> h) { post(h); }
     T await_resume() { return std::move(value_); }
 
- private:
+  private:
     T value_;
 };
 
 // Gives its value without suspending.
 template <class T>
 class at_once {
- public:
+  public:
     explicit at_once(T value) : value_(std::move(value)) {}
     bool await_ready() const noexcept { return true; }
     void await_suspend(std::coroutine_handle<>) {}
     T await_resume() { return std::move(value_); }
 
- private:
+  private:
     T value_;
 };
 
@@ -133,7 +133,7 @@ inline later<tracked> thing(int n) { return later<tracked>(tracked(n)); }
 // Lazy, and resumed by symmetric transfer.
 template <class T>
 class [[nodiscard]] task {
- public:
+  public:
     struct promise_type : counted_frame {
         struct final_awaiter {
             bool await_ready() const noexcept { return false; }
@@ -174,7 +174,7 @@ class [[nodiscard]] task {
     }
 
     class awaiter {
-     public:
+      public:
         explicit awaiter(task& of) : of_(of) {}
         bool await_ready() const noexcept { return false; }
         std::coroutine_handle<> await_suspend(std::coroutine_handle<> h) {
@@ -183,12 +183,12 @@ class [[nodiscard]] task {
         }
         T await_resume() { return of_.result(); }
 
-     private:
+      private:
         task& of_;
     };
     awaiter operator co_await() && { return awaiter(*this); }
 
- private:
+  private:
     std::coroutine_handle<promise_type> frame_;
 };
 

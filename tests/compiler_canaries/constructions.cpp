@@ -14,11 +14,11 @@ struct item {
 };
 
 class closed_item {
- public:
+  public:
     closed_item(tracked t, int n) : t_(std::move(t)), n_(n) {}
     int sum() const { return t_.value() + n_; }
 
- private:
+  private:
     tracked t_;
     int n_;
 };

@@ -9,11 +9,11 @@
 
 // A few things, then nothing.
 class queue {
- public:
+  public:
     explicit queue(int n) : left_(n) {}
 
     class get_operation {
-     public:
+      public:
         explicit get_operation(queue& q) : q_(q) {}
         bool await_ready() const noexcept { return false; }
         void await_suspend(std::coroutine_handle<> h) { post(h); }
@@ -22,12 +22,12 @@ class queue {
             return tracked(q_.left_--);
         }
 
-     private:
+      private:
         queue& q_;
     };
 
     class put_operation {
-     public:
+      public:
         put_operation(queue& q, tracked t) : q_(q), t_(std::move(t)) {}
         bool await_ready() const noexcept { return q_.left_ < 2; }
         bool await_suspend(std::coroutine_handle<> h) {
@@ -41,7 +41,7 @@ class queue {
             return q_.left_ < 5;
         }
 
-     private:
+      private:
         queue& q_;
         tracked t_;
     };
@@ -50,7 +50,7 @@ class queue {
     put_operation put(tracked t) { return put_operation(*this, std::move(t)); }
     int sum() const { return sum_; }
 
- private:
+  private:
     int left_;
     int sum_ = 0;
 };
@@ -310,14 +310,14 @@ task<bool> run() {
 namespace lambda_moved_in {
 template <class F>
 class stage {
- public:
+  public:
     explicit stage(F f) : f_(std::move(f)) {}
     task<int> run(tracked t) {
         co_await turn();
         co_return f_(t);
     }
 
- private:
+  private:
     F f_;
 };
 task<bool> run() {
@@ -331,14 +331,14 @@ task<bool> run() {
 // library: a member coroutine of an object that lives long enough
 namespace member_coroutine {
 class counter {
- public:
+  public:
     task<int> add(int n) {
         co_await turn();
         t_ = tracked(t_.value() + n);
         co_return t_.value();
     }
 
- private:
+  private:
     tracked t_;
 };
 task<bool> run() {
@@ -373,7 +373,7 @@ task<bool> run() {
 
 // A generator, by hand.
 class numbers {
- public:
+  public:
     struct promise_type : counted_frame {
         numbers get_return_object() {
             return numbers(std::coroutine_handle<promise_type>::from_promise(*this));
@@ -398,7 +398,7 @@ class numbers {
         return frame_.done() ? nullptr : frame_.promise().current;
     }
 
- private:
+  private:
     std::coroutine_handle<promise_type> frame_;
 };
 

@@ -128,7 +128,9 @@ task<bool> run() {
 
 // bad lambda: the operand of co_return
 namespace copy_in_co_return {
-task<int> child(tracked t) { co_return co_await call([t] { return t.value(); }); }
+task<int> child(tracked t) {
+    co_return co_await call([t] { return t.value(); });
+}
 task<bool> run() {
     const int n = co_await child(tracked(3));
     co_return n == 3;
@@ -331,7 +333,9 @@ task<bool> run() {
 namespace this_captured {
 struct owner {
     tracked t = tracked(3);
-    task<int> child() { co_return co_await call([this] { return t.value(); }); }
+    task<int> child() {
+        co_return co_await call([this] { return t.value(); });
+    }
 };
 task<bool> run() {
     owner o;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // What a coroutine promises around its body: start, end, failure, destruction, transfer.
-#include <stdexcept>
 #include <string.h>
+#include <stdexcept>
 
 #include "canary.hpp"
 

@@ -11,14 +11,14 @@ struct pair_of_numbers {
 inline later<pair_of_numbers> both() { return later<pair_of_numbers>(pair_of_numbers{3, 2}); }
 
 class move_only {
- public:
+  public:
     explicit move_only(int n) : t_(n) {}
     move_only(move_only&&) = default;
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> h) { post(h); }
     int await_resume() { return t_.value(); }
 
- private:
+  private:
     tracked t_;
 };
 
