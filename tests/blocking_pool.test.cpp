@@ -233,3 +233,28 @@ TEST_CASE("a blocking pool that can't start all of its threads ends those it has
         CHECK_THROWS_AS(weir::basic_blocking_pool<meagre_platform>(4), std::system_error);
     }
 }
+
+TEST_CASE("whoever looks sees whether the pool has anything to do") {
+    weir::blocking_pool pool(2);
+    const auto seen = [&] {
+        weir::detail::executor_view view;
+        pool.look(view);
+        return view;
+    };
+    const auto wait_for_rest = [&] {
+        while (seen().busy != 0 || seen().pending) std::this_thread::yield();
+    };
+    wait_for_rest();
+    const auto before = seen().resumed;
+    std::atomic<bool> over = false;
+    const auto block = [&]() -> weir::task<> {
+        while (!over) std::this_thread::yield();
+        co_return;
+    };
+    std::thread waits([&] { weir::sync_wait(pool, block()); });
+    while (seen().busy != 1) std::this_thread::yield();
+    over = true;
+    waits.join();
+    wait_for_rest();
+    CHECK(seen().resumed == before + 1);
+}

@@ -544,3 +544,41 @@ TEST_CASE("a worker that waits inside a coroutine runs others as the pool's, and
     CHECK(log == std::vector<weir::executor*>(6 * 4, &pool));
     CHECK(weir::detail::current_executor() == nullptr);
 }
+
+TEST_CASE("whoever looks sees whether the pool has anything to do") {
+    weir::thread_pool pool(2);
+    const auto seen = [&] {
+        weir::detail::executor_view view;
+        pool.look(view);
+        return view;
+    };
+    const auto wait_for_rest = [&] {
+        while (seen().busy != 0 || seen().pending) std::this_thread::yield();
+    };
+    wait_for_rest();
+    const auto before = seen().resumed;
+    std::atomic<bool> over = false;
+    const auto spin = [&]() -> weir::task<> {
+        while (!over) std::this_thread::yield();
+        co_return;
+    };
+    std::thread waits([&] { weir::sync_wait(pool, spin()); });
+    const auto one_runs = [&] {
+        const auto now = seen();
+        return now.busy == 1 && now.workers[0].runs != now.workers[1].runs;
+    };
+    while (!one_runs()) std::this_thread::yield();
+    over = true;
+    waits.join();
+    wait_for_rest();
+    CHECK(seen().resumed == before + 1);
+
+    weir::stop_source wake;
+    const auto sleep = [&]() -> weir::task<> { co_await weir::sleep_for(1h, wake.get_token()); };
+    std::thread sleeps([&] { weir::sync_wait(pool, sleep()); });
+    while (seen().resumed != before + 2) std::this_thread::yield();
+    while (seen().busy != 0) std::this_thread::yield();
+    CHECK(seen().pending);  // the timer
+    wake.request_stop();
+    sleeps.join();
+}

@@ -5,9 +5,11 @@
 
 #include <weir/clock.hpp>
 #include <weir/detail/event_count.hpp>
+#include <weir/detail/executor_view.hpp>
 #include <weir/detail/injector.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/platform.hpp>
+#include <weir/detail/thread_record.hpp>
 #include <weir/executor.hpp>
 #include <weir/locked_timers.hpp>
 #include <weir/timer.hpp>
@@ -15,7 +17,8 @@
 #include <algorithm>  // for std::max, std::min
 #include <cassert>    // for assert
 #include <coroutine>  // for std::coroutine_handle
-#include <cstdint>    // for std::int64_t
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t, std::uint64_t
 #include <stdexcept>  // for std::invalid_argument
 #include <vector>     // for std::vector
 
@@ -105,8 +108,23 @@ class basic_blocking_pool final : public executor {
             return true;
         }
         const std::int64_t left = limit.time_since_epoch().count() - Platform::now();
+        auto* const me = detail::basic_thread_record<Platform>::mine();
+        if (me != nullptr) me->sleeps(true);
         if (left > 0) done.wait(std::min<std::int64_t>(left, 1'000'000));
+        if (me != nullptr) me->sleeps(false);
         return true;
+    }
+
+    // A coroutine on its way is in the queue, or a thread that doesn't rest has it, or it was counted.
+    void look(detail::executor_view& view) const override {
+        view.resumed = resumed_.load(std::memory_order_seq_cst);
+        const std::size_t resting = resting_.load(std::memory_order_seq_cst);
+        view.busy = threads_.size() - resting;
+        const bool queued = !queue_.empty();
+        view.crowded = false;  // its threads are there to be blocked
+        view.pending = queued || timers_.next() != timers_.never ||
+                       resting_.load(std::memory_order_seq_cst) != resting ||
+                       resumed_.load(std::memory_order_seq_cst) != view.resumed;
     }
 
   private:
@@ -118,6 +136,9 @@ class basic_blocking_pool final : public executor {
 
     void work() noexcept {
         current() = this;
+        if (auto* const me = detail::basic_thread_record<Platform>::acquire()) {
+            me->serve(static_cast<executor*>(this));
+        }
         bool was_timekeeper = false;
         for (;;) {
             if (void* const next = take()) {
@@ -132,7 +153,10 @@ class basic_blocking_pool final : public executor {
         }
     }
 
-    void run(void* address) noexcept { resume(std::coroutine_handle<>::from_address(address)); }
+    void run(void* address) noexcept {
+        resumed_.fetch_add(1, std::memory_order_seq_cst);
+        resume(std::coroutine_handle<>::from_address(address));
+    }
 
     // The next coroutine, or null. If there are more, wakes another thread: a notification may have
     // hit one thread for two posts.
@@ -156,10 +180,12 @@ class basic_blocking_pool final : public executor {
         const std::int64_t until = mine ? timers_.next() : timers_.never;
         if (!queue_.empty() || stopping_.load(std::memory_order_seq_cst)) {
             event.cancel_wait();
-        } else if (until == timers_.never) {
-            event.commit_wait(ticket);
         } else {
-            event.commit_wait(ticket, std::max<std::int64_t>(until - Platform::now(), 0));
+            const bool forever = until == timers_.never;
+            resting_.fetch_add(1, std::memory_order_seq_cst);
+            event.commit_wait(ticket,
+                              forever ? -1 : std::max<std::int64_t>(until - Platform::now(), 0));
+            resting_.fetch_sub(1, std::memory_order_seq_cst);
         }
         if (mine) kept_.store(false, std::memory_order_seq_cst);
         return mine;
@@ -183,6 +209,9 @@ class basic_blocking_pool final : public executor {
     detail::basic_event_count<Platform> keeper_;  // one waits here at most
     typename Platform::template atomic<bool> kept_{false};
     typename Platform::template atomic<bool> stopping_{false};
+    // For a watchdog.
+    typename Platform::template atomic<std::size_t> resting_{0};
+    typename Platform::template atomic<std::uint64_t> resumed_{0};
     std::vector<typename Platform::thread> threads_;
 };
 

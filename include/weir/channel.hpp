@@ -70,6 +70,8 @@ class channel final : public detail::channel_store<T, Policy> {
     channel(std::size_t capacity, executor& clock, std::string name = {})
         : store(capacity, &clock, std::move(name)) {}
 
+    ~channel() { this->go_unwatched(); }
+
     /// Adds one item, waiting while the channel is full.
     ///
     /// \param item  is moved from when there is room for it, and only then: a rejected item is still

@@ -69,14 +69,28 @@ class channel_core : public parking_place {
         get_guard get_;
     };
 
-    void describe_waiters(std::string& report) const override {
+    void look(place_seen& seen) const override {
         const both_ends held(*this);
-        for (const waiter* w = putters_.front(); w != nullptr; w = w->next) {
-            describe(report, *w, "put into");
+        seen.place = this;
+        seen.channel = &name_;
+        seen.size = size();
+        seen.capacity = capacity_;
+        seen.closed = closed_;
+        for (const side line : {side::put, side::get}) {
+            const bool puts = line == side::put;
+            const waiter* w = (puts ? putters_ : getters_).front();
+            for (; w != nullptr; w = w->next) {
+                seen.waiting.push_back({w->wait, puts ? wait_kind::put : wait_kind::get,
+                                        puts ? "to put into channel" : "to get from channel",
+                                        w->measured != nullptr ? w->measured : w->work_of,
+                                        w->measured == nullptr, w->thread != nullptr, w->has_limit});
+            }
         }
-        for (const waiter* w = getters_.front(); w != nullptr; w = w->next) {
-            describe(report, *w, "get from");
-        }
+    }
+
+    std::uint64_t moved() const noexcept override {
+        return put_end_.count.load(std::memory_order_relaxed) +
+               get_end_.count.load(std::memory_order_relaxed);
     }
 
     // An operation asked to stop: wakes it if it still waits. If it was answered already, that
@@ -147,17 +161,14 @@ class channel_core : public parking_place {
     // so many operations, and for a slot after so long since it last got its thread, it goes to the
     // end of its executor's queue instead.
     static bool uses_up_turn(side line, std::uint64_t count, const slot* measured) noexcept {
-        if constexpr (ends_every_turn<Policy>) return true;
         // The ends take turns, for a coroutine that puts and gets.
         constexpr std::uint64_t most_without_waiting = 127;
         const std::uint64_t turn = line == side::put ? most_without_waiting / 2 : 0;
-        constexpr std::int64_t longest_turn = 1'000'000;  // ns
+        if (ends_every_turn<Policy>) return true;
         if ((count + turn) % most_without_waiting == most_without_waiting - 1) return true;
-        if constexpr (Policy::statistics) {
-            return measured != nullptr && measured->mark - measured->last_resumed() > longest_turn;
-        } else {
-            return false;
-        }
+        if constexpr (!Policy::statistics) return false;
+        constexpr std::int64_t longest_turn = 1'000'000;  // ns
+        return measured != nullptr && measured->mark - measured->last_resumed() > longest_turn;
     }
 
     // Under the lock of the end: whether an operation there needs the other one, too. Under no lock: a
@@ -202,6 +213,7 @@ class channel_core : public parking_place {
     // run meanwhile, if any.
     executor* wait_in_line(waiter& w, side line) noexcept {
         if (executor* const here = current_executor()) bind(*here);
+        if (clock_ != nullptr && !watched() && !clock_->exclusive()) clock_->watch(*this);
         put_in(w, line, reading(nullptr));
         return clock_;
     }
@@ -256,6 +268,7 @@ class channel_core : public parking_place {
     // An operation begins to wait.
     void put_in(waiter& w, side line, std::int64_t now) noexcept {
         line_of(line).push(w);
+        w.wait = ++waits_;
         if constexpr (Policy::statistics) {
             w.since = meter_.settle(now);
             ++side_of(line).waiting;
@@ -344,6 +357,7 @@ class channel_core : public parking_place {
     waiter_line<platform> getters_;
     executor* clock_;
     executor* asked_to_watch_ = nullptr;  // the last one that was asked
+    std::uint64_t waits_ = 0;             // how many operations have begun to wait
     std::uint64_t discarded_ = 0;         // items that were cancelled; at the end for getting, they have passed
     // How many of the items were none, but marks (detail/tracked.hpp). Each under the lock of its end.
     std::uint64_t put_marks_ = 0;
@@ -377,20 +391,6 @@ class channel_core : public parking_place {
             h += histogram::without_quantiles(rest, duration(0), duration(0));
         }
         return h;
-    }
-
-    void describe(std::string& report, const waiter& w, const char* what) const {
-        report += "\n  ";
-        if (w.work_of != nullptr) {
-            report += "stage '" + w.work_of->stage() + "', slot " +
-                      std::to_string(w.work_of->index());
-        } else {
-            report += w.thread != nullptr ? "a thread" : "a coroutine";
-        }
-        report += std::string(" waits to ") + what + " channel ";
-        report += name_.empty() ? "(unnamed)" : "'" + name_ + "'";
-        report += " (" + std::to_string(size()) + " of " + std::to_string(capacity_) +
-                  " places taken" + (closed_ ? ", closed)" : ")");
     }
 };
 

@@ -7,6 +7,7 @@
 #include <weir/clock.hpp>
 #include <weir/detail/env.hpp>
 #include <weir/detail/slot.hpp>
+#include <weir/detail/thread_record.hpp>
 #include <weir/detail/waiter.hpp>
 #include <weir/executor.hpp>
 #include <weir/get_result.hpp>
@@ -316,6 +317,7 @@ template <class Channel, class Waiter, class Parker>
 outcome block(Channel& channel, Waiter& w, typename Channel::core_type::side line, Parker& flag,
               executor* ex, duration timeout) {
     const bool forever = timeout == duration::max();
+    const basic_blocked_thread<typename Channel::core_type::platform> here(forever ? &flag : nullptr);
     const auto now = [ex] {
         return ex != nullptr ? ex->now() : time_point(duration(standard_platform::now()));
     };
@@ -326,7 +328,7 @@ outcome block(Channel& channel, Waiter& w, typename Channel::core_type::side lin
             const bool helping = help_until(flag, ex, limit);
             if (flag.is_set()) break;
             if (forever) {
-                if (!helping) flag.wait();
+                if (!helping) here.wait(flag);
                 continue;
             }
             const std::int64_t left = (limit - now()).count();
@@ -349,7 +351,7 @@ channel_status block_on_put(Channel& channel, typename Channel::value_type& item
     using core = typename Channel::core_type;
     typename core::parker flag;
     typename core::waiter w(&item, nullptr);
-    w.is_thread(&flag);
+    w.is_thread(&flag, timeout != duration::max());
     wake_list<typename core::platform> woken;
     executor* ex = nullptr;
     outcome how;
@@ -372,7 +374,7 @@ get_result<typename Channel::value_type> block_on_get(Channel& channel, duration
     typename core::parker flag;
     landing_place<T> place;
     typename core::waiter w(place.address(), nullptr);
-    w.is_thread(&flag);
+    w.is_thread(&flag, timeout != duration::max());
     wake_list<typename core::platform> woken;
     executor* ex = nullptr;
     outcome how;

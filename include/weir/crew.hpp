@@ -6,6 +6,7 @@
 #include <weir/channel_core.hpp>
 #include <weir/detail/platform.hpp>
 #include <weir/detail/slot.hpp>
+#include <weir/detail/watched_run.hpp>
 #include <weir/executor.hpp>
 #include <weir/root.hpp>
 #include <weir/run_context.hpp>
@@ -66,6 +67,18 @@ class crew {
     // While it runs, from any thread. More slots begin at once; those that are too many end what they
     // have in hand. Nothing happens in a stage that has ended.
     void set_concurrency(std::size_t concurrency);
+
+    // For a watchdog. `states`: also whether each slot's function has a thread.
+    void look(stage_seen& seen, [[maybe_unused]] bool states) const {
+        const std::lock_guard guard(lock_);
+        for (const std::unique_ptr<slot>& each : slots_) {
+            slot_seen s{each.get(), each->gone.load(std::memory_order_acquire)};
+            if constexpr (Policy::statistics) {
+                if (states) s.runs = each->state() == slot_state::run;
+            }
+            seen.slots.push_back(s);
+        }
+    }
 
     // All slots at one instant, `until` or what happened after it, so that their states sum to
     // slots x elapsed.
@@ -173,7 +186,7 @@ class crew {
     std::size_t concurrency_;
     std::int64_t begin_ = 0;
     standard_platform::atomic<std::size_t> present_;
-    waiting_room<bench_rule> bench_{bench_rule{}, "out of service"};
+    waiting_room<bench_rule> bench_{bench_rule{}, "out of service", wait_kind::bench};
 };
 
 template <class Policy>
@@ -210,6 +223,7 @@ void crew<Policy>::set_concurrency(std::size_t concurrency) {
         run_.worker_joins();
         if (!join()) {
             workers_[i].abandon();  // it will never begin
+            slots_[i]->gone.store(true, std::memory_order_release);
             run_.worker_left();
             run_.ended();
             continue;

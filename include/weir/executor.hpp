@@ -5,6 +5,7 @@
 
 #include <weir/clock.hpp>
 #include <weir/detail/env.hpp>
+#include <weir/detail/executor_view.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/parking_place.hpp>
 #include <weir/detail/platform.hpp>
@@ -93,12 +94,18 @@ class executor {
     /// that one. A channel that was given no clock measures by that of this.
     [[nodiscard]] virtual executor& lasting() noexcept { return *this; }
 
-    /// Called once by each channel on which a coroutine of this executor waits.
-    /// \returns true if the executor keeps the place, to name it in a deadlock report.
+    /// Called once by each channel on which a coroutine of this executor waits. An executor that sees by
+    /// itself that nothing can ever run again keeps the place, to name it in a report; for all others
+    /// it is kept where a `watchdog` looks.
+    /// \returns true if the place is kept.
     virtual bool watch(detail::parking_place& place) noexcept {
-        static_cast<void>(place);
-        return false;
+        detail::all_places->add(place);
+        return true;
     }
+
+    /// What a `watchdog` asks, from its own thread: whether anything runs here, or is going to. Where that
+    /// is not overridden, it always may.
+    virtual void look(detail::executor_view& view) const { static_cast<void>(view); }
 
     executor(const executor&) = delete;
     executor& operator=(const executor&) = delete;

@@ -7,6 +7,7 @@
 #include <weir/detail/env.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/result.hpp>
+#include <weir/detail/thread_record.hpp>
 #include <weir/executor.hpp>
 
 #include <coroutine>    // for std::coroutine_handle
@@ -124,8 +125,9 @@ inline bool help_until(parker& done, executor* ex, time_point limit) {
 
 // Sleeps until `done` is set, with the help above.
 inline void block_until(parker& done, executor& ex) {
+    const basic_blocked_thread<standard_platform> here(&done);
     while (!done.is_set()) {
-        if (!help_until(done, &ex, time_point::max())) done.wait();
+        if (!help_until(done, &ex, time_point::max())) here.wait(done);
     }
 }
 

@@ -53,7 +53,7 @@ struct budget_rule {
 class run_budget final : public byte_budget {
   public:
     explicit run_budget(std::size_t most) noexcept
-        : byte_budget(most), room_(budget_rule{this}, "for the run's queues to hold fewer bytes") {}
+        : byte_budget(most), room_(budget_rule{this}, "for the run's queues to hold fewer bytes", wait_kind::room) {}
     void has_room() noexcept override { room_.update([](budget_rule&) {}); }
     void end() noexcept {
         room_.update([](budget_rule& rule) { rule.over = true; });
@@ -226,7 +226,7 @@ class run_context : public root_owner {
     std::shared_ptr<progress_listener> progress_;
     standard_platform::atomic<bool> paused_{false};
     standard_platform::atomic<bool> may_hold_up_{false};
-    waiting_room<pause_rule> pause_{pause_rule{}, "for the run to be resumed"};
+    waiting_room<pause_rule> pause_{pause_rule{}, "for the run to be resumed", wait_kind::outside};
     mutable spin_lock lock_;  // guards the two below; nothing is allocated under it
     std::vector<failure> fatal_;
     bool thrown_ = false;

@@ -8,6 +8,7 @@
 #include <weir/deadlock.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/platform.hpp>
+#include <weir/detail/watched_run.hpp>
 #include <weir/executor.hpp>
 #include <weir/checkpoint.hpp>
 #include <weir/failure.hpp>
@@ -47,6 +48,7 @@ class any_queue {
     virtual std::uint64_t sources() const noexcept = 0;
     virtual const std::string& name() const noexcept = 0;
     virtual const void* address() const noexcept = 0;
+    virtual const parking_place& place() const noexcept = 0;
 };
 
 template <class T, class Policy>
@@ -64,16 +66,18 @@ class queue_of final : public any_queue {
     std::uint64_t sources() const noexcept override { return channel.sources(); }
     const std::string& name() const noexcept override { return channel.name(); }
     const void* address() const noexcept override { return &channel; }
+    const parking_place& place() const noexcept override { return channel; }
     weir::channel<T, Policy> channel;
 };
 
 // Owns everything of a run. Built by a pipeline's `start`; then only its workers change it.
 template <class Policy>
-class run_core final : public run_context {
+class run_core final : public run_context, public watched_run {
   public:
     using run_context::run_context;
     ~run_core() {
         stop();
+        all_runs->remove(*this);
         for (auto& stage : stages_) stage->destroy_workers();
     }
 
@@ -126,6 +130,7 @@ class run_core final : public run_context {
         bool announced = true;
         for (auto& stage : stages_) announced = announced && stage->announce();
         const std::int64_t now = begin_.time_since_epoch().count();
+        if (!home().exclusive()) all_runs->add(*this);
         for (auto& queue : queues_) queue->begin(now);
         for (auto& stage : stages_) stage->begin(now);
         for (auto& stage : stages_) stage->start();
@@ -210,6 +215,17 @@ class run_core final : public run_context {
 
     void see_end() noexcept { ended_.store(true, std::memory_order_release); }
     bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire); }
+
+    void look(run_seen& seen, bool states) const override {
+        seen.last = &queues_[last_]->place();
+        seen.has_failed = has_failed();
+        for (const auto& stage : stages_) {
+            stage_seen& s = seen.stages.emplace_back();
+            for (const std::size_t i : stage->inputs()) s.from.push_back(&queues_[i]->place());
+            for (const std::size_t i : stage->outputs()) s.to.push_back(&queues_[i]->place());
+            stage->look(s, states);
+        }
+    }
 
     // A coroutine of the run has ended for good.
     void ended() noexcept override {

@@ -38,6 +38,9 @@ class running_stage : public crew<Policy> {
         outputs_ = std::move(outputs);
     }
 
+    const std::vector<std::size_t>& inputs() const noexcept { return inputs_; }
+    const std::vector<std::size_t>& outputs() const noexcept { return outputs_; }
+
     // Before its workers start. False: a hook threw, and the run fails.
     bool announce() noexcept;
 
@@ -151,6 +154,7 @@ class running_stage : public crew<Policy> {
         if (last) dismiss_hooks();
         run_.worker_left();  // before the end is to be seen behind it
         if (last) (outputs.close(), ...);
+        me.gone.store(true, std::memory_order_release);  // the last thing: nobody has to wait for it
     }
 
   private:

@@ -151,7 +151,7 @@ class running_tee final : public running_stage<Policy> {
     queue& in_;
     queue& out_;
     queue& side_;
-    end_of_side end_{side_rule{}, "for the side to end"};
+    end_of_side end_{side_rule{}, "for the side to end", wait_kind::room};
 };
 
 template <class P>

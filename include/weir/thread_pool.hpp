@@ -7,6 +7,7 @@
 #include <weir/detail/injector.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/platform.hpp>
+#include <weir/detail/pool_view.hpp>
 #include <weir/detail/spin_lock.hpp>
 #include <weir/detail/thread_record.hpp>
 #include <weir/detail/trail.hpp>
@@ -97,7 +98,7 @@ class basic_thread_pool final : public executor {
     WEIR_NOINLINE void post(std::coroutine_handle<> h) noexcept override {
         worker* const me = current();
         if (me == nullptr || me->pool != this) return post_from_outside(h);
-        if (h.address() == me->running) return push(*me, h.address());
+        if (h.address() == me->running()) return push(*me, h.address());
         if (void* const displaced = me->exchange_next(h.address(), me->thread())) {
             return push(*me, displaced);
         }
@@ -120,14 +121,9 @@ class basic_thread_pool final : public executor {
         using added = typename basic_locked_timers<Platform>::added;
         const std::int64_t deadline = t.deadline().time_since_epoch().count();
         const std::coroutine_handle<> waiter = t.waiter();
-        switch (timers_.add(t)) {
-            case added::refused:
-                return post(waiter);
-            case added::earliest:
-                return watch_.call(deadline);
-            case added::queued:
-                return;
-        }
+        const added what = timers_.add(t);
+        if (what == added::refused) return post(waiter);
+        if (what == added::earliest) watch_.call(deadline);
     }
 
     void cancel(timer& t) noexcept override {
@@ -159,8 +155,14 @@ class basic_thread_pool final : public executor {
         me->misses = std::min(me->misses + 1, 10U);
         const std::int64_t nap = std::int64_t{1000} << me->misses;
         const std::int64_t left = limit.time_since_epoch().count() - now;
+        me->naps(true);
         if (left > 0) done.wait(std::min(nap, left));
+        me->naps(false);
         return true;
+    }
+
+    void look(detail::executor_view& view) const override {
+        detail::look_at_pool(view, workers_.get(), count_, watch_, inbox_, timers_);
     }
 
   private:
@@ -177,7 +179,6 @@ class basic_thread_pool final : public executor {
     struct worker : detail::basic_worker_queues<Platform> {
         basic_thread_pool* pool = nullptr;
         executor::shift* shift = nullptr;
-        void* running = nullptr;
         unsigned streak = 0;
         unsigned misses = 0;
         unsigned passed_over = 0;  // how often the queue came before the forks
@@ -198,7 +199,7 @@ class basic_thread_pool final : public executor {
 
     WEIR_NOINLINE void work(worker& me) noexcept {
         current() = &me;
-        me.set_thread(record::acquire());
+        me.set_thread(record::acquire(), static_cast<executor*>(this));
         shift here(*this);
         me.shift = &here;
         for (;;) {
@@ -211,10 +212,10 @@ class basic_thread_pool final : public executor {
 
     void run(worker& me, void* address) noexcept {
         me.count_resumption();
-        void* const outer = me.running;  // not null inside drive()
-        me.running = address;
+        void* const outer = me.running();  // not null inside drive()
+        me.runs(address);
         me.shift->resume(std::coroutine_handle<>::from_address(address));
-        me.running = outer;
+        me.runs(outer);
     }
 
     WEIR_NOINLINE void post_from_outside(std::coroutine_handle<> h) noexcept {
@@ -328,6 +329,7 @@ class basic_thread_pool final : public executor {
             return nullptr;
         }
         watch_.leave();
+        me.searches(false);
         if (watch_.unwatched() &&
             (!me.queue.empty() || !inbox_.empty() || timers_.next() != timers_.never)) {
             watch_.call();
@@ -337,6 +339,7 @@ class basic_thread_pool final : public executor {
 
     void* keep_watch(worker& me, std::int64_t spin_end) noexcept {
         const std::int64_t since = Platform::now();
+        me.searches(true);
         for (std::int64_t nap = first_nap;; nap = std::min(2 * nap, last_nap)) {
             std::int64_t now = Platform::now();
             const std::int64_t wait_end = now + ripening;
@@ -363,7 +366,9 @@ class basic_thread_pool final : public executor {
                 watch_.stay_up();
                 continue;
             }
+            me.searches(false);
             watch_.nap(ticket, end == watch_.never ? -1 : end - now);
+            me.searches(true);
             if (alone) nap = first_nap / 2;
         }
     }

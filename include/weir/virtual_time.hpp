@@ -123,7 +123,7 @@ class virtual_time final : public executor {
         std::swap(ready_[i], ready_.back());
     }
 
-    std::string describe_waiters() const {
+    std::string describe_waiters() {
         std::string report;
         places_.describe_waiters(report);
         return report;

@@ -10,9 +10,8 @@
 #include <weir/executor.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
-#include <cstdint>    // for std::int64_t
+#include <cstdint>    // for std::uint64_t
 #include <mutex>      // for std::lock_guard
-#include <string>     // for std::string
 #include <utility>    // for std::move
 
 namespace weir::detail {
@@ -30,9 +29,11 @@ class waiting_room final : public parking_place {
   public:
     using ticket = typename Rule::ticket;
 
-    // `what`: ends the sentence "stage 'x', slot 0 waits ..." of a deadlock report.
-    explicit waiting_room(Rule rule, const char* what) : rule_(std::move(rule)), what_(what) {}
-    ~waiting_room() = default;
+    // `what`: ends the sentence "stage 'x', slot 0 waits ..." of a deadlock report; `kind`: whose doing
+    // could end a wait.
+    explicit waiting_room(Rule rule, const char* what, wait_kind kind = wait_kind::turn)
+        : rule_(std::move(rule)), what_(what), kind_(kind) {}
+    ~waiting_room() { this->go_unwatched(); }
 
     // Awaitable of bool: true = it may go, false = refused. `me` spends the time in the state `as`;
     // a slot without a stopwatch is not measured. Resumes on the coroutine's executor.
@@ -64,11 +65,11 @@ class waiting_room final : public parking_place {
         return look(rule_);
     }
 
-    void describe_waiters(std::string& report) const override {
+    void look(place_seen& seen) const override {
         const std::lock_guard guard(lock_);
+        seen.place = this;
         for (const visitor* v = first_; v != nullptr; v = v->next) {
-            report += "\n  stage '" + v->who->stage() + "', slot " + std::to_string(v->who->index()) +
-                      " waits " + what_;
+            seen.waiting.push_back({v->number, kind_, what_, v->who});
         }
     }
 
@@ -84,6 +85,7 @@ class waiting_room final : public parking_place {
         visitor(ticket t, slot& whose) noexcept : what(std::move(t)), who(&whose) {}
         ticket what;
         slot* who;
+        std::uint64_t number = 0;  // of all visits
         bool measured = false;
         bool linked = false;
         admission answer = admission::wait;
@@ -98,6 +100,7 @@ class waiting_room final : public parking_place {
         (last_ == nullptr ? first_ : last_->next) = &v;
         last_ = &v;
         v.linked = true;
+        v.number = ++visits_;
     }
     void unlink(visitor& v) noexcept {
         (v.previous == nullptr ? first_ : v.previous->next) = v.next;
@@ -137,9 +140,11 @@ class waiting_room final : public parking_place {
         if (v.linked) unlink(v);
     }
 
-    mutable spin_lock lock_;  // guards all but what_
+    mutable spin_lock lock_;  // guards all but the constants
     Rule rule_;
     const char* const what_;
+    const wait_kind kind_;
+    std::uint64_t visits_ = 0;
     executor* asked_to_watch_ = nullptr;
     visitor* first_ = nullptr;
     visitor* last_ = nullptr;

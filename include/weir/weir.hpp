@@ -18,11 +18,13 @@
 #include <weir/clock.hpp>
 #include <weir/crew.hpp>
 #include <weir/deadlock.hpp>
+#include <weir/deadlock_report.hpp>
 #include <weir/disaggregate.hpp>
 #include <weir/draw.hpp>
 #include <weir/epoch_range.hpp>
 #include <weir/epochs.hpp>
 #include <weir/executor.hpp>
+#include <weir/external_wait.hpp>
 #include <weir/failure.hpp>
 #include <weir/fan_in.hpp>
 #include <weir/filter.hpp>
@@ -87,6 +89,7 @@
 #include <weir/virtual_clock.hpp>
 #include <weir/virtual_time.hpp>
 #include <weir/waiting_room.hpp>
+#include <weir/watchdog.hpp>
 #include <weir/weighted_sampler.hpp>
 #include <weir/when_all.hpp>
 #include <weir/zip.hpp>

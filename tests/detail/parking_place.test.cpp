@@ -13,15 +13,22 @@ namespace {
 class place final : public parking_place {
   public:
     explicit place(std::string name) : name_(std::move(name)) {}
-    void describe_waiters(std::string& report) const override { report += name_; }
+    const char* contradiction() const noexcept override { return nullptr; }
+    void look(weir::detail::place_seen& seen) const override {
+        seen.waiting.push_back({1, weir::detail::wait_kind::turn, name_.c_str()});
+    }
 
   private:
     std::string name_;
 };
 
-std::string report_of(const parking_registry& r) {
+std::string report_of(parking_registry& r) {
     std::string report;
-    r.describe_waiters(report);
+    parking_registry::reader(r).each([&report](const parking_place& p) {
+        weir::detail::place_seen seen;
+        p.look(seen);
+        report += seen.waiting.front().what;
+    });
     return report;
 }
 

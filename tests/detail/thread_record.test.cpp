@@ -125,3 +125,60 @@ TEST_CASE("a thread that ends has its record until it gives it back, and then no
         CHECK(record<5>::acquire() == late<5>::acquired);
     }
 }
+
+TEST_CASE("whoever looks sees each record there is, whether it is in use, and whom its thread serves") {
+    using record = record<6>;
+    const auto count = [] {
+        int all = 0;
+        record::each([&](const record&) { ++all; });
+        return all;
+    };
+    CHECK(count() == 0);
+    record* const mine = record::acquire();
+    int whom = 0;
+    auto* const other = elsewhere([&] {
+        auto* const r = record::acquire();
+        r->serve(&whom);
+        CHECK(r->in_use());
+        CHECK(r->serves() == &whom);
+        return r;
+    });
+    CHECK(count() == 2);
+    CHECK(mine->in_use());
+    CHECK(mine->serves() == nullptr);
+    CHECK_FALSE(other->in_use());
+    elsewhere([&] {
+        auto* const r = record::acquire();  // the other one, as of a new thread
+        CHECK(r == other);
+        CHECK(r->in_use());
+        CHECK(r->serves() == nullptr);
+        return 0;
+    });
+    CHECK(count() == 2);
+}
+
+TEST_CASE("a thread is stuck while it sleeps for a flag that isn't set, and only then") {
+    using record = record<7>;
+    using parker = weir::detail::basic_parker<platform<7>>;
+    record* const me = record::acquire();
+    parker outer, inner;
+    CHECK(me->is_stuck() == 0);
+    const parker* const before = me->block_on(&outer);
+    CHECK(before == nullptr);
+    CHECK(me->is_stuck() == 0);  // it hasn't begun to sleep
+    me->sleeps(true);
+    const auto first = me->is_stuck();
+    CHECK(first != 0);
+    CHECK(me->block_on(&inner) == &outer);  // inside of the first
+    const auto second = me->is_stuck();
+    CHECK(second != first);
+    inner.set();
+    CHECK(me->is_stuck() == 0);
+    me->block_on(nullptr);  // for some time only
+    CHECK(me->is_stuck() == 0);
+    me->block_on(&outer);
+    CHECK(me->is_stuck() > second);
+    me->sleeps(false);
+    CHECK(me->is_stuck() == 0);
+    me->block_on(nullptr);
+}

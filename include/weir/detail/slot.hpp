@@ -73,6 +73,15 @@ class slot {
     // Before any thread uses it: as a rule it will be this one.
     void reserve() noexcept { lock_.reserve(); }
 
+    // It has ended, and so have, if it was the last of its stage, the channels into which that puts. Set
+    // as the last thing; acquire and release.
+    standard_platform::atomic<bool> gone{false};
+
+    slot_state state() noexcept {
+        const lock_type::guard held(lock_);
+        return state_;
+    }
+
     // For snapshots. Locked together by stage, then settled at one instant.
     void lock() noexcept { holder_ = lock_.enter(); }
     void unlock() noexcept { lock_.leave(holder_); }

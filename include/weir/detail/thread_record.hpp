@@ -3,6 +3,7 @@
 #ifndef WEIR_DETAIL_THREAD_RECORD_HPP
 #define WEIR_DETAIL_THREAD_RECORD_HPP
 
+#include <weir/detail/parker.hpp>
 #include <weir/detail/spin_lock.hpp>
 
 #include <cstdint>  // for std::uint64_t
@@ -29,6 +30,40 @@ struct alignas(64) basic_thread_record {
         return operations_.load(std::memory_order_relaxed);
     }
 
+    // Whose thread it is: of which executor, or of which watchdog. Null: the program's.
+    void serve(const void* whom) noexcept { serves_.store(whom, std::memory_order_release); }
+    const void* serves() const noexcept { return serves_.load(std::memory_order_acquire); }
+
+    // Whether it is a thread's, now.
+    bool in_use() const noexcept { return in_use_.load(std::memory_order_acquire); }
+
+    // The thread blocks until `flag` is set, however long that takes; returns what it blocked on before,
+    // inside of which this happens.
+    const basic_parker<Platform>* block_on(const basic_parker<Platform>* flag) noexcept {
+        const std::lock_guard guard(block_lock_);
+        ++blocks_;
+        return std::exchange(blocked_on_, flag);
+    }
+    // It sleeps, and does nothing by itself until the flag is set.
+    void sleeps(bool now) noexcept {
+        const std::lock_guard guard(block_lock_);
+        asleep_ = now;
+    }
+    // For other threads. 0: it does something, or is about to. Else another number for each time.
+    std::uint64_t is_stuck() const noexcept {
+        const std::lock_guard guard(block_lock_);
+        return asleep_ && blocked_on_ != nullptr && !blocked_on_->is_set() ? blocks_ : 0;
+    }
+
+    // All there are, whoever has them.
+    template <class Function>
+    static void each(Function function) {
+        for (const basic_thread_record* r = all().load(std::memory_order_acquire); r != nullptr;
+             r = r->next_of_all_) {
+            function(*r);
+        }
+    }
+
     // The calling thread's; null before the first `acquire`, and again while the thread ends.
     static basic_thread_record* mine() noexcept { return here().record; }
 
@@ -41,6 +76,20 @@ struct alignas(64) basic_thread_record {
 
   private:
     typename Platform::template atomic<std::uint64_t> operations_{0};
+
+    // What follows is for watchdogs, and not used by operations on channels.
+    alignas(64) typename Platform::template atomic<const void*> serves_{nullptr};
+    typename Platform::template atomic<bool> in_use_{true};
+    mutable basic_spin_lock<Platform> block_lock_;  // guards the three below
+    const basic_parker<Platform>* blocked_on_ = nullptr;
+    bool asleep_ = false;
+    std::uint64_t blocks_ = 0;
+    const basic_thread_record* next_of_all_ = nullptr;
+
+    static auto& all() noexcept {
+        static constinit typename Platform::template atomic<const basic_thread_record*> first{nullptr};
+        return first;
+    }
 
     struct place {
         basic_thread_record* record = nullptr;
@@ -74,17 +123,53 @@ struct alignas(64) basic_thread_record {
             const std::lock_guard guard(records().lock);
             if (basic_thread_record* const r = records().first) {
                 records().first = r->next_free;
+                r->serve(nullptr);
+                r->in_use_.store(true, std::memory_order_release);
                 return r;
             }
         }
-        return new (std::nothrow) basic_thread_record;
+        auto* const made = new (std::nothrow) basic_thread_record;
+        if (made == nullptr) return nullptr;
+        made->next_of_all_ = all().load(std::memory_order_relaxed);
+        // release; pairs with the acquire in each()
+        while (!all().compare_exchange_weak(made->next_of_all_, made, std::memory_order_release,
+                                            std::memory_order_relaxed)) {
+        }
+        return made;
     }
     static void give_back(basic_thread_record* r) noexcept {
         if (r == nullptr) return;
+        r->in_use_.store(false, std::memory_order_release);
         const std::lock_guard guard(records().lock);
         r->next_free = records().first;
         records().first = r;
     }
+};
+
+// For as long as a thread blocks: so that others can see that it does nothing else.
+template <class Platform>
+class [[nodiscard]] basic_blocked_thread {
+    using record = basic_thread_record<Platform>;
+
+  public:
+    // `flag`: null if it won't wait for ever.
+    explicit basic_blocked_thread(const basic_parker<Platform>* flag) noexcept
+        : me_(record::acquire()), before_(me_ != nullptr ? me_->block_on(flag) : nullptr) {}
+    basic_blocked_thread(const basic_blocked_thread&) = delete;
+    basic_blocked_thread& operator=(const basic_blocked_thread&) = delete;
+    ~basic_blocked_thread() {
+        if (me_ != nullptr) me_->block_on(before_);
+    }
+
+    void wait(basic_parker<Platform>& flag) const noexcept {
+        if (me_ != nullptr) me_->sleeps(true);
+        flag.wait();
+        if (me_ != nullptr) me_->sleeps(false);
+    }
+
+  private:
+    record* const me_;
+    const basic_parker<Platform>* const before_;
 };
 
 }  // namespace weir::detail

@@ -36,7 +36,8 @@ struct basic_waiter {
         work_of = works_for;
         ready = 0;
     }
-    void is_thread(basic_parker<Platform>* flag) noexcept {
+    void is_thread(basic_parker<Platform>* flag, bool for_some_time = false) noexcept {
+        has_limit = for_some_time;
         home = nullptr;
         thread = flag;
         work_of = nullptr;
@@ -45,11 +46,13 @@ struct basic_waiter {
 
     bool linked = false;
     bool stop_seen = false;  // the stop came before the waiter was linked
+    bool has_limit = false;  // it waits for some time at most
     detail::outcome outcome = outcome::pending;
 
     void* item;      // put: the T to take; get: where to construct a T
     slot* measured;  // the slot that waits, if it is one
     std::uint64_t number;  // get: of the item, in the order of the gets
+    std::uint64_t wait;    // of all waits at the channel
 
     basic_waiter* next;
     basic_waiter* previous;

@@ -118,7 +118,8 @@ class basic_watch {
     }
 
     // Whether nobody works. Asked by the watcher: it stays so until the watcher leaves.
-    bool all_idle() const noexcept { return state_.load(std::memory_order_seq_cst) >> 32 == 0; }
+    bool all_idle() const noexcept { return active() == 0; }
+    std::uint64_t active() const noexcept { return state_.load(std::memory_order_seq_cst) >> 32; }
 
     // The watcher announces a nap, looks for work once more, then either naps or stays up. It has its
     // ticket before others can see the nap: so whoever ends it does wake the watcher, and those who find

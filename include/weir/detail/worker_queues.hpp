@@ -26,6 +26,8 @@ class alignas(64) basic_worker_queues {
     typename Platform::template atomic<void*> next_{nullptr};
     typename Platform::template atomic<std::uint64_t> resumed_{0};
     typename Platform::template atomic<record*> thread_{nullptr};
+    typename Platform::template atomic<void*> running_{nullptr};
+    typename Platform::template atomic<bool> searching_{false};
 
   public:
     basic_work_stealing_deque<Platform> queue;
@@ -49,8 +51,22 @@ class alignas(64) basic_worker_queues {
     }
     std::uint64_t resumed() const noexcept { return resumed_.load(std::memory_order_relaxed); }
 
+    // The coroutine that it runs; null: none. And whether it looks for one, though it counts as idle: it may
+    // have found one. It says so, any thread may look.
+    void runs(void* coroutine) noexcept { running_.store(coroutine, std::memory_order_relaxed); }
+    void* running() const noexcept { return running_.load(std::memory_order_relaxed); }
+    void searches(bool now) noexcept { searching_.store(now, std::memory_order_seq_cst); }
+    bool searches() const noexcept { return searching_.load(std::memory_order_seq_cst); }
+
     // The worker's thread, which sets it when it begins.
-    void set_thread(record* r) noexcept { thread_.store(r, std::memory_order_release); }
+    void set_thread(record* r, const void* pool) noexcept {
+        if (r != nullptr) r->serve(pool);
+        thread_.store(r, std::memory_order_release);
+    }
+    // It has nothing to do until something comes, though a coroutine of it blocks its thread.
+    void naps(bool now) noexcept {
+        if (thread() != nullptr) thread()->sleeps(now);
+    }
     record* thread() const noexcept { return thread_.load(std::memory_order_relaxed); }
 
     // How many things the worker has done: resumptions, and operations on channels.

@@ -187,7 +187,7 @@ class world final : public executor {
         if (broken_.empty()) broken_ = "after step " + std::to_string(steps_) + ": " + std::move(what);
     }
 
-    [[noreturn]] void throw_deadlock() const {
+    [[noreturn]] void throw_deadlock() {
         std::string waiters;
         places_.describe_waiters(waiters);
         throw deadlock_error("weir: deadlock: nothing can run, no timer is left, and somebody waits:" +
