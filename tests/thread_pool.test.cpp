@@ -364,6 +364,47 @@ TEST_CASE("a pool's clock goes forward") {
 
 namespace {
 
+// The pool's thread, when it asks whether the pool ends, gets no answer before it does.
+struct unhurried_platform : weir::detail::standard_platform {
+    static inline std::atomic<bool> asked{false};
+    static inline std::atomic<bool> ends{false};
+
+    template <class T>
+    struct atomic : std::atomic<T> {
+        using std::atomic<T>::atomic;
+        T load(std::memory_order order) const noexcept {
+            if constexpr (std::is_same_v<T, bool>) {
+                if (order == std::memory_order_seq_cst) wait_for_the_end();
+            }
+            return std::atomic<T>::load(order);
+        }
+        void store(T value, std::memory_order order) noexcept {
+            std::atomic<T>::store(value, order);
+            if constexpr (std::is_same_v<T, bool>) {
+                if (value && order == std::memory_order_seq_cst) ends = true;
+            }
+        }
+    };
+    static void wait_for_the_end() noexcept {
+        asked = true;
+        while (!ends) std::this_thread::yield();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a pool runs what was posted right before its end, while its thread asked for it") {
+    std::atomic<int> count{0};
+    {
+        weir::basic_thread_pool<unhurried_platform> pool(1);
+        while (!unhurried_platform::asked) std::this_thread::yield();
+        count_on(pool, count);
+    }
+    CHECK(count.load() == 1);
+}
+
+namespace {
+
 // A system that can start so many threads and no more.
 struct meagre_platform : weir::detail::standard_platform {
     static inline int left = 0;

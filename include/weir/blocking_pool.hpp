@@ -128,10 +128,12 @@ class basic_blocking_pool final : public executor {
     }
 
   private:
+    struct place {
+        basic_blocking_pool* here = nullptr;
+    };
     // The pool whose thread this is. Not inlined: see WEIR_NOINLINE.
     WEIR_NOINLINE static basic_blocking_pool*& current() noexcept {
-        static thread_local basic_blocking_pool* here = nullptr;
-        return here;
+        return Platform::template of_thread<place>().here;
     }
 
     void work() noexcept {
@@ -146,7 +148,7 @@ class basic_blocking_pool final : public executor {
                 was_timekeeper = false;
                 run(next);
             } else if (stopping_.load(std::memory_order_seq_cst)) {
-                return;
+                if (queue_.empty()) return;  // else it was posted after the look, before the end
             } else {
                 was_timekeeper = wait();
             }

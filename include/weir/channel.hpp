@@ -54,6 +54,8 @@ class channel final : public detail::channel_store<T, Policy> {
     using store = detail::channel_store<T, Policy>;
     using wakes = detail::wake_list<typename core::platform>;
     using both_ends = typename core::both_ends;
+    // stop_token, on every platform but one that a test supplies.
+    using stop_token = basic_stop_token<typename core::platform>;
 
   public:
     using value_type = T;

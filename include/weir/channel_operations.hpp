@@ -34,7 +34,7 @@ class stop_listener {
     using side = typename Channel::core_type::side;
 
   protected:
-    explicit stop_listener(stop_token stop) noexcept : stop_(std::move(stop)) {}
+    explicit stop_listener(Stop stop) noexcept : stop_(std::move(stop)) {}
     bool stop_requested() const noexcept { return stop_.stop_requested(); }
 
     // The callback may run at once, or from another thread before the waiter is linked: then it marks
@@ -51,8 +51,8 @@ class stop_listener {
         side line;
         void operator()() const noexcept { channel->stop(*who, line); }
     };
-    stop_token stop_;
-    std::optional<stop_callback<stop_waiting>> on_stop_;
+    Stop stop_;
+    std::optional<stop_callback<stop_waiting, typename Channel::core_type::platform>> on_stop_;
 };
 template <class Channel>
 class stop_listener<Channel, no_stop> {
@@ -319,7 +319,7 @@ outcome block(Channel& channel, Waiter& w, typename Channel::core_type::side lin
     const bool forever = timeout == duration::max();
     const basic_blocked_thread<typename Channel::core_type::platform> here(forever ? &flag : nullptr);
     const auto now = [ex] {
-        return ex != nullptr ? ex->now() : time_point(duration(standard_platform::now()));
+        return ex != nullptr ? ex->now() : time_point(duration(Channel::core_type::platform::now()));
     };
     const time_point limit =
         forever ? time_point::max() : saturating_add(now(), std::max(timeout, duration(0)));

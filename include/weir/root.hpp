@@ -123,6 +123,12 @@ inline bool help_until(parker& done, executor* ex, time_point limit) {
     return here != nullptr && here != ex && !here->exclusive() && here->drive(done, limit);
 }
 
+// A flag of a platform whose threads are not the system's can't be handed to an executor.
+template <class Platform>
+bool help_until(basic_parker<Platform>&, executor*, time_point) noexcept {
+    return false;
+}
+
 // Sleeps until `done` is set, with the help above.
 inline void block_until(parker& done, executor& ex) {
     const basic_blocked_thread<standard_platform> here(&done);

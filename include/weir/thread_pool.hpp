@@ -191,11 +191,11 @@ class basic_thread_pool final : public executor {
         bool young = false;  // there was something, but not old enough
     };
 
+    struct place {
+        worker* here = nullptr;
+    };
     // The calling thread's worker, of whatever pool.
-    static worker*& current() noexcept {
-        static constinit thread_local worker* here = nullptr;
-        return here;
-    }
+    static worker*& current() noexcept { return Platform::template of_thread<place>().here; }
 
     WEIR_NOINLINE void work(worker& me) noexcept {
         current() = &me;

@@ -168,3 +168,42 @@ TEST_CASE("workers that were never started count no more") {
     w.forget(2);
     CHECK(w.all_idle());
 }
+
+namespace {
+
+// Something happens right after the next read-modify-write of a word; and nobody sleeps, but time passes.
+struct interrupted : weir::detail::standard_platform {
+    static inline std::function<void()> happens;
+    static inline std::int64_t time = 0;
+    static inline int sleeps = 0;
+
+    template <class T>
+    struct atomic : std::atomic<T> {
+        using std::atomic<T>::atomic;
+        T fetch_add(T n, std::memory_order order) noexcept {
+            const T before = std::atomic<T>::fetch_add(n, order);
+            if (auto what = std::exchange(happens, nullptr)) what();
+            return before;
+        }
+    };
+    static void wait(atomic<std::uint32_t>&, std::uint32_t, std::int64_t timeout_ns) noexcept {
+        ++sleeps;
+        time += timeout_ns;
+    }
+    static void wake_one(atomic<std::uint32_t>&) noexcept {}
+    static void wake_all(atomic<std::uint32_t>&) noexcept {}
+    static std::int64_t now() noexcept { return time; }
+};
+
+}  // namespace
+
+TEST_CASE("a call that comes while the watcher announces a nap keeps no later one from ending it") {
+    weir::detail::basic_watch<interrupted> w(1);
+    CHECK(w.go_idle());
+    interrupted::happens = [&] { w.call(); };
+    const auto ticket = w.announce(weir::detail::basic_watch<interrupted>::never, true);
+    // Here the watcher looks for work, and finds that of the first call taken already.
+    w.call();
+    w.nap(ticket, 1'000);
+    CHECK(interrupted::sleeps == 0);
+}

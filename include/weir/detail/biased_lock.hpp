@@ -69,7 +69,7 @@ class basic_biased_lock {
     }
 
   private:
-    static constexpr std::uint32_t first_streak = 32;
+    static constexpr std::uint32_t first_streak = Platform::streak_before_reservation;
     static constexpr std::uint32_t longest_streak = 1U << 20;
 
     WEIR_ALWAYS_INLINE record* enter(record* me) noexcept {

@@ -47,7 +47,8 @@ class basic_work_stealing_deque {
 
   public:
     // `capacity`: a power of two. `first`: where the indices start; for tests of their wrapping.
-    explicit basic_work_stealing_deque(std::size_t capacity = 256, std::uint64_t first = 0)
+    explicit basic_work_stealing_deque(std::size_t capacity = Platform::first_capacity,
+                                       std::uint64_t first = 0)
         : top_(first), bottom_(first), ring_(nullptr), owned_(new ring(capacity)) {
         ring_.store(owned_.get(), std::memory_order_relaxed);
     }

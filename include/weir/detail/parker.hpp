@@ -48,7 +48,7 @@ class basic_parker {
     // Sleeps until set, poked, or for `timeout_ns` (negative: no limit); true if set.
     bool wait(std::int64_t timeout_ns = -1) noexcept {
         const std::int64_t start = timeout_ns < 0 ? 0 : Platform::now();
-        for (int i = 0; i < 64 && word_.load(std::memory_order_relaxed) == 0; ++i) {
+        for (int i = 0; i < Platform::looks_before_sleep && word_.load(std::memory_order_relaxed) == 0; ++i) {
             Platform::pause();
         }
         std::uint32_t seen = 0;

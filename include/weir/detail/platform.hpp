@@ -7,7 +7,9 @@
 #include <weir/detail/tick_clock.hpp>
 
 #include <atomic>   // for std::atomic
-#include <cstdint>  // for std::int64_t
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::int64_t, std::uint32_t
+#include <new>      // for std::nothrow
 #include <thread>   // for std::thread, std::this_thread::yield
 
 namespace weir::detail {
@@ -59,6 +61,32 @@ struct standard_platform {
         const unsigned n = std::thread::hardware_concurrency();
         return n == 0 ? 1 : n;
     }
+
+    // One of each type for each thread, which ends with it; and one for all threads.
+    template <class T>
+    static T& of_thread() noexcept {
+        static thread_local T one;
+        return one;
+    }
+    template <class T>
+    static T& of_process() noexcept {
+        static constinit T one;
+        return one;
+    }
+
+    // What is never freed; null if there is no memory.
+    template <class T>
+    static T* make_for_good() noexcept {
+        return new (std::nothrow) T;
+    }
+
+    // How often something is tried before something costlier is.
+    static constexpr int looks_before_sleep = 64;   // of parker
+    static constexpr int looks_before_yield = 100;  // of spin_lock, as the next
+    static constexpr int yields_before_sleep = 100;
+    static constexpr std::uint32_t streak_before_reservation = 32;  // of biased_lock
+
+    static constexpr std::size_t first_capacity = 256;  // of work_stealing_deque
 };
 
 }  // namespace weir::detail

@@ -24,33 +24,75 @@ enum class slot_state : std::uint8_t { off, wait_get, runnable, run, await, wait
 
 inline constexpr std::size_t slot_states = 7;
 
-// One of a stage's workers: a chain of coroutines of which one runs at a time. Times are
-// nanoseconds of the run's clock.
+// How long a slot was in each state, in nanoseconds of the run's clock.
 //
-// Writers: the chain itself, and, while it is suspended, whoever hands an item over to it. The lock
-// is for readers: a snapshot of any thread settles the open interval at its own instant, and a
+// Writers: the slot's chain itself, and, while it is suspended, whoever hands an item over to it. The
+// lock is for readers: a snapshot of any thread settles the open interval at its own instant, and a
 // transition that was timed before that instant but comes after it is moved up to it. So every
 // interval is split exactly at a lap, and no part of it ever counts twice or is negative.
-class slot {
-    using lock_type = basic_biased_lock<standard_platform, 2>;
+template <class Platform = standard_platform>
+class basic_slot_times {
+    using lock_type = basic_biased_lock<Platform, 2>;
 
+  public:
+    basic_slot_times() noexcept = default;
+    basic_slot_times(const basic_slot_times&) = delete;
+    basic_slot_times& operator=(const basic_slot_times&) = delete;
+
+    void enter(slot_state next, std::int64_t now) noexcept {
+        const typename lock_type::guard held(lock_);
+        settle(now);
+        state_ = next;
+    }
+
+    // Before any thread uses it: as a rule it will be this one.
+    void reserve() noexcept { lock_.reserve(); }
+
+    slot_state state() noexcept {
+        const typename lock_type::guard held(lock_);
+        return state_;
+    }
+
+    // For snapshots. Locked together by stage, then settled at one instant.
+    void lock() noexcept { holder_ = lock_.enter(); }
+    void unlock() noexcept { lock_.leave(holder_); }
+    const std::array<std::int64_t, slot_states>& spent_until(std::int64_t now) noexcept {
+        settle(now);
+        return spent_;
+    }
+    std::int64_t last_transition() const noexcept { return since_; }
+
+    // Before the run begins; from `now` on the states partition the time.
+    void begin(std::int64_t now, slot_state state) noexcept {
+        since_ = now;
+        state_ = state;
+    }
+
+  private:
+    void settle(std::int64_t now) noexcept {
+        const std::int64_t until = std::max(now, since_);
+        spent_[static_cast<std::size_t>(state_)] += until - since_;
+        since_ = until;
+    }
+
+    lock_type lock_;
+    basic_thread_record<Platform>* holder_ = nullptr;  // of a snapshot; under the lock
+    slot_state state_ = slot_state::off;
+    std::int64_t since_ = 0;
+    std::array<std::int64_t, slot_states> spent_{};
+};
+
+// One of a stage's workers: a chain of coroutines of which one runs at a time.
+class slot : public basic_slot_times<> {
   public:
     slot(const std::string& stage, std::size_t index, executor& clock) noexcept
         : clock_(&clock), stage_(&stage), index_(index) {}
-    slot(const slot&) = delete;
-    slot& operator=(const slot&) = delete;
 
     const std::string& stage() const noexcept { return *stage_; }
     std::size_t index() const noexcept { return index_; }
 
     // Whose clock every instant here is of, wherever the chain runs: the run's.
     executor& clock() const noexcept { return *clock_; }
-
-    void enter(slot_state next, std::int64_t now) noexcept {
-        const lock_type::guard held(lock_);
-        settle(now);
-        state_ = next;
-    }
 
     // The chain continues on a thread.
     void resumed(std::int64_t now) noexcept {
@@ -70,45 +112,17 @@ class slot {
     // channel's `recall`, for a get that waits already.
     standard_platform::atomic<bool> recalled{false};
 
-    // Before any thread uses it: as a rule it will be this one.
-    void reserve() noexcept { lock_.reserve(); }
-
     // It has ended, and so have, if it was the last of its stage, the channels into which that puts. Set
     // as the last thing; acquire and release.
     standard_platform::atomic<bool> gone{false};
 
-    slot_state state() noexcept {
-        const lock_type::guard held(lock_);
-        return state_;
-    }
-
-    // For snapshots. Locked together by stage, then settled at one instant.
-    void lock() noexcept { holder_ = lock_.enter(); }
-    void unlock() noexcept { lock_.leave(holder_); }
-    const std::array<std::int64_t, slot_states>& spent_until(std::int64_t now) noexcept {
-        settle(now);
-        return spent_;
-    }
-    std::int64_t last_transition() const noexcept { return since_; }
-
-    // Before the run begins; from `now` on the states partition the time.
+    // Before the run begins.
     void begin(std::int64_t now, slot_state state = slot_state::runnable) noexcept {
-        since_ = mark = last_resumed_ = now;
-        state_ = state;
+        basic_slot_times::begin(now, state);
+        mark = last_resumed_ = now;
     }
 
   private:
-    void settle(std::int64_t now) noexcept {
-        const std::int64_t until = std::max(now, since_);
-        spent_[static_cast<std::size_t>(state_)] += until - since_;
-        since_ = until;
-    }
-
-    lock_type lock_;
-    basic_thread_record<standard_platform>* holder_ = nullptr;  // of a snapshot; under the lock
-    slot_state state_ = slot_state::off;
-    std::int64_t since_ = 0;
-    std::array<std::int64_t, slot_states> spent_{};
     std::int64_t last_resumed_ = 0;  // only the chain uses it
     executor* clock_;
     const std::string* stage_;

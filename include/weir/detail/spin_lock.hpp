@@ -38,8 +38,8 @@ class basic_spin_lock {
 
   private:
     WEIR_NOINLINE void lock_contended() noexcept {
-        constexpr int spins = 100;
-        constexpr int yields = 100;
+        constexpr int spins = Platform::looks_before_yield;
+        constexpr int yields = Platform::yields_before_sleep;
         int round = 0;
         do {
             while (locked_.load(std::memory_order_relaxed) != 0) {

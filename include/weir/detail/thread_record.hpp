@@ -8,7 +8,6 @@
 
 #include <cstdint>  // for std::uint64_t
 #include <mutex>    // for std::lock_guard
-#include <new>      // for std::nothrow
 #include <utility>  // for std::exchange
 
 namespace weir::detail {
@@ -69,8 +68,7 @@ struct alignas(64) basic_thread_record {
 
     // The same, made if need be; null if there is no memory, or the thread ends.
     WEIR_NOINLINE static basic_thread_record* acquire() noexcept {
-        static thread_local keeper keep;
-        keep.touch();
+        Platform::template of_thread<keeper>().touch();
         return here().record;
     }
 
@@ -85,11 +83,6 @@ struct alignas(64) basic_thread_record {
     bool asleep_ = false;
     std::uint64_t blocks_ = 0;
     const basic_thread_record* next_of_all_ = nullptr;
-
-    static auto& all() noexcept {
-        static constinit typename Platform::template atomic<const basic_thread_record*> first{nullptr};
-        return first;
-    }
 
     struct place {
         basic_thread_record* record = nullptr;
@@ -110,13 +103,16 @@ struct alignas(64) basic_thread_record {
         void touch() const noexcept {}
     };
 
+    struct all_records {
+        typename Platform::template atomic<const basic_thread_record*> first{nullptr};
+    };
+
+    static auto& all() noexcept { return Platform::template of_process<all_records>().first; }
     static place& here() noexcept {
-        static constinit thread_local place p;
-        return p;
+        return Platform::template of_thread<place>();
     }
     static free_list& records() noexcept {
-        static constinit free_list list;
-        return list;
+        return Platform::template of_process<free_list>();
     }
     static basic_thread_record* take() noexcept {
         {
@@ -128,7 +124,7 @@ struct alignas(64) basic_thread_record {
                 return r;
             }
         }
-        auto* const made = new (std::nothrow) basic_thread_record;
+        auto* const made = Platform::template make_for_good<basic_thread_record>();
         if (made == nullptr) return nullptr;
         made->next_of_all_ = all().load(std::memory_order_relaxed);
         // release; pairs with the acquire in each()

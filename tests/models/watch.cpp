@@ -1,0 +1,155 @@
+// The watch over a pool's idle workers, in the hands of workers that do what those of thread_pool do: what
+// comes from outside is found, and the pool ends. A worker that slept on would be a deadlock.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/detail/injector.hpp>
+#include <weir/detail/watch.hpp>
+
+#include "suite.hpp"
+
+namespace {
+
+using namespace models;
+
+// Workers are the threads 0 .. Workers - 1, the last one posts from outside.
+template <int Workers, int Items>
+struct pool : suite<pool<Workers, Items>, Workers + 1> {
+    weir::detail::basic_watch<platform> watch{Workers};
+    weir::detail::basic_injector<platform> inbox;
+    models::atomic<bool> stopping{false};
+    plain<int> items[Items];
+    int ran = 0;
+
+    void run(int me) {
+        if (me == Workers) {
+            for (plain<int>& it : items) {
+                it.set(1);
+                inbox.push(&it);
+                watch.call();
+            }
+            stopping.store(true, std::memory_order_seq_cst);
+            watch.call();
+            return;
+        }
+        for (;;) {
+            void* found = inbox.pop();
+            if (found == nullptr) found = idle();
+            if (found == nullptr) return;
+            expect(static_cast<plain<int>*>(found)->get() == 1, "an item came before it was written");
+            ++ran;
+        }
+    }
+
+    void* idle() {
+        const bool mine = watch.go_idle();
+        if (!mine && !watch.sleep()) return nullptr;
+        void* const found = keep_watch();
+        if (found == nullptr) {
+            watch.close();
+            return nullptr;
+        }
+        watch.leave();
+        if (watch.unwatched() && !inbox.empty()) watch.call();
+        return found;
+    }
+
+    // Naps without limit, so that only a call ends one: as where there are no timers and nobody works.
+    void* keep_watch() {
+        for (;;) {
+            if (void* const found = inbox.pop()) return found;
+            const bool alone = watch.all_idle();
+            const auto ticket = watch.announce(alone ? watch.never : platform::now() + 100, true);
+            const bool over = alone && stopping.load(std::memory_order_seq_cst);
+            void* const found = inbox.pop();
+            if (found != nullptr || over) {
+                watch.stay_up();
+                return found;
+            }
+            watch.nap(ticket, alone ? -1 : 100);
+        }
+    }
+
+    void after() { expect(ran == Items && inbox.empty(), "an item was not run"); }
+};
+
+// A worker that queues on its own side, with a relaxed store and no fence, need not call unless it sees
+// that nobody watches; then somebody looks.
+struct from_inside : suite<from_inside, 2> {
+    weir::detail::basic_watch<platform> watch{2};
+    weir::detail::basic_injector<platform> inbox;  // stands for the queue of worker 0
+    plain<int> thing{0};
+    bool found = false;
+
+    void run(int me) {
+        if (me == 0) {
+            thing.set(1);
+            inbox.push(&thing);
+            if (watch.unwatched()) watch.call();
+            while (!found) platform::yield();  // stuck in a long one
+            watch.go_idle();
+            watch.close();
+            return;
+        }
+        // Works, finds nothing, goes idle; naps as long as somebody works.
+        const bool mine = watch.go_idle();
+        if (!mine && !watch.sleep()) return;
+        for (;;) {
+            const auto ticket = watch.announce(platform::now() + 100, true);
+            void* const it = inbox.pop();
+            if (it != nullptr) {
+                watch.stay_up();
+                expect(static_cast<plain<int>*>(it)->get() == 1, "it came before it was written");
+                break;
+            }
+            watch.nap(ticket, 100);
+        }
+        watch.leave();
+        found = true;
+    }
+};
+
+// Several call at the same time, for different instants.
+struct deadlines : suite<deadlines, 3> {
+    weir::detail::basic_watch<platform> watch{1};
+    models::atomic<std::int64_t> due[2]{1'000, 1'000};
+
+    void run(int me) {
+        if (me != 0) {
+            due[me - 1].store(10 * me, std::memory_order_seq_cst);
+            watch.call(10 * me);
+            return;
+        }
+        watch.go_idle();
+        for (;;) {
+            const std::int64_t next = earliest();
+            if (next == 10) break;
+            const auto ticket = watch.announce(next, true);
+            if (earliest() < next) {
+                watch.stay_up();
+                continue;
+            }
+            watch.nap(ticket, -1);  // as if the timers were never: a call for an earlier one ends it
+        }
+    }
+    std::int64_t earliest() {
+        std::int64_t least = 1'000;
+        for (auto& d : due) {
+            const std::int64_t at = d.load(std::memory_order_seq_cst);
+            if (at < least) least = at;
+        }
+        return least;
+    }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return run_all(argc, argv,
+                   {
+                       check<pool<1, 2>>("watch/one worker", 300'000),
+                       check<pool<2, 2>>("watch/two workers", 200'000),
+                       check<pool<3, 1>>("watch/three workers", 100'000),
+                       check<from_inside>("watch/queued by a worker", 200'000),
+                       check<deadlines>("watch/earlier deadlines", 200'000),
+                       check_every_order<pool<1, 1>>("watch/every order", 2),
+                   });
+}
