@@ -29,6 +29,8 @@ class lines final : public weir::detail::channel_core<Policy> {
     using both_ends = typename core::both_ends;
 
   public:
+    const char* contradiction() const noexcept override { return nullptr; }
+
     using side = typename core::side;
     // One without an item.
     struct waiter : core::waiter {
