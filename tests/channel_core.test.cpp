@@ -81,7 +81,7 @@ class lines final : public weir::detail::channel_core<Policy> {
     weir::channel_stats stats() {
         weir::channel_stats s;
         const both_ends held(*this);
-        core::fill(s);
+        core::fill(s, core::reading(nullptr));
         return s;
     }
 };

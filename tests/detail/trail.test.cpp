@@ -20,7 +20,7 @@ struct scene {
     std::int64_t now = 0;
     int items[8] = {};
 
-    scene() { thief.set_thread(record::acquire()); }
+    scene() { thief.set_thread(record::acquire(), this); }
     void* steal_after(std::int64_t ns, std::int64_t idle_since = 0) {
         now += ns;
         return known.steal_from(victim, thief, now, idle_since);

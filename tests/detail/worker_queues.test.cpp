@@ -35,7 +35,7 @@ TEST_CASE("what a worker has done is its resumptions and its thread's operations
     CHECK(q.done() == 1);
     record* const me = record::acquire();
     const auto before = me->operations();
-    q.set_thread(me);
+    q.set_thread(me, nullptr);
     me->count_operation();
     CHECK(q.done() == 1 + before + 1);
     CHECK(q.resumed() == 1);
