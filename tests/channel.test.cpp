@@ -430,6 +430,41 @@ TEST_CASE("close wakes everybody who waits, with nothing") {
     }
 }
 
+TEST_CASE("closed to newcomers, a channel lets in who waits to put, and ends when that has come out") {
+    for (int waiters = 0; waiters <= 3; ++waiters) {
+        CAPTURE(waiters);
+        virtual_time time;
+        channel<int> c(1, time);
+        CHECK(c.try_put(0) == channel_status::success);
+        std::vector<actor> actors;
+        std::vector<fate> puts(static_cast<std::size_t>(waiters));
+        for (int i = 0; i < waiters; ++i) {
+            actors.push_back(put(c, i + 1, {}, puts[static_cast<std::size_t>(i)]));
+            actors.back().start(time);
+        }
+        time.run_until(t0 + 1s);
+        c.close_to_newcomers();
+        c.close_to_newcomers();  // changes nothing
+        CHECK(c.closed());
+        CHECK(c.contradiction() == nullptr);
+        CHECK(c.try_put(99) == channel_status::closed);
+        for (int n = 0; n <= waiters; ++n) CHECK(*c.try_get() == n);
+        CHECK(c.try_get().status() == channel_status::closed);
+        time.run();
+        CHECK(std::all_of(puts.begin(), puts.end(), [](fate f) { return f == fate::success; }));
+    }
+    virtual_time time;
+    channel<int> empty(1, time);
+    fate result = fate::pending;
+    int unused = -1;
+    actor waits = get(empty, {}, result, unused);
+    waits.start(time);
+    time.run_until(t0 + 1s);
+    empty.close_to_newcomers();
+    time.run();
+    CHECK(result == fate::refused);
+}
+
 TEST_CASE("what is inside a closed channel still comes out, also to those who come late") {
     virtual_time time;
     channel<int> c(3, time);

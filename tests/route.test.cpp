@@ -12,6 +12,7 @@
 #include <weir/sampler.hpp>
 #include <weir/sleep.hpp>
 #include <weir/source.hpp>
+#include <weir/sync_wait.hpp>
 #include <weir/take.hpp>
 #include <weir/task.hpp>
 #include <weir/thread_pool.hpp>
@@ -353,6 +354,29 @@ TEST_CASE("a failure in a branch delivers what was finished in all of them") {
     REQUIRE(end.failed);
     for (const int n : {0, 1, 2, 3, 4}) CHECK(std::ranges::find(end.taken, n) != end.taken.end());
     CHECK(std::ranges::find(end.taken, 5) == end.taken.end());
+}
+
+TEST_CASE("a failure in a branch delivers what was finished in another, also what waits for room behind it") {
+    virtual_time time;
+    int finished = 0;
+    const auto counts = weir::pipe([&finished](int n) {
+        ++finished;
+        return n;
+    }, {.capacity = 1});
+    int before = 0;
+    const auto fails = weir::pipe([&](int n) -> int {
+        before = finished;
+        throw std::runtime_error(std::to_string(n));
+    });
+    auto run = (numbers(0, 100) | route([](int n) { return n == 0 ? 0 : 1; }, {.capacity = 1},
+                                        branch("bad", takes(1s) | fails), branch("good", counts)) |
+                weir::sink(1))
+                   .start(time);
+    weir::sync_wait(time, weir::sleep_for(2s));  // all queues are full when it fails
+    const auto end = take_until_failure(run);
+    REQUIRE(end.failed);
+    CHECK(before > 3);
+    CHECK(end.taken.size() == static_cast<std::size_t>(before));
 }
 
 TEST_CASE("a failure behind the join, or a consumer that leaves, ends routes and branches") {

@@ -182,6 +182,17 @@ class channel final : public detail::channel_store<T, Policy> {
         core::wake_all(woken);
     }
 
+    // The same, but who waits to put has his item let in, as there is room, and it comes out: what was
+    // finished before isn't lost.
+    void close_to_newcomers() noexcept {
+        wakes woken;
+        {
+            const both_ends held(*this);
+            this->shut_to_newcomers(woken);
+        }
+        core::wake_all(woken);
+    }
+
     /// Closes, and destroys what is inside: for a consumer that wants no more.
     void cancel() noexcept {
         wakes woken;

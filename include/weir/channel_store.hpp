@@ -60,7 +60,7 @@ class channel_store : public channel_core<Policy> {
         if (putter != nullptr && size < capacity_ && fits(size, *static_cast<const T*>(putter->item))) {
             return "somebody waits to put into a channel that has room";
         }
-        if (closed_ && (putter != nullptr || getters_.front() != nullptr)) {
+        if (closed_ && ((putter != nullptr && !lets_in_) || getters_.front() != nullptr)) {
             return "somebody waits on a channel that is closed";
         }
         return nullptr;
@@ -186,6 +186,13 @@ class channel_store : public channel_core<Policy> {
         }
     }
 
+    // The same for newcomers: who waits to put goes in when there is room. Nobody waits to get then.
+    void shut_to_newcomers(wakes& woken) noexcept {
+        if (putters_.empty()) return shut(woken);
+        closed_ = true;
+        lets_in_ = true;
+    }
+
     static bool is_mark(const T& item) noexcept { return carrier<T>::is_mark(item); }
 
     // Everything that is inside goes into `discarded`, to be destroyed after the lock. Returns the number
@@ -259,6 +266,7 @@ class channel_store : public channel_core<Policy> {
     }
 
     ring<T> ring_;
+    bool lets_in_ = false;  // closed to newcomers only; under both locks
 };
 
 }  // namespace weir::detail

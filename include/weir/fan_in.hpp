@@ -222,7 +222,8 @@ class running_fan_in final : public running_stage<Policy> {
         if (room_.look([](const merge_rule& rule) { return rule.is_shut(); })) {
             for (queue* const other : in_) other->cancel();
         } else if (this->run_.has_failed()) {
-            for (queue* const other : in_) other->close();  // what is finished is still to be had
+            // What is finished is still to be had, also what waits for room.
+            for (queue* const other : in_) other->close_to_newcomers();
         }
         this->leave(me, out_);
     }

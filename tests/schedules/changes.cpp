@@ -1,0 +1,240 @@
+// A run that is changed while it works: slots, queues, pauses, limits, priorities; at every step.
+// SPDX-License-Identifier: BSL-1.0
+#include "pipelines.hpp"
+
+#include <weir/invocation.hpp>
+#include <weir/stop_token.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+using schedules::at_any_step;
+using schedules::consumer;
+using schedules::item;
+using schedules::ledger;
+using schedules::line;
+using schedules::maker;
+using schedules::manner;
+using schedules::naps;
+using schedules::passes;
+using schedules::stepwise;
+using schedules::take_all;
+using schedules::world;
+using weir::channel_status;
+using weir::duration;
+
+namespace {
+
+constexpr std::size_t items = 6;
+
+void settle(ledger& book, bool stopped, std::size_t most) {
+    if (stopped) {
+        book.settle_stopped(most);
+    } else {
+        book.settle_run();
+    }
+}
+
+// More slots, and fewer, while they work and wait. `F`: what they do.
+template <class F>
+void slots(world& w, F work) {
+    ledger book;
+    manner how(w);
+    consumer to(book);
+    const bool stops = w.draw(3) == 0;
+    {
+        auto run = line(maker(book, items), work, how).template start<stepwise>(w);
+        for (int i = 0; i < 2; ++i) {
+            const std::size_t n = 1 + w.draw(4);
+            at_any_step(w, 40, [&run, n] { run.set_concurrency("work", n); });
+            how.slots = std::max<std::size_t>(how.slots, n);
+        }
+        if (stops) at_any_step(w, 45, [&] { run.stop(); });
+        take_all(run, to, how);
+    }
+    settle(book, stops, how.most_under_way() + 4);
+}
+void other_slots(world& w) { slots(w, passes()); }
+void other_slots_that_sleep(world& w) { slots(w, naps()); }
+
+// Smaller queues and larger ones, of each stage.
+void other_capacities(world& w) {
+    ledger book;
+    const manner how(w);
+    consumer to(book);
+    const bool stops = w.draw(3) == 0;
+    {
+        auto run = line(maker(book, items), passes(), how).start<stepwise>(w);
+        for (const char* const stage : {"src", "work", "sink"}) {
+            const std::size_t n = 1 + w.draw(3);
+            at_any_step(w, 40, [&run, stage, n] { run.set_capacity(stage, n); });
+        }
+        if (stops) at_any_step(w, 45, [&] { run.stop(); });
+        take_all(run, to, how);
+    }
+    settle(book, stops, items);
+}
+
+// While it is paused no invocation begins; what is finished can be taken.
+void paused(world& w) {
+    ledger book;
+    const manner how(w);
+    consumer to(book);
+    bool stands_still = false;
+    {
+        const auto work = [&](item i) {
+            book.check(!stands_still, "while it is paused nothing begins");
+            return i;
+        };
+        auto run = line(maker(book, items), work, how).start<stepwise>(w);
+        at_any_step(w, 30, [&] {
+            run.pause();
+            stands_still = true;
+        });
+        for (std::size_t patience = 2 * items; patience != 0; --patience) {
+            auto next = run.get(duration(1));
+            if (next) take(to, *next, how);
+            if (next.status() == channel_status::closed) break;
+            if (next.status() == channel_status::timed_out) {
+                stands_still = false;
+                run.resume();
+            }
+        }
+        book.check(to.count() == items, "after a pause all come");
+    }
+    book.settle_run();
+}
+
+// A pause, going on and a stop, in any order.
+void stopped_while_paused(world& w) {
+    ledger book;
+    const manner how(w);
+    consumer to(book);
+    {
+        weir::stop_source stop;
+        weir::run_options options;
+        options.stop = stop.get_token();
+        auto run = line(maker(book, items), passes(), how).start<stepwise>(w, options);
+        at_any_step(w, 30, [&] { run.pause(); });
+        at_any_step(w, 30, [&] { run.resume(); });
+        at_any_step(w, 30, [&] { stop.request_stop(); });
+        std::size_t patience = 3;
+        while (patience != 0) {
+            auto next = run.get(duration(1));
+            if (next) take(to, *next, how);
+            if (next.status() == channel_status::closed) break;
+            if (next.status() == channel_status::timed_out) --patience;
+        }
+        // Paused for good, or ended: destroyed as it is.
+    }
+    book.settle_stopped(how.most_under_way());
+}
+
+// Slots that are changed while the run is paused.
+void changed_while_paused(world& w) {
+    ledger book;
+    manner how(w);
+    consumer to(book);
+    {
+        auto run = line(maker(book, items), passes(), how).start<stepwise>(w);
+        const std::size_t n = 1 + w.draw(4);
+        at_any_step(w, 25, [&] { run.pause(); });
+        at_any_step(w, 35, [&run, n] { run.set_concurrency("work", n); });
+        how.slots = std::max(how.slots, n);
+        for (std::size_t patience = 2 * items; patience != 0; --patience) {
+            auto next = run.get(duration(1));
+            if (next) take(to, *next, how);
+            if (next.status() == channel_status::closed) break;
+            if (next.status() == channel_status::timed_out) run.resume();
+        }
+        book.check(to.count() == items, "after a pause all come");
+    }
+    book.settle_run();
+}
+
+// The stage nearest to the end goes first. All stages run within few steps of the world, so it is the stage
+// that asks for the stop.
+void later_stages_first(world& w) {
+    ledger book;
+    const manner how(w);
+    consumer to(book);
+    std::size_t calls = 0;
+    const std::size_t last = w.draw(2 * items);
+    {
+        weir::stop_source stop;
+        weir::run_options options;
+        options.later_stages_first = true;
+        options.stop = stop.get_token();
+        const auto work = [&](item i) {
+            if (calls++ == last) stop.request_stop();
+            return i;
+        };
+        auto run = line(maker(book, items), work, how).start<stepwise>(w, options);
+        take_all(run, to, how);
+    }
+    settle(book, last < items, how.most_under_way());
+}
+
+// No source makes more than the queues of the run may hold.
+void limited_run(world& w) {
+    ledger book;
+    const manner how(w);
+    consumer to(book);
+    const bool stops = w.draw(2) == 1;
+    {
+        weir::run_options options;
+        options.max_bytes = 2;
+        // A new item is made while fewer bytes than those are in the queues: then, with the slots', that.
+        bound(w, book, 2 + 1 + how.slots + 1);
+        auto run = line(maker(book, items), passes(), how).start<stepwise>(w, options);
+        if (stops) at_any_step(w, 45, [&] { run.stop(); });
+        take_all(run, to, how);
+    }
+    settle(book, stops, how.most_under_way());
+}
+
+// Hooks hear of the end of all of whose beginning they heard, wherever the run is stopped.
+class pairs : public weir::hook {
+  public:
+    void stage_begins(const std::string&) override { ++stages_; }
+    void stage_ends(const std::string&) override { --stages_; }
+    void before(const weir::invocation&) override { ++open_; }
+    void after(const weir::invocation&, const std::exception_ptr&) override { --open_; }
+    bool match() const { return stages_ == 0 && open_ == 0; }
+
+  private:
+    int stages_ = 0;
+    int open_ = 0;
+};
+void hooked(world& w) {
+    ledger book;
+    const manner how(w);
+    consumer to(book);
+    const auto hook = std::make_shared<pairs>();
+    const bool stops = w.draw(2) == 1;
+    {
+        weir::run_options options;
+        options.hooks = {hook};
+        auto run = line(maker(book, items), naps(), how).start<stepwise>(w, options);
+        if (stops) at_any_step(w, 55, [&] { run.stop(); });
+        take_all(run, to, how);
+    }
+    book.check(hook->match(), "each beginning has its end");
+    settle(book, stops, how.most_under_way());
+}
+
+const schedules::registered all("changes", {{"other_slots", other_slots},
+                                            {"other_slots_that_sleep", other_slots_that_sleep},
+                                            {"other_capacities", other_capacities},
+                                            {"paused", paused},
+                                            {"stopped_while_paused", stopped_while_paused},
+                                            {"changed_while_paused", changed_while_paused},
+                                            {"later_stages_first", later_stages_first},
+                                            {"limited_run", limited_run},
+                                            {"hooked", hooked}});
+
+}  // namespace

@@ -1,0 +1,247 @@
+// Each kind of stage, stopped at every step or left alone.
+// SPDX-License-Identifier: BSL-1.0
+#include "pipelines.hpp"
+
+#include <weir/aggregate.hpp>
+#include <weir/async_generator.hpp>
+#include <weir/disaggregate.hpp>
+#include <weir/epochs.hpp>
+#include <weir/filter.hpp>
+#include <weir/flat_map.hpp>
+#include <weir/shuffle.hpp>
+#include <weir/take.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+using schedules::at_any_step;
+using schedules::consumer;
+using schedules::item;
+using schedules::ledger;
+using schedules::maker;
+using schedules::manner;
+using schedules::naps;
+using schedules::passes;
+using schedules::slow_maker;
+using schedules::stepwise;
+using schedules::world;
+using weir::duration;
+
+namespace {
+
+constexpr std::size_t items = 5;
+
+// Runs it to the end, or, in half of the schedules, to a stop. `most`: under way.
+template <class Pipeline, class Take>
+void run_or_stop(world& w, ledger& book, Pipeline&& pipeline, std::size_t steps, std::size_t most, Take take) {
+    const bool stops = w.draw(2) == 1;
+    {
+        auto run = std::forward<Pipeline>(pipeline).template start<stepwise>(w);
+        if (stops) at_any_step(w, steps, [&run] { run.stop(); });
+        while (auto next = run.get()) take(*next);
+    }
+    if (stops) {
+        book.settle_stopped(most);
+    } else {
+        book.settle_run();
+    }
+}
+
+void batches(world& w) {
+    ledger book;
+    consumer to(book);
+    auto pipeline = weir::source(maker(book, items), {.capacity = 1}) | weir::aggregate(2, {.capacity = 1}) |
+                    weir::disaggregate({.capacity = 1}) | weir::sink(1);
+    run_or_stop(w, book, pipeline, 60, items, [&](const item& i) { to.got_next(i); });
+}
+
+// A batch waits no longer than it may, and an item that comes just then is in this one or the next.
+void batches_in_time(world& w) {
+    ledger book;
+    consumer to(book);
+    auto pipeline = weir::source(slow_maker(book, items), {.capacity = 1}) |
+                    weir::aggregate(3, {.max_delay = duration(1 + static_cast<weir::duration::rep>(w.draw(4))), .capacity = 1}) |
+                    weir::sink(1);
+    run_or_stop(w, book, pipeline, 60, items, [&](const std::vector<item>& batch) {
+        book.check(!batch.empty() && batch.size() <= 3, "a batch has as many as it may");
+        for (const item& i : batch) to.got_next(i);
+    });
+}
+
+void filtered(world& w) {
+    ledger book;
+    const manner how(w);
+    consumer to(book);
+    auto pipeline = weir::source(maker(book, items), {.capacity = 1}) |
+                    weir::filter(
+                        [&book](const item& i) {
+                            if (i.nth() % 2 == 0) return true;
+                            book.dropped(i);
+                            return false;
+                        },
+                        {.concurrency = how.slots, .output_order = how.order(), .capacity = 1}) |
+                    weir::sink(1);
+    run_or_stop(w, book, pipeline, 40, how.most_under_way(), [&](const item& i) {
+        if (how.keeps_order()) {
+            to.got(i);
+        } else {
+            to.got_in_any_order(i);
+        }
+    });
+}
+
+// Two of one, each as soon as there is room.
+void many_of_one(world& w) {
+    ledger book;
+    const manner how(w);
+    consumer to(book);
+    auto pipeline = weir::source(maker(book, 4), {.capacity = 1}) |
+                    weir::flat_map(
+                        [&book](item i) {
+                            std::vector<item> two;
+                            two.push_back(book.make(1));
+                            two.push_back(std::move(i));
+                            return two;
+                        },
+                        {.concurrency = how.slots, .capacity = 1}) |
+                    weir::sink(1);
+    run_or_stop(w, book, pipeline, 70, 8, [&](const item& i) { to.got_in_any_order(i); });
+}
+
+// The same from a generator that waits in between.
+void a_generator_stage(world& w) {
+    ledger book;
+    const manner how(w);
+    consumer to(book);
+    const auto two = [&book](item i) -> weir::async_generator<item> {
+        co_yield book.make(1);
+        co_await weir::sleep_for(duration(1));
+        co_yield std::move(i);
+    };
+    auto pipeline = weir::source(maker(book, 4), {.capacity = 1}) |
+                    weir::pipe(two, {.concurrency = how.slots, .capacity = 1}) | weir::sink(1);
+    run_or_stop(w, book, pipeline, 80, 8, [&](const item& i) { to.got_in_any_order(i); });
+}
+
+void shuffled(world& w) {
+    ledger book;
+    consumer to(book);
+    auto pipeline = weir::source(maker(book, items), {.capacity = 1}) |
+                    weir::shuffle(2, 1 + w.draw(3), {.capacity = 1}) | weir::sink(1);
+    run_or_stop(w, book, pipeline, 45, items, [&](const item& i) { to.got_in_any_order(i); });
+}
+
+// Exactly so many come, and the source doesn't run on for long.
+void taken(world& w) {
+    ledger book;
+    consumer to(book);
+    const std::size_t enough = w.draw(4);
+    bool stopped = false;
+    {
+        auto run = (weir::source(maker(book, 20), {.capacity = 1}) | weir::take(enough, {.capacity = 1}) | weir::sink(1))
+                       .start<stepwise>(w);
+        at_any_step(w, 40, [&] {
+            stopped = true;
+            run.stop();
+        });
+        while (auto next = run.get()) to.got_next(*next);
+        book.check(stopped || to.count() == enough, "as many come as were asked for");
+    }
+    book.settle_stopped(8);
+}
+
+void skipped(world& w) {
+    ledger book;
+    consumer to(book);
+    const std::size_t over = w.draw(items + 1);
+    const bool stops = w.draw(2) == 1;
+    {
+        auto run = (weir::source(maker(book, items), {.capacity = 1}) | weir::skip(over, {.capacity = 1}) | weir::sink(1))
+                       .start<stepwise>(w);
+        if (stops) at_any_step(w, 40, [&] { run.stop(); });
+        std::size_t next_one = over;
+        while (auto next = run.get()) {
+            book.check(next->nth() == next_one++, "those behind the first come in their order");
+            to.got(*next);
+        }
+        if (!stops) book.discarded(over);
+    }
+    if (stops) {
+        book.settle_stopped(items);
+    } else {
+        book.settle_run();
+    }
+}
+
+// No item overtakes the end of its epoch.
+void epochs(world& w) {
+    ledger book;
+    const manner how(w);
+    consumer to(book);
+    std::size_t epoch = 0;
+    const auto make = [&book](std::uint64_t number) {
+        std::vector<item> both;
+        both.push_back(book.make(static_cast<std::size_t>(number)));
+        both.push_back(book.make(static_cast<std::size_t>(number)));
+        return both;
+    };
+    auto pipeline = weir::source(weir::epochs(make, 3), {.capacity = 1}) |
+                    weir::pipe(naps(), {.concurrency = how.slots, .output_order = how.order(), .capacity = 1}) |
+                    weir::sink(1);
+    run_or_stop(w, book, std::move(pipeline), 60, 6, [&](const item& i) {
+        book.check(i.producer() >= epoch, "all of an epoch come before any of the next");
+        epoch = i.producer();
+        take(to, i, how);
+    });
+}
+
+// An epoch ends once for the consumer, and none of its batches holds an item of another.
+void batches_of_epochs(world& w) {
+    ledger book;
+    consumer to(book);
+    const auto make = [&book](std::uint64_t number) {
+        std::vector<item> some;
+        for (std::uint64_t i = 0; i <= number; ++i) some.push_back(book.make(static_cast<std::size_t>(number)));
+        return some;
+    };
+    const bool stops = w.draw(2) == 1;
+    {
+        auto run = (weir::source(weir::epochs(make, 3), {.capacity = 1}) | weir::aggregate(2, {.capacity = 1}) |
+                    weir::sink(1))
+                       .start<stepwise>(w);
+        if (stops) at_any_step(w, 50, [&] { run.stop(); });
+        std::size_t number = 0;
+        for (auto& epoch : run.epochs()) {
+            book.check(epoch.number() == number++, "each epoch comes once");
+            for (auto& batch : epoch) {
+                for (const item& i : batch) {
+                    book.check(i.producer() == epoch.number(), "a batch holds items of one epoch");
+                    to.got_next(i);
+                }
+            }
+        }
+        book.check(stops || number == 3, "all epochs come");
+    }
+    if (stops) {
+        book.settle_stopped(6);
+    } else {
+        book.settle_run();
+    }
+}
+
+const schedules::registered all("kinds", {{"batches", batches},
+                                          {"batches_in_time", batches_in_time},
+                                          {"filtered", filtered},
+                                          {"many_of_one", many_of_one},
+                                          {"a_generator_stage", a_generator_stage},
+                                          {"shuffled", shuffled},
+                                          {"taken", taken},
+                                          {"skipped", skipped},
+                                          {"epochs", epochs},
+                                          {"batches_of_epochs", batches_of_epochs}});
+
+}  // namespace
