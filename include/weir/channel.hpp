@@ -254,6 +254,7 @@ class channel final : public detail::channel_store<T, Policy> {
     /// What happened until now, open waits included. At any time, from any thread.
     [[nodiscard]] channel_stats stats() {
         channel_stats s;
+        s.name = core::name_;  // takes memory, so not under the locks
         {
             const both_ends held(*this);
             core::fill(s, core::reading(nullptr));
@@ -264,6 +265,7 @@ class channel final : public detail::channel_store<T, Policy> {
     // The same, as if it were that instant; of a queue in which nothing has happened since.
     channel_stats stats_until(std::int64_t now) {
         channel_stats s;
+        s.name = core::name_;  // takes memory, so not under the locks
         {
             const both_ends held(*this);
             core::fill(s, now);

@@ -309,7 +309,6 @@ class channel_core : public parking_place {
     }
 
     void fill(channel_stats& s, [[maybe_unused]] std::int64_t now) noexcept {
-        s.name = name_;
         s.capacity = capacity_;
         s.num_put = put_end_.count.load(std::memory_order_relaxed) - put_marks_;
         s.num_get = get_end_.count.load(std::memory_order_relaxed) - discarded_ - get_marks_;

@@ -211,7 +211,16 @@ void crew<Policy>::set_concurrency(std::size_t concurrency) {
     if (!resizable()) return;
     const std::lock_guard guard(lock_);
     const std::size_t before = slots_.size();
-    while (slots_.size() < concurrency) add_slot();
+    try {
+        while (slots_.size() < concurrency) add_slot();
+    } catch (...) {
+        // Those that were made would never begin.
+        while (slots_.size() > before) {
+            workers_.pop_back();
+            slots_.pop_back();
+        }
+        throw;
+    }
     for (std::size_t i = 0; i < before; ++i) {
         const bool recalled = i >= concurrency;
         if (slots_[i]->recalled.exchange(recalled, std::memory_order_relaxed) == recalled) continue;

@@ -66,7 +66,7 @@ class priority_lanes {
   private:
     class lane final : public executor {
       public:
-        explicit lane(priority_lanes& all) noexcept : all_(all) {}
+        explicit lane(priority_lanes& all) : all_(all) {}
         void post(std::coroutine_handle<> h) noexcept override { all_.add(waiting_, h); }
         void add(timer& t) noexcept override { all_.base_.add(t); }
         void cancel(timer& t) noexcept override { all_.base_.cancel(t); }

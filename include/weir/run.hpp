@@ -35,7 +35,8 @@ namespace weir {
 ///           is destroyed; when the stop token of its options asks; or by a failure.
 /// Errors:   a failure that stopped the run is thrown as `pipeline_failure`, once, by whatever would
 ///           have given the next item, after everything that was finished before it was delivered. Of
-///           several consumers one gets it, the others see the end.
+///           several consumers one gets it, the others see the end. If memory lacks to say it,
+///           `std::bad_alloc` is thrown, and the failure by the next call.
 /// Threads:  any number of consumers, each item goes to one of them; and all else at any time, from any
 ///           thread. Only moving and destroying the run, and one pass over `epochs`, are for one alone.
 /// Lifetime: the destructor stops the run and blocks until nothing of it runs any more: as long as the
@@ -170,7 +171,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// a slot too many ends with the item that it has in hand. In a stage that has ended, nothing happens.
     ///
     /// Errors: `std::invalid_argument` for 0, for a name that no stage has or several have, and for a
-    ///         stage that has one slot by its nature.
+    ///         stage that has one slot by its nature; `std::bad_alloc`, without a change.
     void set_concurrency(std::string_view stage, std::size_t slots) {
         core_->set_concurrency(stage, slots);
     }

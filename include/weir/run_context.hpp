@@ -169,7 +169,7 @@ class run_context : public root_owner {
         return thrown_ || !fatal_.empty();
     }
 
-    // Throws what stopped the run, once.
+    // Throws what stopped the run, once; if there is no memory to say it, that, and it is said next time.
     void throw_failure() {
         std::vector<failure> failures;
         {
@@ -178,10 +178,19 @@ class run_context : public root_owner {
             failures.swap(fatal_);
             thrown_ = true;
         }
+        std::optional<pipeline_failure> whole;
+        try {
+            whole.emplace(failures);
+        } catch (...) {
+            const std::lock_guard guard(lock_);
+            failures.swap(fatal_);
+            thrown_ = false;
+            throw;
+        }
         try {
             std::rethrow_exception(failures.front().error);
         } catch (...) {
-            std::throw_with_nested(pipeline_failure(std::move(failures)));
+            std::throw_with_nested(*std::move(whole));
         }
     }
 

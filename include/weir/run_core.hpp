@@ -21,7 +21,7 @@
 #include <weir/stats.hpp>
 #include <weir/stop_token.hpp>
 
-#include <algorithm>  // for std::min
+#include <algorithm>  // for std::max, std::min
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint64_t
 #include <exception>  // for std::exception_ptr
@@ -243,6 +243,9 @@ class run_core final : public run_context, public watched_run {
             if (merged_sink_) split_sink(s);
         }
         s.elapsed = duration(until()) - begin_.time_since_epoch();
+        // Less only if the clock was set back; they then stand still.
+        for (const stage_stats& each : s.stages) s.elapsed = std::max(s.elapsed, each.elapsed);
+        for (const channel_stats& each : s.channels) s.elapsed = std::max(s.elapsed, each.elapsed);
         return s;
     }
 
@@ -340,25 +343,29 @@ class run_core final : public run_context, public watched_run {
         pipeline_stats before;  // the first lap begins with nothing
         time_point end = begin_;
         while (true) {
-            // If the last one was late by a lap or more, those are one lap together.
-            do {
-                end = saturating_add(end, options_.lap);
-            } while (end <= home().now() && end < time_point::max());
+            // If the last one was late by a lap or more, those are one lap together. Not counted one by one:
+            // a clock may be set ahead by years.
+            end = saturating_add(end, options_.lap);
+            const time_point t = home().now();
+            if (end <= t) end = saturating_add(t, options_.lap - (t - end) % options_.lap);
             const bool whole = co_await sleep_until(end, all_left(), timer_order::before_all);
-            if (!whole) break;
-            pipeline_stats after = stats();
-            std::exception_ptr error;
-            try {
-                options_.on_lap(after - before);
-            } catch (...) {
-                error = std::current_exception();
-            }
+            if (!whole || end == time_point::max()) break;
+            const std::exception_ptr error = tell_lap(before);
             if (error) {
                 record(failure("on_lap", 0, error));
                 give_up();
                 break;
             }
+        }
+    }
+    std::exception_ptr tell_lap(pipeline_stats& before) const noexcept {
+        try {
+            pipeline_stats after = stats();
+            options_.on_lap(after - before);
             before = std::move(after);
+            return nullptr;
+        } catch (...) {
+            return std::current_exception();
         }
     }
 

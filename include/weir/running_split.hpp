@@ -109,6 +109,10 @@ class running_split final : public running_stage<Policy> {
             if (!error) error = enter(*item, entry);
             if (error) {
                 this->failed(me);
+                if (is_mark) {
+                    this->gave_up(me, nth, std::move(error));  // without it the epochs run together
+                    break;
+                }
                 over = !this->tolerates(me, nth, std::move(error));
                 if (!over) load::note_of(*item).settle();
                 continue;
@@ -197,14 +201,15 @@ class running_split_join final : public running_stage<Policy> {
         std::uint64_t number = 0;
         bool over = false;
         while (!over) {
-            std::vector<std::vector<Batch>> parts(in_.size());
+            std::vector<std::vector<Batch>> parts;
+            std::exception_ptr error;
             for (std::size_t i = 0; i < in_.size() && !over; ++i) {
                 while (true) {
                     get_operation<queue> get(*in_[i], &me);
                     std::optional<Part> part = co_await get;
                     over = !part;
                     if (over || part->is_mark()) break;
-                    parts[i].push_back(std::move(part->value()));
+                    if (!error) error = keep(parts, i, part->value());
                     this->went_on(me);
                 }
             }
@@ -213,7 +218,7 @@ class running_split_join final : public running_stage<Policy> {
             std::optional<D> whole;
             typename ledger::entry batch = batches_->take();
             if (!batch.end_of_epoch) ++number;
-            std::exception_ptr error = put_together(batch, parts, whole);
+            if (!error) error = put_together(batch, parts, whole);
             if (error) {
                 this->failed(me);
                 over = !this->tolerates(me, nth, std::move(error));
@@ -233,6 +238,18 @@ class running_split_join final : public running_stage<Policy> {
         this->leave(me, out_);
     }
 
+    // Not in the coroutine: g++ 12 keeps a try block's temporaries too long there.
+    std::exception_ptr keep(std::vector<std::vector<Batch>>& parts, std::size_t branch,
+                            Batch& part) noexcept {
+        try {
+            parts.resize(in_.size());
+            parts[branch].push_back(std::move(part));
+            return nullptr;
+        } catch (...) {
+            return std::current_exception();
+        }
+    }
+
     std::exception_ptr put_together(typename ledger::entry& entry, std::vector<std::vector<Batch>>& parts,
                                     std::optional<D>& whole) noexcept {
         try {
@@ -242,6 +259,7 @@ class running_split_join final : public running_stage<Policy> {
                     return nullptr;
                 }
             }
+            parts.resize(in_.size());
             Batch batch;
             bool any = false;
             if (order_ == split_order::branches) {

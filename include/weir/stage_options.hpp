@@ -84,7 +84,8 @@ struct run_options {
     duration lap = duration(0);
 
     /// Given the statistics of each whole lap, at its end: the figures of that lap alone.
-    /// Threads: one of the executor's, one lap at a time. An exception from it stops the run.
+    /// Threads: one of the executor's, one lap at a time. An exception from it stops the run, and so does a
+    /// lack of memory for the statistics.
     std::function<void(const pipeline_stats&)> on_lap = nullptr;
 
     /// Stops the run when asked, as `run::stop` does, without waiting for the end.

@@ -36,6 +36,11 @@ template <class T>
     return later < earlier ? T{} : static_cast<T>(later - earlier);
 }
 
+// Of two that are not negative; stops at the longest one there is.
+[[nodiscard]] constexpr duration sum(duration a, duration b) noexcept {
+    return a > duration::max() - b ? duration::max() : a + b;
+}
+
 [[nodiscard]] constexpr duration average(duration sum, std::uint64_t count) noexcept {
     if (count == 0 || count > INT64_MAX) return duration(0);
     return sum / static_cast<std::int64_t>(count);
@@ -131,19 +136,23 @@ struct slot_times {
 
     /// \returns the sum of all states.
     [[nodiscard]] constexpr duration total() const noexcept {
-        return off + wait_get + runnable + run + await + wait_put + wait_turn;
+        duration all{};
+        for (const duration each : {off, wait_get, runnable, run, await, wait_put, wait_turn}) {
+            all = detail::sum(all, each);
+        }
+        return all;
     }
     /// \returns the time in which the slot had an item in work: `run` + `await`.
-    [[nodiscard]] constexpr duration busy() const noexcept { return run + await; }
+    [[nodiscard]] constexpr duration busy() const noexcept { return detail::sum(run, await); }
 
     constexpr slot_times& operator+=(const slot_times& other) noexcept {
-        off += other.off;
-        wait_get += other.wait_get;
-        runnable += other.runnable;
-        run += other.run;
-        await += other.await;
-        wait_put += other.wait_put;
-        wait_turn += other.wait_turn;
+        off = detail::sum(off, other.off);
+        wait_get = detail::sum(wait_get, other.wait_get);
+        runnable = detail::sum(runnable, other.runnable);
+        run = detail::sum(run, other.run);
+        await = detail::sum(await, other.await);
+        wait_put = detail::sum(wait_put, other.wait_put);
+        wait_turn = detail::sum(wait_turn, other.wait_turn);
         return *this;
     }
     /// A lap; nothing becomes negative.

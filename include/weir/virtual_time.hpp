@@ -15,10 +15,10 @@
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
-#include <deque>      // for std::deque
 #include <mutex>      // for std::lock_guard
 #include <string>     // for std::string
 #include <utility>    // for std::swap
+#include <vector>     // for std::vector
 
 namespace weir {
 
@@ -32,7 +32,8 @@ namespace weir {
 /// Threads: one runs it (`run`, `run_until`, `sync_wait`, or a blocking get of a pipeline's run).
 ///        Others may post to it and read the clock; but it doesn't wait for them: what they have not
 ///        posted by the time nothing else can run counts as never coming.
-/// Errors: `deadlock_error` from whatever runs it.
+/// Errors: `deadlock_error` from whatever runs it. No memory to have more coroutines ready at once than
+///         ever before, and than 256: std::terminate.
 /// Lifetime: outlives the coroutines that run on it.
 /// Cost: work done by the processor takes no virtual time; only sleeping does.
 /// Source: discrete-event simulation of the real code; the rules are those of FoundationDB's and
@@ -41,7 +42,7 @@ namespace weir {
 class virtual_time final : public executor {
   public:
     /// \param seed 0: first come, first served; else the seed of the order of what is ready.
-    explicit virtual_time(std::uint64_t seed = 0) noexcept : random_(seed) {}
+    explicit virtual_time(std::uint64_t seed = 0) : ready_(256), random_(seed) {}
 
     void post(std::coroutine_handle<> h) noexcept override {
         const std::lock_guard guard(lock_);
@@ -100,27 +101,39 @@ class virtual_time final : public executor {
         std::coroutine_handle<> next;
         {
             const std::lock_guard guard(lock_);
-            if (ready_.empty() &&
+            if (num_ready_ == 0 &&
                 !clock_.advance(limit, [this](std::coroutine_handle<> h) { make_ready(h); })) {
                 return false;
             }
-            next = ready_.front();
-            ready_.pop_front();
+            next = ready_[first_];
+            first_ = (first_ + 1) & (ready_.size() - 1);
+            --num_ready_;
         }
         resume(next);
         return true;
     }
 
     void make_ready(std::coroutine_handle<> h) noexcept {
-        ready_.push_back(h);
+        if (num_ready_ == ready_.size()) grow();
+        place(num_ready_++) = h;
         if (random_ == 0) return;
         // xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators" (2016)
         random_ ^= random_ >> 12;
         random_ ^= random_ << 25;
         random_ ^= random_ >> 27;
         const std::size_t i =
-            static_cast<std::size_t>((random_ * 0x2545f4914f6cdd1dULL) >> 33) % ready_.size();
-        std::swap(ready_[i], ready_.back());
+            static_cast<std::size_t>((random_ * 0x2545f4914f6cdd1dULL) >> 33) % num_ready_;
+        std::swap(place(i), place(num_ready_ - 1));
+    }
+
+    std::coroutine_handle<>& place(std::size_t i) noexcept {
+        return ready_[(first_ + i) & (ready_.size() - 1)];
+    }
+    void grow() {
+        std::vector<std::coroutine_handle<>> more(2 * ready_.size());
+        for (std::size_t i = 0; i < num_ready_; ++i) more[i] = place(i);
+        ready_.swap(more);
+        first_ = 0;
     }
 
     std::string describe_waiters() {
@@ -136,7 +149,10 @@ class virtual_time final : public executor {
     }
 
     detail::spin_lock lock_;
-    std::deque<std::coroutine_handle<>> ready_;
+    // A ring, of a power of two, so that it allocates only to hold more than ever.
+    std::vector<std::coroutine_handle<>> ready_;
+    std::size_t first_ = 0;
+    std::size_t num_ready_ = 0;
     detail::virtual_clock clock_;
     detail::parking_registry places_;
     std::uint64_t random_;

@@ -65,17 +65,31 @@ class running_zip final : public running_stage<Policy> {
 
     worker zip_up(slot& me) {
         this->arrive(me);
+        std::uint64_t number = 0;
         while (true) {
-            task<bool> fetching = fetch<0>(me);
-            const bool all = co_await std::move(fetching);
-            if (!all) break;
+            bool all = false;
+            std::exception_ptr error;
+            try {
+                task<bool> fetching = fetch<0>(me);
+                all = co_await std::move(fetching);
+            } catch (...) {
+                error = std::current_exception();
+            }
+            if (!all && !error) break;
             bool begins = true;
             while (begins && this->run_.is_paused()) begins = co_await this->run_.end_of_pause(me);
             if (!begins) break;
             std::optional<D> result;
-            make(result, std::index_sequence_for<C...>());
+            if (!error) error = make(result, std::index_sequence_for<C...>());
+            if (error) {
+                this->gave_up(me, number, std::move(error));
+                break;
+            }
             if (!result) continue;
-            if (!carrier<D>::is_mark(*result)) this->went_on(me);
+            if (!carrier<D>::is_mark(*result)) {
+                this->went_on(me);
+                ++number;
+            }
             put_operation<output> put(out_, *result, &me);
             const bool taken = co_await put;
             if (!taken) break;
@@ -107,24 +121,29 @@ class running_zip final : public running_stage<Policy> {
 
     // A row; or nothing, if some are at the end of an epoch and others aren't; or the mark.
     template <std::size_t... I>
-    void make(std::optional<D>& result, std::index_sequence<I...>) {
-        if constexpr (with_epochs) {
-            const std::size_t at_end = (std::size_t(std::get<I>(row_)->is_mark()) + ...);
-            if (at_end == size) {
-                result.emplace(D::end_of_epoch(std::get<0>(row_)->epoch()));
-                (std::get<I>(row_).reset(), ...);
-            } else if (at_end != 0) {
-                (pass_over(std::get<I>(row_)), ...);
+    std::exception_ptr make(std::optional<D>& result, std::index_sequence<I...>) noexcept {
+        try {
+            if constexpr (with_epochs) {
+                const std::size_t at_end = (std::size_t(std::get<I>(row_)->is_mark()) + ...);
+                if (at_end == size) {
+                    result.emplace(D::end_of_epoch(std::get<0>(row_)->epoch()));
+                    (std::get<I>(row_).reset(), ...);
+                } else if (at_end != 0) {
+                    (pass_over(std::get<I>(row_)), ...);
+                } else {
+                    note about;
+                    (about.add(std::move(std::get<I>(row_)->about())), ...);
+                    row values(std::move(std::get<I>(row_)->value())...);
+                    result.emplace(std::move(values), std::move(about));
+                    (std::get<I>(row_).reset(), ...);
+                }
             } else {
-                note about;
-                (about.add(std::move(std::get<I>(row_)->about())), ...);
-                row values(std::move(std::get<I>(row_)->value())...);
-                result.emplace(std::move(values), std::move(about));
+                result.emplace(std::move(*std::get<I>(row_))...);
                 (std::get<I>(row_).reset(), ...);
             }
-        } else {
-            result.emplace(std::move(*std::get<I>(row_))...);
-            (std::get<I>(row_).reset(), ...);
+            return nullptr;
+        } catch (...) {
+            return std::current_exception();
         }
     }
     template <class T>

@@ -51,8 +51,16 @@ class channel_meter {
     side gets;
 
   private:
+    static constexpr std::int64_t no_jump = std::int64_t{1} << 44;  // ns, five hours
+
     static void integrate(side& s, std::int64_t passed) noexcept {
-        s.wait += static_cast<std::int64_t>(s.waiting) * passed;
+        if (passed < no_jump) {
+            s.wait += static_cast<std::int64_t>(s.waiting) * passed;
+        } else if (s.waiting != 0) {
+            // The clock was set: the sum of several waits may be more than there are nanoseconds.
+            const std::int64_t most = (INT64_MAX - s.wait) / static_cast<std::int64_t>(s.waiting);
+            s.wait = passed > most ? INT64_MAX : s.wait + static_cast<std::int64_t>(s.waiting) * passed;
+        }
         if (s.waiting != 0) s.blocked += passed;
     }
 

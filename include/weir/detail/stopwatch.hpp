@@ -38,7 +38,7 @@ class stopwatch {
         const std::int64_t others = odd_one ? usual_ : mean;
         times.record(others, n - 1);
         times.record(spent - others * (n - 1));
-        usual_ = mean;
+        usual_ = std::min(mean, longest_usual);
         stride_ = each_ || odd_one
                       ? 1
                       : static_cast<std::uint32_t>(std::clamp<std::int64_t>(
@@ -58,6 +58,7 @@ class stopwatch {
     static constexpr std::int64_t window = 8'000;  // ns; half of it takes twice the share of 1 us of work (2.0 instead of 1.3 %)
     static constexpr std::int64_t slack = 500;     // ns
     static constexpr std::uint32_t longest_stride = 16;
+    static constexpr std::int64_t longest_usual = INT64_MAX / 4;  // where the clock was set ahead
 
     const bool each_;
     std::uint32_t unread_ = 0;

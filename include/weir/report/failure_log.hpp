@@ -43,6 +43,9 @@ struct failure_log_options {
 ///
 /// Threads:  any; each line is one `write`, and one at a time. Copies share what they know.
 /// Lifetime: the stream outlives the log and its copies.
+/// Errors:   `std::bad_alloc`, and those of the stream. If it is to throw (`exceptions`), that stops the run,
+///           as any exception of `on_failure`; else it goes bad, and what comes after is not written until
+///           somebody clears it. A failure whose line could not be written is one that was not shown.
 /// Cost:     a look-up a failure; some 100 bytes for each kind.
 class failure_log {
   public:
@@ -62,19 +65,18 @@ class failure_log {
         const std::lock_guard guard(shared_->lock);
         kind& k = shared_->kind_of(std::move(name), f.stage, message);
         ++k.count;
+        ++k.hidden;  // until its line is written
         const failure_log_options& options = shared_->options;
         if (k.count > options.first && (k.count - options.first) % options.every != 0) {
-            ++k.hidden;
             return;
         }
         std::string line = "[" + f.stage + "] item " + std::to_string(f.item) + " failed: " + message;
         if (k.count > options.first) {
             line += " (failure " + std::to_string(k.count) + " of this kind";
-            if (k.hidden > 0) line += ", " + std::to_string(k.hidden) + " not shown";
+            if (k.hidden > 1) line += ", " + std::to_string(k.hidden - 1) + " not shown";
             line += ")";
         }
-        k.hidden = 0;
-        shared_->write(std::move(line));
+        if (shared_->write(std::move(line))) k.hidden = 0;
     }
 
     /// Writes a line for each kind of which some were not shown since its last line, oldest kind first, and
@@ -83,9 +85,9 @@ class failure_log {
         const std::lock_guard guard(shared_->lock);
         for (kind* const k : shared_->oldest_first) {
             if (k->hidden == 0) continue;
-            shared_->write("[" + k->stage + "] " + std::to_string(k->hidden) +
-                           " more not shown: " + k->message);
-            k->hidden = 0;
+            const bool written = shared_->write("[" + k->stage + "] " + std::to_string(k->hidden) +
+                                                " more not shown: " + k->message);
+            if (written) k->hidden = 0;
         }
         shared_->out.flush();
     }
@@ -110,22 +112,25 @@ class failure_log {
         shared(std::ostream& stream, failure_log_options how) : out(stream), options(how) {}
 
         kind& kind_of(std::string&& name, const std::string& stage, const std::string& message) {
-            auto found = kinds.find(name);
+            const auto found = kinds.find(name);
             if (found != kinds.end()) return found->second;
             const bool known = kinds.size() < options.most_kinds;
             if (!known) name.clear();
-            found = kinds.try_emplace(std::move(name)).first;
-            kind& k = found->second;
-            if (k.count == 0) {
-                k.stage = known ? stage : "other";
-                k.message = known ? message.substr(0, longest_key) : "failures of other kinds";
-                oldest_first.push_back(&k);
+            // Whole, or not at all, if memory lacks.
+            if (oldest_first.size() == oldest_first.capacity()) {
+                oldest_first.reserve(2 * oldest_first.size() + 8);
             }
-            return k;
+            kind fresh;
+            fresh.stage = known ? stage : "other";
+            fresh.message = known ? message.substr(0, longest_key) : "failures of other kinds";
+            const auto [at, is_new] = kinds.try_emplace(std::move(name), std::move(fresh));
+            if (is_new) oldest_first.push_back(&at->second);
+            return at->second;
         }
-        void write(std::string&& line) {
+        bool write(std::string&& line) {
             line += '\n';
             out.write(line.data(), static_cast<std::streamsize>(line.size()));
+            return out.good();
         }
 
         std::mutex lock;  // guards all below

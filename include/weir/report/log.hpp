@@ -134,6 +134,8 @@ inline void log_lines(std::ostream& out, const pipeline_stats& stats,
 /// Writes a report for each lap: `run_options{.lap = 1s, .on_lap = weir::log_sink(std::clog)}`.
 ///
 /// Lifetime: the stream outlives it. Threads: as the stream; each call is one `write` and a flush.
+/// Errors: those of the stream. If it is to throw (`exceptions`), that stops the run, as any exception of
+///         `on_lap`; else it goes bad, and what comes after is not written until somebody clears it.
 class log_sink {
     std::ostream* out_;
     log_style style_;

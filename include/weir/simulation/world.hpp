@@ -43,7 +43,9 @@ class failed_check : public std::runtime_error {
 class world final : public executor {
   public:
     explicit world(detail::decisions& decisions, std::size_t most_steps = 100'000)
-        : decisions_(&decisions), most_steps_(most_steps) {}
+        : decisions_(&decisions), most_steps_(most_steps) {
+        ready_.reserve(256);  // as posting can't fail
+    }
 
     void post(std::coroutine_handle<> h) noexcept override { ready_.push_back(h.address()); }
 
