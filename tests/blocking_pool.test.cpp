@@ -252,6 +252,7 @@ namespace {
 struct meagre_platform : weir::detail::standard_platform {
     static inline int left = 0;
     struct thread : std::thread {
+        thread() noexcept = default;
         template <class F>
         explicit thread(F&& f) : std::thread(permitted(std::forward<F>(f))) {}
         template <class F>

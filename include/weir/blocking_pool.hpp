@@ -9,8 +9,10 @@
 #include <weir/detail/injector.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/platform.hpp>
+#include <weir/detail/pool_threads.hpp>
 #include <weir/detail/thread_record.hpp>
 #include <weir/executor.hpp>
+#include <weir/forked.hpp>
 #include <weir/locked_timers.hpp>
 #include <weir/timer.hpp>
 
@@ -20,7 +22,6 @@
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint64_t
 #include <stdexcept>  // for std::invalid_argument
-#include <vector>     // for std::vector
 
 namespace weir {
 
@@ -50,7 +51,7 @@ class basic_blocking_pool final : public executor {
         }
         threads_.reserve(threads);
         try {
-            for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+            for (unsigned i = 0; i < threads; ++i) threads_.start([this] { work(); });
         } catch (...) {
             join();
             throw;
@@ -59,11 +60,12 @@ class basic_blocking_pool final : public executor {
 
     ~basic_blocking_pool() {
         join();
-        assert(timers_.next() == timers_.never &&
+        assert((orphaned() || timers_.next() == timers_.never) &&
                "weir::blocking_pool: destroyed with a timer pending");
     }
 
     [[nodiscard]] std::size_t parallelism() const noexcept override { return threads_.size(); }
+    [[nodiscard]] bool orphaned() const noexcept override { return threads_.are_elsewhere(); }
 
     /// How many threads it has.
     [[nodiscard]] unsigned threads() const noexcept {
@@ -71,6 +73,7 @@ class basic_blocking_pool final : public executor {
     }
 
     void post(std::coroutine_handle<> h) noexcept override {
+        if (orphaned()) return;  // nobody would take it, and a thread of the parent may hold the lock
         queue_.push(h.address());
         wake_one();
     }
@@ -102,6 +105,7 @@ class basic_blocking_pool final : public executor {
     /// On a thread of this pool: runs one coroutine, or naps for a millisecond if there is none, so
     /// that code which waits there for others can't stop the pool. Elsewhere: false.
     bool drive(detail::parker& done, time_point limit) override {
+        if (orphaned()) throw forked_error();
         if (current() != this) return false;
         if (void* const next = take()) {
             run(next);
@@ -199,10 +203,11 @@ class basic_blocking_pool final : public executor {
     }
 
     void join() noexcept {
+        if (orphaned()) return threads_.forget();
         stopping_.store(true, std::memory_order_seq_cst);
         sleepers_.notify_all();
         keeper_.notify_all();
-        for (auto& t : threads_) t.join();
+        threads_.join();
     }
 
     detail::basic_injector<Platform> queue_;
@@ -214,7 +219,7 @@ class basic_blocking_pool final : public executor {
     // For a watchdog.
     typename Platform::template atomic<std::size_t> resting_{0};
     typename Platform::template atomic<std::uint64_t> resumed_{0};
-    std::vector<typename Platform::thread> threads_;
+    detail::basic_pool_threads<Platform> threads_;
 };
 
 using blocking_pool = basic_blocking_pool<>;

@@ -213,9 +213,10 @@ class channel_core : public parking_place {
     // run meanwhile, if any.
     executor* wait_in_line(waiter& w, side line) noexcept {
         if (executor* const here = current_executor()) bind(*here);
-        if (clock_ != nullptr && !watched() && !clock_->exclusive()) clock_->watch(*this);
+        executor* const clock = clock_.load(std::memory_order_relaxed);
+        if (clock != nullptr && !watched() && !clock->exclusive()) clock->watch(*this);
         put_in(w, line, reading(nullptr));
-        return clock_;
+        return clock;
     }
 
     mutable channel_end<platform, 0> put_end_;
@@ -246,7 +247,8 @@ class channel_core : public parking_place {
     std::int64_t reading(const slot* measured) const noexcept {
         if constexpr (Policy::statistics) {
             if (measured != nullptr) return measured->mark;
-            if (clock_ != nullptr) return clock_->now().time_since_epoch().count();
+            const executor* const clock = clock_.load(std::memory_order_relaxed);
+            if (clock != nullptr) return clock->now().time_since_epoch().count();
             return bound_ ? platform::now() : 0;
         } else {
             return 0;
@@ -258,7 +260,7 @@ class channel_core : public parking_place {
     void bind(executor& ex) noexcept {
         if (bound_) return;
         bound_ = true;
-        if (!ex.passing()) clock_ = &ex.lasting();
+        if (!ex.passing()) clock_.store(&ex.lasting(), std::memory_order_relaxed);
         if constexpr (Policy::statistics) {
             meter_.start(reading(nullptr));
             meter_.set_empty(size() == 0);
@@ -354,7 +356,7 @@ class channel_core : public parking_place {
     std::size_t capacity_;
     waiter_line<platform> putters_;
     waiter_line<platform> getters_;
-    executor* clock_;
+    typename platform::template atomic<executor*> clock_;  // written under both locks
     executor* asked_to_watch_ = nullptr;  // the last one that was asked
     std::uint64_t waits_ = 0;             // how many operations have begun to wait
     std::uint64_t discarded_ = 0;         // items that were cancelled; at the end for getting, they have passed

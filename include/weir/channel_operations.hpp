@@ -349,6 +349,7 @@ outcome block(Channel& channel, Waiter& w, typename Channel::core_type::side lin
 template <class Channel>
 channel_status block_on_put(Channel& channel, typename Channel::value_type& item, duration timeout) {
     using core = typename Channel::core_type;
+    check_threads_of(channel.clock_.load(std::memory_order_relaxed));
     typename core::parker flag;
     typename core::waiter w(&item, nullptr);
     w.is_thread(&flag, timeout != duration::max());
@@ -371,6 +372,7 @@ template <class Channel>
 get_result<typename Channel::value_type> block_on_get(Channel& channel, duration timeout) {
     using T = typename Channel::value_type;
     using core = typename Channel::core_type;
+    check_threads_of(channel.clock_.load(std::memory_order_relaxed));
     typename core::parker flag;
     landing_place<T> place;
     typename core::waiter w(place.address(), nullptr);

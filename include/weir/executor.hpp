@@ -9,8 +9,10 @@
 #include <weir/detail/parker.hpp>
 #include <weir/detail/parking_place.hpp>
 #include <weir/detail/platform.hpp>
+#include <weir/detail/process.hpp>
 #include <weir/detail/slot.hpp>
 #include <weir/detail/transfer.hpp>
+#include <weir/forked.hpp>
 #include <weir/timer.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
@@ -67,7 +69,8 @@ class executor {
     /// destructor of a run, does its work instead of waiting for ever.
     /// \returns false if the executor has threads of its own and needs no help from this one: the
     ///          caller then sleeps by itself.
-    /// Errors: `deadlock_error` from an executor that sees that nothing can ever run again.
+    /// Errors: `deadlock_error` from an executor that sees that nothing can ever run again; `forked_error`
+    ///         from one whose threads are in another process.
     virtual bool drive(flag& done, time_point limit) {
         static_cast<void>(done);
         static_cast<void>(limit);
@@ -93,6 +96,10 @@ class executor {
     /// The one to keep for later: where this is a way into another executor, and may be gone before it,
     /// that one. A channel that was given no clock measures by that of this.
     [[nodiscard]] virtual executor& lasting() noexcept { return *this; }
+
+    /// True in a process that was forked from the one in which this executor has threads: nothing that is
+    /// posted here will ever run. What would wait for it throws `forked_error` instead.
+    [[nodiscard]] virtual bool orphaned() const noexcept { return false; }
 
     /// Called once by each channel on which a coroutine of this executor waits. An executor that sees by
     /// itself that nothing can ever run again keeps the place, to name it in a report; for all others
@@ -138,6 +145,15 @@ class executor {
 };
 
 namespace detail {
+
+// Before a thread waits for something that runs there, and before it takes a lock that a thread of the
+// executor may hold: one of the parent's would hold it for ever.
+inline void check_threads_of(const executor& ex) {
+    if (ex.orphaned()) throw forked_error();
+}
+inline void check_threads_of(const executor* ex) {
+    if (forks.load(std::memory_order_relaxed) != 0 && ex != nullptr) check_threads_of(*ex);
+}
 
 // The clock of a slot, in nanoseconds.
 inline std::int64_t clock_of(const slot& s) noexcept {

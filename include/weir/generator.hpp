@@ -3,9 +3,11 @@
 #ifndef WEIR_GENERATOR_HPP
 #define WEIR_GENERATOR_HPP
 
+#include <weir/detail/frame_pool.hpp>
+
 #include <concepts>     // for std::copy_constructible
 #include <coroutine>    // for std::coroutine_handle
-#include <cstddef>      // for std::ptrdiff_t
+#include <cstddef>      // for std::ptrdiff_t, std::size_t
 #include <exception>    // for std::exception_ptr
 #include <iterator>     // for std::default_sentinel_t
 #include <memory>       // for std::addressof
@@ -34,7 +36,7 @@ namespace weir {
 /// Threads:  one at a time.
 /// Lifetime: parameters that the body takes by reference outlive the generator; a lambda with
 ///           captures outlives it too. What `*` gives lives until the next `++`.
-/// Cost:     one frame, usually allocated; nothing for each item.
+/// Cost:     one frame, that of one that has ended if there is any; nothing for each item.
 /// Source:   std::generator (P2502), without recursive yields and allocators.
 template <class T>
 class [[nodiscard("a generator does nothing until it is iterated")]] generator {
@@ -110,6 +112,12 @@ class generator<T>::promise_type {
 
   public:
     promise_type() noexcept = default;
+
+    // A stage makes one for each item.
+    static void* operator new(std::size_t size) { return detail::frame_pool::allocate(size); }
+    static void operator delete(void* frame, std::size_t size) noexcept {
+        detail::frame_pool::free(frame, size);
+    }
 
     generator get_return_object() noexcept { return generator(handle::from_promise(*this)); }
     std::suspend_always initial_suspend() const noexcept { return {}; }

@@ -51,6 +51,10 @@ class priority_lanes {
     priority_lanes(const priority_lanes&) = delete;
     priority_lanes& operator=(const priority_lanes&) = delete;
     ~priority_lanes() {
+        if (base_.orphaned()) {  // the pumps are at work in the parent, and may hold the lock
+            for (pump& each : pumps_) each.forget();
+            return;
+        }
         bool busy;
         {
             const std::lock_guard guard(lock_);
@@ -75,6 +79,7 @@ class priority_lanes {
         bool exclusive() const noexcept override { return all_.base_.exclusive(); }
         bool passing() const noexcept override { return all_.base_.passing(); }
         executor& lasting() noexcept override { return all_.base_.lasting(); }
+        bool orphaned() const noexcept override { return all_.base_.orphaned(); }
         bool watch(detail::parking_place& place) noexcept override { return all_.base_.watch(place); }
         std::size_t parallelism() const noexcept override { return all_.base_.parallelism(); }
 
@@ -120,6 +125,7 @@ class priority_lanes {
             if (handle_) handle_.destroy();
         }
         std::coroutine_handle<> handle() const noexcept { return handle_; }
+        void forget() noexcept { handle_ = {}; }
 
       private:
         std::coroutine_handle<promise_type> handle_;

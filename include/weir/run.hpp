@@ -36,7 +36,9 @@ namespace weir {
 /// Errors:   a failure that stopped the run is thrown as `pipeline_failure`, once, by whatever would
 ///           have given the next item, after everything that was finished before it was delivered. Of
 ///           several consumers one gets it, the others see the end. If memory lacks to say it,
-///           `std::bad_alloc` is thrown, and the failure by the next call.
+///           `std::bad_alloc` is thrown, and the failure by the next call. `forked_error` from all that needs
+///           the run's threads in a process that was forked from theirs; `stop` and the destructor do
+///           nothing there.
 /// Threads:  any number of consumers, each item goes to one of them; and all else at any time, from any
 ///           thread. Only moving and destroying the run, and one pass over `epochs`, are for one alone.
 /// Lifetime: the destructor stops the run and blocks until nothing of it runs any more: as long as the
@@ -62,6 +64,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// \returns  awaitable of `optional<value_type>`: empty at the end of the stream.
     /// Suspends: while no item is there. Resumes: on the coroutine's executor.
     [[nodiscard("co_await this, or nothing is got")]] auto next() {
+        core_->check_threads();
         if constexpr (detail::is_tracked<T>) {
             return next_item();
         } else {
@@ -107,6 +110,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<value_type>> next_in_epoch()
         requires detail::is_tracked<T>
     {
+        core_->check_threads();
         std::optional<value_type> item;
         std::optional<T> got = left_.take();
         if (!got) {
@@ -148,7 +152,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// a draw of which a stage made several items, when all of them have been taken.
     ///
     /// Errors: `std::logic_error` if the source is not one that can go on from a checkpoint.
-    [[nodiscard]] weir::checkpoint checkpoint() const { return core_->checkpoint(); }
+    [[nodiscard]] weir::checkpoint checkpoint() const { return core().checkpoint(); }
 
     /// Not from a stage of this run, nor from its `on_lap`: that would wait for itself. Use the stop token
     /// of `run_options` there.
@@ -156,13 +160,14 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// Stops: no stage takes another item, what is in the queues is destroyed, and the call blocks
     /// until all invocations under way have ended. Doing it again does nothing.
     void stop() noexcept {
+        if (core_->orphaned()) return;
         core_->stop();
         if constexpr (detail::is_tracked<T>) static_cast<void>(left_.take());
     }
 
     /// From now on no invocation begins; those under way end, and what is finished can still be taken.
-    void pause() noexcept { core_->pause(true); }
-    void resume() noexcept { core_->pause(false); }
+    void pause() { core().pause(true); }
+    void resume() { core().pause(false); }
 
     /// The names of its stages, in the order in which items pass.
     [[nodiscard]] std::vector<std::string> stages() const { return core_->stage_names(); }
@@ -173,17 +178,17 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// Errors: `std::invalid_argument` for 0, for a name that no stage has or several have, and for a
     ///         stage that has one slot by its nature; `std::bad_alloc`, without a change.
     void set_concurrency(std::string_view stage, std::size_t slots) {
-        core_->set_concurrency(stage, slots);
+        core().set_concurrency(stage, slots);
     }
 
     /// Changes the capacity, in items, of the queue behind the stage of that name. With less, nothing is
     /// lost: what is inside stays. Errors: as above, and `std::bad_alloc`, without a change.
-    void set_capacity(std::string_view stage, std::size_t items) { core_->set_capacity(stage, items); }
+    void set_capacity(std::string_view stage, std::size_t items) { core().set_capacity(stage, items); }
 
     /// What was measured from the start until now; after the end of the stream, until then. Cost: some
     /// microseconds; each queue and stage is locked for the time of copying a few counters, none while
     /// another is.
-    [[nodiscard]] pipeline_stats stats() const { return core_->stats(); }
+    [[nodiscard]] pipeline_stats stats() const { return core().stats(); }
 
   private:
     template <class...>
@@ -192,10 +197,24 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     friend class epoch_range;
 
     run(std::unique_ptr<detail::run_core<Policy>> core, queue& out)
-        : core_(std::move(core)), out_(&out) {}
+        : core_(core.release()), out_(&out) {}
+
+    // Of another process it stays as it is: coroutines in it may be half-way through an instruction.
+    struct end_of_run {
+        void operator()(detail::run_core<Policy>* core) const noexcept {
+            if (!core->orphaned()) delete core;
+        }
+    };
+
+    // For all that looks at more than the run's own thread does.
+    detail::run_core<Policy>& core() const {
+        core_->check_threads();
+        return *core_;
+    }
 
     // The next item or mark, for a thread.
     get_result<T> take(duration timeout = duration::max()) {
+        core_->check_threads();
         if constexpr (detail::is_tracked<T>) {
             if (std::optional<T> first = left_.take()) return get_result<T>(*std::move(first));
         }
@@ -245,7 +264,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         run* run_;
     };
 
-    std::unique_ptr<detail::run_core<Policy>> core_;
+    std::unique_ptr<detail::run_core<Policy>, end_of_run> core_;
     queue* out_;
     [[no_unique_address]] detail::left_ahead<T> left_;
 };

@@ -5,10 +5,12 @@
 
 #include <weir/detail/byte_budget.hpp>
 #include <weir/detail/platform.hpp>
+#include <weir/detail/process.hpp>
 #include <weir/detail/slot.hpp>
 #include <weir/detail/spin_lock.hpp>
 #include <weir/detail/tracked.hpp>
 #include <weir/executor.hpp>
+#include <weir/forked.hpp>
 #include <weir/failure.hpp>
 #include <weir/invocation.hpp>
 #include <weir/priority_lanes.hpp>
@@ -73,6 +75,7 @@ class run_context : public root_owner {
         if (options_.lap < duration(0)) {
             throw std::invalid_argument("weir: a lap can't be negative; 0 means no laps");
         }
+        check_threads_of(home);
         fatal_.reserve(most_recorded);
         if (options_.later_stages_first) lanes_.emplace(home);
         if (options_.max_bytes != 0) budget_.emplace(options_.max_bytes);
@@ -85,8 +88,19 @@ class run_context : public root_owner {
 
     // Where a stage runs. To be asked once for each, in the order in which items pass.
     executor& home_of(const stage_options& options) {
-        if (options.executor != nullptr && !home_.exclusive()) return *options.executor;
+        if (options.executor != nullptr && !home_.exclusive()) {
+            check_threads_of(*options.executor);
+            others_.push_back(options.executor);
+            return *options.executor;
+        }
         return lanes_ ? lanes_->add() : home_;
+    }
+
+    // True in a process that was forked from the one in which threads run this: its coroutines may have
+    // been at any instruction, and its locks held, so nothing of it may be touched.
+    bool orphaned() const noexcept { return !born_.is_here() && has_lost_threads(); }
+    void check_threads() const {
+        if (orphaned()) throw forked_error();
     }
 
     static void check(bool right, const stage_options& options, const char* what) {
@@ -227,7 +241,15 @@ class run_context : public root_owner {
   private:
     static constexpr std::size_t most_recorded = 16;
 
+    WEIR_NOINLINE bool has_lost_threads() const noexcept {
+        bool lost = home_.orphaned();
+        for (const executor* const other : others_) lost = lost || other->orphaned();
+        return lost;
+    }
+
+    const birthplace born_;
     executor& home_;
+    std::vector<const executor*> others_;  // on which stages run
     std::optional<priority_lanes> lanes_;
     std::optional<run_budget> budget_;
     bool has_epochs_ = false;

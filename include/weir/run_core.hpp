@@ -287,7 +287,9 @@ class run_core final : public run_context, public watched_run {
 
     struct cancel_run {
         run_core* run;
-        void operator()() const noexcept { run->cancel(); }
+        void operator()() const noexcept {
+            if (!run->orphaned()) run->cancel();
+        }
     };
 
     // What the two queues and the slot between them would hold: a sink passes on what it can.

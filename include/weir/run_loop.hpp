@@ -5,13 +5,13 @@
 
 #include <weir/clock.hpp>
 #include <weir/detail/parker.hpp>
+#include <weir/detail/ready_queue.hpp>
 #include <weir/detail/spin_lock.hpp>
 #include <weir/executor.hpp>
 #include <weir/timer.hpp>
 
 #include <algorithm>  // for std::min
 #include <coroutine>  // for std::coroutine_handle
-#include <deque>      // for std::deque
 #include <mutex>      // for std::lock_guard
 #include <thread>     // for std::this_thread::get_id
 
@@ -59,8 +59,7 @@ class run_loop final : public executor {
                 if (!timers_.empty()) until = std::min(until, timers_.next()->deadline());
             }
             if (!ready_.empty()) {
-                next = ready_.front();
-                ready_.pop_front();
+                next = ready_.take_front();
             } else {
                 sleeper_ = &done;
             }
@@ -85,7 +84,7 @@ class run_loop final : public executor {
   private:
     const std::thread::id thread_ = std::this_thread::get_id();
     detail::spin_lock lock_;
-    std::deque<std::coroutine_handle<>> ready_;
+    detail::ready_queue ready_;
     timer_queue timers_;
     detail::parker* sleeper_ = nullptr;  // of the thread that drives and has nothing to run
 };

@@ -18,11 +18,13 @@ namespace weir {
 /// has no threads of its own (virtual time), the thread does the executor's work meanwhile.
 ///
 /// \returns  what `co_await a` gives.
-/// Errors:   what `co_await a` throws; `deadlock_error` on virtual time where nothing can go on.
+/// Errors:   what `co_await a` throws; `deadlock_error` on virtual time where nothing can go on;
+///           `forked_error` on a pool that was made before the process forked.
 /// Threads:  from any thread, also from one of the executor's own: that thread helps.
 /// Lifetime: reference arguments of a coroutine live until this returns.
 template <awaitable A>
 auto sync_wait(executor& ex, A&& a) -> await_result_t<A> {
+    detail::check_threads_of(ex);
     class waiter final : public detail::root_owner {
       public:
         void ended() noexcept override { done.set(); }

@@ -7,6 +7,7 @@
 #include <weir/detail/injector.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/platform.hpp>
+#include <weir/detail/pool_threads.hpp>
 #include <weir/detail/pool_view.hpp>
 #include <weir/detail/spin_lock.hpp>
 #include <weir/detail/thread_record.hpp>
@@ -14,6 +15,7 @@
 #include <weir/detail/watch.hpp>
 #include <weir/detail/worker_queues.hpp>
 #include <weir/executor.hpp>
+#include <weir/forked.hpp>
 #include <weir/locked_timers.hpp>
 #include <weir/timer.hpp>
 
@@ -26,7 +28,6 @@
 #include <mutex>      // for std::lock_guard
 #include <stdexcept>  // for std::invalid_argument
 #include <utility>    // for std::exchange
-#include <vector>     // for std::vector
 
 namespace weir {
 
@@ -75,7 +76,7 @@ class basic_thread_pool final : public executor {
         }
         try {
             for (unsigned i = 0; i < count_; ++i) {
-                threads_.emplace_back([this, i] { work(workers_[i]); });
+                threads_.start([this, i] { work(workers_[i]); });
             }
         } catch (...) {
             watch_.forget(count_ - static_cast<unsigned>(threads_.size()));
@@ -86,13 +87,14 @@ class basic_thread_pool final : public executor {
 
     ~basic_thread_pool() {
         join();
-        assert(timers_.next() == timers_.never &&
+        assert((orphaned() || timers_.next() == timers_.never) &&
                "weir::thread_pool: destroyed with a timer pending");
     }
 
     /// How many threads it has.
     [[nodiscard]] unsigned workers() const noexcept { return count_; }
     [[nodiscard]] std::size_t parallelism() const noexcept override { return count_; }
+    [[nodiscard]] bool orphaned() const noexcept override { return threads_.are_elsewhere(); }
 
     // Not inlined, as all that calls `current`: see WEIR_NOINLINE.
     WEIR_NOINLINE void post(std::coroutine_handle<> h) noexcept override {
@@ -138,6 +140,7 @@ class basic_thread_pool final : public executor {
     /// On a worker of this pool: runs one coroutine, or naps for a moment if there is none, so that
     /// code which blocks there can't stop the pool. Elsewhere: false.
     WEIR_NOINLINE bool drive(detail::parker& done, time_point limit) override {
+        if (orphaned()) throw forked_error();
         worker* const me = current();
         if (me == nullptr || me->pool != this) return false;
         if (void* const found = find(*me)) {
@@ -191,10 +194,8 @@ class basic_thread_pool final : public executor {
         bool young = false;  // there was something, but not old enough
     };
 
-    struct place {
-        worker* here = nullptr;
-    };
     // The calling thread's worker, of whatever pool.
+    struct place { worker* here = nullptr; };
     static worker*& current() noexcept { return Platform::template of_thread<place>().here; }
 
     WEIR_NOINLINE void work(worker& me) noexcept {
@@ -219,6 +220,7 @@ class basic_thread_pool final : public executor {
     }
 
     WEIR_NOINLINE void post_from_outside(std::coroutine_handle<> h) noexcept {
+        if (orphaned()) return;  // nobody would take it, and a thread of the parent may hold the lock
         inbox_.push(h.address());
         watch_.call();
     }
@@ -354,8 +356,7 @@ class basic_thread_pool final : public executor {
             const bool alone = watch_.all_idle();
             const std::int64_t end = std::min(alone ? watch_.never : now + nap, timers_.next());
             const auto ticket = watch_.announce(end, !last.young);
-            // Announced; now everything is looked at once more. seq_cst; pairs with call(). Who finds
-            // that the pool is to end finds what was posted before that as well.
+            // Announced; now all is looked at again. seq_cst; pairs with call(). First whether the pool ends.
             const bool over = alone && stopping_.load(std::memory_order_seq_cst);
             last = search(me, now, since);
             if (last.caught != nullptr || over) {
@@ -374,9 +375,10 @@ class basic_thread_pool final : public executor {
     }
 
     void join() noexcept {
+        if (orphaned()) return threads_.forget();
         stopping_.store(true, std::memory_order_seq_cst);
         watch_.call();
-        for (auto& t : threads_) t.join();
+        threads_.join();
     }
 
     const unsigned count_;
@@ -387,7 +389,7 @@ class basic_thread_pool final : public executor {
     detail::basic_injector<Platform> inbox_;
     basic_locked_timers<Platform> timers_;
     typename Platform::template atomic<bool> stopping_{false};
-    std::vector<typename Platform::thread> threads_;
+    detail::basic_pool_threads<Platform> threads_;
 };
 
 using thread_pool = basic_thread_pool<>;

@@ -7,6 +7,7 @@
 #include <weir/deadlock.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/parking_place.hpp>
+#include <weir/detail/ready_queue.hpp>
 #include <weir/detail/spin_lock.hpp>
 #include <weir/executor.hpp>
 #include <weir/timer.hpp>
@@ -18,7 +19,6 @@
 #include <mutex>      // for std::lock_guard
 #include <string>     // for std::string
 #include <utility>    // for std::swap
-#include <vector>     // for std::vector
 
 namespace weir {
 
@@ -101,39 +101,26 @@ class virtual_time final : public executor {
         std::coroutine_handle<> next;
         {
             const std::lock_guard guard(lock_);
-            if (num_ready_ == 0 &&
+            if (ready_.empty() &&
                 !clock_.advance(limit, [this](std::coroutine_handle<> h) { make_ready(h); })) {
                 return false;
             }
-            next = ready_[first_];
-            first_ = (first_ + 1) & (ready_.size() - 1);
-            --num_ready_;
+            next = ready_.take_front();
         }
         resume(next);
         return true;
     }
 
     void make_ready(std::coroutine_handle<> h) noexcept {
-        if (num_ready_ == ready_.size()) grow();
-        place(num_ready_++) = h;
+        ready_.push_back(h);
         if (random_ == 0) return;
         // xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators" (2016)
         random_ ^= random_ >> 12;
         random_ ^= random_ << 25;
         random_ ^= random_ >> 27;
         const std::size_t i =
-            static_cast<std::size_t>((random_ * 0x2545f4914f6cdd1dULL) >> 33) % num_ready_;
-        std::swap(place(i), place(num_ready_ - 1));
-    }
-
-    std::coroutine_handle<>& place(std::size_t i) noexcept {
-        return ready_[(first_ + i) & (ready_.size() - 1)];
-    }
-    void grow() {
-        std::vector<std::coroutine_handle<>> more(2 * ready_.size());
-        for (std::size_t i = 0; i < num_ready_; ++i) more[i] = place(i);
-        ready_.swap(more);
-        first_ = 0;
+            static_cast<std::size_t>((random_ * 0x2545f4914f6cdd1dULL) >> 33) % ready_.size();
+        std::swap(ready_[i], ready_.back());
     }
 
     std::string describe_waiters() {
@@ -149,10 +136,7 @@ class virtual_time final : public executor {
     }
 
     detail::spin_lock lock_;
-    // A ring, of a power of two, so that it allocates only to hold more than ever.
-    std::vector<std::coroutine_handle<>> ready_;
-    std::size_t first_ = 0;
-    std::size_t num_ready_ = 0;
+    detail::ready_queue ready_;
     detail::virtual_clock clock_;
     detail::parking_registry places_;
     std::uint64_t random_;

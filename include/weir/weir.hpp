@@ -29,6 +29,7 @@
 #include <weir/fan_in.hpp>
 #include <weir/filter.hpp>
 #include <weir/flat_map.hpp>
+#include <weir/forked.hpp>
 #include <weir/generator.hpp>
 #include <weir/get_result.hpp>
 #include <weir/histogram.hpp>

@@ -38,6 +38,10 @@ extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
 #include <thread>     // for std::this_thread::sleep_for
 #endif
 
+#if __has_include(<unistd.h>) && !defined(_WIN32)
+#include <pthread.h>  // for pthread_atfork
+#endif
+
 #if __has_include(<cxxabi.h>)
 #include <cstdlib>   // for std::free
 #include <cxxabi.h>  // for abi::__cxa_demangle
@@ -208,6 +212,16 @@ inline void futex_wake(std::atomic<std::uint32_t>& word, bool all) noexcept {
     all ? WakeByAddressAll(&word) : WakeByAddressSingle(&word);
 #else
     all ? word.notify_all() : word.notify_one();
+#endif
+}
+
+// Has a function called in each process that is forked from this one, by the one thread that is there.
+inline bool at_fork_in_child(void (*function)()) noexcept {
+#if __has_include(<unistd.h>) && !defined(_WIN32)
+    return pthread_atfork(nullptr, nullptr, function) == 0;
+#else
+    static_cast<void>(function);
+    return true;
 #endif
 }
 

@@ -3,6 +3,7 @@
 #ifndef WEIR_DETAIL_THREAD_RECORD_HPP
 #define WEIR_DETAIL_THREAD_RECORD_HPP
 
+#include <weir/detail/config.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/spin_lock.hpp>
 
@@ -114,7 +115,11 @@ struct alignas(64) basic_thread_record {
     static free_list& records() noexcept {
         return Platform::template of_process<free_list>();
     }
+    // One that another thread held while the process forked is held by nobody in the child.
+    inline static const bool mended_at_fork = at_fork_in_child([] { records().lock.unlock(); });
+
     static basic_thread_record* take() noexcept {
+        static_cast<void>(mended_at_fork);
         {
             const std::lock_guard guard(records().lock);
             if (basic_thread_record* const r = records().first) {

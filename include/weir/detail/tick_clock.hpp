@@ -55,6 +55,16 @@ class basic_tick_clock {
         }
     }
 
+    // In a process that was forked while another thread was in here, by the one thread that is there: an
+    // anchor that was half written is not used any more, and nobody holds the lock.
+    void mend() noexcept {
+        if (version_.load(std::memory_order_relaxed) % 2 != 0) {
+            version_.fetch_add(1, std::memory_order_relaxed);
+            state_.store(state::steady, std::memory_order_release);
+        }
+        unlock();
+    }
+
     bool uses_ticks() const noexcept {
         return state_.load(std::memory_order_relaxed) == state::ticking;
     }

@@ -1,0 +1,278 @@
+// In steady state the library allocates nothing for an item: each flow warms up, and then passes ten
+// thousand more without one call of operator new, which this program replaces. What is the user's own
+// (the vectors of batches) is not in here, or counted apart.
+#include "support/counted_heap.hpp"
+
+#include "support/catch.hpp"
+
+#include <weir/async_generator.hpp>
+#include <weir/channel.hpp>
+#include <weir/detail/config.hpp>
+#include <weir/filter.hpp>
+#include <weir/flat_map.hpp>
+#include <weir/generator.hpp>
+#include <weir/merge.hpp>
+#include <weir/pipeline.hpp>
+#include <weir/retry.hpp>
+#include <weir/route.hpp>
+#include <weir/shuffle.hpp>
+#include <weir/sleep.hpp>
+#include <weir/stop_token.hpp>
+#include <weir/sync_wait.hpp>
+#include <weir/task.hpp>
+#include <weir/tee.hpp>
+#include <weir/thread_pool.hpp>
+#include <weir/virtual_time.hpp>
+#include <weir/when_all.hpp>
+#include <weir/zip.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <ranges>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+using weir::task;
+
+constexpr int warm_up = 2'000;
+constexpr int counted = 10'000;
+
+// Takes the items that warm up, and then says how many times the process allocated while it took so many
+// more. By a plain thread; on virtual time it does all the work meanwhile.
+template <class Run>
+std::uint64_t allocations_of(Run& run) {
+    for (int i = 0; i < warm_up; ++i) {
+        if (!run.get()) return UINT64_MAX;
+    }
+    const std::uint64_t before = counted_heap::allocations();
+    for (int i = 0; i < counted; ++i) {
+        if (!run.get()) return UINT64_MAX;
+    }
+    return counted_heap::allocations() - before;
+}
+
+// On virtual time, and on a pool of one thread.
+template <class Pipeline>
+std::uint64_t allocations_of_pipeline(const Pipeline& pipeline) {
+    std::uint64_t all = 0;
+    {
+        weir::virtual_time time;
+        auto run = pipeline.start(time);
+        all += allocations_of(run);
+    }
+    {
+        weir::thread_pool pool(1);
+        auto run = pipeline.start(pool);
+        all += allocations_of(run);
+    }
+    return all;
+}
+
+template <class Pipeline>
+std::uint64_t allocations_without_statistics(const Pipeline& pipeline) {
+    weir::virtual_time time;
+    auto run = pipeline.template start<weir::unmeasured>(time);
+    return allocations_of(run);
+}
+
+auto numbers() {
+    return weir::source([n = 0]() mutable { return std::optional<int>(n++); });
+}
+
+int next(int n) { return n + 1; }
+task<int> next_later(int n) {
+    for (int i = n % 5; i > 0; --i) co_await weir::yield();
+    co_return n + 1;
+}
+// On virtual time only: on a real clock nobody knows when the most of them are asleep at the same time.
+task<int> next_after_a_while(int n) {
+    co_await weir::sleep_for(std::chrono::nanoseconds(n % 7));
+    co_return n + 1;
+}
+bool is_even(int n) { return n % 2 == 0; }
+std::optional<int> some(int n) { return is_even(n) ? std::optional<int>(n) : std::nullopt; }
+
+}  // namespace
+
+TEST_CASE("what counts the allocations sees each of them") {
+    const std::uint64_t before = counted_heap::allocations();
+    const std::size_t in_use = counted_heap::bytes_in_use();
+    {
+        const std::vector<int> one(100);
+        CHECK(counted_heap::bytes_in_use() - in_use == 100 * sizeof(int));
+        struct alignas(64) wide {
+            char text[64];
+        };
+        const std::vector<wide> two(1);
+        CHECK(reinterpret_cast<std::uintptr_t>(two.data()) % 64 == 0);
+    }
+    CHECK(counted_heap::allocations() - before == 2);
+    CHECK(counted_heap::bytes_in_use() == in_use);
+    // And so a stage that allocates is seen.
+    const auto pipeline = numbers() | weir::pipe([](int n) { return std::to_string(n + 1'000'000'000) + "..........."; }) |
+                          weir::sink(2);
+    weir::virtual_time time;
+    auto run = pipeline.start(time);
+    const std::uint64_t all = allocations_of(run);
+    CHECK(all > counted - 10);  // the stage is ahead of the consumer, by a little more or less
+    CHECK(all < counted + 10);
+}
+
+TEST_CASE("a put and a get allocate nothing, whether they wait or not") {
+    const auto give = [](weir::channel<int>& out, int n) -> task<> {
+        for (int i = 0; i < n; ++i) {
+            const bool taken = co_await out.put(i);
+            if (!taken) break;
+        }
+    };
+    const auto take = [](weir::channel<int>& in, int n) -> task<std::uint64_t> {
+        std::uint64_t before = 0;
+        for (int i = 0; i < n; ++i) {
+            if (i == n - counted) before = counted_heap::allocations();
+            const auto item = co_await in.get();
+            if (!item) break;
+        }
+        co_return counted_heap::allocations() - before;
+    };
+    for (const std::size_t capacity : {1, 2, 64}) {
+        weir::virtual_time time;
+        weir::channel<int> c(capacity, time);
+        const int all = warm_up + counted;
+        const auto results =
+            weir::sync_wait(time, weir::when_all(take(c, all), give(c, all)));
+        CHECK(std::get<0>(results) == 0);
+    }
+    for (const std::size_t capacity : {1, 2, 64}) {
+        weir::thread_pool pool(1);
+        weir::channel<int> c(capacity, pool);
+        const int all = warm_up + counted;
+        const auto results =
+            weir::sync_wait(pool, weir::when_all(take(c, all), give(c, all)));
+        CHECK(std::get<0>(results) == 0);
+    }
+}
+
+TEST_CASE("trying to put and to get, waiting with a time-out, and as a thread, allocate nothing") {
+    weir::virtual_time time;
+    weir::channel<int> c(2, time);
+    std::uint64_t before = 0;
+    for (int i = 0; i < 2 * counted; ++i) {
+        if (i == counted) before = counted_heap::allocations();
+        static_cast<void>(c.try_put(i + 0));
+        static_cast<void>(c.blocking_put(i + 0, 1us));
+        static_cast<void>(c.blocking_put(i + 0, 1us));
+        static_cast<void>(c.try_get());
+        static_cast<void>(c.blocking_get(1us));
+        static_cast<void>(c.blocking_get(1us));
+    }
+    CHECK(counted_heap::allocations() == before);
+    CHECK(c.stats().num_put == 4 * counted);
+}
+
+TEST_CASE("sleeping, yielding and being woken by a stop allocate nothing") {
+    const auto sleeper = [](weir::stop_token stop) -> task<std::uint64_t> {
+        std::uint64_t before = 0;
+        for (int i = 0; i < 2 * counted; ++i) {
+            if (i == counted) before = counted_heap::allocations();
+            const bool whole = co_await weir::sleep_for(std::chrono::nanoseconds(i % 7), stop);
+            if (!whole) break;
+            co_await weir::yield();
+        }
+        co_return counted_heap::allocations() - before;
+    };
+    weir::stop_source stop;
+    {
+        weir::virtual_time time;
+        CHECK(weir::sync_wait(time, sleeper(stop.get_token())) == 0);
+    }
+    {
+        weir::thread_pool pool(1);
+        CHECK(weir::sync_wait(pool, sleeper(stop.get_token())) == 0);
+    }
+}
+
+TEST_CASE("an item that passes stages of plain functions is not allocated for") {
+    const auto one_slot = numbers() | weir::pipe(next) | weir::pipe(next, {.capacity = 16}) | weir::sink(3);
+    CHECK(allocations_of_pipeline(one_slot) == 0);
+    CHECK(allocations_without_statistics(one_slot) == 0);
+    const auto slots = numbers() | weir::pipe(next, {.concurrency = 4}) |
+                       weir::pipe(some, {.concurrency = 2}) | weir::sink(3);
+    CHECK(allocations_of_pipeline(slots) == 0);
+    const auto ordered = numbers() |
+                         weir::pipe(next, {.concurrency = 4, .output_order = weir::output_order::input}) |
+                         weir::sink(3);
+    CHECK(allocations_of_pipeline(ordered) == 0);
+}
+
+TEST_CASE("the frames of coroutines that are made for each item come from those that have ended") {
+    if (!weir::detail::pools_frames) return;  // a sanitizer is to see each allocation
+    const auto tasks = numbers() | weir::pipe(next_later, {.concurrency = 4}) | weir::pipe(next_later) |
+                       weir::sink(3);
+    CHECK(allocations_of_pipeline(tasks) == 0);
+    const auto ordered =
+        numbers() | weir::pipe(next_later, {.concurrency = 4, .output_order = weir::output_order::input}) |
+        weir::sink(3);
+    CHECK(allocations_of_pipeline(ordered) == 0);
+    weir::virtual_time time;
+    auto asleep = (numbers() | weir::pipe(next_after_a_while, {.concurrency = 4}) | weir::sink(3)).start(time);
+    CHECK(allocations_of(asleep) == 0);
+    const auto pair_of = [](int n) -> weir::generator<int> {
+        co_yield n;
+        co_yield n + 1;
+    };
+    const auto pair_of_later = [](int n) -> weir::async_generator<int> {
+        co_yield n;
+        co_await weir::yield();
+        co_yield n + 1;
+    };
+    CHECK(allocations_of_pipeline(numbers() | weir::pipe(pair_of, {.concurrency = 2}) |
+                                  weir::pipe(pair_of_later) | weir::sink(3)) == 0);
+    CHECK(allocations_of_pipeline(numbers() |
+                                  weir::flat_map([](int n) { return std::array<int, 3>{n, n, n}; }) |
+                                  weir::sink(3)) == 0);
+}
+
+TEST_CASE("merging, routing, zipping, copying, mixing and filtering allocate nothing for an item") {
+    CHECK(allocations_of_pipeline(numbers() | weir::filter(is_even) | weir::sink(3)) == 0);
+    CHECK(allocations_of_pipeline(weir::merge(numbers(), numbers() | weir::pipe(next)) | weir::sink(3)) == 0);
+    CHECK(allocations_of_pipeline(weir::zip(numbers(), numbers() | weir::pipe(next)) | weir::sink(3)) == 0);
+    CHECK(allocations_of_pipeline(numbers() | weir::tee(weir::pipe(next)) | weir::sink(3)) == 0);
+    CHECK(allocations_of_pipeline(numbers() |
+                                  weir::route([](int n) { return static_cast<std::size_t>(n % 2); },
+                                              weir::branch("even", weir::pipe(next)),
+                                              weir::branch("odd", weir::pipe(next, {.concurrency = 2}))) |
+                                  weir::sink(3)) == 0);
+    CHECK(allocations_of_pipeline(numbers() | weir::shuffle(50, 1) | weir::sink(3)) == 0);
+}
+
+TEST_CASE("of a batch only its vector is allocated") {
+    // It is the user's, and goes out of the run with the batch.
+    constexpr std::size_t size = 10;
+    const auto batches = numbers() | weir::aggregate(size) | weir::sink(3);
+    weir::virtual_time time;
+    auto run = batches.start(time);
+    const std::uint64_t of_whole_vectors = allocations_of(run);
+    CHECK(of_whole_vectors <= counted);
+    const auto apart = numbers() | weir::aggregate(size) | weir::disaggregate() | weir::sink(3);
+    auto other = apart.start(time);
+    CHECK(allocations_of(other) <= counted / size + 1);
+}
+
+TEST_CASE("statistics that are asked for allocate what they give, and nothing that stays") {
+    weir::virtual_time time;
+    auto run = (numbers() | weir::pipe(next, {.concurrency = 4}) | weir::sink(3)).start(time);
+    CHECK(allocations_of(run) == 0);
+    static_cast<void>(run.stats());
+    const std::size_t in_use = counted_heap::bytes_in_use();
+    for (int i = 0; i < 100; ++i) static_cast<void>(run.stats());
+    CHECK(counted_heap::bytes_in_use() == in_use);
+    CHECK(allocations_of(run) == 0);
+}

@@ -1,0 +1,317 @@
+// What happens in a process that is forked while pools and runs are at work: nothing hangs. A program of
+// its own, as a fork in another one would copy what the other tests there have left.
+#include <weir/forked.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/blocking_pool.hpp>
+#include <weir/channel.hpp>
+#include <weir/detail/tick_clock.hpp>
+#include <weir/pipeline.hpp>
+#include <weir/priority_lanes.hpp>
+#include <weir/sleep.hpp>
+#include <weir/stop_token.hpp>
+#include <weir/sync_wait.hpp>
+#include <weir/task.hpp>
+#include <weir/thread_pool.hpp>
+#include <weir/virtual_time.hpp>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// What a child that has done what it should ends with; a signal ends one that hangs.
+constexpr int well = 0;
+constexpr int wrong = 1;
+constexpr int threw = 2;
+
+// Runs a function that gives a bool in a child; true if it gave true. A child that doesn't end is killed
+// after a minute, which is no promise, but an end for the test.
+template <class Function>
+bool holds_in_child(Function&& function) {
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        int code = wrong;
+        try {
+            if (function()) code = well;
+        } catch (...) {
+            code = threw;
+        }
+        _exit(code);
+    }
+    int status = 0;
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == well;
+}
+
+// Whether it throws the error that says so.
+template <class Function>
+bool is_refused(Function&& function) {
+    try {
+        function();
+    } catch (const weir::forked_error& e) {
+        return std::string(e.what()).find("exec, or make pools after the fork") != std::string::npos;
+    }
+    return false;
+}
+
+weir::task<int> answer() { co_return 42; }
+weir::task<int> answer_after(weir::duration d) {
+    co_await weir::sleep_for(d);
+    co_return 42;
+}
+
+int next(int n) { return n + 1; }
+
+auto endless() {
+    return weir::source([n = 0]() mutable { return std::optional<int>(n++); }) |
+           weir::pipe(next, {.name = "next", .concurrency = 3}) | weir::sink(3);
+}
+
+bool works(weir::executor& ex) {
+    auto run = (weir::source(std::views::iota(0, 1000)) | weir::pipe(next, {.concurrency = 2}) |
+                weir::sink(3))
+                   .start(ex);
+    long sum = 0;
+    for (const int n : run) sum += n;
+    return sum == 500'500 && weir::sync_wait(ex, answer_after(1ms)) == 42;
+}
+
+// Goes round and round through both pools.
+weir::task<> stir(weir::executor& one, weir::executor& other, const std::atomic<bool>& over) {
+    while (!over) {
+        co_await weir::schedule(one);
+        co_await weir::schedule(other);
+    }
+}
+
+// A counter and a clock that the test moves, and that can be interrupted at a reading of the clock.
+struct fake_ticks {
+    static inline double time = 1e9;
+    static inline double ahead = 0;  // of the counter
+    static inline void (*interrupt)() = nullptr;
+
+    static bool reliable() { return true; }
+    static std::uint64_t ticks() { return static_cast<std::uint64_t>(2 * time + ahead); }
+    static std::int64_t steady() {
+        time += 10;
+        if (interrupt != nullptr) std::exchange(interrupt, nullptr)();
+        return static_cast<std::int64_t>(time);
+    }
+};
+weir::detail::basic_tick_clock<fake_ticks> fake_clock;
+bool follows_in_child = false;
+
+}  // namespace
+
+TEST_CASE("a clock that another thread was setting when the process forked is set again in the child") {
+    fake_clock.now();
+    fake_ticks::time += 1e9;
+    // As if this thread were the other one: it holds the clock's lock.
+    fake_ticks::interrupt = [] {
+        follows_in_child = holds_in_child([] {
+            fake_clock.mend();
+            for (int i = 0; i < 10'000; ++i) {
+                fake_ticks::time += 1e6;
+                fake_ticks::ahead += 2e3;  // a thousandth: 10 ms in the end
+                static_cast<void>(fake_clock.now());
+            }
+            const double error = static_cast<double>(fake_clock.now()) - fake_ticks::time;
+            return error > -1.5e6 && error < 1.5e6;
+        });
+    };
+    static_cast<void>(fake_clock.now());
+    CHECK(fake_ticks::interrupt == nullptr);
+    CHECK(follows_in_child);
+}
+
+TEST_CASE("a pool of before the fork refuses to be waited for in the child, which makes pools of its own") {
+    weir::thread_pool pool(2);
+    weir::blocking_pool io(2);
+    CHECK(works(pool));
+    CHECK(holds_in_child([&] {
+        return is_refused([&] { weir::sync_wait(pool, answer()); }) &&
+               is_refused([&] { weir::sync_wait(io, answer()); }) &&
+               is_refused([&] { auto run = endless().start(pool); });
+    }));
+    CHECK(holds_in_child([] {
+        weir::thread_pool own(2);
+        weir::blocking_pool own_io(1);
+        return works(own) && works(own_io);
+    }));
+    CHECK(holds_in_child([&] {
+        weir::virtual_time time;
+        return works(time) && !is_refused([&] { weir::sync_wait(answer()); });
+    }));
+    CHECK(works(pool));
+    CHECK(works(io));
+}
+
+TEST_CASE("a stage that asks for a pool of before the fork is refused in the child") {
+    weir::blocking_pool io(1);
+    CHECK(holds_in_child([&] {
+        weir::thread_pool own(1);
+        return is_refused([&] {
+            auto run = (weir::source(std::views::iota(0, 3)) | weir::pipe(next, {.executor = &io}) | weir::sink())
+                           .start(own);
+        });
+    }));
+}
+
+TEST_CASE("pools and runs of before the fork are destroyed at once in the child, and go on in the parent") {
+    auto pool = std::make_unique<weir::thread_pool>(2);
+    auto io = std::make_unique<weir::blocking_pool>(2);
+    std::atomic<bool> over = false;
+    std::thread waiter([&] { weir::sync_wait(*pool, stir(*pool, *io, over)); });
+    auto run = std::make_unique<decltype(endless().start(*pool))>(endless().start(*pool));
+    weir::stop_source stop;
+    auto other = std::make_unique<decltype(endless().start(*io))>(endless().start(*io, {.stop = stop.get_token()}));
+    // The instant of a fork is any: of a lock that is held, too.
+    int failed = 0;
+    for (int i = 0; i < 200; ++i) {
+        for (int k = 0; k <= i % 7; ++k) static_cast<void>(run->get());
+        const bool held = holds_in_child([&] {
+            bool right = is_refused([&] { static_cast<void>(run->get()); }) &&
+                         is_refused([&] { static_cast<void>(run->get(1ms)); }) &&
+                         is_refused([&] { static_cast<void>(run->stats()); }) &&
+                         is_refused([&] { run->set_concurrency("next", 2); }) &&
+                         is_refused([&] { run->set_capacity("next", 2); }) &&
+                         is_refused([&] { run->pause(); }) &&
+                         is_refused([&] { weir::sync_wait(*pool, answer()); });
+            stop.request_stop();
+            if (i % 2 == 0) run->stop();
+            run.reset();
+            other.reset();
+            pool.reset();
+            io.reset();
+            weir::thread_pool own(2);
+            return right && works(own);
+        });
+        if (!held) ++failed;
+    }
+    CHECK(failed == 0);
+    CHECK(run->get());
+    over = true;
+    waiter.join();
+}
+
+TEST_CASE("lanes into a pool of before the fork, and runs that use some, are destroyed at once in the child") {
+    weir::thread_pool pool(2);
+    auto lanes = std::make_unique<weir::priority_lanes>(pool);
+    weir::executor& low = lanes->add();
+    weir::executor& high = lanes->add();
+    std::atomic<bool> over = false;
+    std::thread waiter([&] { weir::sync_wait(pool, stir(low, high, over)); });
+    auto run = std::make_unique<decltype(endless().start(pool))>(
+        endless().start(pool, {.later_stages_first = true}));
+    int failed = 0;
+    for (int i = 0; i < 100; ++i) {
+        static_cast<void>(run->get());
+        const bool held = holds_in_child([&] {
+            const bool right = is_refused([&] { weir::sync_wait(low, answer()); });
+            run.reset();
+            lanes.reset();
+            return right;
+        });
+        if (!held) ++failed;
+    }
+    CHECK(failed == 0);
+    CHECK(run->get());
+    over = true;
+    waiter.join();
+}
+
+TEST_CASE("a thread of the child isn't left waiting at a channel that a pool of before the fork serves") {
+    weir::thread_pool pool(2);
+    weir::channel<int> items(1, pool);
+    weir::stop_source stop;
+    const auto fill = [](weir::channel<int>& out, weir::stop_token until) -> weir::task<> {
+        bool taken = true;
+        while (taken) taken = co_await out.put(1, until);
+    };
+    std::thread waiter([&] { weir::sync_wait(pool, fill(items, stop.get_token())); });
+    int failed = 0;
+    for (int i = 0; i < 100; ++i) {
+        static_cast<void>(items.blocking_get());
+        const bool held = holds_in_child([&] {
+            return is_refused([&] { static_cast<void>(items.blocking_get()); }) &&
+                   is_refused([&] { static_cast<void>(items.blocking_put(1)); });
+        });
+        if (!held) ++failed;
+    }
+    CHECK(failed == 0);
+    stop.request_stop();
+    waiter.join();
+}
+
+TEST_CASE("pools can be made in a child's child, and by one fork after another") {
+    CHECK(holds_in_child([] {
+        weir::thread_pool first(2);
+        return works(first) && holds_in_child([&] {
+                   weir::thread_pool second(2);
+                   return is_refused([&] { weir::sync_wait(first, answer()); }) && works(second);
+               }) &&
+               works(first);
+    }));
+}
+
+TEST_CASE("a program can be started while pools are at work") {
+    weir::thread_pool pool(2);
+    auto run = endless().start(pool);
+    int failed = 0;
+    for (int i = 0; i < 20; ++i) {
+        static_cast<void>(run.get());
+        const pid_t child = fork();
+        if (child == 0) {
+            execl("/bin/sh", "sh", "-c", "exit 7", static_cast<char*>(nullptr));
+            _exit(wrong);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 7) ++failed;
+    }
+    CHECK(failed == 0);
+    CHECK(run.get());
+}
+
+TEST_CASE("a stage's function can fork, for a program or for something that is small") {
+    weir::thread_pool pool(2);
+    const auto start_program = [](int n) {
+        const pid_t child = fork();
+        if (child == 0) {
+            execl("/bin/sh", "sh", "-c", "exit 7", static_cast<char*>(nullptr));
+            _exit(wrong);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        return WIFEXITED(status) ? n + WEXITSTATUS(status) : -1;
+    };
+    const auto ask_pool = [&pool](int n) {
+        const bool refused =
+            holds_in_child([&] { return is_refused([&] { weir::sync_wait(pool, answer()); }); });
+        return refused ? n : -1;
+    };
+    auto run = (weir::source(std::views::iota(0, 20)) | weir::pipe(start_program, {.concurrency = 2}) |
+                weir::pipe(ask_pool) | weir::sink(2))
+                   .start(pool);
+    int sum = 0;
+    for (const int n : run) sum += n;
+    CHECK(sum == 190 + 20 * 7);
+}
