@@ -13,7 +13,6 @@
 #include <weir/generator.hpp>
 #include <weir/merge.hpp>
 #include <weir/pipeline.hpp>
-#include <weir/retry.hpp>
 #include <weir/route.hpp>
 #include <weir/shuffle.hpp>
 #include <weir/sleep.hpp>
@@ -31,7 +30,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -117,8 +115,8 @@ TEST_CASE("what counts the allocations sees each of them") {
     CHECK(counted_heap::allocations() - before == 2);
     CHECK(counted_heap::bytes_in_use() == in_use);
     // And so a stage that allocates is seen.
-    const auto pipeline = numbers() | weir::pipe([](int n) { return std::to_string(n + 1'000'000'000) + "..........."; }) |
-                          weir::sink(2);
+    const auto text_of = [](int n) { return std::to_string(n + 1'000'000'000) + "..........."; };
+    const auto pipeline = numbers() | weir::pipe(text_of) | weir::sink(2);
     weir::virtual_time time;
     auto run = pipeline.start(time);
     const std::uint64_t all = allocations_of(run);

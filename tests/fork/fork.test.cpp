@@ -16,15 +16,12 @@
 #include <weir/thread_pool.hpp>
 #include <weir/virtual_time.hpp>
 
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -169,7 +166,8 @@ TEST_CASE("a stage that asks for a pool of before the fork is refused in the chi
     CHECK(holds_in_child([&] {
         weir::thread_pool own(1);
         return is_refused([&] {
-            auto run = (weir::source(std::views::iota(0, 3)) | weir::pipe(next, {.executor = &io}) | weir::sink())
+            auto run = (weir::source(std::views::iota(0, 3)) | weir::pipe(next, {.executor = &io}) |
+                        weir::sink())
                            .start(own);
         });
     }));
@@ -182,7 +180,8 @@ TEST_CASE("pools and runs of before the fork are destroyed at once in the child,
     std::thread waiter([&] { weir::sync_wait(*pool, stir(*pool, *io, over)); });
     auto run = std::make_unique<decltype(endless().start(*pool))>(endless().start(*pool));
     weir::stop_source stop;
-    auto other = std::make_unique<decltype(endless().start(*io))>(endless().start(*io, {.stop = stop.get_token()}));
+    auto other = std::make_unique<decltype(endless().start(*io))>(
+        endless().start(*io, {.stop = stop.get_token()}));
     // The instant of a fork is any: of a lock that is held, too.
     int failed = 0;
     for (int i = 0; i < 200; ++i) {

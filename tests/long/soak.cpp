@@ -8,13 +8,11 @@
 #include <weir/route.hpp>
 #include <weir/sleep.hpp>
 #include <weir/stop_token.hpp>
-#include <weir/sync_wait.hpp>
 #include <weir/task.hpp>
 #include <weir/thread_pool.hpp>
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
