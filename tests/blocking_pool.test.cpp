@@ -276,7 +276,7 @@ TEST_CASE("a blocking pool that can't start all of its threads ends those it has
     }
 }
 
-TEST_CASE("whoever looks sees whether the pool has anything to do") {
+TEST_CASE("whoever looks sees whether a blocking pool has anything to do") {
     weir::blocking_pool pool(2);
     const auto seen = [&] {
         weir::detail::executor_view view;
