@@ -31,6 +31,7 @@ struct meagre_platform : weir::detail::standard_platform {
     static inline std::atomic<int> at_work{0};
     class thread {
       public:
+        thread() = default;
         template <class F>
         explicit thread(F&& f) {
             if (left-- == 0) {
