@@ -304,6 +304,7 @@ class thread {
     };
 
   public:
+    thread() = default;
     template <class F>
     explicit thread(F f) : work_(new work_of<F>(std::move(f))), thread_(new rl::dyn_thread) {
         thread_->start(&begin, work_.get());
