@@ -162,7 +162,7 @@ void check(bytes from, tally& seen) {
                 compare<Epochs>(pipeline.template start<weir::simulation::stepwise>(w, consumer.options), expected,
                                 consumer, true, "simulator", seen);
             },
-            {.schedules = 2, .seed = seed, .attempts_to_shrink = 200});
+            {.schedules = 1, .seed = seed, .attempts_to_shrink = 200});
         compare<Epochs>(pipeline.start(pool(), consumer.options), expected, consumer, false, "pool", seen);
     });
 }
