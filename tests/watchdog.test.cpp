@@ -4,6 +4,8 @@
 
 #include <weir/blocking_pool.hpp>
 #include <weir/channel.hpp>
+#include <weir/detail/platform.hpp>
+#include <weir/detail/thread_record.hpp>
 #include <weir/external_wait.hpp>
 #include <weir/pipe.hpp>
 #include <weir/pipeline.hpp>
@@ -76,14 +78,24 @@ class patient {
     watchdog dog_;
 };
 
-// A thread of the program, which waits.
+// A thread of the program, which waits. Watchdogs know of it from the start, and so don't take for certain that
+// nobody is left before it waits, too.
 class joined {
   public:
     template <class F>
-    explicit joined(F f) : thread_(std::move(f)) {}
+    explicit joined(F f)
+        : thread_([this, f = std::move(f)] {
+              static_cast<void>(weir::detail::basic_thread_record<weir::detail::standard_platform>::acquire());
+              is_known_.store(true);
+              is_known_.notify_one();
+              f();
+          }) {
+        is_known_.wait(false);
+    }
     ~joined() { thread_.join(); }
 
   private:
+    std::atomic<bool> is_known_ = false;
     std::thread thread_;
 };
 
