@@ -35,7 +35,7 @@ namespace {
 
 auto count(int from, int to, const char* name) {
     return weir::source(
-        [from, to, name, i = from, part = fragile()]() mutable -> std::optional<item> {
+        [to, name, i = from, part = fragile()]() mutable -> std::optional<item> {
             point(name);
             if (i == to) return std::nullopt;
             return item(i++);

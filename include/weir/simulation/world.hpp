@@ -12,14 +12,14 @@
 #include <weir/timer.hpp>
 #include <weir/virtual_clock.hpp>
 
-#include <algorithm>   // for std::stable_sort
+#include <algorithm>   // for std::lower_bound
 #include <coroutine>   // for std::coroutine_handle
 #include <cstddef>     // for std::size_t
 #include <functional>  // for std::function
 #include <span>        // for std::span
 #include <stdexcept>   // for std::runtime_error
 #include <string>      // for std::string
-#include <utility>     // for std::move
+#include <utility>     // for std::exchange, std::move
 #include <vector>      // for std::vector
 
 namespace weir::simulation {
@@ -96,9 +96,10 @@ class world final : public executor {
     /// `draw` for the step, something happens at each point of each schedule: a stop, a close, a time-out.
     void at_step(std::size_t step, std::function<void()> action) {
         if (step <= steps_) return action();
-        actions_.push_back({step, std::move(action)});
-        std::stable_sort(actions_.begin(), actions_.end(),
-                         [](const planned& a, const planned& b) { return a.step > b.step; });
+        // Of one step, those that came before stay nearer to the end.
+        const auto place = std::lower_bound(actions_.begin(), actions_.end(), step,
+                                            [](const planned& a, std::size_t at) { return a.step > at; });
+        actions_.insert(place, {step, std::move(action)});
         next_action_ = actions_.back().step;
     }
 
@@ -159,7 +160,7 @@ class world final : public executor {
         ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(next));
         ++steps_;
         here.resume(h);
-        if (broken_.empty()) look();
+        if (broken_.empty()) examine();
         return true;
     }
 
@@ -173,7 +174,7 @@ class world final : public executor {
     }
 
     // Not to be thrown from here: who drives may be a destructor.
-    void look() {
+    void examine() {
         if (std::string what = places_.contradiction(); !what.empty()) break_off(std::move(what));
         for (const auto& invariant : invariants_) {
             try {
