@@ -130,6 +130,7 @@ class stage_list {
     template <class Whole, class Any, class First, class... Rest>
     class attached_by<Whole, Any, First, Rest...> : public attached_by<Whole, Any, Rest...> {
       public:
+        using attached_by<Whole, Any, Rest...>::attach;
         typename First::queue& attach(typename First::run& to, typename First::queue& in) const override {
             const auto& stage = static_cast<const Whole&>(*this).stage;
             return std::remove_cvref_t<decltype(stage)>::attach(stage, to, in);
