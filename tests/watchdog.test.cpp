@@ -366,7 +366,9 @@ namespace {
 // Keeps its worker at work, as long as it lives.
 class busy {
   public:
-    explicit busy(weir::executor& ex) : thread_([this, &ex] { weir::sync_wait(ex, go_on(*this)); }) {}
+    explicit busy(weir::executor& ex) : thread_([this, &ex] { weir::sync_wait(ex, go_on(*this)); }) {
+        wait_for_turn();
+    }
     ~busy() {
         over_ = true;
         thread_.join();

@@ -141,18 +141,29 @@ void run_once(const Pipeline& p, const conditions& c, const Configure& configure
         weir::run_options options;
         configure(options);
         if (c.end == ending::token) options.stop = stopper.get_token();
+        bool is_time = false;
+        bool is_over = false;
         auto run = p.template start<stepwise>(*c.home, std::move(options));
         o.started = true;
-        bool is_time = false;
+        // Its destructor makes steps, too, when it is no time for anything any more.
+        struct end_of_attempt {
+            bool& is_over;
+            ~end_of_attempt() { is_over = true; }
+        } const end{is_over};
         if (c.end != ending::by_itself) {
             const std::size_t at = c.world->steps() + c.step;
             c.world->at_step(at, [&] {
+                if (is_over) return;
                 is_time = true;
                 if (c.end == ending::token) stopper.request_stop();
                 if (c.end == ending::stop) run.stop();
                 if (c.end == ending::pause) run.pause();
             });
-            if (c.end == ending::pause) c.world->at_step(at + 7, [&] { run.resume(); });
+            if (c.end == ending::pause) {
+                c.world->at_step(at + 7, [&] {
+                    if (!is_over) run.resume();
+                });
+            }
         }
         try {
             if (c.end == ending::leave) {
