@@ -623,6 +623,7 @@ TEST_CASE("what waits for a timer, a function on a pool, or for some time only, 
         both.a.close();
     }
     SECTION("an executor that the dog was not given") {
+        weir::sync_wait(io, weir::schedule(io));  // its thread has begun, and is known
         patient half({pool});
         const joined waits([&] { weir::sync_wait(pool, both.wait(pool)); });
         wait_for([&] { return is_awaited(both.a) && is_awaited(both.b); });
