@@ -190,9 +190,9 @@ void stopped_and_failed(world& w) {
     const std::size_t bad = w.draw(items);
     consumer to(book);
     diary days;
+    bool stopped = false;  // perhaps in the run's destructor
     {
         auto run = line(maker(book, items), throws(book, days, "bad", bad), how).start<stepwise>(w);
-        bool stopped = false;
         at_any_step(w, 35, [&] {
             stopped = true;
             run.stop();
