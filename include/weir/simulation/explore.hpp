@@ -7,14 +7,14 @@
 #include <weir/simulation/decisions.hpp>
 #include <weir/simulation/world.hpp>
 
-#include <algorithm>    // for std::max, std::count_if
+#include <algorithm>    // for std::count_if, std::max, std::min
 #include <concepts>     // for std::invocable
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint32_t, std::uint64_t
 #include <cstdlib>      // for std::getenv, std::strtoull
-#include <exception>    // for std::exception
+#include <exception>    // for std::exception, std::rethrow_if_nested
 #include <functional>   // for std::function, std::ref
-#include <stdexcept>    // for std::runtime_error
+#include <stdexcept>    // for std::invalid_argument, std::runtime_error
 #include <string>       // for std::string
 #include <type_traits>  // for std::is_invocable_v
 #include <utility>      // for std::move
@@ -297,7 +297,8 @@ class explorer {
 ///         environment, `WEIR_SEED` makes each `explore` run that schedule only, `WEIR_SCHEDULE` the one
 ///         that was found in the end.
 /// Threads: all on the calling one.
-/// Cost: some 20 to 40 ns a step, and what the scenario itself costs to set up.
+/// Cost: some 40 ns a step of coroutines over channels, 110 of a measured pipeline, whose setting up is the
+///       most of what a short schedule costs (4 us for three stages).
 template <std::invocable<world&> Scenario>
 explored explore(Scenario scenario, explore_options options = {}) {
     return detail::explorer(std::ref(scenario), std::move(options)).explore();

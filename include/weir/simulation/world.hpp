@@ -17,7 +17,7 @@
 #include <cstddef>     // for std::size_t
 #include <functional>  // for std::function
 #include <span>        // for std::span
-#include <stdexcept>   // for std::runtime_error
+#include <stdexcept>   // for std::invalid_argument, std::runtime_error
 #include <string>      // for std::string
 #include <utility>     // for std::exchange, std::move
 #include <vector>      // for std::vector
@@ -94,6 +94,7 @@ class world final : public executor {
 
     /// Called between the steps `step` - 1 and `step`, counted from 0; at once if that is over. With
     /// `draw` for the step, something happens at each point of each schedule: a stop, a close, a time-out.
+    /// The destructor of a run makes steps, too: what `action` uses is to be declared before the run.
     void at_step(std::size_t step, std::function<void()> action) {
         if (step <= steps_) return action();
         // Of one step, those that came before stay nearer to the end.
