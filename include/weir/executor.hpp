@@ -165,6 +165,7 @@ inline std::int64_t clock_of(const slot& s) noexcept {
 /// Moves the awaiting coroutine to an executor.
 ///
 /// Suspends: always. Resumes: on `ex`, and wakes there from then on.
+/// Errors: `forked_error` where `ex` is a pool that was made before the process forked.
 /// Lifetime: `ex` outlives the coroutine.
 class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedule {
   public:
@@ -173,7 +174,10 @@ class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedul
 
     explicit schedule(executor& ex) noexcept : executor_(&ex) {}
 
-    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    [[nodiscard]] bool await_ready() const {
+        detail::check_threads_of(executor_);
+        return false;
+    }
 
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> h) const noexcept {

@@ -91,6 +91,8 @@ bool works(weir::executor& ex) {
     return sum == 500'500 && weir::sync_wait(ex, answer_after(1ms)) == 42;
 }
 
+weir::task<> move_to(weir::executor& ex) { co_await weir::schedule(ex); }
+
 // Goes round and round through both pools.
 weir::task<> stir(weir::executor& one, weir::executor& other, const std::atomic<bool>& over) {
     while (!over) {
@@ -156,6 +158,11 @@ TEST_CASE("a pool of before the fork refuses to be waited for in the child, whic
     CHECK(holds_in_child([&] {
         weir::virtual_time time;
         return works(time) && !is_refused([&] { weir::sync_wait(answer()); });
+    }));
+    CHECK(holds_in_child([&] {
+        weir::thread_pool own(1);
+        return is_refused([&] { weir::sync_wait(own, move_to(pool)); }) &&
+               is_refused([&] { weir::sync_wait(own, move_to(io)); });
     }));
     CHECK(works(pool));
     CHECK(works(io));

@@ -145,6 +145,33 @@ TEST_CASE("priorities find in few schedules what random decisions take many for"
     CHECK(until_found(sim::strategy::random) > 8);
 }
 
+TEST_CASE("the seed of a schedule by priorities finds it again, whatever was explored before it") {
+    // Overtaken in the middle, which takes a change of priorities at the right step.
+    const auto scenario = [](sim::world& w) {
+        w.check(walk_both(w, 6).find("aaaabb") == std::string::npos, "a is not overtaken there");
+    };
+    for (std::uint64_t first = 1; first <= 20; ++first) {
+        const sim::explore_options options{.schedules = 10'000, .strategy = sim::strategy::priorities,
+                                           .seed = first, .attempts_to_shrink = 0};
+        std::string seed;
+        std::string schedule;
+        try {
+            sim::explore(scenario, options);
+            FAIL("nothing failed");
+        } catch (const sim::schedule_failure& e) {
+            seed = std::to_string(e.seed());
+            schedule = e.schedule();
+        }
+        const variable only("WEIR_SEED", seed);
+        try {
+            sim::explore(scenario, options);
+            FAIL("its seed doesn't find it");
+        } catch (const sim::schedule_failure& e) {
+            CHECK(e.schedule() == schedule);
+        }
+    }
+}
+
 TEST_CASE("a failure says its seed, which finds it again, alone and at once") {
     std::string seed;
     try {
