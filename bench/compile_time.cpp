@@ -142,8 +142,7 @@ int run() {
 class folder {
   public:
     folder()
-        : path_(std::filesystem::temp_directory_path() /
-                ("weir_compile_time_" + std::to_string(getpid()))) {
+        : path_(std::filesystem::temp_directory_path() / ("weir_compile_time_" + std::to_string(getpid()))) {
         std::filesystem::create_directories(path_);
     }
     ~folder() {
@@ -192,9 +191,8 @@ std::vector<compilation> prepare(const bench::session& session, const folder& te
         for (const char* const optimise : {"-O0", "-O2"}) {
             const std::string title = sources[i].name + ", " + optimise;
             if (!session.wants(title)) continue;
-            all.push_back({title, std::string(BENCH_COMPILE) + " " + sources[i].flags + " " +
-                                      optimise + " -c '" + file + "' -o '" +
-                                      temporary.file("unit.o") + "'"});
+            all.push_back({title, std::string(BENCH_COMPILE) + " " + sources[i].flags + " " + optimise +
+                                      " -c '" + file + "' -o '" + temporary.file("unit.o") + "'"});
         }
     }
     return all;

@@ -29,9 +29,7 @@ int main() {
     int downloads = 0;
     while (run.get()) ++downloads;  // on virtual time, a thread that waits does the work meanwhile
 
-    const auto minutes =
-        std::chrono::duration_cast<std::chrono::minutes>(time.now().time_since_epoch());
-    std::cout << downloads << " downloads took " << minutes.count() << " minutes\n\n"
-              << run.stats();
+    const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(time.now().time_since_epoch());
+    std::cout << downloads << " downloads took " << minutes.count() << " minutes\n\n" << run.stats();
     return minutes == 30min ? 0 : 1;
 }

@@ -27,8 +27,7 @@ int main() {
         auto run = pipeline.start(pool);
         for ([[maybe_unused]] const int n : run) ++before;
     } catch (const weir::pipeline_failure& e) {
-        std::cout << before << " items, then stage " << e.stage() << " failed: " << e.what()
-                  << '\n';
+        std::cout << before << " items, then stage " << e.stage() << " failed: " << e.what() << '\n';
     }
 
     // Tolerance is asked for, and whoever asks is told of each item.

@@ -15,8 +15,8 @@ namespace {
 weir::draw load(weir::draw d) { return d; }  // the sample with this index, really
 
 // Takes at most so many batches; adds the positions of what it took.
-weir::checkpoint train(weir::executor& pool, weir::shard mine, std::optional<weir::checkpoint> from,
-                       int most, std::multiset<std::uint64_t>& taken) {
+weir::checkpoint train(weir::executor& pool, weir::shard mine, std::optional<weir::checkpoint> from, int most,
+                       std::multiset<std::uint64_t>& taken) {
     weir::sampler samples({.size = 100, .seed = 7, .shard = mine, .resume = from});
     // clang-format off
     auto pipeline = weir::source(weir::draws(samples, 2))  // two epochs

@@ -128,8 +128,7 @@ TEST_CASE("a batch that can't be made of its items fails the run behind the batc
 
 TEST_CASE("a last batch that can't be made fails the run, too") {
     virtual_time time;
-    const auto pipeline =
-        weir::source(std::views::iota(0, 7)) | weir::aggregate<picky>(4) | weir::sink();
+    const auto pipeline = weir::source(std::views::iota(0, 7)) | weir::aggregate<picky>(4) | weir::sink();
     const auto end = take_until_failure(pipeline.start(time));
     CHECK(end.taken.size() == 1);
     REQUIRE(end.failed);
@@ -139,8 +138,8 @@ TEST_CASE("a last batch that can't be made fails the run, too") {
 TEST_CASE("items that only move are gathered") {
     virtual_time time;
     const auto pipeline = weir::source(std::views::iota(0, 5)) |
-                          weir::pipe([](int n) { return std::make_unique<int>(n); }) |
-                          weir::aggregate(2) | weir::sink();
+                          weir::pipe([](int n) { return std::make_unique<int>(n); }) | weir::aggregate(2) |
+                          weir::sink();
     const auto batches = take_all(pipeline.start(time));
     REQUIRE(batches.size() == 3);
     CHECK(*batches.at(1).at(1) == 3);
@@ -153,9 +152,9 @@ TEST_CASE("a batch is given as soon as it is full, not with the next item") {
         co_await weir::sleep_for(1ms);
         co_return n;
     };
-    auto run = (weir::source(std::views::iota(0, 6)) | weir::pipe(each_ms) | weir::aggregate(3) |
-                weir::sink())
-                   .start(time);
+    auto run =
+        (weir::source(std::views::iota(0, 6)) | weir::pipe(each_ms) | weir::aggregate(3) | weir::sink())
+            .start(time);
     CHECK(run.get() == ints{0, 1, 2});
     CHECK(time.now() == time_point(3ms));
 }
@@ -186,9 +185,9 @@ TEST_CASE("what is gathered when the run is destroyed is destroyed with it") {
             co_await weir::sleep_for(1ms);
             co_return items::counted(book);
         };
-        auto run = (weir::source(std::views::iota(0)) | weir::pipe(one_a_ms) | weir::aggregate(1000) |
-                    weir::sink())
-                       .start(time);
+        auto run =
+            (weir::source(std::views::iota(0)) | weir::pipe(one_a_ms) | weir::aggregate(1000) | weir::sink())
+                .start(time);
         CHECK(run.get(6ms).status() == weir::channel_status::timed_out);
         CHECK(book.alive() == 5);
     }
@@ -310,11 +309,12 @@ TEST_CASE("the time of a batch counts from its first item, also if the one befor
     // A batch holds up to a weight of 2; the third item begins the second batch at 2, when there is no room.
     auto run = (coming_at({0, 1, 2, 3, 4}, 1000) |
                 weir::aggregate_by_weight(2, [](int) { return 1U; }, {.max_delay = 10ms, .capacity = 1}) |
-                weir::pipe([](ints batch) -> weir::task<ints> {
-                    co_await weir::sleep_for(6ms);
-                    co_return batch;
-                },
-                           {.capacity = 1}) |
+                weir::pipe(
+                    [](ints batch) -> weir::task<ints> {
+                        co_await weir::sleep_for(6ms);
+                        co_return batch;
+                    },
+                    {.capacity = 1}) |
                 weir::sink(1))
                    .start(time);
     CHECK(run.get() == ints{0, 1});
@@ -328,11 +328,12 @@ TEST_CASE("the time of a batch counts from its first item, also if the one befor
     virtual_time other;
     auto heavy = (coming_at({0, 0, 0, 1}, 1000) |
                   weir::aggregate_by_weight(10, [](int) { return 6U; }, {.max_delay = 50ms, .capacity = 1}) |
-                  weir::pipe([](ints batch) -> weir::task<ints> {
-                      co_await weir::sleep_for(batch.front() == 0 ? 30ms : 1ms);
-                      co_return batch;
-                  },
-                             {.capacity = 1}) |
+                  weir::pipe(
+                      [](ints batch) -> weir::task<ints> {
+                          co_await weir::sleep_for(batch.front() == 0 ? 30ms : 1ms);
+                          co_return batch;
+                      },
+                      {.capacity = 1}) |
                   weir::sink(1))
                      .start(other);
     std::vector<duration> at;
@@ -346,8 +347,8 @@ TEST_CASE("the time of a batch counts from its first item, also if the one befor
 
 TEST_CASE("a time that is over while an item is held up is not forgotten") {
     virtual_time time;
-    auto run = (coming_at({0, 5, 60}, 1000) | weir::aggregate(10, {.max_delay = 10ms}) | weir::sink())
-                   .start(time);
+    auto run =
+        (coming_at({0, 5, 60}, 1000) | weir::aggregate(10, {.max_delay = 10ms}) | weir::sink()).start(time);
     time.run_until(time_point(2ms));
     run.pause();
     time.run_until(time_point(30ms));  // item 1 is in hand from 5 on, and the batch was due at 10
@@ -359,7 +360,8 @@ TEST_CASE("a time that is over while an item is held up is not forgotten") {
 
 TEST_CASE("a change of the concurrency to what it is doesn't let a batch wait for longer") {
     virtual_time time;
-    auto run = (coming_at({0, 5}, 1000) | weir::aggregate(10, {.max_delay = 10ms}) | weir::sink()).start(time);
+    auto run =
+        (coming_at({0, 5}, 1000) | weir::aggregate(10, {.max_delay = 10ms}) | weir::sink()).start(time);
     for (int ms = 1; ms < 10; ++ms) {
         time.run_until(time_point(ms * 1ms));
         run.set_concurrency("aggregate", 1);
@@ -369,7 +371,8 @@ TEST_CASE("a change of the concurrency to what it is doesn't let a batch wait fo
 
     // Nor when the time is over, and the stage can't see it yet.
     virtual_time other;
-    auto held_up = (coming_at({0, 5}, 1000) | weir::aggregate(10, {.max_delay = 10ms}) | weir::sink()).start(other);
+    auto held_up =
+        (coming_at({0, 5}, 1000) | weir::aggregate(10, {.max_delay = 10ms}) | weir::sink()).start(other);
     other.run_until(time_point(2ms));
     held_up.pause();
     other.run_until(time_point(20ms));
@@ -398,7 +401,9 @@ TEST_CASE("batches by weight are given before they are too heavy, or when they h
     virtual_time time;
     const auto batches = [&](std::vector<int> weights, std::uint64_t most, weir::aggregate_options o = {}) {
         return take_all((weir::source(std::move(weights)) |
-                         weir::aggregate_by_weight(most, [](int n) { return n; }, o) | weir::sink())
+                         weir::aggregate_by_weight(
+                             most, [](int n) { return n; }, o) |
+                         weir::sink())
                             .start(time));
     };
     using lists = std::vector<ints>;
@@ -426,9 +431,9 @@ TEST_CASE("an aggregator of one's own decides what is a batch") {
     virtual_time time;
     const std::vector<std::string> words = {"a", "bb", "ccc", "dddd", "e", "ff", "ggg", "h"};
     const auto texts = [&](auto source, bool drop_last) {
-        return take_all((std::move(source) | weir::aggregate(by_letters(8), {.drop_last = drop_last}) |
-                         weir::sink())
-                            .start(time));
+        return take_all(
+            (std::move(source) | weir::aggregate(by_letters(8), {.drop_last = drop_last}) | weir::sink())
+                .start(time));
     };
     CHECK(texts(weir::source(words), false) == std::vector<std::string>{"abbcccdddd", "effgggh"});
     CHECK(texts(weir::source(words), true) == std::vector<std::string>{"abbcccdddd"});
@@ -458,15 +463,16 @@ TEST_CASE("an aggregator's exception fails the run behind the batches before it"
         }
     };
     virtual_time time;
-    const auto end = take_until_failure(
-        (weir::source({5, 6, 7, 8}) | weir::aggregate(fails(false)) | weir::sink())
-            .start(time, {.max_failures = weir::unlimited}));
+    const auto end =
+        take_until_failure((weir::source({5, 6, 7, 8}) | weir::aggregate(fails(false)) | weir::sink())
+                               .start(time, {.max_failures = weir::unlimited}));
     CHECK(end.taken == ints{5, 6});
     CHECK(end.inside == "three");
     REQUIRE(end.failed);
     CHECK(end.failed->item() == 2);
     const auto late = take_until_failure(
-        (weir::source(weir::epochs(ints{5, 6}, 2)) | weir::aggregate(fails(true)) | weir::sink()).start(time));
+        (weir::source(weir::epochs(ints{5, 6}, 2)) | weir::aggregate(fails(true)) | weir::sink())
+            .start(time));
     CHECK(late.taken == ints{5, 6});
     CHECK(late.inside == "the rest");
     REQUIRE(late.failed);

@@ -54,8 +54,7 @@ async_generator<int> count(int n) {
 
 }  // namespace
 
-TEST_CASE(
-    "an async generator gives its values in order, and then nothing, however often it is asked") {
+TEST_CASE("an async generator gives its values in order, and then nothing, however often it is asked") {
     CHECK(weir::sync_wait(all(count(4))) == std::vector<int>{1, 2, 3, 4});
     CHECK(weir::sync_wait(all(count(0))).empty());
     struct body {
@@ -113,13 +112,11 @@ TEST_CASE("an async generator waits between its values") {
     weir::virtual_time time;
     const auto seen = weir::sync_wait(time, body::watch(time));
     const weir::time_point t0{};
-    CHECK(seen ==
-          std::vector<std::pair<int, weir::time_point>>{{1, t0 + 1s}, {4, t0 + 4s}, {9, t0 + 7s}});
+    CHECK(seen == std::vector<std::pair<int, weir::time_point>>{{1, t0 + 1s}, {4, t0 + 4s}, {9, t0 + 7s}});
     CHECK(time.now() == t0 + 9s);
 }
 
-TEST_CASE(
-    "what an async generator throws comes out of the next in which it was thrown, and ends it") {
+TEST_CASE("what an async generator throws comes out of the next in which it was thrown, and ends it") {
     struct body {
         static async_generator<int> fail_after(int n) {
             for (int i = 0; i < n; ++i) co_yield i;
@@ -165,8 +162,7 @@ TEST_CASE("an async generator may be destroyed before it began, half-way, and af
             g = std::move(same);
             async_generator<counted> moved = std::move(g);
             co_await moved.next();
-            const std::optional<counted> none =
-                co_await g.next();  // NOLINT: moved from, gives nothing
+            const std::optional<counted> none = co_await g.next();  // NOLINT: moved from, gives nothing
             if (none) throw std::logic_error("a generator that was moved from gave something");
         }
     };
@@ -183,8 +179,7 @@ TEST_CASE("an async generator may be destroyed before it began, half-way, and af
 TEST_CASE("co_yield of what has a name gives a copy, and the name keeps its value") {
     struct body {
         static async_generator<std::string> repeat(int n) {
-            const std::string constant =
-                "a string that is too long to be kept inside of the object";
+            const std::string constant = "a string that is too long to be kept inside of the object";
             std::string variable = constant;
             for (int i = 0; i < n; ++i) {
                 co_yield variable;
@@ -260,8 +255,7 @@ TEST_CASE("async generators can be asked through one another") {
             while (auto v = co_await g.next()) co_yield 2 * *v;
         }
     };
-    CHECK(weir::sync_wait(all(body::doubled(body::doubled(count(3))))) ==
-          std::vector<int>{4, 8, 12});
+    CHECK(weir::sync_wait(all(body::doubled(body::doubled(count(3))))) == std::vector<int>{4, 8, 12});
 }
 
 TEST_CASE("whoever asks goes on where it was, wherever the async generator went") {

@@ -38,9 +38,7 @@ ready<std::string> operator co_await(const by_function&) { return ready<std::str
 
 // Suspends coroutines of one kind of promise only.
 template <class Promise>
-concept knows_its_home = requires(Promise& p) {
-    p.env().home;
-};
+concept knows_its_home = requires(Promise& p) { p.env().home; };
 class choosy {
   public:
     choosy() noexcept {}
@@ -103,10 +101,8 @@ static_assert(std::same_as<weir::await_result_t<choosy>, weir::executor*>);
 static_assert(std::same_as<weir::await_result_t<std::suspend_never>, void>);
 static_assert(std::same_as<weir::await_result_t<weir::task<int&>>, int&>);
 
-static_assert(
-    std::same_as<decltype(weir::detail::get_awaiter(std::declval<ready<int>&>())), ready<int>&>);
-static_assert(
-    std::same_as<decltype(weir::detail::get_awaiter(std::declval<by_member>())), ready<int>>);
+static_assert(std::same_as<decltype(weir::detail::get_awaiter(std::declval<ready<int>&>())), ready<int>&>);
+static_assert(std::same_as<decltype(weir::detail::get_awaiter(std::declval<by_member>())), ready<int>>);
 
 TEST_CASE("what satisfies the concept can be awaited, whichever way it is made") {
     CHECK(weir::sync_wait(await_it(ready<int>(3))) == 3);

@@ -91,8 +91,7 @@ TEST_CASE("a blocking pool blocks in as many coroutines at a time as it has thre
     CHECK(weir::sync_wait(pool, where()) != std::this_thread::get_id());
 }
 
-TEST_CASE(
-    "sleepers on a blocking pool wake in order and never too early, all threads idle or not") {
+TEST_CASE("sleepers on a blocking pool wake in order and never too early, all threads idle or not") {
     struct sleeper {
         static task<> sleep(blocking_pool& pool, weir::duration d, std::atomic<int>& early) {
             const weir::time_point due = pool.now() + d;
@@ -258,8 +257,7 @@ struct meagre_platform : weir::detail::standard_platform {
         template <class F>
         static F&& permitted(F&& f) {
             if (left-- == 0) {
-                throw std::system_error(
-                    std::make_error_code(std::errc::resource_unavailable_try_again));
+                throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
             }
             return std::forward<F>(f);
         }

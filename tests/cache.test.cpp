@@ -76,7 +76,8 @@ TEST_CASE("a cache gives a stream without epochs again and again, as epochs") {
     CHECK(take_all((from | weir::cache(2) | weir::sink()).start(time)) == ints{1, 2, 3, 1, 2, 3});
     auto endless = (from | weir::cache() | weir::sink()).start(time);
     CHECK(flows::by_epoch(endless, 100).size() == 100);
-    CHECK(take_all((from | weir::cache(weir::endless) | weir::take(7) | weir::sink()).start(time)).size() == 7);
+    CHECK(take_all((from | weir::cache(weir::endless) | weir::take(7) | weir::sink()).start(time)).size() ==
+          7);
 }
 
 TEST_CASE("a cache records the first epoch of a source with epochs, and ends that") {
@@ -111,7 +112,9 @@ TEST_CASE("the source ends with the first epoch, also where the cache goes on fo
 
 TEST_CASE("stages behind a cache see its epochs") {
     virtual_time time;
-    const auto with_epoch = [](int n, const weir::invocation& call) { return 10 * static_cast<int>(call.epoch()) + n; };
+    const auto with_epoch = [](int n, const weir::invocation& call) {
+        return 10 * static_cast<int>(call.epoch()) + n;
+    };
     const auto from = weir::source(std::views::iota(0, 5)) | weir::cache(2);
     const weir::stage_options three = {.concurrency = 3, .output_order = weir::output_order::input};
     CHECK(take_all((from | weir::pipe(with_epoch, three) | weir::aggregate(3) | weir::sink()).start(time)) ==
@@ -127,13 +130,14 @@ TEST_CASE("a cache behind a take, or of a first epoch cut short, repeats what ca
     const auto from = weir::source(weir::epochs(ints{1, 2, 3}));
     CHECK(flows::by_epoch((from | weir::take(2) | weir::cache(2) | weir::sink()).start(time)) ==
           epoch_list{{0, {1, 2}}, {1, {1, 2}}});
-    CHECK(flows::by_epoch((weir::source(std::views::iota(0)) | weir::take(2) | weir::cache(2) | weir::sink()).start(time)) ==
-          epoch_list{{0, {0, 1}}, {1, {0, 1}}});
+    CHECK(flows::by_epoch((weir::source(std::views::iota(0)) | weir::take(2) | weir::cache(2) | weir::sink())
+                              .start(time)) == epoch_list{{0, {0, 1}}, {1, {0, 1}}});
 }
 
 TEST_CASE("a cache in which nothing came ends instead of giving nothing for ever") {
     virtual_time time;
-    CHECK(flows::by_epoch((weir::source(ints{}) | weir::cache() | weir::sink()).start(time)) == epoch_list{{0, {}}});
+    CHECK(flows::by_epoch((weir::source(ints{}) | weir::cache() | weir::sink()).start(time)) ==
+          epoch_list{{0, {}}});
     CHECK(flows::by_epoch((weir::source(weir::epochs(ints{})) | weir::cache() | weir::sink()).start(time)) ==
           epoch_list{{0, {}}});
 }
@@ -158,7 +162,8 @@ TEST_CASE("a failure before a cache ends the run with the epoch, and nothing is 
         co_yield 1;
         throw std::runtime_error("no second one");
     };
-    const auto end = take_until_failure((weir::source(ends_badly) | weir::cache() | weir::sink()).start(time));
+    const auto end =
+        take_until_failure((weir::source(ends_badly) | weir::cache() | weir::sink()).start(time));
     CHECK(end.taken == ints{1});
     CHECK(end.inside == "no second one");
 }
@@ -217,7 +222,9 @@ TEST_CASE("a copy that can't be made fails the run, with the number of the item"
 
 TEST_CASE("a run with a cache has no checkpoint, and records what a sampler draws first") {
     virtual_time time;
-    auto run = (weir::source(weir::draws(weir::sampler({.size = 5, .seed = 3}))) | weir::cache(2) | weir::sink()).start(time);
+    auto run =
+        (weir::source(weir::draws(weir::sampler({.size = 5, .seed = 3}))) | weir::cache(2) | weir::sink())
+            .start(time);
     const auto epochs = flows::by_epoch(run);
     REQUIRE(epochs.size() == 2);
     for (std::size_t i = 0; i < 5; ++i) CHECK(epochs[0].second.at(i).index == epochs[1].second.at(i).index);
@@ -227,7 +234,8 @@ TEST_CASE("a run with a cache has no checkpoint, and records what a sampler draw
 TEST_CASE("a cache that is paused gives nothing more, whether it records or repeats") {
     virtual_time time;
     for (const int before : {2, 6}) {
-        auto run = (weir::source(std::views::iota(0, 4)) | weir::cache(3, {.capacity = 1}) | weir::sink(1)).start(time);
+        auto run = (weir::source(std::views::iota(0, 4)) | weir::cache(3, {.capacity = 1}) | weir::sink(1))
+                       .start(time);
         for (int n = 0; n < before; ++n) CHECK(run.get() == n % 4);
         run.pause();
         int more = 0;
@@ -278,7 +286,8 @@ TEST_CASE("hooks are told of each item that a cache gives") {
 
 TEST_CASE("each item that a cache gives is a task of it") {
     virtual_time time;
-    auto run = (weir::source({1, 2}) | weir::cache(3, {.name = "c", .capacity = 9}) | weir::sink()).start(time);
+    auto run =
+        (weir::source({1, 2}) | weir::cache(3, {.name = "c", .capacity = 9}) | weir::sink()).start(time);
     CHECK(take_all(run).size() == 6);
     const auto stats = run.stats();
     CHECK(stats.stages.at(1).name == "c");

@@ -198,8 +198,7 @@ TEST_CASE("items come out in the order in which they went in") {
         CAPTURE(capacity);
         virtual_time time;
         channel<int> c(capacity, time);
-        const auto results =
-            sync_wait(time, when_all(put_all(c, 1, 100), close_after(1s, c), get_all(c)));
+        const auto results = sync_wait(time, when_all(put_all(c, 1, 100), close_after(1s, c), get_all(c)));
         CHECK(std::get<2>(results) == one_to(100));
         CHECK(c.stats().num_put == 100);
         CHECK(c.stats().num_get == 100);
@@ -294,7 +293,9 @@ TEST_CASE("a channel carries what can only be moved, and keeps no item that went
         full.try_put(counted());
         full.try_put(counted());
         CHECK(counted::alive == 2);
-        { const auto got = full.try_get(); }
+        {
+            const auto got = full.try_get();
+        }
         CHECK(counted::alive == 1);
     }
     CHECK(counted::alive == 0);
@@ -309,8 +310,8 @@ TEST_CASE("a capacity of 0 is refused from the beginning and later") {
     CHECK(c.capacity() == 1);
 }
 
-TEMPLATE_TEST_CASE("a channel takes as many items as its capacity, a power of two or not", "",
-                   weir::measured, weir::unmeasured) {
+TEMPLATE_TEST_CASE("a channel takes as many items as its capacity, a power of two or not", "", weir::measured,
+                   weir::unmeasured) {
     for (std::size_t capacity = 1; capacity <= 9; ++capacity) {
         CAPTURE(capacity);
         virtual_time time;
@@ -636,8 +637,8 @@ TEST_CASE("less capacity loses nothing: puts wait until what is inside has come 
     for (int n = 1; n <= 3; ++n) CHECK(*c.try_get() == n);
 }
 
-TEMPLATE_TEST_CASE("the capacity can be changed at any time, whatever is inside, wherever it lies",
-                   "", weir::measured, weir::unmeasured) {
+TEMPLATE_TEST_CASE("the capacity can be changed at any time, whatever is inside, wherever it lies", "",
+                   weir::measured, weir::unmeasured) {
     std::minstd_rand random(3);
     channel<int, TestType> c(3);
     std::deque<int> model;
@@ -863,11 +864,11 @@ std::int64_t sum(const std::vector<std::int64_t>& v) {
 
 bool agree(const model& m, const channel_stats& s) {
     return s.elapsed.count() == m.now && s.size == m.inside.size() && s.num_put == m.num_put &&
-           s.num_get == m.num_get && s.put_wait.count() == m.put_wait &&
-           s.get_wait.count() == m.get_wait && s.put_blocked.count() == m.put_blocked &&
-           s.get_blocked.count() == m.get_blocked && s.empty.count() == m.empty &&
-           s.put_waits.count() == m.num_put && s.put_waits.sum().count() == sum(m.put_waits) &&
-           s.get_waits.count() == m.num_get && s.get_waits.sum().count() == sum(m.get_waits);
+           s.num_get == m.num_get && s.put_wait.count() == m.put_wait && s.get_wait.count() == m.get_wait &&
+           s.put_blocked.count() == m.put_blocked && s.get_blocked.count() == m.get_blocked &&
+           s.empty.count() == m.empty && s.put_waits.count() == m.num_put &&
+           s.put_waits.sum().count() == sum(m.put_waits) && s.get_waits.count() == m.num_get &&
+           s.get_waits.sum().count() == sum(m.get_waits);
 }
 
 // A thousand random events; the first after which the figures are wrong, or -1.
@@ -1009,8 +1010,8 @@ TEST_CASE("the time of being empty is exact, however many items come and go, and
                 CAPTURE(capacity, items, waits);
                 virtual_time time;
                 channel<int> c(static_cast<std::size_t>(capacity), time);
-                sync_wait(time, waits ? body::alternate(c, items)
-                                      : body::alternate_without_waiting(c, items));
+                sync_wait(time,
+                          waits ? body::alternate(c, items) : body::alternate_without_waiting(c, items));
                 channel_stats s = c.stats();
                 CHECK(s.num_get == static_cast<std::uint64_t>(10 * items));
                 CHECK(s.elapsed == 60s);
@@ -1057,8 +1058,7 @@ TEST_CASE("operations that don't wait and change nothing about being empty read 
     CHECK(ex.reads == before);
 }
 
-TEST_CASE(
-    "an operation that waits, or ends or begins a time of being empty, reads the clock once") {
+TEST_CASE("an operation that waits, or ends or begins a time of being empty, reads the clock once") {
     manual ex;
     channel<int> c(1, ex);
     int before = ex.reads;

@@ -53,8 +53,7 @@ class lines final : public weir::detail::channel_core<Policy> {
         }
         core::wake(*served);
     }
-    void wait(waiter& w, side line, weir::executor& home,
-              std::coroutine_handle<> h = std::noop_coroutine(),
+    void wait(waiter& w, side line, weir::executor& home, std::coroutine_handle<> h = std::noop_coroutine(),
               weir::detail::slot* works_for = nullptr) {
         w.is_coroutine(h, &home, works_for);
         const both_ends held(*this);

@@ -339,8 +339,8 @@ TEST_CASE("a get knows the number of its item in the order of the gets") {
     };
     CHECK(c.try_put(7) == channel_status::success);
     CHECK(*c.try_get() == 7);
-    const auto numbers = sync_wait(
-        time, when_all(body::number(c), body::number(c), body::feed(c)));  // handed over, in line
+    const auto numbers =
+        sync_wait(time, when_all(body::number(c), body::number(c), body::feed(c)));  // handed over, in line
     CHECK(std::get<0>(numbers) == 1);
     CHECK(std::get<1>(numbers) == 2);
     CHECK(c.try_put(8) == channel_status::success);
@@ -432,11 +432,12 @@ TEST_CASE("a coroutine that no executor runs can't wait, but can do what needs n
     channel<int> c(1);
     std::vector<std::string> log;
     body::run(c, log);
-    CHECK(log == std::vector<std::string>{
-                     "in",
-                     "weir: a channel has to suspend a coroutine that no executor runs; start it "
-                     "with sync_wait or when_all, or co_await schedule(executor) first",
-                     "1", "no get"});
+    CHECK(
+        log ==
+        std::vector<std::string>{"in",
+                                 "weir: a channel has to suspend a coroutine that no executor runs; start it "
+                                 "with sync_wait or when_all, or co_await schedule(executor) first",
+                                 "1", "no get"});
     CHECK(c.size() == 0);
     // One of another library waits where it is run.
     virtual_time time;
@@ -514,8 +515,7 @@ TEST_CASE("a waiter is resumed on its own executor, by a post") {
     CHECK(std::get<0>(sync_wait(here, when_all(body::get(c, here), body::put(c, there)))));
 }
 
-TEST_CASE(
-    "a thread that blocks on virtual time waits in that time, and loses nothing when it is over") {
+TEST_CASE("a thread that blocks on virtual time waits in that time, and loses nothing when it is over") {
     virtual_time time;
     channel<box> c(1, time);
     struct body {
@@ -623,12 +623,12 @@ TEST_CASE("a coroutine that blocks its thread runs the executor that it keeps fr
     virtual_time time;
     CHECK(std::get<0>(sync_wait(time, when_all(body::sum(first), body::put(first, 100)))) == 5'050);
     CHECK(time.now() == t0 + 100us);
-    CHECK(std::get<1>(sync_wait(
-              time, when_all(body::block_on_put(second, 100), body::get(second)))) == 5'050);
+    CHECK(std::get<1>(sync_wait(time, when_all(body::block_on_put(second, 100), body::get(second)))) ==
+          5'050);
     weir::thread_pool pool(1);
     CHECK(std::get<0>(sync_wait(pool, when_all(body::sum(third), body::put(third, 100)))) == 5'050);
-    CHECK(std::get<1>(sync_wait(
-              pool, when_all(body::block_on_put(fourth, 100), body::get(fourth)))) == 5'050);
+    CHECK(std::get<1>(sync_wait(pool, when_all(body::block_on_put(fourth, 100), body::get(fourth)))) ==
+          5'050);
 }
 
 TEST_CASE("threads without any executor put and get, block, and give up") {
@@ -756,8 +756,7 @@ task<> close_after_all(books& b, std::vector<task<>> producers) {
 
 task<> scenario(books& b, event what, int step) {
     std::vector<task<>> producers;
-    for (int p = 0; p < 3; ++p)
-        producers.push_back(produce(b, token_for(b, what, p), 1 + 5 * p, 5));
+    for (int p = 0; p < 3; ++p) producers.push_back(produce(b, token_for(b, what, p), 1 + 5 * p, 5));
     std::vector<task<>> everybody;
     everybody.push_back(close_after_all(b, std::move(producers)));
     for (int k = 0; k < 2; ++k) everybody.push_back(consume(b, token_for(b, what, k)));
@@ -797,8 +796,7 @@ std::string check_books(std::uint64_t seed, event what, int step) {
         for (const int times : seen) {
             if (times > 1) return "an item was received twice";
         }
-        if (what == event::cancel ? out > b.in.size() : out != b.in.size())
-            return "items were lost";
+        if (what == event::cancel ? out > b.in.size() : out != b.in.size()) return "items were lost";
         const weir::channel_stats s = b.c.stats() - before;
         if (s.num_put != b.in.size()) return "num_put is not the puts that were done";
         if (s.num_get != out) return "num_get is not the gets that were done";
@@ -812,8 +810,7 @@ std::string check_books(std::uint64_t seed, event what, int step) {
 
 }  // namespace
 
-TEST_CASE(
-    "at whatever step a channel is stopped, closed or cancelled, every item is somewhere, once") {
+TEST_CASE("at whatever step a channel is stopped, closed or cancelled, every item is somewhere, once") {
     for (const event what : {event::stop_all, event::stop_some, event::close, event::cancel}) {
         for (std::uint64_t seed = 0; seed <= 10; ++seed) {
             for (int step = 0; step < 60; ++step) {

@@ -198,8 +198,8 @@ bool agree(const model& m, const channel_stats& s) {
     if (s.size != m.inside.size() || s.num_put != m.num_put || s.num_get != m.num_get) return false;
     if (s.bytes != (m.most == 0 ? 0 : m.bytes()) || s.max_bytes != m.most) return false;
     if constexpr (!Policy::statistics) return true;
-    return s.put_wait.count() == m.put_wait && s.get_wait.count() == m.get_wait && s.empty.count() == m.empty &&
-           s.elapsed.count() == m.now;
+    return s.put_wait.count() == m.put_wait && s.get_wait.count() == m.get_wait &&
+           s.empty.count() == m.empty && s.elapsed.count() == m.now;
 }
 
 // Two thousand random events; the first after which anything is wrong, or -1.
@@ -231,7 +231,8 @@ int compare_with_model(unsigned seed) {
             case 2: {
                 const auto expected = m.get();
                 const auto got = c.try_get();
-                if (got.has_value() != expected.has_value() || (got && got->number() != expected->number)) return i;
+                if (got.has_value() != expected.has_value() || (got && got->number() != expected->number))
+                    return i;
                 break;
             }
             case 3:
@@ -406,7 +407,8 @@ TEST_CASE("who gives up waiting lets in those behind it who have room") {
             }
         } else {
             // A thread that waits at most 5 s, and while it does another comes behind it.
-            const auto later = [](virtual_time& t, channel<parcel>& to, std::optional<operation>& o) -> task<> {
+            const auto later = [](virtual_time& t, channel<parcel>& to,
+                                  std::optional<operation>& o) -> task<> {
                 co_await weir::sleep_for(1s);
                 o.emplace();
                 o->is_put = true;
@@ -415,7 +417,8 @@ TEST_CASE("who gives up waiting lets in those behind it who have room") {
                 co_await weir::sleep_for(1s);
             };
             std::exception_ptr none;
-            actor starter = [](virtual_time& t, channel<parcel>& to, std::optional<operation>& o, auto f) -> actor {
+            actor starter = [](virtual_time& t, channel<parcel>& to, std::optional<operation>& o,
+                               auto f) -> actor {
                 weir::task<> work = f(t, to, o);
                 co_await std::move(work);
             }(time, c, small, later);
@@ -431,7 +434,8 @@ TEST_CASE("who gives up waiting lets in those behind it who have room") {
     }
 }
 
-TEST_CASE("a limit can be set, raised, lowered and taken away while items are inside, and counts what is there") {
+TEST_CASE(
+    "a limit can be set, raised, lowered and taken away while items are inside, and counts what is there") {
     virtual_time time;
     channel<parcel> c(10, time);
     CHECK(try_put(c, 1, 30) == channel_status::success);

@@ -75,7 +75,8 @@ class job {
             saved.push_back(checkpoint::from_bytes(bytes));
             if (saved.back() != c) throw std::logic_error("the bytes say something else");
             // What a rank has ahead, and what was taken ahead when its run began.
-            if (bytes.size() >= 64 + 8 * (r.done.num_ahead() + taken_before_)) throw std::logic_error("too many bytes");
+            if (bytes.size() >= 64 + 8 * (r.done.num_ahead() + taken_before_))
+                throw std::logic_error("too many bytes");
         }
         return saved;
     }
@@ -108,8 +109,8 @@ std::vector<draw> uninterrupted(weir::sampler_options options, u64 epochs) {
 
 // All that is taken of the first epochs, if runs with these numbers of ranks follow each other, each
 // killed but for the last one.
-std::vector<draw> run_in_parts(weir::sampler_options options, const numbers& worlds, u64 epochs,
-                               u64 window, random_numbers& random) {
+std::vector<draw> run_in_parts(weir::sampler_options options, const numbers& worlds, u64 epochs, u64 window,
+                               random_numbers& random) {
     std::vector<draw> taken;
     options.resume = std::nullopt;
     for (std::size_t i = 0; i < worlds.size(); ++i) {
@@ -160,12 +161,10 @@ TEST_CASE("so it is with any numbers of ranks, and any number of kills") {
     random_numbers random(2);
     int good = 0;
     for (u64 i = 0; i < 500; ++i) {
-        const weir::sampler_options options{
-            .size = 1 + random.below(20), .seed = i, .shuffle = i % 2 == 0};
+        const weir::sampler_options options{.size = 1 + random.below(20), .seed = i, .shuffle = i % 2 == 0};
         numbers worlds;
         for (u64 left = 1 + random.below(6); left != 0; --left) worlds.push_back(1 + random.below(9));
-        good += run_in_parts(options, worlds, 5, 1 + random.below(30), random) ==
-                        uninterrupted(options, 5)
+        good += run_in_parts(options, worlds, 5, 1 + random.below(30), random) == uninterrupted(options, 5)
                     ? 1
                     : 0;
     }
@@ -203,8 +202,7 @@ TEST_CASE("a merged checkpoint holds what each rank has taken, and nothing else"
             const checkpoint all = checkpoint::merge(j.killed());
             std::set<u64> said(all.ahead().begin(), all.ahead().end());
             for (u64 p = 0; p < all.watermark(); ++p) said.insert(p);
-            good = good && said == taken && all.complete() &&
-                   checkpoint::from_bytes(all.to_bytes()) == all &&
+            good = good && said == taken && all.complete() && checkpoint::from_bytes(all.to_bytes()) == all &&
                    all.to_bytes().size() < 64 + 8 * all.ahead().size();
             options.resume = all;
         }
@@ -328,7 +326,9 @@ TEST_CASE("the bytes of a checkpoint never change: files are full of them") {
         text += "0123456789abcdef"[std::to_integer<unsigned>(b) >> 4];
         text += "0123456789abcdef"[std::to_integer<unsigned>(b) & 15];
     }
-    CHECK(text == "7765697201212001000000030000000000000039a820e2e803000000000000080706050403020100000000000000000400000000000000000000000300030052026daa086d");
+    CHECK(text ==
+          "7765697201212001000000030000000000000039a820e2e803000000000000080706050403020100000000000000000400"
+          "000000000000000000000300030052026daa086d");
 }
 
 TEST_CASE("checkpoints of nothing, and of what a rank never gets, can be merged too") {
@@ -368,9 +368,7 @@ TEST_CASE("positions near 2^64 are kept") {
     auto bytes = checkpoint::begin(next.sequence(), {0, 1}, tail::exact).to_bytes();
     weir::detail::checkpoint_fields fields = weir::detail::checkpoint_fields::from_bytes(bytes);
     fields.base = fields.watermark = UINT64_MAX;
-    sampler over({.size = UINT64_MAX,
-                  .shuffle = false,
-                  .resume = checkpoint::from_bytes(fields.to_bytes())});
+    sampler over({.size = UINT64_MAX, .shuffle = false, .resume = checkpoint::from_bytes(fields.to_bytes())});
     CHECK(over.epoch() == 1);
     CHECK(over.remaining() == 0);
     CHECK_THROWS_AS(over.next(), std::overflow_error);

@@ -84,13 +84,13 @@ TEST_CASE("more slots begin at once, and those that are too many end what they h
     virtual_time time;
     // 1 slot until 105 ms, 4 until 205, 2 until 305, 3 until 405.
     const std::vector<std::size_t> next = {4, 2, 3, 3};
-    const auto all = counts(time, 1, {time_point(105ms), time_point(205ms), time_point(305ms), time_point(405ms)},
-                            [&](auto& run, std::size_t i) { run.set_concurrency("work", next[i]); });
+    const auto all =
+        counts(time, 1, {time_point(105ms), time_point(205ms), time_point(305ms), time_point(405ms)},
+               [&](auto& run, std::size_t i) { run.set_concurrency("work", next[i]); });
     // 10; then the one of 110 to 200, and 3 more slots from 105 on: 9 each, at 115 to 195. The items under
     // way in slots that are taken out are given at 205; two go on: 210 to 300 and 215 to 295. The third
     // from 305.
-    CHECK(all == std::vector<std::size_t>{10, 10 + 10 + 3 * 9, 47 + 3 + 10 + 9,
-                                          69 + 10 + 10 + 9});
+    CHECK(all == std::vector<std::size_t>{10, 10 + 10 + 3 * 9, 47 + 3 + 10 + 9, 69 + 10 + 10 + 9});
 }
 
 TEST_CASE("slots that are out of service are off, and the states of all sum to the time that passed") {
@@ -215,10 +215,10 @@ TEST_CASE("the order of the input is kept while the number of slots changes") {
             co_await weir::sleep_for(duration(n * 7919 % 50));
             co_return n;
         };
-        auto run = (weir::source(std::views::iota(0, 200)) |
-                    weir::pipe(work, {.name = "work", .output_order = weir::output_order::input}) |
-                    weir::sink())
-                       .start(time);
+        auto run =
+            (weir::source(std::views::iota(0, 200)) |
+             weir::pipe(work, {.name = "work", .output_order = weir::output_order::input}) | weir::sink())
+                .start(time);
         ints all;
         while (const auto n = run.get()) {
             all.push_back(*n);
@@ -236,11 +236,12 @@ TEST_CASE("epochs stay apart while the number of slots changes") {
             co_await weir::sleep_for(duration(n * 7919 % 50));
             co_return n;
         };
-        auto run = (weir::source(weir::epochs([](std::uint64_t e) {
-                                                  const int first = static_cast<int>(e) * 100;
-                                                  return std::views::iota(first, first + 10);
-                                              },
-                                              20)) |
+        auto run = (weir::source(weir::epochs(
+                        [](std::uint64_t e) {
+                            const int first = static_cast<int>(e) * 100;
+                            return std::views::iota(first, first + 10);
+                        },
+                        20)) |
                     weir::pipe(work, {.name = "work"}) | weir::sink())
                        .start(time);
         int epochs = 0;
@@ -260,10 +261,10 @@ TEST_CASE("epochs stay apart while the number of slots changes") {
 TEST_CASE("a lap's times sum to its length for slots that came in it, too") {
     virtual_time time;
     std::vector<weir::pipeline_stats> laps;
-    auto run = (weir::source(std::views::iota(0)) |
-                weir::pipe(after(10ms), {.name = "work"}) | weir::sink(1000))
-                   .start(time, {.lap = 100ms,
-                                 .on_lap = [&](const weir::pipeline_stats& lap) { laps.push_back(lap); }});
+    auto run =
+        (weir::source(std::views::iota(0)) | weir::pipe(after(10ms), {.name = "work"}) | weir::sink(1000))
+            .start(time,
+                   {.lap = 100ms, .on_lap = [&](const weir::pipeline_stats& lap) { laps.push_back(lap); }});
     time.run_until(time_point(130ms));
     run.set_concurrency("work", 3);
     time.run_until(time_point(250ms));
@@ -303,11 +304,12 @@ TEST_CASE("slots that came too late are not taken for those that can never go on
     weir::channel<int> never(1, time, "never");
     {
         auto run = (weir::source({1, 2, 3}) | weir::pipe([](int n) { return n; }, {.name = "quick"}) |
-                    weir::pipe([&never](int n) -> task<int> {
-                        while (const auto m = co_await never.get()) n += *m;
-                        co_return n;
-                    },
-                               {.concurrency = 3}) |
+                    weir::pipe(
+                        [&never](int n) -> task<int> {
+                            while (const auto m = co_await never.get()) n += *m;
+                            co_return n;
+                        },
+                        {.concurrency = 3}) |
                     weir::sink())
                        .start(time);
         time.run_until(time_point(1ms));
@@ -323,8 +325,8 @@ TEST_CASE("what can't be changed is refused with what is wrong, and nothing is")
                 weir::pipe(after(1ms), {.name = "twin"}) | weir::pipe(after(1ms), {.name = "twin"}) |
                 weir::aggregate(2) | weir::disaggregate() | weir::sink())
                    .start(time);
-    CHECK(run.stages() == std::vector<std::string>{"src", "a", "twin", "twin", "aggregate", "disaggregate",
-                                                   "sink"});
+    CHECK(run.stages() ==
+          std::vector<std::string>{"src", "a", "twin", "twin", "aggregate", "disaggregate", "sink"});
     const auto refusal = [&](const char* name, std::size_t slots) {
         return message_of([&] { run.set_concurrency(name, slots); });
     };
@@ -432,9 +434,14 @@ TEST_CASE("while a run is paused no invocation begins; those under way end, and 
         co_await weir::sleep_for(10ms);
         co_return n;
     };
-    auto run = (weir::source(std::views::iota(0, 40)) |
-                weir::pipe(work, {.name = "work", .concurrency = 3}) |
-                weir::pipe([&](int n) { ++begun; return n; }, {.name = "same"}) | weir::sink(40))
+    auto run = (weir::source(std::views::iota(0, 40)) | weir::pipe(work, {.name = "work", .concurrency = 3}) |
+                weir::pipe(
+                    [&](int n) {
+                        ++begun;
+                        return n;
+                    },
+                    {.name = "same"}) |
+                weir::sink(40))
                    .start(time);
     time.run_until(time_point(35ms));
     run.pause();
@@ -468,10 +475,12 @@ TEST_CASE("a pause that follows a resumption at once lets nothing begin") {
         co_await weir::sleep_for(10ms);
         co_return n;
     };
-    auto run = (weir::source(std::views::iota(0, 40)) |
-                weir::pipe(work, {.name = "work", .concurrency = 3}) |
-                weir::pipe([&](int n) { ++begun; return n; }) | weir::aggregate(1) | weir::disaggregate() |
-                weir::sink(40))
+    auto run = (weir::source(std::views::iota(0, 40)) | weir::pipe(work, {.name = "work", .concurrency = 3}) |
+                weir::pipe([&](int n) {
+                    ++begun;
+                    return n;
+                }) |
+                weir::aggregate(1) | weir::disaggregate() | weir::sink(40))
                    .start(time);
     time.run_until(time_point(35ms));
     run.pause();
@@ -507,7 +516,12 @@ TEST_CASE("nothing begins in a paused run that is stopped") {
             co_return n;
         };
         const auto pipeline = weir::source(source) | weir::pipe(work, {.concurrency = 3}) |
-                              weir::pipe([&](int n) { ++begun; return n; }, {.capacity = 1}) |
+                              weir::pipe(
+                                  [&](int n) {
+                                      ++begun;
+                                      return n;
+                                  },
+                                  {.capacity = 1}) |
                               weir::aggregate(2, {.capacity = 1}) | weir::sink(1);
         int before = 0;
         int pulled_before = 0;
@@ -566,8 +580,8 @@ TEST_CASE("a run can be paused before anything has begun, and after all has ende
 TEST_CASE("on a pool a run is paused and resumed again and again, and loses nothing") {
     weir::thread_pool pool(2);
     auto run = (weir::source(std::views::iota(0, 3000)) |
-                weir::pipe([](int n) { return n; }, {.name = "work", .concurrency = 2}) |
-                weir::aggregate(3) | weir::disaggregate() | weir::sink())
+                weir::pipe([](int n) { return n; }, {.name = "work", .concurrency = 2}) | weir::aggregate(3) |
+                weir::disaggregate() | weir::sink())
                    .start(pool);
     ints all;
     int i = 0;

@@ -29,12 +29,13 @@ TEST_CASE("a report has a line for each wait, with who could end it") {
     r.waits[1].needs = {0, 2};
     r.waits[2].needs = {0, 1, 3, 4};
     r.waits[3].by_anyone = true;
-    CHECK(r.text() == "weir: deadlock: these waits can't end any more, though others go on:"
-                      "\n  a waits: that needs b, which waits itself"
-                      "\n  b waits: that needs a or c, which all wait themselves"
-                      "\n  c waits: that needs a or b or d or 1 more, which all wait themselves"
-                      "\n  d waits: nobody is left who could do something about that"
-                      "\n  e waits: those who could do something about that have ended");
+    CHECK(r.text() ==
+          "weir: deadlock: these waits can't end any more, though others go on:"
+          "\n  a waits: that needs b, which waits itself"
+          "\n  b waits: that needs a or c, which all wait themselves"
+          "\n  c waits: that needs a or b or d or 1 more, which all wait themselves"
+          "\n  d waits: nobody is left who could do something about that"
+          "\n  e waits: those who could do something about that have ended");
 }
 
 TEST_CASE("of very many waits only the first ones are printed") {
@@ -59,9 +60,11 @@ TEST_CASE("a stall says how many workers are held, for how long, and by what") {
     r.held = 120'900us;
     r.workers = 2;
     r.of = 4;
-    CHECK(r.text() == "weir: stall: 2 of a pool's 4 workers have been held for 120 ms, while coroutines wait to "
-                      "run. What blocks belongs on a weir::blocking_pool: .executor = &io");
+    CHECK(r.text() ==
+          "weir: stall: 2 of a pool's 4 workers have been held for 120 ms, while coroutines wait to "
+          "run. What blocks belongs on a weir::blocking_pool: .executor = &io");
     r.functions = {"stage 'x', slot 0", "stage 'y', slot 1"};
-    CHECK(r.text().find(" wait to run; these functions run: stage 'x', slot 0; stage 'y', slot 1. What blocks") !=
+    CHECK(r.text().find(
+              " wait to run; these functions run: stage 'x', slot 0; stage 'y', slot 1. What blocks") !=
           std::string::npos);
 }

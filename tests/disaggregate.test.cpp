@@ -114,9 +114,9 @@ TEST_CASE("elements are given as there is room, not all at once") {
         return all;
     };
     {
-        auto run = (weir::source({0, 0}) | weir::pipe(five) | weir::disaggregate({.capacity = 1}) |
-                    weir::sink(1))
-                       .start(time);
+        auto run =
+            (weir::source({0, 0}) | weir::pipe(five) | weir::disaggregate({.capacity = 1}) | weir::sink(1))
+                .start(time);
         CHECK(run.get()->number() == 0);
         CHECK(run.get()->number() == 1);
         CHECK(book.alive() == book.born() - 2);

@@ -163,11 +163,21 @@ TEST_CASE("a later pass over epochs begins with what is left of the one at hand,
             const auto next = [&]() -> task<std::optional<int>> { co_return co_await run.next(); };
             std::optional<int> first;
             switch (way) {
-                case 0: first = run.get(); break;
-                case 1: first = *run.get(1s); break;
-                case 2: first = run.get_in_epoch(); break;
-                case 3: first = weir::sync_wait(time, next()); break;
-                default: first = weir::sync_wait(time, run.next_in_epoch()); break;
+                case 0:
+                    first = run.get();
+                    break;
+                case 1:
+                    first = *run.get(1s);
+                    break;
+                case 2:
+                    first = run.get_in_epoch();
+                    break;
+                case 3:
+                    first = weir::sync_wait(time, next());
+                    break;
+                default:
+                    first = weir::sync_wait(time, run.next_in_epoch());
+                    break;
             }
             CHECK(first == 0);
             CHECK(items::take_all(run) == ints{1, 10});
@@ -181,9 +191,9 @@ TEST_CASE("a stream that is stopped in the middle of an epoch ends that epoch an
         co_await weir::sleep_for(1s);
         co_return n;
     };
-    auto run = (weir::source(weir::epochs([] { return std::views::iota(0, 5); })) | weir::pipe(slow) |
-                weir::sink())
-                   .start(time);
+    auto run =
+        (weir::source(weir::epochs([] { return std::views::iota(0, 5); })) | weir::pipe(slow) | weir::sink())
+            .start(time);
     int epochs = 0;
     ints taken;
     for (auto& epoch : run.epochs()) {

@@ -77,7 +77,8 @@ auto thousands(std::vector<int> sizes) {
 
 std::vector<int> random_sizes(std::mt19937_64& random) {
     std::vector<int> sizes(random() % 8);
-    for (int& n : sizes) n = random() % 3 == 0 ? static_cast<int>(random() % 2) : static_cast<int>(random() % 20);
+    for (int& n : sizes)
+        n = random() % 3 == 0 ? static_cast<int>(random() % 2) : static_cast<int>(random() % 20);
     return sizes;
 }
 
@@ -218,15 +219,16 @@ TEST_CASE("stages of several slots never mix epochs, whatever each item takes") 
         };
         const auto slots = [&random] { return random() % 4 + 1; };
         virtual_time time(seed);
-        auto run = (thousands(sizes) |
-                    weir::pipe(random_delays(seed),
-                               {.concurrency = slots(), .output_order = order(), .capacity = random() % 3 + 1}) |
-                    weir::pipe(look, {.name = "look", .concurrency = slots(), .output_order = order()}) |
-                    weir::pipe(twice, {.concurrency = slots(), .capacity = random() % 3 + 1}) |
-                    weir::aggregate(random() % 4 + 1) | weir::disaggregate() |
-                    weir::pipe(random_delays(seed + 1), {.concurrency = slots(), .output_order = order()}) |
-                    weir::sink(random() % 3 + 1))
-                       .start(time);
+        auto run =
+            (thousands(sizes) |
+             weir::pipe(random_delays(seed),
+                        {.concurrency = slots(), .output_order = order(), .capacity = random() % 3 + 1}) |
+             weir::pipe(look, {.name = "look", .concurrency = slots(), .output_order = order()}) |
+             weir::pipe(twice, {.concurrency = slots(), .capacity = random() % 3 + 1}) |
+             weir::aggregate(random() % 4 + 1) | weir::disaggregate() |
+             weir::pipe(random_delays(seed + 1), {.concurrency = slots(), .output_order = order()}) |
+             weir::sink(random() % 3 + 1))
+                .start(time);
         nested expected = expected_of(sizes);
         std::size_t items = 0;
         for (ints& each : expected) {
@@ -254,10 +256,10 @@ TEST_CASE("what passes of an epoch keeps the order of the input, where that is a
             co_return same;
         };
         virtual_time time(seed);
-        auto run = (thousands(sizes) |
-                    weir::pipe(some, {.concurrency = 4, .output_order = weir::output_order::input}) |
-                    weir::sink())
-                       .start(time, {.max_failures = weir::unlimited});
+        auto run =
+            (thousands(sizes) |
+             weir::pipe(some, {.concurrency = 4, .output_order = weir::output_order::input}) | weir::sink())
+                .start(time, {.max_failures = weir::unlimited});
         nested expected = expected_of(sizes);
         for (ints& each : expected) {
             std::erase_if(each, [](int n) { return n % 7 == 3 || n % 5 == 0; });
@@ -288,10 +290,10 @@ TEST_CASE("a batch holds items of one epoch: its rest is given at the end of it,
 
 TEST_CASE("the marks of the ends of epochs are counted nowhere, but take time to pass") {
     virtual_time time;
-    auto run = (thousands({3, 0, 2}) |
-                weir::pipe(random_delays(1), {.name = "a", .concurrency = 2, .capacity = 1}) |
-                weir::aggregate(2) | weir::sink(1))
-                   .start(time);
+    auto run =
+        (thousands({3, 0, 2}) | weir::pipe(random_delays(1), {.name = "a", .concurrency = 2, .capacity = 1}) |
+         weir::aggregate(2) | weir::sink(1))
+            .start(time);
     const auto check = [&] {
         const auto s = run.stats();
         for (const auto& q : s.channels) {
@@ -299,7 +301,8 @@ TEST_CASE("the marks of the ends of epochs are counted nowhere, but take time to
             CHECK(q.put_waits.count() == q.num_put);
             CHECK(q.get_waits.count() == q.num_get);
         }
-        for (const auto& stage : s.stages) CHECK(stage.times().total() == std::ssize(stage.slots) * s.elapsed);
+        for (const auto& stage : s.stages)
+            CHECK(stage.times().total() == std::ssize(stage.slots) * s.elapsed);
     };
     for (int i = 0; i < 100; ++i) {
         time.run_until(time.now() + 1ns);
@@ -340,9 +343,10 @@ TEST_CASE("a run can be stopped in the middle of an epoch and between two, at an
                 co_await weir::sleep_for(static_cast<int>(c.number()) * 7919 % 30 * 1ms);
                 co_return c;
             };
-            auto run = (weir::source(weir::epochs(make), {.capacity = 1}) |
-                        weir::pipe(work, {.concurrency = 3, .capacity = 1}) | weir::aggregate(2) | weir::sink(1))
-                           .start(time);
+            auto run =
+                (weir::source(weir::epochs(make), {.capacity = 1}) |
+                 weir::pipe(work, {.concurrency = 3, .capacity = 1}) | weir::aggregate(2) | weir::sink(1))
+                    .start(time);
             for (int i = 0; i < steps / 8; ++i) static_cast<void>(run.get());
             time.run_until(time.now() + steps % 8 * 7ms);
             if (steps % 2 == 0) {
@@ -419,9 +423,9 @@ TEST_CASE("on a pool stages of several slots never mix epochs, measured or not")
 
 TEST_CASE("the draws of a sampler are a source of epochs") {
     virtual_time time;
-    const auto pipeline =
-        weir::source(weir::draws(weir::sampler({.size = 5, .shuffle = false}), 2)) |
-        weir::pipe([](draw d) { return static_cast<int>(d.index); }) | weir::aggregate(2) | weir::sink();
+    const auto pipeline = weir::source(weir::draws(weir::sampler({.size = 5, .shuffle = false}), 2)) |
+                          weir::pipe([](draw d) { return static_cast<int>(d.index); }) | weir::aggregate(2) |
+                          weir::sink();
     auto run = pipeline.start(time);
     CHECK(by_epoch(run) == std::vector<nested>{{{0, 1}, {2, 3}, {4}}, {{0, 1}, {2, 3}, {4}}});
     CHECK(run.checkpoint().watermark() == 10);
@@ -507,7 +511,8 @@ TEST_CASE("what was made of a draw has to be taken whole, or dropped, to be in a
             if (d.position % 3 == 2) return std::nullopt;
             return d;
         };
-        auto run = (sampled | weir::pipe(some) | weir::sink(1)).start(time, {.max_failures = weir::unlimited});
+        auto run =
+            (sampled | weir::pipe(some) | weir::sink(1)).start(time, {.max_failures = weir::unlimited});
         CHECK(run.get()->position == 0);
         CHECK(settled(run) == 3);
         CHECK(run.get()->position == 3);
@@ -678,9 +683,10 @@ TEST_CASE("several samplers can be merged, if they are at the same epoch, and ha
     auto first = half.start(time);
     for (int i = 0; i < 4; ++i) REQUIRE(first.get());
     const auto late = weir::source(weir::draws(weir::sampler({.size = 3, .resume = first.checkpoint()}), 2));
-    CHECK(items::message_of([&] { static_cast<void>((weir::merge(late, more) | weir::sink()).start(time)); }) ==
-          "weir: the sources of this run begin with epochs 1 and 0; they can only be joined if they are at "
-          "the same one");
+    CHECK(
+        items::message_of([&] { static_cast<void>((weir::merge(late, more) | weir::sink()).start(time)); }) ==
+        "weir: the sources of this run begin with epochs 1 and 0; they can only be joined if they are at "
+        "the same one");
 }
 
 TEST_CASE("a source is repeated as one stream, until there is nothing to repeat") {

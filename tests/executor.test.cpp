@@ -103,8 +103,7 @@ fire_and_forget look_around(weir::executor& ex, weir::detail::coroutine_env& bef
     thread_works_for = weir::detail::current_executor();
 }
 
-fire_and_forget wait_until(weir::executor& ex, weir::time_point when, weir::timer*& shown,
-                           int& result) {
+fire_and_forget wait_until(weir::executor& ex, weir::time_point when, weir::timer*& shown, int& result) {
     const bool fired = co_await timer_wait(ex, when, shown);
     result = fired ? 1 : 2;
 }

@@ -22,16 +22,13 @@ static_assert(weir::rate(0.5).exceeded(51, 100));
 
 namespace {
 
-std::exception_ptr error(const char* text) {
-    return std::make_exception_ptr(std::runtime_error(text));
-}
+std::exception_ptr error(const char* text) { return std::make_exception_ptr(std::runtime_error(text)); }
 
 }  // namespace
 
 TEST_CASE("a failure says what was thrown, also if that is no exception class") {
     CHECK(failure("decode", 3, error("no JPEG")).message() == "no JPEG");
-    CHECK(contains(failure("decode", 3, std::make_exception_ptr(7)).message(),
-                   "no std::exception"));
+    CHECK(contains(failure("decode", 3, std::make_exception_ptr(7)).message(), "no std::exception"));
 }
 
 TEST_CASE("a pipeline's failure names stage, item and reason, and those of other stages behind") {

@@ -153,8 +153,8 @@ TEST_CASE("by priority an item goes if no input before has one, now or at once")
 }
 
 TEST_CASE("a mark goes once for all, when each is at it or has ended, and nobody gives") {
-    for (const merge_order order : {merge_order::arrival, merge_order::round_robin, merge_order::weighted,
-                                    merge_order::priority}) {
+    for (const merge_order order :
+         {merge_order::arrival, merge_order::round_robin, merge_order::weighted, merge_order::priority}) {
         merge_rule rule(order, {1, 1, 1}, false, 4);
         CHECK(come(rule, mark(0, 4)) == admission::wait);
         CHECK(come(rule, mark(1, 4)) == admission::wait);

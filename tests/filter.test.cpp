@@ -47,8 +47,8 @@ struct light {
 template <class Predicate>
 ints kept(Predicate predicate, weir::stage_options options = {}) {
     virtual_time time;
-    const auto pipeline = weir::source(std::views::iota(0, 10)) |
-                          weir::filter(predicate, std::move(options)) | weir::sink();
+    const auto pipeline =
+        weir::source(std::views::iota(0, 10)) | weir::filter(predicate, std::move(options)) | weir::sink();
     return take_all(pipeline.start(time));
 }
 
@@ -68,7 +68,8 @@ TEST_CASE("a filter keeps the items for which its predicate is true") {
 TEST_CASE("a filter's predicate may be a member of the items, true or not") {
     virtual_time time;
     const std::vector<light> lights = {{true}, {false}, {true}};
-    CHECK(take_all((weir::source(lights) | weir::filter(&light::is_on) | weir::sink()).start(time)).size() == 2);
+    CHECK(take_all((weir::source(lights) | weir::filter(&light::is_on) | weir::sink()).start(time)).size() ==
+          2);
     CHECK(take_all((weir::source(lights) | weir::filter(&light::on) | weir::sink()).start(time)).size() == 2);
     CHECK(take_all((weir::source(std::vector<bool>{true, false}) | weir::filter([](bool b) { return b; }) |
                     weir::sink())
@@ -108,7 +109,8 @@ TEST_CASE("a filter is a pipe with a name of its own, whose times add up") {
 }
 
 TEST_CASE("a filter keeps epochs apart, also those of which it lets nothing pass") {
-    const auto from = weir::source(weir::epochs([](std::uint64_t e) { return ints{1, 2, static_cast<int>(e)}; }, 3));
+    const auto from =
+        weir::source(weir::epochs([](std::uint64_t e) { return ints{1, 2, static_cast<int>(e)}; }, 3));
     const epoch_list expected = {{0, {2}}, {1, {2}}, {2, {2, 2}}};
     virtual_time time;
     const auto even = [](int n) { return n == 2; };

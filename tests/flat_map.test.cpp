@@ -39,8 +39,8 @@ namespace {
 template <class In, class Function>
 auto made_of(std::vector<In> from, Function function, weir::stage_options options = {}) {
     virtual_time time;
-    auto pipeline =
-        weir::source(std::move(from)) | weir::flat_map(std::move(function), std::move(options)) | weir::sink();
+    auto pipeline = weir::source(std::move(from)) | weir::flat_map(std::move(function), std::move(options)) |
+                    weir::sink();
     return take_all(std::move(pipeline).start(time));
 }
 
@@ -147,7 +147,8 @@ TEST_CASE("several slots of a flat_map work on several items at once") {
 }
 
 TEST_CASE("a flat_map keeps epochs apart, and an epoch of nothing is one all the same") {
-    const auto from = weir::source(weir::epochs([](std::uint64_t e) { return ints(2, static_cast<int>(e)); }, 3));
+    const auto from =
+        weir::source(weir::epochs([](std::uint64_t e) { return ints(2, static_cast<int>(e)); }, 3));
     const std::vector<std::pair<std::size_t, ints>> expected = {{0, {}}, {1, {1, 1}}, {2, {2, 2, 2, 2}}};
     virtual_time time;
     CHECK(flows::by_epoch((from | weir::flat_map(n_times) | weir::sink()).start(time)) == expected);
@@ -212,9 +213,9 @@ TEST_CASE("what a flat_map has not given when the run is destroyed is destroyed 
         virtual_time time;
         auto run = (weir::source(std::views::iota(0, 50)) | weir::flat_map(ten) | weir::sink()).start(time);
         for (std::size_t n = 0; n < 25; ++n) CHECK(run.get()->number() == n);
-        auto other =
-            (weir::source(std::views::iota(0, 50)) | weir::flat_map(ten_later, {.concurrency = 3}) | weir::sink())
-                .start(time);
+        auto other = (weir::source(std::views::iota(0, 50)) | weir::flat_map(ten_later, {.concurrency = 3}) |
+                      weir::sink())
+                         .start(time);
         for (int n = 0; n < 25; ++n) CHECK(other.get().has_value());
     }
     CHECK(book.alive() == 0);

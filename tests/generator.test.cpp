@@ -148,7 +148,9 @@ TEST_CASE("a generator that is left early destroys what its body holds") {
         CHECK(counted::alive == 1);
     }
     CHECK(counted::alive == 0);
-    { const generator<int> never_started = fails_after(1); }
+    {
+        const generator<int> never_started = fails_after(1);
+    }
     CHECK(counted::alive == 0);
 }
 
@@ -158,8 +160,8 @@ TEST_CASE("a generator's items can be moved out of it") {
     CHECK(sum == 10);
     std::vector<std::string> v;
     for (std::string&& s : words("word")) v.push_back(std::move(s));
-    CHECK(v == std::vector<std::string>{"word one, too long for the small buffer", "two, a literal",
-                                        "word", "word!"});
+    CHECK(v == std::vector<std::string>{"word one, too long for the small buffer", "two, a literal", "word",
+                                        "word!"});
 }
 
 TEST_CASE("a yielded temporary is neither copied nor moved, a yielded lvalue is copied") {

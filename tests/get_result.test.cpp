@@ -55,9 +55,8 @@ TEST_CASE("an item that can only be moved leaves the result by value()") {
 
 TEST_CASE("each status has a name and can be printed") {
     std::ostringstream out;
-    for (const channel_status s :
-         {channel_status::success, channel_status::full, channel_status::empty,
-          channel_status::closed, channel_status::timed_out}) {
+    for (const channel_status s : {channel_status::success, channel_status::full, channel_status::empty,
+                                   channel_status::closed, channel_status::timed_out}) {
         out << s << ' ';
     }
     CHECK(out.str() == "success full empty closed timed_out ");

@@ -68,7 +68,8 @@ class scribe final : public weir::hook {
   private:
     void write(const char* what, const std::string& stage, const std::string& item = {}) {
         if (!stage_.empty() && stage != stage_) return;
-        std::string line = std::string(what) + (stage_.empty() ? " " + stage : "") + (item.empty() ? "" : " " + item);
+        std::string line =
+            std::string(what) + (stage_.empty() ? " " + stage : "") + (item.empty() ? "" : " " + item);
         book->push_back(name_.empty() ? line : name_ + ": " + line);
         if (throws_at.contains(line)) throw std::runtime_error(name_ + " can't bear " + line);
     }
@@ -85,9 +86,7 @@ std::size_t count(const lines& book, const std::string& begin) {
 // Three hooks on stage "f" that share a book.
 class three {
   public:
-    three() {
-        b->book = c->book = a->book;
-    }
+    three() { b->book = c->book = a->book; }
     weir::run_options options(weir::failure_limit limit = weir::unlimited) const {
         weir::run_options o;
         o.max_failures = limit;
@@ -123,11 +122,11 @@ TEST_CASE("a function may take the call after the item, and sees stage, item, sl
         co_yield n;
         co_yield static_cast<int>(call.item());
     };
-    auto run = (weir::source(std::views::iota(0, 20)) |
-                weir::pipe(waits, {.name = "waits", .concurrency = 3,
-                                   .output_order = weir::output_order::input}) |
-                weir::pipe(plain, {.name = "plain"}) | weir::pipe(many) | weir::sink())
-                   .start(time);
+    auto run =
+        (weir::source(std::views::iota(0, 20)) |
+         weir::pipe(waits, {.name = "waits", .concurrency = 3, .output_order = weir::output_order::input}) |
+         weir::pipe(plain, {.name = "plain"}) | weir::pipe(many) | weir::sink())
+            .start(time);
     const ints all = take_all(run);
     REQUIRE(all.size() == 40);
     for (int i = 0; i < 20; ++i) {
@@ -181,14 +180,15 @@ TEST_CASE("hooks are called around each invocation, the first one outermost") {
         if (n == 1) throw std::runtime_error("odd");
         return n;
     };
-    auto run = (weir::source({0, 1}) | weir::pipe(f, {.name = "f"}) | weir::sink()).start(time, hooks.options());
+    auto run =
+        (weir::source({0, 1}) | weir::pipe(f, {.name = "f"}) | weir::sink()).start(time, hooks.options());
     CHECK(take_all(run) == ints{0});
-    CHECK(hooks.book() == lines{"a: begins", "b: begins", "c: begins",                                //
-                                "a: before 0", "b: before 0", "c: before 0", "f 0",                     //
-                                "c: after 0", "b: after 0", "a: after 0",                               //
-                                "a: before 1", "b: before 1", "c: before 1", "f 1",                     //
-                                "c: after 1 (odd)", "b: after 1 (odd)", "a: after 1 (odd)",             //
-                                "c: ends", "b: ends", "a: ends"});
+    CHECK(hooks.book() == lines{"a: begins",        "b: begins",        "c: begins",                //
+                                "a: before 0",      "b: before 0",      "c: before 0",      "f 0",  //
+                                "c: after 0",       "b: after 0",       "a: after 0",               //
+                                "a: before 1",      "b: before 1",      "c: before 1",      "f 1",  //
+                                "c: after 1 (odd)", "b: after 1 (odd)", "a: after 1 (odd)",         //
+                                "c: ends",          "b: ends",          "a: ends"});
 }
 
 TEST_CASE("each kind of stage is hooked once an item, and once as a whole") {
@@ -201,10 +201,12 @@ TEST_CASE("each kind of stage is hooked once an item, and once as a whole") {
             co_yield n;
         };
         const auto pipeline =
-            weir::source(std::views::iota(0, 10)) | weir::pipe([](int n) { return 2 * n; }, {.name = "double"}) |
+            weir::source(std::views::iota(0, 10)) |
+            weir::pipe([](int n) { return 2 * n; }, {.name = "double"}) |
             weir::pipe([](int n) -> task<int> { co_return n; }, {.name = "waits", .concurrency = 3}) |
             weir::aggregate(5) | weir::disaggregate() | weir::pipe(twice, {.name = "twice"}) |
-            weir::pipe([](int) -> int { throw std::runtime_error("never"); }, {.name = "fails"}) | weir::sink();
+            weir::pipe([](int) -> int { throw std::runtime_error("never"); }, {.name = "fails"}) |
+            weir::sink();
         weir::run_options o;
         o.max_failures = weir::unlimited;
         o.hooks = {hook};
@@ -286,8 +288,8 @@ TEST_CASE("a hook's failure counts towards max_failures as any other") {
     virtual_time time;
     const three hooks;
     hooks.c->throws_at = {"before 1", "after 3"};
-    auto run = (weir::source(std::views::iota(0, 10)) |
-                weir::pipe([](int n) { return n; }, {.name = "f"}) | weir::sink())
+    auto run = (weir::source(std::views::iota(0, 10)) | weir::pipe([](int n) { return n; }, {.name = "f"}) |
+                weir::sink())
                    .start(time, hooks.options(1));
     const auto end = take_until_failure(run);
     CHECK(end.taken == ints{0, 2});
@@ -339,8 +341,8 @@ TEST_CASE("a hook that throws when a stage begins stops the run before anything 
     });
     int pulled = 0;
     const auto source = [&]() -> std::optional<int> { return ++pulled; };
-    auto run = (weir::source(source) | weir::pipe(f, {.name = "f"}) | weir::sink())
-                   .start(time, hooks.options());
+    auto run =
+        (weir::source(source) | weir::pipe(f, {.name = "f"}) | weir::sink()).start(time, hooks.options());
     const auto end = take_until_failure(run);
     CHECK(end.taken.empty());
     REQUIRE(end.failed != nullptr);
@@ -379,12 +381,13 @@ TEST_CASE("each stage that has begun is told to have ended, however the run ends
         const auto hook = std::make_shared<scribe>("");
         {
             auto run = (weir::source(std::views::iota(0)) |
-                        weir::pipe([](int n) -> task<int> {
-                            co_await weir::sleep_for(1ms);
-                            if (n == 20) throw std::runtime_error("twenty");
-                            co_return n;
-                        },
-                                   {.concurrency = 3}) |
+                        weir::pipe(
+                            [](int n) -> task<int> {
+                                co_await weir::sleep_for(1ms);
+                                if (n == 20) throw std::runtime_error("twenty");
+                                co_return n;
+                            },
+                            {.concurrency = 3}) |
                         weir::aggregate(2) | weir::sink())
                            .start(time, {.hooks = {hook}});
             end_it(run);

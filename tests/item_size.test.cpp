@@ -104,7 +104,8 @@ TEST_CASE("what owns something else counts for that, and for nothing if it is em
     CHECK(size_of(std::shared_ptr<int>()) == 0);
     CHECK(size_of(std::shared_ptr<const std::string>(std::make_shared<std::string>("abc"))) == 3);
     CHECK(size_of(std::pair<std::string, int>("abc", 1)) == 3 + sizeof(int));
-    CHECK(size_of(std::tuple<std::string, std::vector<char>, std::optional<int>>("abc", 4, std::nullopt)) == 7);
+    CHECK(size_of(std::tuple<std::string, std::vector<char>, std::optional<int>>("abc", 4, std::nullopt)) ==
+          7);
     CHECK(size_of(std::tuple<>()) == 0);
     CHECK(size_of(std::unique_ptr<abstract>(std::make_unique<concrete>())) == sizeof(abstract));
 }

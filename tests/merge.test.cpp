@@ -100,13 +100,14 @@ TEST_CASE("what is merged by arrival comes as it is there") {
 }
 
 TEST_CASE("the order of each input is kept, whatever the order between them") {
-    for (const merge_order order : {merge_order::arrival, merge_order::round_robin, merge_order::weighted,
-                                    merge_order::priority}) {
+    for (const merge_order order :
+         {merge_order::arrival, merge_order::round_robin, merge_order::weighted, merge_order::priority}) {
         for (std::uint64_t seed = 0; seed < 10; ++seed) {
             virtual_time time(seed);
-            const auto all = take_all(
-                (weir::merge({.order = order}, numbers(0, 20), numbers(100, 7), numbers(200, 13)) | weir::sink())
-                    .start(time));
+            const auto all =
+                take_all((weir::merge({.order = order}, numbers(0, 20), numbers(100, 7), numbers(200, 13)) |
+                          weir::sink())
+                             .start(time));
             ints seen[3];
             for (const int n : all) seen[n / 100].push_back(n % 100);
             for (int i = 0; i < 3; ++i) {
@@ -121,8 +122,9 @@ TEST_CASE("the order of each input is kept, whatever the order between them") {
 TEST_CASE("in turns one of each comes, whoever is slow; who has ended is left out") {
     virtual_time time;
     const auto turns = [&time](auto... inputs) {
-        return take_all((weir::merge({.order = merge_order::round_robin}, std::move(inputs)...) | weir::sink())
-                            .start(time));
+        return take_all(
+            (weir::merge({.order = merge_order::round_robin}, std::move(inputs)...) | weir::sink())
+                .start(time));
     };
     CHECK(turns(numbers(0, 3), one_each(10ms, 10, 3), numbers(20, 3)) ==
           ints{0, 10, 20, 1, 11, 21, 2, 12, 22});
@@ -238,8 +240,8 @@ TEST_CASE("the lowest input is not starved while the first has nothing, and is w
 
 TEST_CASE("the merge ends with the first input if that is asked for") {
     virtual_time time;
-    for (const merge_order order : {merge_order::arrival, merge_order::round_robin, merge_order::weighted,
-                                    merge_order::priority}) {
+    for (const merge_order order :
+         {merge_order::arrival, merge_order::round_robin, merge_order::weighted, merge_order::priority}) {
         auto run = (weir::merge({.order = order, .until_first_end = true}, numbers(0, 3),
                                 weir::source(std::views::iota(100)), numbers(50, 1000)) |
                     weir::sink())
@@ -252,9 +254,10 @@ TEST_CASE("the merge ends with the first input if that is asked for") {
                                 weir::source(std::views::iota(100))) |
                     weir::sink())
                        .start(time)) == ints{0, 100, 1, 101, 2, 102});
-    CHECK(take_all((weir::merge({.until_first_end = true}, numbers(0, 0), one_each(1s, 0, 100)) | weir::sink())
-                       .start(time))
-              .empty());
+    CHECK(
+        take_all((weir::merge({.until_first_end = true}, numbers(0, 0), one_each(1s, 0, 100)) | weir::sink())
+                     .start(time))
+            .empty());
 }
 
 TEST_CASE("inputs have stages and slots of their own") {
@@ -264,17 +267,16 @@ TEST_CASE("inputs have stages and slots of their own") {
         co_return n * 2;
     };
     const auto pipeline = weir::merge(numbers(0, 8) | weir::pipe(work, {.name = "four", .concurrency = 4}),
-                                      numbers(100, 4) | weir::pipe(work, {.name = "one"}) | weir::aggregate(2) |
-                                          weir::disaggregate()) |
+                                      numbers(100, 4) | weir::pipe(work, {.name = "one"}) |
+                                          weir::aggregate(2) | weir::disaggregate()) |
                           weir::pipe([](int n) { return n + 1; }) | weir::sink();
-    CHECK(sorted(take_all(pipeline.start(time))) ==
-          ints{1, 3, 5, 7, 9, 11, 13, 15, 201, 203, 205, 207});
+    CHECK(sorted(take_all(pipeline.start(time))) == ints{1, 3, 5, 7, 9, 11, 13, 15, 201, 203, 205, 207});
     CHECK(time.now() == weir::time_point(40ms));
 }
 
 TEST_CASE("an epoch ends when it has ended in all inputs, and none goes on before") {
-    for (const merge_order order : {merge_order::arrival, merge_order::round_robin, merge_order::weighted,
-                                    merge_order::priority}) {
+    for (const merge_order order :
+         {merge_order::arrival, merge_order::round_robin, merge_order::weighted, merge_order::priority}) {
         for (std::uint64_t seed = 0; seed < 8; ++seed) {
             virtual_time time(seed);
             CAPTURE(static_cast<int>(order), seed);
@@ -282,8 +284,9 @@ TEST_CASE("an epoch ends when it has ended in all inputs, and none goes on befor
                 weir::merge({.order = order}, epochs_at(1ms, 0, {3, 0, 2}), epochs_at(20ms, 100, {1, 2, 0}),
                             epochs_at(0ns, 200, {2, 2, 2})) |
                 weir::sink();
-            CHECK(sorted(by_epoch(pipeline.start(time))) ==
-                  epochs_of_ints{{0, {0, 1, 2, 100, 200, 201}}, {1, {110, 111, 210, 211}}, {2, {20, 21, 220, 221}}});
+            CHECK(sorted(by_epoch(pipeline.start(time))) == epochs_of_ints{{0, {0, 1, 2, 100, 200, 201}},
+                                                                           {1, {110, 111, 210, 211}},
+                                                                           {2, {20, 21, 220, 221}}});
         }
     }
 }
@@ -319,8 +322,8 @@ TEST_CASE("epochs without an item in any input are epochs") {
 }
 
 TEST_CASE("a failure in one input delivers what was finished, ends the others, and names the stage") {
-    for (const merge_order order : {merge_order::arrival, merge_order::round_robin, merge_order::weighted,
-                                    merge_order::priority}) {
+    for (const merge_order order :
+         {merge_order::arrival, merge_order::round_robin, merge_order::weighted, merge_order::priority}) {
         virtual_time time;
         auto run = (weir::merge({.order = order}, one_each(10ms, 0, 1000), numbers(100, 10) | fails_at(103)) |
                     weir::sink())
@@ -371,8 +374,8 @@ TEST_CASE("a consumer that leaves early ends all inputs, on virtual time and on 
     items::ledger book(20'000);
     const auto made = [&book](int) { return items::counted(book); };
     const auto endless = [&made] { return weir::source(std::views::iota(0)) | weir::pipe(made); };
-    for (const merge_order order : {merge_order::arrival, merge_order::round_robin, merge_order::weighted,
-                                    merge_order::priority}) {
+    for (const merge_order order :
+         {merge_order::arrival, merge_order::round_robin, merge_order::weighted, merge_order::priority}) {
         const auto pipeline = weir::merge({.order = order}, endless(), endless(), endless()) | weir::sink();
         {
             virtual_time time;
@@ -393,7 +396,8 @@ TEST_CASE("weights that don't fit are refused by name") {
     virtual_time time;
     const auto start = [&time](weir::merge_options o) {
         return message_of([&] {
-            static_cast<void>((weir::merge(std::move(o), numbers(0, 1), numbers(0, 1)) | weir::sink()).start(time));
+            static_cast<void>(
+                (weir::merge(std::move(o), numbers(0, 1), numbers(0, 1)) | weir::sink()).start(time));
         });
     };
     CHECK(start({.order = merge_order::weighted, .weights = {1}}) ==
@@ -407,9 +411,10 @@ TEST_CASE("weights that don't fit are refused by name") {
 
 TEST_CASE("a merge is copied, started again, and found by the names of its inputs' stages") {
     virtual_time time;
-    auto pipeline = weir::merge({.name = "both", .order = merge_order::round_robin},
-                                weir::source({1, 2}, {.name = "left"}), weir::source({3}, {.name = "right"})) |
-                    weir::sink();
+    auto pipeline =
+        weir::merge({.name = "both", .order = merge_order::round_robin},
+                    weir::source({1, 2}, {.name = "left"}), weir::source({3}, {.name = "right"})) |
+        weir::sink();
     auto copy = pipeline;
     copy.options("left").capacity = 7;
     copy.options("both").capacity = 5;
@@ -429,9 +434,10 @@ TEST_CASE("what only moves is merged, and a pipeline that only moves is started 
         for (int i = 0; i < 3; ++i) all.push_back(std::make_unique<int>(from + i));
         return all;
     };
-    auto pipeline = weir::merge({.order = merge_order::round_robin}, weir::source(boxes(0)),
-                                weir::source(boxes(10)) | weir::pipe([](std::unique_ptr<int> p) { return p; })) |
-                    weir::sink();
+    auto pipeline =
+        weir::merge({.order = merge_order::round_robin}, weir::source(boxes(0)),
+                    weir::source(boxes(10)) | weir::pipe([](std::unique_ptr<int> p) { return p; })) |
+        weir::sink();
     ints all;
     auto run = std::move(pipeline).start(time);
     for (const auto& each : run) all.push_back(*each);
@@ -442,7 +448,8 @@ TEST_CASE("merges are inputs of merges, and stand behind one another") {
     virtual_time time;
     const auto turns = weir::merge_options{.order = merge_order::round_robin};
     const auto inner = weir::merge(turns, numbers(0, 2), numbers(10, 2));
-    const auto other = weir::merge(turns, numbers(20, 2), numbers(30, 2)) | weir::pipe([](int n) { return n + 1; });
+    const auto other =
+        weir::merge(turns, numbers(20, 2), numbers(30, 2)) | weir::pipe([](int n) { return n + 1; });
     CHECK(take_all((weir::merge(turns, inner, other, numbers(50, 1)) | weir::sink()).start(time)) ==
           ints{0, 21, 50, 10, 31, 1, 22, 11, 32});
 

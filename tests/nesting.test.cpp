@@ -64,8 +64,8 @@ TEST_CASE("a run is the source of another one, on the same executor or its own")
     weir::thread_pool one(1), two(1);
     CHECK(take_all((weir::source(inner.start(one)) | plus(100) | weir::sink()).start(two)) ==
           ints{110, 111, 112, 113, 114});
-    CHECK(take_all((weir::source(inner.start<weir::unmeasured>(one)) | plus(100) | weir::sink()).start<weir::summed>(one)) ==
-          ints{110, 111, 112, 113, 114});
+    CHECK(take_all((weir::source(inner.start<weir::unmeasured>(one)) | plus(100) | weir::sink())
+                       .start<weir::summed>(one)) == ints{110, 111, 112, 113, 114});
     // Three deep, and what was taken before is not given again.
     auto first = inner.start(time);
     CHECK(first.get() == 10);
@@ -76,9 +76,10 @@ TEST_CASE("a run is the source of another one, on the same executor or its own")
 
 TEST_CASE("the source's time is that of waiting for the run inside of it") {
     virtual_time time;
-    auto run = (weir::source((weir::source(std::views::iota(0, 4)) | slowly(5ms) | weir::sink()).start(time)) | plus(1) |
-                weir::sink())
-                   .start(time);
+    auto run =
+        (weir::source((weir::source(std::views::iota(0, 4)) | slowly(5ms) | weir::sink()).start(time)) |
+         plus(1) | weir::sink())
+            .start(time);
     CHECK(take_all(run).size() == 4);
     const auto stats = run.stats();
     CHECK(stats.stages.at(0).times().await == 20ms);
@@ -90,10 +91,11 @@ TEST_CASE("the source's time is that of waiting for the run inside of it") {
 
 TEST_CASE("a failure inside is the failure of the source outside, with all that led to it") {
     virtual_time time;
-    auto run = (weir::source((weir::source(std::views::iota(0, 9)) | fails_at(3, "deep") | weir::sink()).start(time),
-                             {.name = "outer_source"}) |
-                plus(10) | weir::sink())
-                   .start(time);
+    auto run =
+        (weir::source((weir::source(std::views::iota(0, 9)) | fails_at(3, "deep") | weir::sink()).start(time),
+                      {.name = "outer_source"}) |
+         plus(10) | weir::sink())
+            .start(time);
     const auto end = take_until_failure(run);
     CHECK(end.taken == ints{10, 11, 12});
     REQUIRE(end.failed);
@@ -114,7 +116,8 @@ TEST_CASE("a failure inside is the failure of the source outside, with all that 
 TEST_CASE("a failure outside, or a consumer that leaves, ends the run inside") {
     items::ledger book(20'000);
     const auto inner = weir::source(std::views::iota(0)) |
-                       weir::pipe([&book](int) { return items::counted(book); }, {.concurrency = 2}) | weir::sink();
+                       weir::pipe([&book](int) { return items::counted(book); }, {.concurrency = 2}) |
+                       weir::sink();
     const auto same = weir::pipe([](items::counted c) { return c; });
     for (int i = 0; i < 5; ++i) {
         virtual_time time;
@@ -130,7 +133,8 @@ TEST_CASE("a failure outside, or a consumer that leaves, ends the run inside") {
             if (++n == 5) throw std::runtime_error("five");
             return c;
         });
-        const auto end = take_until_failure((weir::source(inner.start(time)) | fails | weir::sink()).start(time));
+        const auto end =
+            take_until_failure((weir::source(inner.start(time)) | fails | weir::sink()).start(time));
         REQUIRE(end.failed);
         CHECK(end.taken.size() == 4);
     }
@@ -149,12 +153,15 @@ TEST_CASE("a run inside that has stopped is at its end") {
 TEST_CASE("runs are inputs of merges and zips") {
     virtual_time time;
     const auto start = [&time](int from) {
-        return weir::source((weir::source(std::views::iota(from, from + 3)) | slowly(1ms) | weir::sink()).start(time));
+        return weir::source(
+            (weir::source(std::views::iota(from, from + 3)) | slowly(1ms) | weir::sink()).start(time));
     };
-    CHECK(take_all((weir::merge({.order = weir::merge_order::round_robin}, start(0), start(10)) | weir::sink()).start(time)) ==
-          ints{0, 10, 1, 11, 2, 12});
+    CHECK(
+        take_all((weir::merge({.order = weir::merge_order::round_robin}, start(0), start(10)) | weir::sink())
+                     .start(time)) == ints{0, 10, 1, 11, 2, 12});
     using rows = std::vector<std::tuple<int, int>>;
-    CHECK(take_all((weir::zip(start(0), start(10)) | weir::sink()).start(time)) == rows{{0, 10}, {1, 11}, {2, 12}});
+    CHECK(take_all((weir::zip(start(0), start(10)) | weir::sink()).start(time)) ==
+          rows{{0, 10}, {1, 11}, {2, 12}});
 }
 
 TEST_CASE("a run with epochs inside gives its items in their order, without the ends of epochs") {

@@ -37,8 +37,8 @@ bool is_permutation(const permutation& p) {
 
 // By how many standard deviations the sum of squares is off from what equal chances give.
 double deviation(const std::vector<double>& counts) {
-    const double mean = std::accumulate(counts.begin(), counts.end(), 0.0) /
-                        static_cast<double>(counts.size());
+    const double mean =
+        std::accumulate(counts.begin(), counts.end(), 0.0) / static_cast<double>(counts.size());
     double sum = 0;
     for (const double c : counts) sum += (c - mean) * (c - mean) / mean;
     const double freedom = static_cast<double>(counts.size()) - 1;
@@ -54,8 +54,8 @@ TEST_CASE("a permutation gives each number once, and knows its place") {
         for (std::uint64_t seed = 0; seed < 8; ++seed) each = each && is_permutation({n, seed});
         CHECK(each);
     }
-    for (const std::uint64_t n : {1'023U, 1'024U, 1'025U, 4'095U, 4'097U, 10'000U, 65'535U, 65'536U,
-                                  65'537U, 100'003U}) {
+    for (const std::uint64_t n :
+         {1'023U, 1'024U, 1'025U, 4'095U, 4'097U, 10'000U, 65'535U, 65'536U, 65'537U, 100'003U}) {
         CAPTURE(n);
         CHECK(is_permutation(permutation(n, n)));
     }
@@ -108,8 +108,8 @@ TEST_CASE("a permutation never changes: a run that is resumed relies on it") {
     const permutation million(1'000'000, 42);
     CHECK(list{million[0], million[1], million[2], million[999'999]} == list{393989, 847568, 357328, 319793});
     const permutation most(UINT64_MAX, 42);
-    CHECK(list{most[0], most[1], most[UINT64_MAX - 1]} == list{13469548152917916191U, 3395623042915520516U,
-                                                               11957867635484085678U});
+    CHECK(list{most[0], most[1], most[UINT64_MAX - 1]} ==
+          list{13469548152917916191U, 3395623042915520516U, 11957867635484085678U});
 }
 
 TEST_CASE("of all seeds, each order of few numbers comes equally often") {

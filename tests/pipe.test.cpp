@@ -234,8 +234,8 @@ TEST_CASE("a generator's first value is there before the generator ends") {
 
 TEST_CASE("a generator is one invocation, whose time is without its waits for room") {
     virtual_time time;
-    auto run = (weir::source({1, 2}) | weir::pipe(three_from_slowly, {.capacity = 1}) | weir::sink(1))
-                   .start(time);
+    auto run =
+        (weir::source({1, 2}) | weir::pipe(three_from_slowly, {.capacity = 1}) | weir::sink(1)).start(time);
     while (run.get()) time.run_until(time.now() + 10ms);
     const auto stats = run.stats().stages.at(1);
     CHECK(stats.num_tasks == 2);
@@ -251,8 +251,8 @@ TEST_CASE("the time of an invocation is that of its function, with its own waits
         for (int i = 0; i < 3; ++i) co_await weir::sleep_for(n * 1ms);
         co_return n;
     };
-    auto run = (weir::source({1, 2, 3}) | weir::pipe(three_sleeps, {.capacity = 1}) | weir::sink(1))
-                   .start(time);
+    auto run =
+        (weir::source({1, 2, 3}) | weir::pipe(three_sleeps, {.capacity = 1}) | weir::sink(1)).start(time);
     while (run.get()) time.run_until(time.now() + 50ms);
     const auto stats = run.stats().stages.at(1);
     CHECK(stats.task_time == 18ms);
@@ -278,8 +278,7 @@ TEST_CASE("what a generator gave before its exception stays, and the next item i
     };
     const auto check = [](const auto& function) {
         virtual_time time;
-        const auto pipeline =
-            weir::source({10, 20, 30}) | weir::pipe(function, {.name = "p"}) | weir::sink();
+        const auto pipeline = weir::source({10, 20, 30}) | weir::pipe(function, {.name = "p"}) | weir::sink();
         auto tolerant = pipeline.start(time, {.max_failures = 1});
         CHECK(take_all(tolerant) == ints{10, 11, 12, 20, 21, 30, 31, 32});
         CHECK(tolerant.stats().stages.at(1).num_failures == 1);
@@ -340,8 +339,8 @@ TEST_CASE("a slot whose result waits for room takes no other item") {
     virtual_time time;
     int started = 0;
     const auto work = [&started](int n) { return ++started, n; };
-    auto run = (weir::source(std::views::iota(0)) |
-                weir::pipe(work, {.concurrency = 3, .capacity = 1}) | weir::sink(1))
+    auto run = (weir::source(std::views::iota(0)) | weir::pipe(work, {.concurrency = 3, .capacity = 1}) |
+                weir::sink(1))
                    .start(time);
     CHECK_THROWS_AS(time.run(), weir::deadlock_error);
     // Nobody consumes: the sink's queue and hand, the stage's own queue, and one in each slot.
@@ -358,9 +357,9 @@ TEST_CASE("invocations of one stage overlap on several threads") {
         while (inside < 3) std::this_thread::yield();
         return n;
     };
-    auto run = (weir::source({1, 2, 3}) |
-                weir::pipe(meet, {.concurrency = 3, .executor = &io}) | weir::sink())
-                   .start(pool);
+    auto run =
+        (weir::source({1, 2, 3}) | weir::pipe(meet, {.concurrency = 3, .executor = &io}) | weir::sink())
+            .start(pool);
     ints taken = take_all(run);
     std::ranges::sort(taken);
     CHECK(taken == ints{1, 2, 3});
@@ -440,9 +439,9 @@ TEST_CASE("items that only move go through every kind of function") {
     };
     const auto unboxed = [](const std::unique_ptr<int>& p) { return *p; };
     virtual_time time;
-    const auto pipeline = weir::source({1, 2}) | weir::pipe(boxed) | weir::pipe(as_is) |
-                          weir::pipe(later) | weir::pipe(even) | weir::pipe(split) |
-                          weir::pipe(split_later) | weir::pipe(unboxed) | weir::sink();
+    const auto pipeline = weir::source({1, 2}) | weir::pipe(boxed) | weir::pipe(as_is) | weir::pipe(later) |
+                          weir::pipe(even) | weir::pipe(split) | weir::pipe(split_later) |
+                          weir::pipe(unboxed) | weir::sink();
     CHECK(take_all(pipeline.start(time)) == ints{103, 3, 102, 2});
 }
 
@@ -456,8 +455,7 @@ TEST_CASE("a function that only moves is moved into the run of an rvalue") {
 TEST_CASE("each run has a copy of a stage's function, which its slots share") {
     virtual_time time;
     const auto count = [calls = 0](int) mutable { return ++calls; };
-    const auto pipeline =
-        weir::source({0, 0, 0, 0}) | weir::pipe(count, {.concurrency = 2}) | weir::sink();
+    const auto pipeline = weir::source({0, 0, 0, 0}) | weir::pipe(count, {.concurrency = 2}) | weir::sink();
     for (int start = 0; start < 2; ++start) CHECK(take_all(pipeline.start(time)) == ints{1, 2, 3, 4});
 }
 

@@ -199,14 +199,15 @@ TEST_CASE("a function is made and destroyed on the stage's executor, by whoever 
         std::function<void()> note_;
     };
     std::thread::id of_pool;
-    auto run = (weir::source(std::views::iota(0, 50)) |
-                weir::pipe(weir::per_slot([&] { return noted(note); }), {.concurrency = 3, .executor = &own}) |
-                weir::pipe([&](int n) {
-                    of_pool = std::this_thread::get_id();
-                    return n;
-                }) |
-                weir::sink())
-                   .start(pool);
+    auto run =
+        (weir::source(std::views::iota(0, 50)) |
+         weir::pipe(weir::per_slot([&] { return noted(note); }), {.concurrency = 3, .executor = &own}) |
+         weir::pipe([&](int n) {
+             of_pool = std::this_thread::get_id();
+             return n;
+         }) |
+         weir::sink())
+            .start(pool);
     CHECK(take_all(run).size() == 50);
     run.stop();
     CHECK(threads.size() <= 3);

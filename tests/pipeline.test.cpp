@@ -135,8 +135,8 @@ TEST_CASE("a function that can't be copied this time keeps the run from starting
     };
     virtual_time time;
     int copies = 1000;
-    const auto pipeline = weir::source({1, 2}) | weir::pipe(reluctant(copies)) |
-                          weir::pipe(reluctant(copies)) | weir::sink();
+    const auto pipeline =
+        weir::source({1, 2}) | weir::pipe(reluctant(copies)) | weir::pipe(reluctant(copies)) | weir::sink();
     for (copies = 0;; ++copies) {
         const int allowed = copies;
         try {
@@ -309,8 +309,7 @@ TEST_CASE("pipelines run inside of a stage of another pipeline") {
         while (const auto m = co_await run.next()) sum += *m;
         co_return sum;
     };
-    const auto pipeline =
-        weir::source({1, 2, 3}) | weir::pipe(inner, {.concurrency = 2}) | weir::sink();
+    const auto pipeline = weir::source({1, 2, 3}) | weir::pipe(inner, {.concurrency = 2}) | weir::sink();
     ints sums = take_all(pipeline.start(time));
     std::ranges::sort(sums);
     CHECK(sums == ints{1, 3, 6});

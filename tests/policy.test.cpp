@@ -15,8 +15,7 @@ static_assert(std::is_same_v<weir::measured::platform, weir::unmeasured::platfor
 
 // The members that would hold figures are not there; two histograms alone are 20 KiB.
 static_assert(sizeof(weir::channel<int, weir::unmeasured>) < 512);
-static_assert(sizeof(weir::channel<int, weir::summed>) <
-              sizeof(weir::channel<int, weir::unmeasured>) + 256);
+static_assert(sizeof(weir::channel<int, weir::summed>) < sizeof(weir::channel<int, weir::unmeasured>) + 256);
 static_assert(sizeof(weir::channel<int, weir::measured>) > 16 * 1024);
 
 namespace {

@@ -58,9 +58,7 @@ class crowd {
   public:
     explicit crowd(weir::executor& ex) : group_(ex) {}
     void spawn(task<> t) { group_.spawn(std::move(t)); }
-    void join(virtual_time& time) {
-        weir::sync_wait(time, wait(group_));
-    }
+    void join(virtual_time& time) { weir::sync_wait(time, wait(group_)); }
 
   private:
     static task<> wait(weir::task_group& g) { co_await g.join(); }
@@ -207,9 +205,10 @@ TEST_CASE("on virtual time the order is exact: each item goes all the way before
     CHECK(log == strings{"a0", "b0", "a1", "b1", "a2", "b2", "a3", "b3"});
 
     strings without;
-    auto plain = (weir::source(std::views::iota(0, 4), {.capacity = 5}) | noting(without, "a", {.capacity = 5}) |
-                  noting(without, "b", {.capacity = 5}) | weir::sink(20))
-                     .start(time);
+    auto plain =
+        (weir::source(std::views::iota(0, 4), {.capacity = 5}) | noting(without, "a", {.capacity = 5}) |
+         noting(without, "b", {.capacity = 5}) | weir::sink(20))
+            .start(time);
     CHECK(take_all(plain).size() == 4);
     CHECK(without != log);
 }
@@ -223,13 +222,15 @@ TEST_CASE("every kind of stage works with later stages first, with epochs or wit
                 co_return n;
             },
             {.concurrency = 3});
-        const auto middle = waits | weir::tee(waits) |
-                            weir::route([](int n) { return n % 2; }, weir::branch("a", waits), weir::branch("b")) |
-                            weir::aggregate(4) | weir::disaggregate();
-        auto run = (weir::merge({.order = weir::merge_order::round_robin}, weir::source(std::views::iota(0, 40)),
-                                weir::source(std::views::iota(40, 60))) |
-                    middle | weir::sink())
-                       .start(time, {.later_stages_first = true});
+        const auto middle =
+            waits | weir::tee(waits) |
+            weir::route([](int n) { return n % 2; }, weir::branch("a", waits), weir::branch("b")) |
+            weir::aggregate(4) | weir::disaggregate();
+        auto run =
+            (weir::merge({.order = weir::merge_order::round_robin}, weir::source(std::views::iota(0, 40)),
+                         weir::source(std::views::iota(40, 60))) |
+             middle | weir::sink())
+                .start(time, {.later_stages_first = true});
         ints all = take_all(run);
         std::ranges::sort(all);
         REQUIRE(all.size() == 60);
@@ -237,16 +238,17 @@ TEST_CASE("every kind of stage works with later stages first, with epochs or wit
         CHECK(all.back() == 59);
         CHECK(std::ranges::adjacent_find(all) == all.end());
         CHECK(flows::add_up(run.stats()));
-        const auto by_epoch = flows::by_epoch(
-            (weir::source(weir::epochs(ints{1, 2, 3, 4, 5}, 3)) | middle | weir::sink()).start(time, {.later_stages_first = true}));
+        const auto by_epoch =
+            flows::by_epoch((weir::source(weir::epochs(ints{1, 2, 3, 4, 5}, 3)) | middle | weir::sink())
+                                .start(time, {.later_stages_first = true}));
         REQUIRE(by_epoch.size() == 3);
         for (const auto& each : by_epoch) CHECK(each.second.size() == 5);
     }
 }
 
 TEST_CASE("a run with later stages first is left early, fails, and is paused as any other") {
-    const auto pipeline = weir::source(std::views::iota(0)) | weir::pipe([](int n) { return n; }, {.concurrency = 2}) |
-                          weir::pipe([](int n) {
+    const auto pipeline = weir::source(std::views::iota(0)) |
+                          weir::pipe([](int n) { return n; }, {.concurrency = 2}) | weir::pipe([](int n) {
                               if (n == 30) throw std::runtime_error("thirty");
                               return n;
                           }) |
@@ -271,10 +273,13 @@ TEST_CASE("a run with later stages first is left early, fails, and is paused as 
 
 TEST_CASE("runs with lanes share a pool with each other and with the pool's other work") {
     weir::thread_pool pool(2);
-    const auto pipeline = weir::source(std::views::iota(0, 500)) | weir::pipe([](int n) -> task<int> {
-                              if (n % 50 == 0) co_await weir::sleep_for(1us);
-                              co_return n;
-                          }, {.concurrency = 4}) |
+    const auto pipeline = weir::source(std::views::iota(0, 500)) |
+                          weir::pipe(
+                              [](int n) -> task<int> {
+                                  if (n % 50 == 0) co_await weir::sleep_for(1us);
+                                  co_return n;
+                              },
+                              {.concurrency = 4}) |
                           weir::sink();
     auto one = pipeline.start(pool, {.later_stages_first = true});
     auto two = pipeline.start(pool);
@@ -294,8 +299,8 @@ TEST_CASE("a stage that names an executor runs there, and the others in the lane
     weir::thread_pool pool(1);
     weir::thread_pool other(1);
     auto run = (weir::source(std::views::iota(0, 200)) |
-                weir::pipe([](int n) { return n + 1; }, {.executor = &other}) | weir::pipe([](int n) { return n - 1; }) |
-                weir::sink())
+                weir::pipe([](int n) { return n + 1; }, {.executor = &other}) |
+                weir::pipe([](int n) { return n - 1; }) | weir::sink())
                    .start(pool, {.later_stages_first = true});
     CHECK(take_all(run).size() == 200);
 }

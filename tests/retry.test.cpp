@@ -60,7 +60,8 @@ std::vector<std::chrono::nanoseconds> calls_of(weir::retry_options options) {
     virtual_time time;
     std::vector<std::chrono::nanoseconds> calls;
     const auto pipeline = weir::source({1}) |
-                          weir::pipe(retry(unreliable{1000, &time, &calls}, std::move(options))) | weir::sink();
+                          weir::pipe(retry(unreliable{1000, &time, &calls}, std::move(options))) |
+                          weir::sink();
     const auto end = take_until_failure(pipeline.start(time));
     CHECK(end.inside == "failure " + std::to_string(calls.size()));
     return calls;
@@ -87,7 +88,8 @@ TEST_CASE("each wait is longer than the one before, up to the longest") {
     CHECK(calls_of({}) == std::vector<std::chrono::nanoseconds>{0ms, 10ms, 30ms});
     CHECK(calls_of({.attempts = 6, .delay = 1s, .factor = 3, .max_delay = 10s}) ==
           std::vector<std::chrono::nanoseconds>{0s, 1s, 4s, 13s, 23s, 33s});
-    CHECK(calls_of({.attempts = 3, .delay = 1s, .factor = 1}) == std::vector<std::chrono::nanoseconds>{0s, 1s, 2s});
+    CHECK(calls_of({.attempts = 3, .delay = 1s, .factor = 1}) ==
+          std::vector<std::chrono::nanoseconds>{0s, 1s, 2s});
     CHECK(calls_of({.attempts = 3, .delay = 1h}) == std::vector<std::chrono::nanoseconds>{0s, 1min, 2min});
     CHECK(calls_of({.attempts = 3, .delay = 0s}) == std::vector<std::chrono::nanoseconds>{0s, 0s, 0s});
     CHECK(calls_of({.attempts = 1}) == std::vector<std::chrono::nanoseconds>{0s});
@@ -129,7 +131,8 @@ TEST_CASE("what isn't worth another call is thrown at once") {
     CHECK(with({.when = weir::threw<lost_connection>}) == 4);
     CHECK(with({.when = weir::threw<std::exception>}) == 6);
     CHECK(with({.when = [](const std::exception_ptr&) { return false; }}) == 2);
-    CHECK(with({.when = [](const std::exception_ptr&) -> bool { throw std::logic_error("can't tell"); }}) == 2);
+    CHECK(with({.when = [](const std::exception_ptr&) -> bool { throw std::logic_error("can't tell"); }}) ==
+          2);
 }
 
 TEST_CASE("a function that waits is retried as one that doesn't") {
@@ -167,12 +170,14 @@ TEST_CASE("a function that drops items, and one that is a filter's or a flat_map
         if (++calls % 2 == 1) throw lost_connection();
         return n % 2 == 1 ? std::optional<int>(n) : std::nullopt;
     };
-    CHECK(take_all((weir::source({1, 2, 3}) | weir::pipe(retry(odd)) | weir::sink()).start(time)) == ints{1, 3});
+    CHECK(take_all((weir::source({1, 2, 3}) | weir::pipe(retry(odd)) | weir::sink()).start(time)) ==
+          ints{1, 3});
     const auto is_odd = [&calls](int n) {
         if (++calls % 2 == 1) throw lost_connection();
         return n % 2 == 1;
     };
-    CHECK(take_all((weir::source({1, 2, 3}) | weir::filter(retry(is_odd)) | weir::sink()).start(time)) == ints{1, 3});
+    CHECK(take_all((weir::source({1, 2, 3}) | weir::filter(retry(is_odd)) | weir::sink()).start(time)) ==
+          ints{1, 3});
     const auto twice = [&calls](int n) {
         if (++calls % 2 == 1) throw lost_connection();
         return ints{n, n};
@@ -189,8 +194,8 @@ TEST_CASE("a retried function gets a constant item, or a copy, and the invocatio
         if (++calls % 3 != 0) throw lost_connection();
         return text;
     };
-    CHECK(take_all((weir::source({std::string(50, 'a')}) | weir::pipe(retry(empties)) | weir::sink()).start(time)) ==
-          std::vector<std::string>{std::string(50, 'a')});
+    CHECK(take_all((weir::source({std::string(50, 'a')}) | weir::pipe(retry(empties)) | weir::sink())
+                       .start(time)) == std::vector<std::string>{std::string(50, 'a')});
     const auto looks = [&calls](const std::unique_ptr<int>& p) {
         if (++calls % 3 != 0) throw lost_connection();
         return *p;
@@ -245,9 +250,9 @@ TEST_CASE("when the time limit is over, a retry waits no longer and calls no mor
         calls.push_back(time.now().time_since_epoch());
         throw lost_connection();
     };
-    const auto pipeline =
-        weir::source({1}) |
-        weir::pipe(retry(breaks, {.attempts = 100, .delay = 10ms}), {.time_limit = 50ms}) | weir::sink();
+    const auto pipeline = weir::source({1}) |
+                          weir::pipe(retry(breaks, {.attempts = 100, .delay = 10ms}), {.time_limit = 50ms}) |
+                          weir::sink();
     const auto end = take_until_failure(pipeline.start(time));
     CHECK(calls == std::vector<std::chrono::nanoseconds>{0ms, 10ms, 30ms});
     CHECK(time.now() == time_point(50ms));
@@ -260,8 +265,9 @@ TEST_CASE("when the time limit is over, a retry waits no longer and calls no mor
         throw lost_connection();
     };
     calls.clear();
-    CHECK(take_until_failure((weir::source({1}) | weir::pipe(retry(too_long), {.time_limit = 50ms}) | weir::sink())
-                                 .start(time))
+    CHECK(take_until_failure(
+              (weir::source({1}) | weir::pipe(retry(too_long), {.time_limit = 50ms}) | weir::sink())
+                  .start(time))
               .failed);
     CHECK(calls.size() == 1);
 }
@@ -276,8 +282,8 @@ TEST_CASE("an item that is retried when the run is destroyed is destroyed once")
             if (++calls % 2 == 1) throw lost_connection();
             return items::counted(book);
         };
-        auto run = (weir::source(ints(50)) | weir::pipe(make) | weir::pipe(retry(passes), {.concurrency = 3}) |
-                    weir::sink())
+        auto run = (weir::source(ints(50)) | weir::pipe(make) |
+                    weir::pipe(retry(passes), {.concurrency = 3}) | weir::sink())
                        .start(time);
         for (int n = 0; n < 4; ++n) CHECK(run.get().has_value());
     }
@@ -296,7 +302,8 @@ TEST_CASE("options of a retry that make no sense are refused with what to do") {
           "weir: the delay of a retry can't be negative; 0 means that it calls again at once");
     CHECK(refused({.max_delay = -1ns}) ==
           "weir: the max_delay of a retry can't be negative; 0 means that it calls again at once");
-    const std::string factor = "weir: the factor of a retry has to be 1 or more: 2 doubles the delay each time";
+    const std::string factor =
+        "weir: the factor of a retry has to be 1 or more: 2 doubles the delay each time";
     CHECK(refused({.factor = 0.5}) == factor);
     CHECK(refused({.factor = std::numeric_limits<double>::quiet_NaN()}) == factor);
     CHECK(refused({.factor = std::numeric_limits<double>::infinity()}) == factor);

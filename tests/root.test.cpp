@@ -92,8 +92,7 @@ TEST_CASE("a root hands executor and slot on to what it awaits") {
         env_of_awaiter() noexcept {}
         bool await_ready() const noexcept { return false; }
         bool await_suspend(
-            std::coroutine_handle<weir::detail::task_promise<weir::detail::coroutine_env>>
-                h) noexcept {
+            std::coroutine_handle<weir::detail::task_promise<weir::detail::coroutine_env>> h) noexcept {
             env_ = h.promise().env();
             return false;
         }

@@ -89,7 +89,8 @@ TEST_CASE("each item goes into the branch that is chosen by place, or by name") 
     CHECK(sorted_of(parts([](int n) { return static_cast<short>(n % 2); }), 0, 6) == expected);
     CHECK(sorted_of(parts([](int n) { return n % 2 == 0 ? "even" : "odd"; }), 0, 6) == expected);
     CHECK(sorted_of(parts([](int n) { return std::string(n % 2 == 0 ? "even" : "odd"); }), 0, 6) == expected);
-    CHECK(sorted_of(parts([](int n) { return std::string_view(n % 2 == 0 ? "even" : "odd"); }), 0, 6) == expected);
+    CHECK(sorted_of(parts([](int n) { return std::string_view(n % 2 == 0 ? "even" : "odd"); }), 0, 6) ==
+          expected);
     // false is branch 0, true is branch 1.
     CHECK(sorted_of(parts([](int n) { return n % 2 == 1; }), 0, 6) == expected);
 }
@@ -100,9 +101,10 @@ TEST_CASE("a chooser may wait, and hold up all that comes behind") {
         co_return n < 3 ? std::string("low") : std::string("high");
     };
     virtual_time time;
-    auto run = (numbers(0, 6) | route(asks, {.name = "ask"}, branch("low", plus(10)), branch("high", plus(100))) |
-                weir::sink())
-                   .start(time);
+    auto run =
+        (numbers(0, 6) | route(asks, {.name = "ask"}, branch("low", plus(10)), branch("high", plus(100))) |
+         weir::sink())
+            .start(time);
     CHECK(take_all(run) == ints{10, 11, 12, 103, 104, 105});
     CHECK(time.now() == weir::time_point(60ms));
     const auto stats = run.stats();
@@ -127,7 +129,8 @@ TEST_CASE("a choice that fails is a failure of its item, tolerated or not") {
         why.push_back(message_of([&f] { std::rethrow_exception(f.error); }));
     };
     const auto pipeline = [&chooser](weir::route_options o) {
-        return numbers(0, 8) | route(chooser, std::move(o), branch("a"), branch("b", plus(100))) | weir::sink();
+        return numbers(0, 8) | route(chooser, std::move(o), branch("a"), branch("b", plus(100))) |
+               weir::sink();
     };
     CHECK(sorted(take_all(pipeline({.max_failures = weir::unlimited}).start(time, {.on_failure = note}))) ==
           ints{0, 6, 101, 103, 107});
@@ -150,11 +153,12 @@ TEST_CASE("a choice that fails is a failure of its item, tolerated or not") {
 
 TEST_CASE("a name that no branch has is told with those there are") {
     virtual_time time;
-    const auto end = take_until_failure((numbers(0, 2) | route([](int) { return "up"; }, branch("left"), branch("right")) |
-                                         weir::sink())
-                                            .start(time));
+    const auto end = take_until_failure(
+        (numbers(0, 2) | route([](int) { return "up"; }, branch("left"), branch("right")) | weir::sink())
+            .start(time));
     REQUIRE(end.failed);
-    CHECK(end.inside == "weir: an item was sent to a branch named 'up', and the branches are 'left', 'right'");
+    CHECK(end.inside ==
+          "weir: an item was sent to a branch named 'up', and the branches are 'left', 'right'");
 }
 
 TEST_CASE("two branches of one name are refused when they are put together") {
@@ -176,11 +180,11 @@ TEST_CASE("the order of each branch is kept, whatever their lengths") {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         virtual_time time(seed);
         const auto long_one = plus(0) | takes(3ms) | plus(0) | plus(0);
-        const ints all = take_all(
-            (numbers(0, 40) | route([](int n) { return n % 3; }, branch("long", long_one), branch("short"),
-                                    branch("one", takes(1ms))) |
-             weir::sink())
-                .start(time));
+        const ints all = take_all((numbers(0, 40) |
+                                   route([](int n) { return n % 3; }, branch("long", long_one),
+                                         branch("short"), branch("one", takes(1ms))) |
+                                   weir::sink())
+                                      .start(time));
         REQUIRE(all.size() == 40);
         for (int i = 0; i < 3; ++i) {
             ints of_branch;
@@ -202,8 +206,8 @@ TEST_CASE("batches are made and taken apart inside of branches") {
                            route(parity, branch("even", weir::aggregate(2) | sum), branch("odd", plus(100))) |
                            weir::sink())
                               .start(time))) == ints{2, 8, 10, 101, 103, 105, 107, 109});
-    CHECK(sorted_of(route(parity, branch("even", weir::aggregate(3) | weir::disaggregate()), branch("odd")), 0, 9) ==
-          ints{0, 1, 2, 3, 4, 5, 6, 7, 8});
+    CHECK(sorted_of(route(parity, branch("even", weir::aggregate(3) | weir::disaggregate()), branch("odd")),
+                    0, 9) == ints{0, 1, 2, 3, 4, 5, 6, 7, 8});
     // Branches may change the type of the items, all to the same one.
     const auto text = weir::pipe([](int n) { return std::to_string(n); });
     auto texts = take_all(
@@ -230,19 +234,22 @@ TEST_CASE("routes stand in branches of routes, first thing or later, and behind 
                              branch("high", plus(100)));
     const ints expected = {1, 3, 5, 7, 10, 12, 104, 106};
     CHECK(sorted_of(route(parity, branch("even", inner), branch("odd")), 0, 8) == expected);
-    CHECK(sorted_of(route(parity, branch("even", plus(0) | inner | plus(0)), branch("odd")), 0, 8) == expected);
-    CHECK(sorted_of(route(parity, branch("even", route(parity, branch("x", inner), branch("y"))), branch("odd")), 0, 8) ==
+    CHECK(sorted_of(route(parity, branch("even", plus(0) | inner | plus(0)), branch("odd")), 0, 8) ==
           expected);
+    CHECK(sorted_of(route(parity, branch("even", route(parity, branch("x", inner), branch("y"))),
+                          branch("odd")),
+                    0, 8) == expected);
     virtual_time time;
-    CHECK(sorted(take_all((weir::merge(numbers(0, 4), numbers(4, 8)) | route(parity, branch("even", inner), branch("odd")) |
-                           weir::sink())
+    CHECK(sorted(take_all((weir::merge(numbers(0, 4), numbers(4, 8)) |
+                           route(parity, branch("even", inner), branch("odd")) | weir::sink())
                               .start(time))) == expected);
 }
 
 TEST_CASE("pipes of several slots work inside of branches") {
     virtual_time time;
-    auto run = (numbers(0, 12) | route(parity, branch("even", takes(10ms, {.concurrency = 3})),
-                                       branch("odd", takes(10ms, {.concurrency = 2}))) |
+    auto run = (numbers(0, 12) |
+                route(parity, branch("even", takes(10ms, {.concurrency = 3})),
+                      branch("odd", takes(10ms, {.concurrency = 2}))) |
                 weir::sink())
                    .start(time);
     CHECK(sorted(take_all(run)) == ints{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
@@ -258,10 +265,11 @@ TEST_CASE("no item crosses the end of its epoch, however slow its branch") {
             const int first = 10 * static_cast<int>(e);
             return std::views::iota(first, first + (e == 1 ? 0 : e == 2 ? 1 : 9));
         };
-        const auto pipeline = weir::source(weir::epochs(epoch, 5)) |
-                              route([](int n) { return n % 3; }, branch("slow", takes(30ms, {.concurrency = 2})),
-                                    branch("fast"), branch("batch", weir::aggregate(2) | weir::disaggregate())) |
-                              weir::sink();
+        const auto pipeline =
+            weir::source(weir::epochs(epoch, 5)) |
+            route([](int n) { return n % 3; }, branch("slow", takes(30ms, {.concurrency = 2})),
+                  branch("fast"), branch("batch", weir::aggregate(2) | weir::disaggregate())) |
+            weir::sink();
         auto all = by_epoch(pipeline.start(time));
         for (auto& each : all) std::ranges::sort(each.second);
         epochs_of_ints expected;
@@ -295,10 +303,10 @@ TEST_CASE("a failure's number is that of the item, whatever epoch it is in") {
     };
     const auto pipeline =
         weir::source(weir::epochs(ints{1, 2, 3}, 3)) | route(chooser, branch("all")) | weir::sink();
-    CHECK(take_all(pipeline.start(time, {.max_failures = weir::unlimited,
-                                         .on_failure = [&failed](const weir::failure& f) {
-                                             failed.push_back(f.item);
-                                         }}))
+    CHECK(take_all(
+              pipeline.start(time,
+                             {.max_failures = weir::unlimited,
+                              .on_failure = [&failed](const weir::failure& f) { failed.push_back(f.item); }}))
               .size() == 6);
     CHECK(failed == std::vector<std::uint64_t>{1, 4, 7});
 }
@@ -313,9 +321,9 @@ TEST_CASE("an item whose choice failed counts as taken in a checkpoint") {
                 route(chooser, branch("all"), branch("none")) | weir::sink())
                    .start(time, {.max_failures = weir::unlimited});
     CHECK(take_all(run).size() == 5);
-    auto rest = (weir::source(weir::draws(weir::sampler({.size = 10, .resume = run.checkpoint()}), 1)) |
-                 weir::sink())
-                    .start(time);
+    auto rest =
+        (weir::source(weir::draws(weir::sampler({.size = 10, .resume = run.checkpoint()}), 1)) | weir::sink())
+            .start(time);
     CHECK(take_all(rest).empty());
 }
 
@@ -350,7 +358,8 @@ TEST_CASE("a failure in a branch delivers what was finished in all of them") {
         return n;
     });
     const auto end = take_until_failure(
-        (numbers(0, 100) | route(parity, branch("even"), branch("odd", takes(1s) | fails)) | weir::sink(50)).start(time));
+        (numbers(0, 100) | route(parity, branch("even"), branch("odd", takes(1s) | fails)) | weir::sink(50))
+            .start(time));
     REQUIRE(end.failed);
     for (const int n : {0, 1, 2, 3, 4}) CHECK(std::ranges::find(end.taken, n) != end.taken.end());
     CHECK(std::ranges::find(end.taken, 5) == end.taken.end());
@@ -359,17 +368,20 @@ TEST_CASE("a failure in a branch delivers what was finished in all of them") {
 TEST_CASE("a failure in a branch delivers what was finished in another, also what waits for room behind it") {
     virtual_time time;
     int finished = 0;
-    const auto counts = weir::pipe([&finished](int n) {
-        ++finished;
-        return n;
-    }, {.capacity = 1});
+    const auto counts = weir::pipe(
+        [&finished](int n) {
+            ++finished;
+            return n;
+        },
+        {.capacity = 1});
     int before = 0;
     const auto fails = weir::pipe([&](int n) -> int {
         before = finished;
         throw std::runtime_error(std::to_string(n));
     });
-    auto run = (numbers(0, 100) | route([](int n) { return n == 0 ? 0 : 1; }, {.capacity = 1},
-                                        branch("bad", takes(1s) | fails), branch("good", counts)) |
+    auto run = (numbers(0, 100) |
+                route([](int n) { return n == 0 ? 0 : 1; }, {.capacity = 1}, branch("bad", takes(1s) | fails),
+                      branch("good", counts)) |
                 weir::sink(1))
                    .start(time);
     weir::sync_wait(time, weir::sleep_for(2s));  // all queues are full when it fails
@@ -385,7 +397,8 @@ TEST_CASE("a failure behind the join, or a consumer that leaves, ends routes and
     const auto by_number = [](const items::counted& c) { return c.number() % 3; };
     const auto same = weir::pipe([](items::counted c) { return c; }, {.concurrency = 2});
     const auto pipeline = weir::source(std::views::iota(0)) | made |
-                          route(by_number, branch("a", same), branch("b"), branch("c", same | same)) | weir::sink();
+                          route(by_number, branch("a", same), branch("b"), branch("c", same | same)) |
+                          weir::sink();
     {
         virtual_time time;
         auto run = pipeline.start(time);
@@ -403,8 +416,8 @@ TEST_CASE("a failure behind the join, or a consumer that leaves, ends routes and
             return c;
         });
         CHECK(take_until_failure((weir::source(std::views::iota(0)) | made |
-                                  route(by_number, branch("a", same), branch("b"), branch("c", same)) | fails |
-                                  weir::sink())
+                                  route(by_number, branch("a", same), branch("b"), branch("c", same)) |
+                                  fails | weir::sink())
                                      .start(time))
                   .failed);
     }
@@ -459,9 +472,10 @@ TEST_CASE("stages inside of a route that was put into a list are found by name, 
 
 TEST_CASE("the figures say which queue leads where") {
     virtual_time time;
-    auto run = (numbers(0, 6) |
-                route(parity, {.name = "r", .capacity = 3}, branch("even", plus(10)), branch("odd")) | weir::sink())
-                   .start(time);
+    auto run =
+        (numbers(0, 6) |
+         route(parity, {.name = "r", .capacity = 3}, branch("even", plus(10)), branch("odd")) | weir::sink())
+            .start(time);
     CHECK(take_all(run).size() == 6);
     const auto stats = run.stats();
     REQUIRE(stats.stages.size() == 5);
@@ -487,10 +501,11 @@ TEST_CASE("what only moves is routed, and routed without statistics") {
     virtual_time time;
     const auto boxed = weir::pipe([](int n) { return std::make_unique<int>(n); });
     const auto opened = weir::pipe([](std::unique_ptr<int> p) { return *p; });
-    const auto pipeline = numbers(0, 6) | boxed |
-                          route([](const std::unique_ptr<int>& p) { return *p % 2; },
-                                branch("even", weir::pipe([](std::unique_ptr<int> p) { return p; })), branch("odd")) |
-                          opened | weir::sink();
+    const auto pipeline =
+        numbers(0, 6) | boxed |
+        route([](const std::unique_ptr<int>& p) { return *p % 2; },
+              branch("even", weir::pipe([](std::unique_ptr<int> p) { return p; })), branch("odd")) |
+        opened | weir::sink();
     CHECK(sorted(take_all(pipeline.start(time))) == ints{0, 1, 2, 3, 4, 5});
     CHECK(sorted(take_all(pipeline.start<weir::unmeasured>(time))) == ints{0, 1, 2, 3, 4, 5});
 }
@@ -502,7 +517,8 @@ TEST_CASE("nothing is chosen while the run is paused, or paused again, or stoppe
         ++chosen;
         return n % 2;
     };
-    auto run = (weir::source(std::views::iota(0)) | takes(1ms) | route(chooser, branch("a"), branch("b")) | weir::sink(1))
+    auto run = (weir::source(std::views::iota(0)) | takes(1ms) | route(chooser, branch("a"), branch("b")) |
+                weir::sink(1))
                    .start(time);
     CHECK(run.get() == 0);
     time.run_until(time.now() + 1ms / 2);

@@ -184,8 +184,7 @@ TEST_CASE("a time-out loses no item, on virtual time") {
 
 TEST_CASE("a time-out loses no item, on a pool") {
     weir::thread_pool pool(2);
-    auto run = (weir::source(std::views::iota(0, 2000)) | weir::pipe([](int n) { return n; }) |
-                weir::sink(1))
+    auto run = (weir::source(std::views::iota(0, 2000)) | weir::pipe([](int n) { return n; }) | weir::sink(1))
                    .start(pool);
     ints all;
     std::vector<weir::duration> patience = {0ns, 1ns, 1us, -5ns, 20us};
@@ -391,7 +390,9 @@ TEST_CASE("a run is moved while it runs, and the one moved from can go") {
 
 TEST_CASE("a run that nobody consumes can be destroyed at any time") {
     virtual_time time;
-    { const auto run = numbers(100).start(time); }
+    {
+        const auto run = numbers(100).start(time);
+    }
     {
         const auto run = numbers(100).start(time);
         CHECK_THROWS_AS(time.run(), weir::deadlock_error);
@@ -460,8 +461,8 @@ TEST_CASE("the statistics go on while the consumer makes a pause") {
 TEST_CASE("threads take statistics while a run goes on, ends and is stopped") {
     weir::thread_pool pool(2);
     const auto pipeline = weir::source(std::views::iota(0, 3000)) |
-                          weir::pipe([](int n) { return n; }, {.concurrency = 2}) |
-                          weir::aggregate(4) | weir::disaggregate() | weir::sink();
+                          weir::pipe([](int n) { return n; }, {.concurrency = 2}) | weir::aggregate(4) |
+                          weir::disaggregate() | weir::sink();
     for (const bool early : {false, true}) {
         auto run = pipeline.start(pool);
         std::atomic<bool> done{false};
@@ -516,7 +517,8 @@ TEST_CASE("of several coroutines that consume a run each gets other items, and a
     }
 }
 
-TEST_CASE("of several coroutines that consume a run that fails exactly one gets the failure, the others the end") {
+TEST_CASE(
+    "of several coroutines that consume a run that fails exactly one gets the failure, the others the end") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         virtual_time time(seed);
         const auto fails = [](int n) -> task<int> {
@@ -525,8 +527,7 @@ TEST_CASE("of several coroutines that consume a run that fails exactly one gets 
             co_return n;
         };
         auto run = (weir::source(weir::epochs(std::views::iota(0, 5))) |
-                    weir::pipe([next = 0](int) mutable { return next++; }) |
-                    weir::pipe(fails) | weir::sink())
+                    weir::pipe([next = 0](int) mutable { return next++; }) | weir::pipe(fails) | weir::sink())
                        .start(time);
         int failures = 0;
         int ends = 0;
@@ -553,9 +554,9 @@ TEST_CASE("several threads consume a run: each item comes once, and exactly one 
             if (fails && n == 2500) throw std::runtime_error("no more");
             return n;
         };
-        auto run = (weir::source(std::views::iota(0, 3000)) | weir::pipe(work, {.concurrency = 2}) |
-                    weir::sink())
-                       .start(pool);
+        auto run =
+            (weir::source(std::views::iota(0, 3000)) | weir::pipe(work, {.concurrency = 2}) | weir::sink())
+                .start(pool);
         std::atomic<int> failures{0};
         std::vector<ints> taken(3);
         const auto consume = [&](std::size_t who) {

@@ -54,10 +54,12 @@ auto blobs(int n, std::size_t bytes, std::size_t capacity = 100) {
 }
 
 auto slowly(weir::duration d) {
-    return weir::pipe([d](blob b) -> task<blob> {
-        co_await weir::sleep_for(d);
-        co_return b;
-    }, {.capacity = 100});
+    return weir::pipe(
+        [d](blob b) -> task<blob> {
+            co_await weir::sleep_for(d);
+            co_return b;
+        },
+        {.capacity = 100});
 }
 
 std::size_t bytes_in(const weir::pipeline_stats& stats) {
@@ -118,10 +120,10 @@ TEST_CASE("bytes of what grows on its way, or is in several queues, all count") 
         return b;
     });
     const auto first = [](const blob& b) { return b.at(0) % 2; };
-    auto run = (blobs(40, 10) | grows |
-                weir::route(first, weir::branch("even", slowly(3ms)), weir::branch("odd")) |
-                weir::tee(slowly(1ms)) | weir::sink(50))
-                   .start(time, {.max_bytes = 300});
+    auto run =
+        (blobs(40, 10) | grows | weir::route(first, weir::branch("even", slowly(3ms)), weir::branch("odd")) |
+         weir::tee(slowly(1ms)) | weir::sink(50))
+            .start(time, {.max_bytes = 300});
     CHECK(most_bytes(run, 40) <= 1'500);
     CHECK(flows::add_up(run.stats()));
 }
@@ -131,9 +133,11 @@ TEST_CASE("epochs and batches go through a run with few bytes") {
         for (std::uint64_t seed = 0; seed < 5; ++seed) {
             virtual_time time(seed);
             std::vector<blob> some(7, blob(10));
-            auto run = (weir::source(weir::epochs(some, 3), {.capacity = 50}) | slowly(1ms) | weir::aggregate(3) |
-                        weir::split([](const blob&) { return 0; }, weir::branch("a"), weir::branch("b")) | weir::sink())
-                           .start(time, {.max_bytes = most});
+            auto run =
+                (weir::source(weir::epochs(some, 3), {.capacity = 50}) | slowly(1ms) | weir::aggregate(3) |
+                 weir::split([](const blob&) { return 0; }, weir::branch("a"), weir::branch("b")) |
+                 weir::sink())
+                    .start(time, {.max_bytes = most});
             const auto all = flows::by_epoch(run);
             REQUIRE(all.size() == 3);
             for (const auto& each : all) CHECK(each.second.size() == 3);
@@ -151,7 +155,8 @@ TEST_CASE("no source waits for another one's bytes for ever, however they come t
             virtual_time time(seed);
             auto rows = (weir::zip(left(), right()) | weir::sink()).start(time, {.max_bytes = most});
             CHECK(take_all(rows).size() == 30);
-            auto swapped = (weir::zip(right(), left(), right()) | weir::sink()).start(time, {.max_bytes = most});
+            auto swapped =
+                (weir::zip(right(), left(), right()) | weir::sink()).start(time, {.max_bytes = most});
             CHECK(take_all(swapped).size() == 30);
             for (const auto order : {weir::merge_order::arrival, weir::merge_order::round_robin,
                                      weir::merge_order::weighted, weir::merge_order::priority}) {
@@ -171,7 +176,8 @@ TEST_CASE("no source waits for another one's bytes for ever, however they come t
 
 TEST_CASE("merged epochs wait for each other, and for no bytes") {
     const auto some = [](int n, std::size_t bytes) {
-        return weir::source(weir::epochs(std::vector<blob>(static_cast<std::size_t>(n), blob(bytes)), 3), {.capacity = 100});
+        return weir::source(weir::epochs(std::vector<blob>(static_cast<std::size_t>(n), blob(bytes)), 3),
+                            {.capacity = 100});
     };
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         virtual_time time(seed);
@@ -185,7 +191,8 @@ TEST_CASE("merged epochs wait for each other, and for no bytes") {
 
 TEST_CASE("several sources together keep to about the limit") {
     virtual_time time;
-    auto run = (weir::merge(blobs(100, 10), blobs(100, 10), blobs(100, 10), blobs(100, 10)) | slowly(1ms) | weir::sink(100))
+    auto run = (weir::merge(blobs(100, 10), blobs(100, 10), blobs(100, 10), blobs(100, 10)) | slowly(1ms) |
+                weir::sink(100))
                    .start(time, {.max_bytes = 200});
     // And what each of them, and each stage, had begun.
     CHECK(most_bytes(run, 400) <= 200 + 10 * 10);
@@ -197,8 +204,9 @@ TEST_CASE("a run with a limit in bytes fails, and is left, as any") {
         if (b.at(0) == 5) throw std::runtime_error("five");
         return b;
     });
-    const auto end = take_until_failure((weir::merge(blobs(50, 10), blobs(4, 10) | slowly(1h)) | fails | weir::sink())
-                                            .start(time, {.max_bytes = 10}));
+    const auto end =
+        take_until_failure((weir::merge(blobs(50, 10), blobs(4, 10) | slowly(1h)) | fails | weir::sink())
+                               .start(time, {.max_bytes = 10}));
     REQUIRE(end.failed);
     CHECK(end.inside == "five");
     {
@@ -212,7 +220,8 @@ TEST_CASE("a run with a limit in bytes fails, and is left, as any") {
 
 TEST_CASE("without statistics the bytes are counted all the same") {
     virtual_time time;
-    auto run = (blobs(100, 10) | slowly(1ms) | weir::sink(100)).start<weir::unmeasured>(time, {.max_bytes = 50});
+    auto run =
+        (blobs(100, 10) | slowly(1ms) | weir::sink(100)).start<weir::unmeasured>(time, {.max_bytes = 50});
     time.run_until(time.now() + 1s);
     CHECK(bytes_in(run.stats()) <= 80);
     CHECK(most_bytes(run, 100) <= 80);
@@ -221,14 +230,16 @@ TEST_CASE("without statistics the bytes are counted all the same") {
 TEST_CASE("a source that waits for bytes is named in a deadlock report") {
     virtual_time time;
     auto run = (blobs(100, 10) | weir::sink(100)).start(time, {.max_bytes = 20});
-    CHECK(contains(message_of([&time] { time.run(); }), "stage 'src', slot 0 waits for the run's queues to hold fewer bytes"));
+    CHECK(contains(message_of([&time] { time.run(); }),
+                   "stage 'src', slot 0 waits for the run's queues to hold fewer bytes"));
 }
 
 TEST_CASE("a stage's queue has a limit in bytes of its own") {
     virtual_time time;
-    auto run = (blobs(20, 10) |
-                weir::pipe([](blob b) { return b; }, {.name = "p", .capacity = 50, .max_bytes = 35}) | weir::sink(1))
-                   .start(time);
+    auto run =
+        (blobs(20, 10) |
+         weir::pipe([](blob b) { return b; }, {.name = "p", .capacity = 50, .max_bytes = 35}) | weir::sink(1))
+            .start(time);
     time.run_until(time.now() + 1s);
     CHECK(run.stats().channels.at(1).bytes == 30);
     CHECK(run.stats().channels.at(1).max_bytes == 35);
@@ -241,12 +252,14 @@ TEST_CASE("on threads many sources and few bytes end, and leave none") {
     weir::thread_pool pool(3);
     for (int i = 0; i < 20; ++i) {
         auto run = (weir::zip(blobs(300, 50), blobs(300, 5)) |
-                    weir::pipe([](std::tuple<blob, blob> row) { return std::get<0>(std::move(row)); }, {.concurrency = 2}) |
+                    weir::pipe([](std::tuple<blob, blob> row) { return std::get<0>(std::move(row)); },
+                               {.concurrency = 2}) |
                     weir::sink())
                        .start(pool, {.max_bytes = 60});
         CHECK(take_all(run).size() == 300);
         CHECK(bytes_in(run.stats()) == 0);
-        auto merged = (weir::merge({.order = weir::merge_order::round_robin}, blobs(200, 50), blobs(100, 5), blobs(300, 1)) |
+        auto merged = (weir::merge({.order = weir::merge_order::round_robin}, blobs(200, 50), blobs(100, 5),
+                                   blobs(300, 1)) |
                        weir::sink())
                           .start<weir::unmeasured>(pool, {.max_bytes = 60});
         CHECK(take_all(merged).size() == 600);

@@ -59,8 +59,9 @@ template <class Pipeline>
 result run_of(const Pipeline& pipeline, weir::failure_limit limit = {}) {
     virtual_time time;
     result r;
-    static_cast<items::outcome<int>&>(r) = take_until_failure(pipeline.start(
-        time, {.max_failures = limit, .on_failure = [&r](const failure&) { ++r.failures_told; }}));
+    static_cast<items::outcome<int>&>(r) =
+        take_until_failure(pipeline.start(time, {.max_failures = limit,
+                                                 .on_failure = [&r](const failure&) { ++r.failures_told; }}));
     return r;
 }
 
@@ -205,8 +206,8 @@ TEST_CASE("without a limit all that can be done is done, and each failure is tol
     auto run = (up_to(7) | weir::pipe(unless(is_odd), {.name = "even"}) | weir::sink())
                    .start(time, {.max_failures = unlimited, .on_failure = tell});
     CHECK(take_all(run) == ints{0, 2, 4, 6});
-    CHECK(told == std::vector<std::string>{"even 1: can't take 1", "even 3: can't take 3",
-                                           "even 5: can't take 5"});
+    CHECK(told ==
+          std::vector<std::string>{"even 1: can't take 1", "even 3: can't take 3", "even 5: can't take 5"});
     const auto stats = run.stats().stages.at(1);
     CHECK(stats.num_tasks == 7);
     CHECK(stats.num_failures == 3);

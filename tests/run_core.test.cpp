@@ -189,7 +189,8 @@ TEST_CASE("a lap longer than the run never ends, and doesn't hold the run up") {
     for (const duration lap : {duration(4s), duration(24h), duration::max()}) {
         virtual_time time;
         int laps = 0;
-        auto run = one_each(1s, 3).start(time, {.lap = lap, .on_lap = [&laps](const pipeline_stats&) { ++laps; }});
+        auto run =
+            one_each(1s, 3).start(time, {.lap = lap, .on_lap = [&laps](const pipeline_stats&) { ++laps; }});
         CHECK(take_all(run).size() == 3);
         time.run();
         CHECK(time.now() == weir::time_point(3s));
@@ -211,10 +212,11 @@ TEST_CASE("laps go on while a stalled pipeline does nothing else") {
 TEST_CASE("an exception from on_lap ends the run behind what was finished by then") {
     virtual_time time;
     int laps = 0;
-    auto run = one_each(100ms, 100)
-                   .start(time, {.max_failures = weir::unlimited, .lap = 1s, .on_lap = [&](const pipeline_stats&) {
-                                     if (++laps == 2) throw std::runtime_error("the disk is full");
-                                 }});
+    auto run =
+        one_each(100ms, 100)
+            .start(time, {.max_failures = weir::unlimited, .lap = 1s, .on_lap = [&](const pipeline_stats&) {
+                              if (++laps == 2) throw std::runtime_error("the disk is full");
+                          }});
     const auto end = take_until_failure(run);
     CHECK(end.taken.size() == 19);
     REQUIRE(end.failed);
@@ -225,10 +227,10 @@ TEST_CASE("an exception from on_lap ends the run behind what was finished by the
 
     // Nobody consumes meanwhile: what lies in the last queue is still delivered.
     laps = 0;
-    auto idle = one_each(100ms, 100)
-                    .start(time, {.lap = 1s, .on_lap = [&](const pipeline_stats&) {
-                                      if (++laps == 2) throw std::runtime_error("the disk is full");
-                                  }});
+    auto idle = one_each(100ms, 100).start(time, {.lap = 1s, .on_lap = [&](const pipeline_stats&) {
+                                                      if (++laps == 2)
+                                                          throw std::runtime_error("the disk is full");
+                                                  }});
     time.run_until(time.now() + 10s);
     const auto rest = take_until_failure(idle);
     CHECK(rest.taken.size() >= 3);
@@ -239,7 +241,8 @@ TEST_CASE("an exception from on_lap ends the run behind what was finished by the
 TEST_CASE("a run that is stopped between two laps gives no more of them") {
     virtual_time time;
     int laps = 0;
-    auto run = one_each(100ms, 100).start(time, {.lap = 1s, .on_lap = [&laps](const pipeline_stats&) { ++laps; }});
+    auto run =
+        one_each(100ms, 100).start(time, {.lap = 1s, .on_lap = [&laps](const pipeline_stats&) { ++laps; }});
     for (int i = 0; i < 15; ++i) CHECK(run.get() == i);
     run.stop();
     time.run_until(time.now() + 10s);

@@ -97,8 +97,7 @@ TEST_CASE("a run loop that sleeps is woken by what others post, and by its timer
 
 TEST_CASE("a run loop serves its timers in the order of their deadlines, never too early") {
     struct body {
-        static task<> sleep(run_loop& loop, weir::duration d, std::vector<int>& log, int name,
-                            int& early) {
+        static task<> sleep(run_loop& loop, weir::duration d, std::vector<int>& log, int name, int& early) {
             const weir::time_point due = loop.now() + d;
             co_await weir::sleep_for(d);
             if (loop.now() < due) ++early;
@@ -169,8 +168,7 @@ TEST_CASE("a thread that blocks on a channel of somebody's run loop doesn't run 
             c->close();
         });
         int elsewhere = 0;
-        CHECK(weir::sync_wait(loop, body::sum(*c, std::this_thread::get_id(), elsewhere)) ==
-              500'500);
+        CHECK(weir::sync_wait(loop, body::sum(*c, std::this_thread::get_id(), elsewhere)) == 500'500);
         other.join();
         CHECK(elsewhere == 0);
         CHECK(c->stats().num_get == 1'000);

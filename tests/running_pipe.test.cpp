@@ -109,7 +109,8 @@ class random_graph {
             wrong_.check(s.elapsed == lap, "lap", "as long as it should be");
             check(s, false);
         };
-        const auto from = weir::source_options{.name = "src", .capacity = static_cast<std::size_t>(pick(1, 3))};
+        const auto from =
+            weir::source_options{.name = "src", .capacity = static_cast<std::size_t>(pick(1, 3))};
         if (in_epochs_) {
             const auto make = [this](std::uint64_t e) { return of_epoch(e); };
             const auto pipeline =
@@ -118,7 +119,8 @@ class random_graph {
             consume_epochs(run);
             finish(run);
         } else {
-            const auto pipeline = weir::source([this] { return of_epoch(0); }, from) | stages_ | weir::sink(sink_);
+            const auto pipeline =
+                weir::source([this] { return of_epoch(0); }, from) | stages_ | weir::sink(sink_);
             auto run = pipeline.start(time_, std::move(o));
             consume(run);
             finish(run);
@@ -156,29 +158,32 @@ class random_graph {
                 stages_.add(weir::pipe([](cell c) { return cell(c.number * 3 + 1); }, o));
                 break;
             case 1:
-                stages_.add(weir::pipe([w](cell c, const weir::invocation&) -> task<cell> {
-                    co_await weir::sleep_for(w.of(c.number));
-                    co_return cell(c.number * 3 + 1);
-                },
-                                       o));
+                stages_.add(weir::pipe(
+                    [w](cell c, const weir::invocation&) -> task<cell> {
+                        co_await weir::sleep_for(w.of(c.number));
+                        co_return cell(c.number * 3 + 1);
+                    },
+                    o));
                 break;
             case 2:
                 f = [odd](value n) { return n % odd == 0 ? values{} : values{n}; };
-                stages_.add(weir::pipe([w, odd](cell c) -> task<std::optional<cell>> {
-                    co_await weir::sleep_for(w.of(c.number));
-                    if (c.number % odd == 0) co_return std::nullopt;
-                    co_return c;
-                },
-                                       o));
+                stages_.add(weir::pipe(
+                    [w, odd](cell c) -> task<std::optional<cell>> {
+                        co_await weir::sleep_for(w.of(c.number));
+                        if (c.number % odd == 0) co_return std::nullopt;
+                        co_return c;
+                    },
+                    o));
                 break;
             case 3:
                 f = [odd](value n) { return n % odd == 0 ? values{} : values{n}; };
-                stages_.add(weir::pipe([w, odd](cell c) -> task<cell> {
-                    co_await weir::sleep_for(w.of(c.number));
-                    if (c.number % odd == 0) throw std::runtime_error("tolerated");
-                    co_return c;
-                },
-                                       o));
+                stages_.add(weir::pipe(
+                    [w, odd](cell c) -> task<cell> {
+                        co_await weir::sleep_for(w.of(c.number));
+                        if (c.number % odd == 0) throw std::runtime_error("tolerated");
+                        co_return c;
+                    },
+                    o));
                 break;
             case 4:
                 waits = false;
@@ -194,33 +199,35 @@ class random_graph {
                 o.output_order = weir::output_order::completion;
                 o.time_limit = 0ns;
                 f = [](value n) { return n % 4 == 0 ? values{} : values{n, n + 7}; };
-                stages_.add(weir::pipe([](cell c) -> weir::generator<cell> {
-                    if (c.number % 4 != 0) {
-                        co_yield cell(c.number);
-                        co_yield cell(c.number + 7);
-                    }
-                },
-                                       o));
+                stages_.add(weir::pipe(
+                    [](cell c) -> weir::generator<cell> {
+                        if (c.number % 4 != 0) {
+                            co_yield cell(c.number);
+                            co_yield cell(c.number + 7);
+                        }
+                    },
+                    o));
                 break;
             case 6:
                 o.output_order = weir::output_order::completion;
                 o.time_limit = 0ns;
                 f = [](value n) { return values{n, n + 7}; };
-                stages_.add(weir::pipe([w](cell c) -> weir::async_generator<cell> {
-                    co_yield cell(c.number);
-                    co_await weir::sleep_for(w.of(c.number));
-                    co_yield cell(c.number + 7);
-                },
-                                       o));
+                stages_.add(weir::pipe(
+                    [w](cell c) -> weir::async_generator<cell> {
+                        co_yield cell(c.number);
+                        co_await weir::sleep_for(w.of(c.number));
+                        co_yield cell(c.number + 7);
+                    },
+                    o));
                 break;
             case 7:
                 stages_.add(weir::pipe(weir::per_slot([w] {
-                    return [w, own = value{3}](cell c) mutable -> task<cell> {
-                        const value three = own;
-                        co_await weir::sleep_for(w.of(c.number));
-                        co_return cell(c.number * three + 1);
-                    };
-                }),
+                                           return [w, own = value{3}](cell c) mutable -> task<cell> {
+                                               const value three = own;
+                                               co_await weir::sleep_for(w.of(c.number));
+                                               co_return cell(c.number * three + 1);
+                                           };
+                                       }),
                                        o));
                 break;
             default:
@@ -233,23 +240,25 @@ class random_graph {
 
     // Into batches, by number, weight or time, work on those, and apart again.
     void add_batches(const std::string& name, weir::stage_options o) {
-        weir::aggregate_options a{.name = name + " batch", .max_delay = duration(pick(0, 1) * pick(1, 40)),
+        weir::aggregate_options a{.name = name + " batch",
+                                  .max_delay = duration(pick(0, 1) * pick(1, 40)),
                                   .capacity = o.capacity};
         const auto size = static_cast<std::size_t>(pick(1, 5));
         if (pick(0, 1) == 0) {
             stages_.add(weir::aggregate<cell>(size, a));
         } else {
-            stages_.add(weir::aggregate_by_weight<cell>(
-                size * 3, [](const cell& c) { return c.number % 5; }, a));
+            stages_.add(
+                weir::aggregate_by_weight<cell>(size * 3, [](const cell& c) { return c.number % 5; }, a));
         }
         works_.emplace_back();
         workload w{random_(), 50};
         // By the weight of a whole batch, as it depends on the schedule what is in it.
-        stages_.add(weir::pipe([w](cell c) -> task<cell> {
-            co_await weir::sleep_for(w.of(c.parts.front().number));
-            co_return c;
-        },
-                               o));
+        stages_.add(weir::pipe(
+            [w](cell c) -> task<cell> {
+                co_await weir::sleep_for(w.of(c.parts.front().number));
+                co_return c;
+            },
+            o));
         book(o, w.sum);
         stages_.add(weir::disaggregate({.name = name + " apart", .capacity = o.capacity}));
         works_.emplace_back();
@@ -266,7 +275,8 @@ class random_graph {
     void change(Run& run) {
         if (!changes_) return;
         if (!resizable_.empty() && pick(0, 2) == 0) {
-            const auto& name = resizable_[static_cast<std::size_t>(pick(0, static_cast<int>(resizable_.size()) - 1))];
+            const auto& name =
+                resizable_[static_cast<std::size_t>(pick(0, static_cast<int>(resizable_.size()) - 1))];
             run.set_concurrency(name, static_cast<std::size_t>(pick(1, 5)));
             run.set_capacity(name, static_cast<std::size_t>(pick(1, 5)));
         }
@@ -321,7 +331,8 @@ class random_graph {
             wrong_.check(stage.busy == (works_[i] ? **works_[i] : 0ns), stage.name,
                          "busy is what it was given to do");
         }
-        for (const auto& q : s.channels) wrong_.check(q.size == 0 && q.num_put == q.num_get, q.name, "is empty");
+        for (const auto& q : s.channels)
+            wrong_.check(q.size == 0 && q.num_put == q.num_get, q.name, "is empty");
         const auto end = time_.now();
         time_.run();
         wrong_.check(time_.now() == end, "time", "nothing is left behind");
@@ -351,7 +362,8 @@ class random_graph {
         for (const auto& q : s.channels) {
             wrong_.check(q.elapsed == s.elapsed, q.name, "its time is the run's");
             wrong_.check(0ns <= q.empty && q.empty <= q.elapsed, q.name, "0 <= empty <= elapsed");
-            wrong_.check(q.put_blocked <= q.put_wait && q.get_blocked <= q.get_wait, q.name, "blocked <= wait");
+            wrong_.check(q.put_blocked <= q.put_wait && q.get_blocked <= q.get_wait, q.name,
+                         "blocked <= wait");
             wrong_.check(q.put_blocked + q.empty <= q.elapsed, q.name, "no put waits while it is empty");
             wrong_.check(q.get_blocked <= q.empty, q.name, "no get waits unless it is empty");
             if (!total) continue;

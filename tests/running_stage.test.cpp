@@ -78,8 +78,7 @@ void check_each(const pipeline_stats& s, complaints& wrong) {
                     "0 <= put_blocked <= put_wait");
         wrong.check(0ns <= q.get_blocked && q.get_blocked <= q.get_wait, q.name,
                     "0 <= get_blocked <= get_wait");
-        wrong.check(q.put_blocked <= q.elapsed && q.get_blocked <= q.elapsed, q.name,
-                    "blocked <= elapsed");
+        wrong.check(q.put_blocked <= q.elapsed && q.get_blocked <= q.elapsed, q.name, "blocked <= elapsed");
         wrong.check(q.put_blocked + q.empty <= q.elapsed, q.name, "nobody waits to put while it is empty");
         wrong.check(q.get_blocked <= q.empty, q.name, "nobody waits to get unless it is empty");
         wrong.check(q.readiness() >= 0 && q.readiness() <= 1, q.name, "readiness is a share");
@@ -185,9 +184,9 @@ class random_pipeline {
             check_together(lap, wrong);
             check_total(run->stats(), wrong);
         };
-        run.emplace(start<Policy>(time, {.max_failures = weir::unlimited,
-                                 .lap = each_lap ? lap_ : 0ns,
-                                 .on_lap = on_lap}));
+        run.emplace(
+            start<Policy>(time,
+                          {.max_failures = weir::unlimited, .lap = each_lap ? lap_ : 0ns, .on_lap = on_lap}));
         weir::sync_wait(time, consume(*run));
         end = run->stats();
         check_each(end, wrong);
@@ -347,9 +346,10 @@ pipeline_stats without_quantiles(pipeline_stats s, bool is_lap) {
 }
 
 bool knows_quantiles(const pipeline_stats& s) {
-    return std::ranges::any_of(s.stages, [](const stage_stats& stage) {
-               return !stage.task_times.empty() && stage.task_times.has_quantiles();
-           }) ||
+    return std::ranges::any_of(s.stages,
+                               [](const stage_stats& stage) {
+                                   return !stage.task_times.empty() && stage.task_times.has_quantiles();
+                               }) ||
            std::ranges::any_of(s.channels, [](const channel_stats& q) {
                return (!q.put_waits.empty() && q.put_waits.has_quantiles()) ||
                       (!q.get_waits.empty() && q.get_waits.has_quantiles());
@@ -413,9 +413,10 @@ TEST_CASE("a stall over many laps is seen in each of them: readiness 0, and a wh
         co_await weir::sleep_for(n == 4 ? 10 * lap : lap / 2);
         co_return n;
     };
-    auto run = (weir::source(std::views::iota(0, 8)) | weir::pipe(stalls, {.name = "stalls"}) |
-                weir::pipe([](int n) { return n; }, {.name = "fast", .concurrency = 2}) | weir::sink())
-                   .start(time, {.lap = lap, .on_lap = [&laps](const pipeline_stats& s) { laps.push_back(s); }});
+    auto run =
+        (weir::source(std::views::iota(0, 8)) | weir::pipe(stalls, {.name = "stalls"}) |
+         weir::pipe([](int n) { return n; }, {.name = "fast", .concurrency = 2}) | weir::sink())
+            .start(time, {.lap = lap, .on_lap = [&laps](const pipeline_stats& s) { laps.push_back(s); }});
     CHECK(items::take_all(run).size() == 8);
     REQUIRE(laps.size() == 13);
     // From 2 ms to 12 ms.
@@ -449,9 +450,10 @@ TEST_CASE("a consumer that is away for many laps holds every stage back in each 
     static constexpr duration lap = 1ms;
     virtual_time time;
     std::vector<pipeline_stats> laps;
-    auto run = (weir::source(std::views::iota(0)) | weir::pipe([](int n) { return n; }, {.concurrency = 3}) |
-                weir::sink(1))
-                   .start(time, {.lap = lap, .on_lap = [&laps](const pipeline_stats& s) { laps.push_back(s); }});
+    auto run =
+        (weir::source(std::views::iota(0)) | weir::pipe([](int n) { return n; }, {.concurrency = 3}) |
+         weir::sink(1))
+            .start(time, {.lap = lap, .on_lap = [&laps](const pipeline_stats& s) { laps.push_back(s); }});
     time.run_until(weir::time_point(5 * lap + 1ns));
     REQUIRE(laps.size() == 5);
     for (const pipeline_stats& s : laps) {

@@ -50,8 +50,8 @@ TEST_CASE("a sampler gives each index once an epoch, and tells where an epoch en
         const auto draws = epoch_of(s);
         bool good = draws.size() == 100;
         for (u64 i = 0; i < draws.size(); ++i) {
-            good = good && draws[i].position == epoch * 100 + i && draws[i].epoch == epoch &&
-                   !draws[i].padded;
+            good =
+                good && draws[i].position == epoch * 100 + i && draws[i].epoch == epoch && !draws[i].padded;
         }
         CHECK(good);
         orders.push_back(indices(draws));

@@ -63,8 +63,7 @@ TEST_CASE("each launcher's variables are understood") {
     CHECK(shard::from_environment(environment({})) == shard(0, 1));
     CHECK(shard::from_environment(environment({{"RANK", "5"}, {"WORLD_SIZE", "8"}})) == shard(5, 8));
     CHECK(shard::from_environment(
-              environment({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}})) ==
-          shard(0, 2));
+              environment({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}})) == shard(0, 2));
     CHECK(shard::from_environment(environment({{"PMI_RANK", "2"}, {"PMI_SIZE", "3"}})) == shard(2, 3));
     CHECK(shard::from_environment(environment({{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "4"}})) ==
           shard(1, 4));

@@ -155,9 +155,10 @@ TEST_CASE("what a shuffle holds when the run is destroyed is destroyed with it, 
     items::ledger book(100);
     {
         virtual_time time;
-        auto run = (weir::source(std::views::iota(0, 100)) |
-                    weir::pipe([&book](int) { return items::counted(book); }) | weir::shuffle(20) | weir::sink())
-                       .start(time);
+        auto run =
+            (weir::source(std::views::iota(0, 100)) |
+             weir::pipe([&book](int) { return items::counted(book); }) | weir::shuffle(20) | weir::sink())
+                .start(time);
         for (int n = 0; n < 10; ++n) CHECK(run.get().has_value());
         CHECK(book.alive() > 20);
     }
@@ -167,8 +168,9 @@ TEST_CASE("what a shuffle holds when the run is destroyed is destroyed with it, 
 
 TEST_CASE("a shuffle loses no item of a checkpoint") {
     virtual_time time;
-    auto run = (weir::source(weir::draws(weir::sampler({.size = 50}), 2)) | weir::shuffle(10, 4) | weir::sink())
-                   .start(time);
+    auto run =
+        (weir::source(weir::draws(weir::sampler({.size = 50}), 2)) | weir::shuffle(10, 4) | weir::sink())
+            .start(time);
     std::vector<std::uint64_t> taken;
     for (int i = 0; i < 70; ++i) taken.push_back(run.get()->position);
     const auto saved = run.checkpoint();

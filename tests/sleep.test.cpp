@@ -38,8 +38,7 @@ task<> note_after(weir::duration d, std::vector<int>& log, int name) {
     log.push_back(name);
 }
 
-task<> note_at(weir::time_point t, weir::timer_order order, int yields, std::vector<int>& log,
-               int name) {
+task<> note_at(weir::time_point t, weir::timer_order order, int yields, std::vector<int>& log, int name) {
     co_await sleep_until(t, {}, order);
     for (int i = 0; i < yields; ++i) co_await weir::yield();
     log.push_back(name);
@@ -100,8 +99,7 @@ TEST_CASE("a sleep ends when its time has passed, neither before nor later") {
     CHECK(time.now() == t0 + 10s + 1ns);
 }
 
-TEST_CASE(
-    "sleeps wake in the order of their deadlines, and of their beginning where those are equal") {
+TEST_CASE("sleeps wake in the order of their deadlines, and of their beginning where those are equal") {
     virtual_time time;
     std::vector<int> log;
     sync_wait(time, when_all(note_after(2s, log, 3), note_after(1s, log, 1), note_after(2s, log, 4),
@@ -133,23 +131,20 @@ TEST_CASE("a sleep of nothing, or of less, goes once around the queue and takes 
     CHECK(time.now() == t0);
 }
 
-TEST_CASE(
-    "what sleeps before all at an instant comes to rest before anything else of that instant") {
+TEST_CASE("what sleeps before all at an instant comes to rest before anything else of that instant") {
     virtual_time time;
     std::vector<int> log;
     const weir::time_point t = t0 + 5s;
     using order = weir::timer_order;
-    sync_wait(
-        time,
-        when_all(note_at(t, order::normal, 0, log, 3), note_at(t, order::before_all, 0, log, 1),
-                 note_at(t, order::normal, 0, log, 4), note_at(t, order::before_all, 5, log, 2),
-                 note_at(t - 1ns, order::normal, 0, log, 0)));
+    sync_wait(time, when_all(note_at(t, order::normal, 0, log, 3), note_at(t, order::before_all, 0, log, 1),
+                             note_at(t, order::normal, 0, log, 4), note_at(t, order::before_all, 5, log, 2),
+                             note_at(t - 1ns, order::normal, 0, log, 0)));
     CHECK(log == std::vector<int>{0, 1, 2, 3, 4});
     // At an instant that has come already it waits for what is ready, and no longer.
     log.clear();
-    sync_wait(time, when_all(note_at(t, order::before_all, 0, log, 2),
-                             note_at(t + 1ns, order::normal, 0, log, 3),
-                             note_at(t, order::normal, 2, log, 1)));
+    sync_wait(time,
+              when_all(note_at(t, order::before_all, 0, log, 2), note_at(t + 1ns, order::normal, 0, log, 3),
+                       note_at(t, order::normal, 2, log, 1)));
     CHECK(log == std::vector<int>{1, 2, 3});
 }
 
@@ -193,8 +188,7 @@ TEST_CASE("one stop ends many sleeps") {
     virtual_time time(5);
     weir::stop_source source;
     std::vector<task<bool>> sleeps;
-    for (int i = 1; i <= 100; ++i)
-        sleeps.push_back(sleep(weir::duration(1s) * i, source.get_token()));
+    for (int i = 1; i <= 100; ++i) sleeps.push_back(sleep(weir::duration(1s) * i, source.get_token()));
     struct body {
         static task<std::vector<bool>> run(std::vector<task<bool>> tasks, weir::stop_source& s) {
             std::vector<task<bool>> all = std::move(tasks);
@@ -223,9 +217,8 @@ TEST_CASE("a sleep knows when it ended: at its deadline, when it was stopped, or
     virtual_time time;
     time.run_until(t0 + 1s);
     weir::stop_source source;
-    const auto ends =
-        sync_wait(time, when_all(body::end_of(2s, {}), body::end_of(7s, source.get_token()),
-                                 body::end_of(0s, {}), request_after(4s, source)));
+    const auto ends = sync_wait(time, when_all(body::end_of(2s, {}), body::end_of(7s, source.get_token()),
+                                               body::end_of(0s, {}), request_after(4s, source)));
     CHECK(std::get<0>(ends) == 3'000'000'000);
     CHECK(std::get<1>(ends) == 5'000'000'000);
     CHECK(std::get<2>(ends) == 1'000'000'000);
@@ -235,9 +228,8 @@ TEST_CASE("a sleep that is too long for the clock is one without an end") {
     virtual_time time;
     weir::stop_source source;
     time.run_until(t0 + 1h);
-    CHECK_FALSE(
-        std::get<0>(sync_wait(time, when_all(sleep(weir::duration::max(), source.get_token()),
-                                             request_after(1h, source)))));
+    CHECK_FALSE(std::get<0>(sync_wait(time, when_all(sleep(weir::duration::max(), source.get_token()),
+                                                     request_after(1h, source)))));
     CHECK(time.now() == t0 + 2h);
 }
 
@@ -254,7 +246,9 @@ TEST_CASE("a sleeping coroutine that is destroyed takes its timer with it") {
         third.start(time);
         time.run_until(t0 + 1ns);
         CHECK(done == 0);
-        { const sleeper gone = std::move(second); }
+        {
+            const sleeper gone = std::move(second);
+        }
         source.request_stop();  // asks nobody
         time.run_until(t0 + 2s);
         CHECK(done == 1);
@@ -309,10 +303,9 @@ TEST_CASE("a coroutine that no executor runs can't sleep, and is told what to do
     };
     std::string message;
     foreign::try_to_sleep(message);
-    CHECK(
-        message ==
-        "weir: sleep has to suspend a coroutine that no executor runs; start it with sync_wait or "
-        "when_all, or co_await schedule(executor) first");
+    CHECK(message ==
+          "weir: sleep has to suspend a coroutine that no executor runs; start it with sync_wait or "
+          "when_all, or co_await schedule(executor) first");
     // One of another library sleeps where it is run.
     virtual_time time;
     foreign::sleep_there(time, done);

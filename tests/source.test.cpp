@@ -320,8 +320,7 @@ TEST_CASE("an exception in a source fails the run after all items before it") {
 
 TEST_CASE("what a source gave before its exception passes all stages") {
     virtual_time time;
-    const auto pipeline = weir::source(failing_countdown(6)) |
-                          weir::pipe([](int n) { return 10 * n; }) |
+    const auto pipeline = weir::source(failing_countdown(6)) | weir::pipe([](int n) { return 10 * n; }) |
                           weir::aggregate(4) | weir::sink();
     const auto end = take_until_failure(pipeline.start(time));
     CHECK(end.taken == std::vector<ints>{{50, 40, 30, 20}, {10, 0}});

@@ -92,7 +92,8 @@ TEST_CASE("each element's result takes its place, or those of a branch come toge
           lists{{0, 4, 101, 103}, {8, 12, 105, 107}});
     CHECK(take_all((in_batches(8, 4) | parts(split_order::elements) | weir::sink()).start(time)) ==
           lists{{0, 101, 4, 103}, {8, 105, 12, 107}});
-    CHECK(take_all((in_batches(8, 4) | split(parity, branch("even", times_2()), branch("odd", plus_100())) | weir::sink())
+    CHECK(take_all((in_batches(8, 4) | split(parity, branch("even", times_2()), branch("odd", plus_100())) |
+                    weir::sink())
                        .start(time)) == lists{{0, 101, 4, 103}, {8, 105, 12, 107}});
 }
 
@@ -105,10 +106,10 @@ TEST_CASE("a branch is given an empty part where it gets nothing, and a batch ma
     });
     for (const split_order order : {split_order::elements, split_order::branches}) {
         sizes.clear();
-        const auto all = take_all((weir::source(lists{{0, 2}, {}, {1, 3}, {4}}) |
-                                   split(parity, {.order = order}, branch("even", times_2()), branch("odd", look)) |
-                                   weir::sink())
-                                      .start(time));
+        const auto all = take_all(
+            (weir::source(lists{{0, 2}, {}, {1, 3}, {4}}) |
+             split(parity, {.order = order}, branch("even", times_2()), branch("odd", look)) | weir::sink())
+                .start(time));
         CHECK(all == lists{{0, 4}, {1, 3}, {8}});
         CHECK(sizes == std::vector<std::size_t>{0, 0, 2, 0});
     }
@@ -117,12 +118,15 @@ TEST_CASE("a branch is given an empty part where it gets nothing, and a batch ma
 TEST_CASE("branches are found by name, may have no stages, and may be alone") {
     virtual_time time;
     CHECK(take_all((in_batches(4, 4) |
-                    split([](int n) { return n < 2 ? "low" : "high"; }, branch("high", plus_100()), branch("low")) |
+                    split([](int n) { return n < 2 ? "low" : "high"; }, branch("high", plus_100()),
+                          branch("low")) |
                     weir::sink())
                        .start(time)) == lists{{0, 1, 102, 103}});
-    CHECK(take_all((in_batches(5, 2) | split([](int) { return false; }, branch("all", times_2())) | weir::sink())
-                       .start(time)) == lists{{0, 2}, {4, 6}, {8}});
-    CHECK(take_all((in_batches(0, 2) | split(parity, branch("a"), branch("b")) | weir::sink()).start(time)).empty());
+    CHECK(take_all(
+              (in_batches(5, 2) | split([](int) { return false; }, branch("all", times_2())) | weir::sink())
+                  .start(time)) == lists{{0, 2}, {4, 6}, {8}});
+    CHECK(take_all((in_batches(0, 2) | split(parity, branch("a"), branch("b")) | weir::sink()).start(time))
+              .empty());
     CHECK_THROWS_AS(split(parity, branch("a"), branch("a")), std::invalid_argument);
 }
 
@@ -137,7 +141,8 @@ TEST_CASE("by branches, a branch may drop elements, or parts, and what is left o
         if (part.empty()) return std::nullopt;
         return part;
     });
-    const auto parts = split(parity, {.order = split_order::branches}, branch("even", no_fours), branch("odd", few));
+    const auto parts =
+        split(parity, {.order = split_order::branches}, branch("even", no_fours), branch("odd", few));
     CHECK(take_all((weir::source(lists{{0, 1, 2, 3, 4, 5, 6}, {0, 4}, {1}, {}, {2}}) | parts | weir::sink())
                        .start(time)) == lists{{2, 6, 1, 3, 5}, {1}, {2}});
 }
@@ -153,8 +158,8 @@ TEST_CASE("by elements, a branch that gives more or fewer than it was given fail
     });
     virtual_time time;
     const auto pipeline = [&](weir::split_options o) {
-        return in_batches(9, 3) | split(parity, std::move(o), branch("even", drops_4), branch("odd", doubles_1)) |
-               weir::sink();
+        return in_batches(9, 3) |
+               split(parity, std::move(o), branch("even", drops_4), branch("odd", doubles_1)) | weir::sink();
     };
     std::vector<std::string> why;
     std::vector<std::uint64_t> which;
@@ -166,8 +171,9 @@ TEST_CASE("by elements, a branch that gives more or fewer than it was given fail
     };
     CHECK(take_all(pipeline({.max_failures = 2}).start(time, {.on_failure = note})) == lists{{6, 7, 8}});
     REQUIRE(why.size() == 2);
-    CHECK(why.at(0) == "weir: branch 1 of a split was given 1 elements of a batch and gave 2; with .order = "
-                       "weir::split_order::branches that is allowed");
+    CHECK(why.at(0) ==
+          "weir: branch 1 of a split was given 1 elements of a batch and gave 2; with .order = "
+          "weir::split_order::branches that is allowed");
     CHECK(contains(why.at(1), "branch 0 of a split was given 1 elements of a batch and gave 0"));
     CHECK(which == std::vector<std::uint64_t>{0, 1});
     CHECK(stage == "split_join");
@@ -179,19 +185,24 @@ TEST_CASE("by elements, a branch that gives more or fewer than it was given fail
 
 TEST_CASE("a part that fails in its branch leaves the others, or fails the batch") {
     virtual_time time;
-    const auto no_3 = weir::pipe([](ints part) {
-        if (std::ranges::find(part, 3) != part.end()) throw std::runtime_error("three");
-        return part;
-    }, {.name = "no_3", .max_failures = weir::unlimited});
-    CHECK(take_all((in_batches(8, 4) | split(parity, {.order = split_order::branches}, branch("even"), branch("odd", no_3)) |
+    const auto no_3 = weir::pipe(
+        [](ints part) {
+            if (std::ranges::find(part, 3) != part.end()) throw std::runtime_error("three");
+            return part;
+        },
+        {.name = "no_3", .max_failures = weir::unlimited});
+    CHECK(take_all((in_batches(8, 4) |
+                    split(parity, {.order = split_order::branches}, branch("even"), branch("odd", no_3)) |
                     weir::sink())
                        .start(time)) == lists{{0, 2}, {4, 6, 5, 7}});
     CHECK(take_all((in_batches(8, 4) |
-                    split(parity, {.max_failures = weir::unlimited}, branch("even"), branch("odd", no_3)) | weir::sink())
+                    split(parity, {.max_failures = weir::unlimited}, branch("even"), branch("odd", no_3)) |
+                    weir::sink())
                        .start(time)) == lists{{4, 5, 6, 7}});
     // All parts of a batch failed.
     CHECK(take_all((in_batches(4, 2) |
-                    split([](int) { return 0; }, {.order = split_order::branches}, branch("odd", no_3)) | weir::sink())
+                    split([](int) { return 0; }, {.order = split_order::branches}, branch("odd", no_3)) |
+                    weir::sink())
                        .start(time)) == lists{{0, 1}});
 }
 
@@ -221,12 +232,14 @@ TEST_CASE("parts are batched anew inside of a branch, and never mix with those o
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         virtual_time shuffled(seed);
         const auto regroup = weir::disaggregate() | weir::aggregate(2);
-        CHECK(take_all((in_batches(20, 10) | split(parity, branch("even", regroup | slowly()), branch("odd", slowly())) |
+        CHECK(take_all((in_batches(20, 10) |
+                        split(parity, branch("even", regroup | slowly()), branch("odd", slowly())) |
                         weir::sink())
                            .start(shuffled)) ==
               lists{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {10, 11, 12, 13, 14, 15, 16, 17, 18, 19}});
         // By items: no part is left whole, and empty ones vanish on the way.
-        const auto single = weir::disaggregate() | weir::pipe([](int n) { return n + 1; }) | weir::aggregate(3);
+        const auto single =
+            weir::disaggregate() | weir::pipe([](int n) { return n + 1; }) | weir::aggregate(3);
         CHECK(take_all((weir::source(lists{{1}, {0, 1, 2}, {}, {4, 6, 8, 10}}) |
                         split(parity, branch("even", single), branch("odd")) | weir::sink())
                            .start(shuffled)) == lists{{1}, {1, 1, 3}, {5, 7, 9, 11}});
@@ -237,13 +250,12 @@ TEST_CASE("batches leave in their order, whatever the slots inside of the branch
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         virtual_time time(seed);
         for (const split_order order : {split_order::elements, split_order::branches}) {
-            const auto all = take_all((in_batches(60, 3) |
-                                       split([](int n) { return n % 3; }, {.order = order},
-                                             branch("a", slowly({.concurrency = 4})),
-                                             branch("b", slowly({.concurrency = 2}) | slowly({.concurrency = 3})),
-                                             branch("c")) |
-                                       weir::sink())
-                                          .start(time));
+            const auto all = take_all(
+                (in_batches(60, 3) |
+                 split([](int n) { return n % 3; }, {.order = order}, branch("a", slowly({.concurrency = 4})),
+                       branch("b", slowly({.concurrency = 2}) | slowly({.concurrency = 3})), branch("c")) |
+                 weir::sink())
+                    .start(time));
             REQUIRE(all.size() == 20);
             for (int i = 0; i < 20; ++i) {
                 CHECK(all.at(static_cast<std::size_t>(i)) == ints{3 * i, 3 * i + 1, 3 * i + 2});
@@ -259,14 +271,14 @@ TEST_CASE("the ends of epochs keep their places between batches") {
             const int first = 10 * static_cast<int>(e);
             return std::views::iota(first, first + (e == 1 ? 0 : 5));
         };
-        const auto pipeline = weir::source(weir::epochs(epoch, 4)) | weir::aggregate(2) |
-                              split(parity, branch("even", slowly({.concurrency = 3})), branch("odd", plus_100())) |
-                              weir::sink();
-        const std::vector<std::pair<std::size_t, lists>> expected = {
-            {0, {{0, 101}, {2, 103}, {4}}},
-            {1, {}},
-            {2, {{20, 121}, {22, 123}, {24}}},
-            {3, {{30, 131}, {32, 133}, {34}}}};
+        const auto pipeline =
+            weir::source(weir::epochs(epoch, 4)) | weir::aggregate(2) |
+            split(parity, branch("even", slowly({.concurrency = 3})), branch("odd", plus_100())) |
+            weir::sink();
+        const std::vector<std::pair<std::size_t, lists>> expected = {{0, {{0, 101}, {2, 103}, {4}}},
+                                                                     {1, {}},
+                                                                     {2, {{20, 121}, {22, 123}, {24}}},
+                                                                     {3, {{30, 131}, {32, 133}, {34}}}};
         CHECK(by_epoch(pipeline.start(time)) == expected);
     }
 }
@@ -284,14 +296,15 @@ TEST_CASE("batches that vanish don't keep an epoch, or a checkpoint, from ending
         return part;
     });
     const auto is_done = [&](const auto& parts) {
-        auto run = (weir::source(weir::draws(weir::sampler({.size = 10, .shuffle = false}), 1)) | weir::aggregate(1) |
-                    parts | weir::sink())
+        auto run = (weir::source(weir::draws(weir::sampler({.size = 10, .shuffle = false}), 1)) |
+                    weir::aggregate(1) | parts | weir::sink())
                        .start(time, {.max_failures = weir::unlimited});
         CHECK(take_all(run).size() == 5);
-        auto rest = (weir::source(weir::draws(
-                         weir::sampler({.size = 10, .shuffle = false, .resume = run.checkpoint()}), 1)) |
-                     weir::sink())
-                        .start(time);
+        auto rest =
+            (weir::source(
+                 weir::draws(weir::sampler({.size = 10, .shuffle = false, .resume = run.checkpoint()}), 1)) |
+             weir::sink())
+                .start(time);
         return take_all(rest).empty();
     };
     CHECK(is_done(split(choose, {.order = split_order::branches}, branch("even"), branch("odd", drop))));
@@ -313,33 +326,40 @@ TEST_CASE("a hook that throws behind the choice fails its batch, and no other") 
         }
     };
     virtual_time time;
-    CHECK(take_all((in_batches(9, 3) | split(parity, branch("even", times_2()), branch("odd", plus_100())) | weir::sink())
+    CHECK(take_all((in_batches(9, 3) | split(parity, branch("even", times_2()), branch("odd", plus_100())) |
+                    weir::sink())
                        .start(time, {.max_failures = 1, .hooks = {std::make_shared<fails_second>()}})) ==
           lists{{0, 101, 4}, {12, 107, 16}});
 }
 
 TEST_CASE("splits stand in branches of splits and routes") {
     virtual_time time;
-    const auto inner = split([](int n) { return n % 4 == 0; }, branch("two", plus_100()), branch("four", times_2()));
+    const auto inner =
+        split([](int n) { return n % 4 == 0; }, branch("two", plus_100()), branch("four", times_2()));
     CHECK(take_all((in_batches(10, 5) | split(parity, branch("even", inner), branch("odd")) | weir::sink())
                        .start(time)) == lists{{0, 1, 102, 3, 8}, {5, 106, 7, 16, 9}});
-    auto all = take_all((in_batches(6, 2) |
-                         weir::route([](const ints& b) { return b.front() == 2; }, branch("split", inner), branch("pass")) |
-                         weir::sink())
-                            .start(time));
+    auto all = take_all(
+        (in_batches(6, 2) |
+         weir::route([](const ints& b) { return b.front() == 2; }, branch("split", inner), branch("pass")) |
+         weir::sink())
+            .start(time));
     std::ranges::sort(all);
     CHECK(all == lists{{0, 101}, {2, 3}, {8, 105}});
     // A route inside: a part goes one way or the other.
-    const auto by_size = weir::route([](const ints& part) { return part.size() > 1; }, branch("few"), branch("many", plus_100()));
-    CHECK(take_all((in_batches(5, 3) | split(parity, branch("even", by_size), branch("odd", by_size)) | weir::sink())
+    const auto by_size = weir::route([](const ints& part) { return part.size() > 1; }, branch("few"),
+                                     branch("many", plus_100()));
+    CHECK(take_all((in_batches(5, 3) | split(parity, branch("even", by_size), branch("odd", by_size)) |
+                    weir::sink())
                        .start(time)) == lists{{100, 1, 102}, {3, 4}});
 }
 
 TEST_CASE("a failure in a branch ends the split, and delivers the batches before it") {
-    const auto fails = weir::pipe([](ints part) {
-        if (std::ranges::find(part, 7) != part.end()) throw std::runtime_error("seven");
-        return part;
-    }, {.name = "fails"});
+    const auto fails = weir::pipe(
+        [](ints part) {
+            if (std::ranges::find(part, 7) != part.end()) throw std::runtime_error("seven");
+            return part;
+        },
+        {.name = "fails"});
     const auto hour = weir::pipe([](ints part) -> task<ints> {
         co_await weir::sleep_for(1h);
         co_return part;
@@ -350,7 +370,9 @@ TEST_CASE("a failure in a branch ends the split, and delivers the batches before
             const auto chooser = [slow_first](int n) { return (n % 2 == 0) == slow_first ? 0 : 1; };
             const auto start = [&](auto a, auto b) {
                 return (weir::source(std::views::iota(0)) | weir::aggregate(2) |
-                        split(chooser, {.capacity = 1}, branch("a", std::move(a)), branch("b", std::move(b))) | weir::sink(10))
+                        split(chooser, {.capacity = 1}, branch("a", std::move(a)),
+                              branch("b", std::move(b))) |
+                        weir::sink(10))
                     .start(time);
             };
             const auto judge = [](const auto& end) {
@@ -378,9 +400,10 @@ TEST_CASE("a consumer that leaves early ends splits, on virtual time and on a po
         return all;
     });
     const auto same = weir::pipe([](boxes b) { return b; }, {.concurrency = 2});
-    const auto pipeline = weir::source(std::views::iota(0)) | made |
-                          split([](const items::counted& c) { return c.number() % 2; }, branch("a", same | same), branch("b")) |
-                          weir::sink();
+    const auto pipeline =
+        weir::source(std::views::iota(0)) | made |
+        split([](const items::counted& c) { return c.number() % 2; }, branch("a", same | same), branch("b")) |
+        weir::sink();
     {
         virtual_time time;
         auto run = pipeline.start(time);
@@ -398,7 +421,8 @@ TEST_CASE("a consumer that leaves early ends splits, on virtual time and on a po
 TEST_CASE("the figures of a split know its batches, and no marks inside of it") {
     virtual_time time;
     auto pipeline = in_batches(8, 2) |
-                    split(parity, {.name = "s"}, branch("even", slowly({.name = "slow"})), branch("odd")) | weir::sink();
+                    split(parity, {.name = "s"}, branch("even", slowly({.name = "slow"})), branch("odd")) |
+                    weir::sink();
     pipeline.options("slow").concurrency = 2;
     auto run = pipeline.start(time);
     CHECK(take_all(run).size() == 4);

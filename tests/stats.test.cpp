@@ -145,8 +145,7 @@ TEST_CASE("a lap is the difference of two snapshots") {
     }
 }
 
-TEST_CASE(
-    "a lap of a channel that is empty all the time has no data readiness and a lap of waiting") {
+TEST_CASE("a lap of a channel that is empty all the time has no data readiness and a lap of waiting") {
     // Both snapshots include the interval that is open: that is what the lap is made of.
     channel_stats before;
     before.elapsed = 10s;
@@ -179,7 +178,8 @@ TEST_CASE("a lap never holds anything negative") {
     CHECK(lap.elapsed == 0ns);
 }
 
-TEST_CASE("a lap takes stages and channels whole that were not there before, and new slots as off until then") {
+TEST_CASE(
+    "a lap takes stages and channels whole that were not there before, and new slots as off until then") {
     pipeline_stats before = pipeline_at(1);
     before.stages.pop_back();
     before.stages[0].slots.pop_back();

@@ -129,8 +129,7 @@ TEST_CASE("a callback that is gone is not called") {
     int calls = 0;
     std::vector<std::unique_ptr<callback>> all;
     for (int i = 0; i < 5; ++i) {
-        all.push_back(
-            std::make_unique<callback>(source.get_token(), [&calls, i] { calls += 1 << i; }));
+        all.push_back(std::make_unique<callback>(source.get_token(), [&calls, i] { calls += 1 << i; }));
     }
     all[0].reset();  // from the end, the middle and the beginning of the list
     all[2].reset();

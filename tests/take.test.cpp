@@ -53,14 +53,14 @@ TEST_CASE("a take gives the first items of a stream, which then ends") {
     CHECK(take(6) == ints{0, 1, 2, 3, 4});
     CHECK(take(1) == ints{0});
     CHECK(take(0).empty());
-    CHECK(take_all((weir::source(std::views::iota(0)) | weir::take(4) | weir::sink()).start(time)).size() == 4);
+    CHECK(take_all((weir::source(std::views::iota(0)) | weir::take(4) | weir::sink()).start(time)).size() ==
+          4);
 }
 
 TEST_CASE("what comes before a take ends as soon as it has its last item, whoever takes that") {
     virtual_time time;
     int asked = 0;
-    auto run =
-        (weir::source(one_a_ms(asked)) | weir::take(4, {.capacity = 1}) | weir::sink(1)).start(time);
+    auto run = (weir::source(one_a_ms(asked)) | weir::take(4, {.capacity = 1}) | weir::sink(1)).start(time);
     time.run_until(time_point(1s));
     // Three have room behind it; the fourth waits, and one more was under way.
     CHECK(asked == 5);
@@ -97,7 +97,8 @@ TEST_CASE("a take counts in a run without statistics, too") {
 TEST_CASE("a take counts through epochs, and ends within one") {
     virtual_time time;
     const auto take = [&time](std::uint64_t n) {
-        return flows::by_epoch((weir::source(weir::epochs(ints{1, 2, 3})) | weir::take(n) | weir::sink()).start(time));
+        return flows::by_epoch(
+            (weir::source(weir::epochs(ints{1, 2, 3})) | weir::take(n) | weir::sink()).start(time));
     };
     CHECK(take(5) == epoch_list{{0, {1, 2, 3}}, {1, {1, 2}}});
     CHECK(take(3) == epoch_list{{0, {1, 2, 3}}});
@@ -107,15 +108,17 @@ TEST_CASE("a take counts through epochs, and ends within one") {
 
 TEST_CASE("what a stage behind a take holds is given at its end") {
     virtual_time time;
-    CHECK(take_all((weir::source(std::views::iota(0)) | weir::take(3) | weir::aggregate(2) | weir::sink()).start(time)) ==
-          std::vector<ints>{{0, 1}, {2}});
-    CHECK(take_all((weir::source(weir::epochs(ints{1, 2, 3})) | weir::take(4) | weir::aggregate(2) | weir::sink())
-                       .start(time)) == std::vector<ints>{{1, 2}, {3}, {1}});
+    CHECK(take_all((weir::source(std::views::iota(0)) | weir::take(3) | weir::aggregate(2) | weir::sink())
+                       .start(time)) == std::vector<ints>{{0, 1}, {2}});
+    CHECK(take_all(
+              (weir::source(weir::epochs(ints{1, 2, 3})) | weir::take(4) | weir::aggregate(2) | weir::sink())
+                  .start(time)) == std::vector<ints>{{1, 2}, {3}, {1}});
 }
 
 TEST_CASE("for a checkpoint only what a take has given is taken") {
     virtual_time time;
-    auto run = (weir::source(weir::draws(weir::sampler({.size = 10}))) | weir::take(13) | weir::sink()).start(time);
+    auto run =
+        (weir::source(weir::draws(weir::sampler({.size = 10}))) | weir::take(13) | weir::sink()).start(time);
     CHECK(take_all(run).size() == 13);
     CHECK(run.checkpoint().watermark() == 13);
 }
@@ -127,7 +130,8 @@ TEST_CASE("a failure before a take has all its items comes through, a later one 
         return n;
     };
     const auto pipeline = [&](std::uint64_t n) {
-        return weir::source(std::views::iota(0)) | weir::pipe(up_to, {.capacity = 1}) | weir::take(n) | weir::sink();
+        return weir::source(std::views::iota(0)) | weir::pipe(up_to, {.capacity = 1}) | weir::take(n) |
+               weir::sink();
     };
     CHECK(take_all(pipeline(3).start(time)) == ints{0, 1, 2});
     const auto end = take_until_failure(pipeline(8).start(time));
@@ -140,14 +144,15 @@ TEST_CASE("what comes after a take's last item is destroyed once") {
     {
         virtual_time time;
         const auto make = [&book](int) { return items::counted(book); };
-        auto run = (weir::source(std::views::iota(0, 100)) | weir::pipe(make, {.capacity = 5}) | weir::take(7) |
-                    weir::sink())
+        auto run = (weir::source(std::views::iota(0, 100)) | weir::pipe(make, {.capacity = 5}) |
+                    weir::take(7) | weir::sink())
                        .start(time);
         CHECK(take_all(run).size() == 7);
         CHECK(book.alive() == 0);
         CHECK(book.born() < 20);
         auto left_early =
-            (weir::source(std::views::iota(0, 50)) | weir::pipe(make) | weir::take(7) | weir::sink()).start(time);
+            (weir::source(std::views::iota(0, 50)) | weir::pipe(make) | weir::take(7) | weir::sink())
+                .start(time);
         CHECK(left_early.get().has_value());
     }
     CHECK(book.alive() == 0);
@@ -166,20 +171,22 @@ TEST_CASE("a skip drops the first items, of all epochs together") {
     auto run = (weir::source(weir::epochs(ints{1, 2, 3}, 3)) | weir::skip(4) | weir::sink()).start(time);
     CHECK(flows::by_epoch(run) == epoch_list{{0, {}}, {1, {2, 3}}, {2, {1, 2, 3}}});
     CHECK(flows::add_up(run.stats()));
-    CHECK(take_all((weir::source(std::views::iota(0)) | weir::skip(10) | weir::take(3) | weir::sink()).start(time)) ==
-          ints{10, 11, 12});
+    CHECK(take_all((weir::source(std::views::iota(0)) | weir::skip(10) | weir::take(3) | weir::sink())
+                       .start(time)) == ints{10, 11, 12});
 }
 
 TEST_CASE("for a checkpoint what a skip drops is done with") {
     virtual_time time;
-    auto run = (weir::source(weir::draws(weir::sampler({.size = 10}), 1)) | weir::skip(4) | weir::sink()).start(time);
+    auto run = (weir::source(weir::draws(weir::sampler({.size = 10}), 1)) | weir::skip(4) | weir::sink())
+                   .start(time);
     CHECK(run.get().has_value());
     CHECK(run.checkpoint().watermark() == 5);
 }
 
 TEST_CASE("a take and a skip have names, capacities and one slot") {
     virtual_time time;
-    auto run = (weir::source({1, 2, 3}) | weir::skip(1) | weir::take(1, {.name = "one", .capacity = 9}) | weir::sink())
+    auto run = (weir::source({1, 2, 3}) | weir::skip(1) | weir::take(1, {.name = "one", .capacity = 9}) |
+                weir::sink())
                    .start(time);
     CHECK(take_all(run) == ints{2});
     const auto stats = run.stats();

@@ -139,8 +139,7 @@ TEST_CASE("a task does nothing before it is awaited, and then runs once") {
     CHECK(log == std::vector<int>{1, 2, 3});
 }
 
-TEST_CASE(
-    "a task that is destroyed before it was awaited runs nothing and destroys its arguments") {
+TEST_CASE("a task that is destroyed before it was awaited runs nothing and destroys its arguments") {
     struct body {
         static task<> run(counted, std::vector<int>& l) {
             l.push_back(1);
@@ -498,8 +497,7 @@ class owner final : public weir::detail::root_owner {
 
 }  // namespace
 
-TEST_CASE(
-    "a stage's slot is told when its function is suspended, and what that awaits is a part of it") {
+TEST_CASE("a stage's slot is told when its function is suspended, and what that awaits is a part of it") {
     struct body {
         static task<int> part(manual& ex, inline_event& e) {
             ex.advance(1);  // runs

@@ -78,7 +78,8 @@ TEST_CASE("each item goes to the side and to the next stage, in order on both wa
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
         virtual_time time(seed);
         ints seen;
-        const auto pipeline = numbers(0, 20) | tee(log_into(seen)) | weir::pipe([](int n) { return 10 * n; }) | weir::sink();
+        const auto pipeline =
+            numbers(0, 20) | tee(log_into(seen)) | weir::pipe([](int n) { return 10 * n; }) | weir::sink();
         const ints all = take_all(pipeline.start(time));
         REQUIRE(all.size() == 20);
         REQUIRE(seen.size() == 20);
@@ -105,7 +106,8 @@ TEST_CASE("the side may be several stages, and give what it likes") {
 TEST_CASE("the stream ends when the side has, so nothing on the side is lost") {
     virtual_time time;
     ints seen;
-    auto run = (numbers(0, 4) | tee(takes(1s) | takes(1s) | log_into(seen), {.capacity = 8}) | weir::sink(9)).start(time);
+    auto run = (numbers(0, 4) | tee(takes(1s) | takes(1s) | log_into(seen), {.capacity = 8}) | weir::sink(9))
+                   .start(time);
     for (int i = 0; i < 4; ++i) CHECK(run.get() == i);
     CHECK(time.now() == weir::time_point(0s));
     CHECK_FALSE(run.get().has_value());
@@ -127,8 +129,8 @@ TEST_CASE("a slow side holds back the main way, once its queues are full") {
 TEST_CASE("a failure on the side stops the run, and names its stage") {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         virtual_time time(seed);
-        const auto end =
-            take_until_failure((weir::source(std::views::iota(0)) | tee(fails_at(3)) | weir::sink()).start(time));
+        const auto end = take_until_failure(
+            (weir::source(std::views::iota(0)) | tee(fails_at(3)) | weir::sink()).start(time));
         REQUIRE(end.failed);
         CHECK(end.failed->stage() == "fails");
         CHECK(end.taken.size() >= 3);
@@ -164,7 +166,8 @@ TEST_CASE("a failure on the main way ends the side") {
     virtual_time time;
     ints seen;
     const auto end = take_until_failure(
-        (weir::source(std::views::iota(0)) | tee(takes(1ms) | log_into(seen)) | fails_at(5) | weir::sink()).start(time));
+        (weir::source(std::views::iota(0)) | tee(takes(1ms) | log_into(seen)) | fails_at(5) | weir::sink())
+            .start(time));
     REQUIRE(end.failed);
     CHECK(end.taken == ints{0, 1, 2, 3, 4});
     CHECK(seen.size() < 12);
@@ -175,8 +178,8 @@ TEST_CASE("a failure on the main way ends the side") {
         if (n == 4) throw std::runtime_error("gone");
         return n++;
     };
-    const auto lost =
-        take_until_failure((weir::source(source) | tee(takes(1s) | log_into(seen)) | weir::sink()).start(time));
+    const auto lost = take_until_failure(
+        (weir::source(source) | tee(takes(1s) | log_into(seen)) | weir::sink()).start(time));
     REQUIRE(lost.failed);
     CHECK(lost.taken == ints{0, 1, 2, 3});
     CHECK(seen == ints{0, 1, 2, 3});
@@ -185,7 +188,9 @@ TEST_CASE("a failure on the main way ends the side") {
 TEST_CASE("a side that ends by itself is given no more, and the main way goes on") {
     virtual_time time;
     ints seen;
-    CHECK(take_all((numbers(0, 20) | tee(weir::take(3) | log_into(seen)) | weir::sink()).start(time)).size() == 20);
+    CHECK(
+        take_all((numbers(0, 20) | tee(weir::take(3) | log_into(seen)) | weir::sink()).start(time)).size() ==
+        20);
     CHECK(seen == ints{0, 1, 2});
 }
 
@@ -218,10 +223,11 @@ TEST_CASE("the side sees epochs, too") {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         virtual_time time(seed);
         std::vector<ints> batches;
-        const auto side = takes(2ms, {.concurrency = 3}) | weir::aggregate(2) | weir::pipe([&batches](ints b) {
-                              batches.push_back(b);
-                              return b;
-                          });
+        const auto side =
+            takes(2ms, {.concurrency = 3}) | weir::aggregate(2) | weir::pipe([&batches](ints b) {
+                batches.push_back(b);
+                return b;
+            });
         const auto pipeline = weir::source(weir::epochs(ints{7, 7, 7}, 3)) | tee(side) | weir::sink();
         const auto all = by_epoch(pipeline.start(time));
         REQUIRE(all.size() == 3);
@@ -233,7 +239,9 @@ TEST_CASE("the side sees epochs, too") {
 TEST_CASE("a checkpoint counts what the consumer has taken, whatever the side does with its copies") {
     using weir::draw;
     const auto run_of = [](virtual_time& time, auto side, std::optional<weir::checkpoint> from) {
-        return (weir::source(weir::draws(weir::sampler({.size = 20, .shuffle = false, .resume = std::move(from)}), 1)) |
+        return (weir::source(
+                    weir::draws(weir::sampler({.size = 20, .shuffle = false, .resume = std::move(from)}),
+                                1)) |
                 tee(std::move(side)) | weir::sink())
             .start(time);
     };
@@ -306,7 +314,8 @@ TEST_CASE("tees stand in sides of tees, and in branches") {
 TEST_CASE("the figures say which queue leads where, and stages of the side are found by name") {
     virtual_time time;
     ints seen;
-    auto pipeline = numbers(0, 5) | tee(log_into(seen, {.name = "log"}), {.name = "t", .capacity = 4}) | weir::sink();
+    auto pipeline =
+        numbers(0, 5) | tee(log_into(seen, {.name = "log"}), {.name = "t", .capacity = 4}) | weir::sink();
     pipeline.options("log").capacity = 7;
     auto run = pipeline.start(time);
     CHECK(take_all(run).size() == 5);

@@ -154,8 +154,7 @@ TEST_CASE("what is posted is not resumed inside the call") {
 namespace {
 
 // Posts its successor for ever: the two would own the slot.
-detached chatter(thread_pool& pool, const std::atomic<bool>& stop,
-                 std::atomic<std::uint64_t>& said) {
+detached chatter(thread_pool& pool, const std::atomic<bool>& stop, std::atomic<std::uint64_t>& said) {
     co_await weir::schedule(pool);
     said.fetch_add(1, std::memory_order_relaxed);
     if (!stop.load()) chatter(pool, stop, said);
@@ -346,8 +345,8 @@ TEST_CASE("a sleep is cut short by a stop, whether the pool is busy or sleeps") 
         CAPTURE(workers);
         thread_pool pool(workers);
         weir::stop_source first;
-        const auto results = weir::sync_wait(
-            pool, weir::when_all(stoppable::sleep(first.get_token()), stoppable::ask(first)));
+        const auto results =
+            weir::sync_wait(pool, weir::when_all(stoppable::sleep(first.get_token()), stoppable::ask(first)));
         CHECK_FALSE(std::get<0>(results));
         weir::stop_source second;
         std::thread outside([&] { second.request_stop(); });
@@ -415,8 +414,7 @@ struct meagre_platform : weir::detail::standard_platform {
         template <class F>
         static F&& permitted(F&& f) {
             if (left-- == 0) {
-                throw std::system_error(
-                    std::make_error_code(std::errc::resource_unavailable_try_again));
+                throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
             }
             return std::forward<F>(f);
         }

@@ -96,8 +96,9 @@ TEST_CASE("an invocation that takes longer than its limit has failed, and its re
                    .start(time, failures.options(time));
     CHECK(take_all(run) == ints{5, 9});
     // The slot goes on when the function has ended. One that ends at the very end of the time is late.
-    CHECK(failures.all == std::vector<std::pair<duration, std::string>>{
-                              {35ms, "1: " + too_long}, {55ms, "3: " + too_long}, {65ms, "4: " + too_long}});
+    CHECK(failures.all == std::vector<std::pair<duration, std::string>>{{35ms, "1: " + too_long},
+                                                                        {55ms, "3: " + too_long},
+                                                                        {65ms, "4: " + too_long}});
     CHECK(time.now() == time_point(65ms));
     const auto stage = run.stats().stages.at(1);
     CHECK(stage.num_tasks == 5);
@@ -118,8 +119,8 @@ TEST_CASE("a function is asked to stop when its time is over, and can end at onc
     auto run = (weir::source({5, 30, 9, 60}) | weir::pipe(listens, {.time_limit = 10ms}) | weir::sink())
                    .start(time, failures.options(time));
     CHECK(take_all(run) == ints{5, 9});
-    CHECK(failures.all == std::vector<std::pair<duration, std::string>>{{15ms, "1: " + too_long},
-                                                                        {34ms, "3: " + too_long}});
+    CHECK(failures.all ==
+          std::vector<std::pair<duration, std::string>>{{15ms, "1: " + too_long}, {34ms, "3: " + too_long}});
     CHECK(time.now() == time_point(34ms));
 }
 
@@ -129,9 +130,9 @@ TEST_CASE("what a function threw when it was asked to stop is nested in what its
         co_await weir::sleep_for(1h, call.stop());
         throw std::runtime_error("was asked to stop");
     };
-    auto run = (weir::source({1}) | weir::pipe(listens, {.name = "listens", .time_limit = 10ms}) |
-                weir::sink())
-                   .start(time);
+    auto run =
+        (weir::source({1}) | weir::pipe(listens, {.name = "listens", .time_limit = 10ms}) | weir::sink())
+            .start(time);
     const auto end = take_until_failure(run);
     REQUIRE(end.failed != nullptr);
     CHECK(end.failed->stage() == "listens");
@@ -175,11 +176,12 @@ TEST_CASE("late items count towards max_failures") {
 TEST_CASE("no alarm is left behind by an invocation that ended in time") {
     virtual_time time;
     auto run = (weir::source(std::views::iota(0, 100)) |
-                weir::pipe([](int n) -> task<int> {
-                    co_await weir::sleep_for(1ms);
-                    co_return n;
-                },
-                           {.concurrency = 3, .time_limit = 1h}) |
+                weir::pipe(
+                    [](int n) -> task<int> {
+                        co_await weir::sleep_for(1ms);
+                        co_return n;
+                    },
+                    {.concurrency = 3, .time_limit = 1h}) |
                 weir::pipe([](int n) { return n; }, {.concurrency = 2, .time_limit = 2h}) | weir::sink())
                    .start(time);
     CHECK(take_all(run).size() == 100);
@@ -194,11 +196,12 @@ TEST_CASE("a run that is left while invocations are watched leaves nothing behin
         virtual_time time;
         {
             auto run = (weir::source(std::views::iota(0)) |
-                        weir::pipe([](int n) -> task<int> {
-                            co_await weir::sleep_for(n % 15 * 1ms);
-                            co_return n;
-                        },
-                                   {.concurrency = 3, .max_failures = weir::unlimited, .time_limit = 10ms}) |
+                        weir::pipe(
+                            [](int n) -> task<int> {
+                                co_await weir::sleep_for(n % 15 * 1ms);
+                                co_return n;
+                            },
+                            {.concurrency = 3, .max_failures = weir::unlimited, .time_limit = 10ms}) |
                         weir::sink(100))
                            .start(time);
             time.run_until(time_point(ms * 1ms));
@@ -212,11 +215,11 @@ TEST_CASE("a run that is left while invocations are watched leaves nothing behin
 TEST_CASE("slots are watched each for itself, and the order of the input is kept") {
     virtual_time time;
     told failures;
-    auto run = (weir::source({9, 40, 3, 12, 1}) |
-                weir::pipe(deaf, {.concurrency = 2, .output_order = weir::output_order::input,
-                                  .time_limit = 10ms}) |
-                weir::sink())
-                   .start(time, failures.options(time));
+    auto run =
+        (weir::source({9, 40, 3, 12, 1}) |
+         weir::pipe(deaf, {.concurrency = 2, .output_order = weir::output_order::input, .time_limit = 10ms}) |
+         weir::sink())
+            .start(time, failures.options(time));
     CHECK(take_all(run) == ints{9, 3, 1});
     CHECK(failures.all.size() == 2);
     CHECK(time.now() == time_point(52ms));
@@ -268,9 +271,10 @@ TEST_CASE("a limit that can't be is refused at the start") {
     };
     CHECK(start(deaf, {.time_limit = -1ns}) ==
           "weir: stage 'limited' has a negative time limit; 0 means that there is none");
-    CHECK(start([](int n) -> weir::generator<int> { co_yield n; }, {.time_limit = 1ms}) ==
-          "weir: stage 'limited' gives many items for one, at the pace of the next stage: it can't have a time "
-          "limit");
+    CHECK(
+        start([](int n) -> weir::generator<int> { co_yield n; }, {.time_limit = 1ms}) ==
+        "weir: stage 'limited' gives many items for one, at the pace of the next stage: it can't have a time "
+        "limit");
     CHECK(start(deaf, {.time_limit = duration::max()}).empty());
 }
 
@@ -281,10 +285,10 @@ TEST_CASE("on a pool functions are asked to stop, and none is left behind") {
         co_await weir::sleep_for(length, call.stop());
         co_return n;
     };
-    const auto pipeline = weir::source(std::views::iota(0, 200)) |
-                          weir::pipe(listens, {.concurrency = 4, .max_failures = weir::unlimited,
-                                               .time_limit = 100us}) |
-                          weir::sink();
+    const auto pipeline =
+        weir::source(std::views::iota(0, 200)) |
+        weir::pipe(listens, {.concurrency = 4, .max_failures = weir::unlimited, .time_limit = 100us}) |
+        weir::sink();
     auto run = pipeline.start(pool);
     for (const int n : run) CHECK(n % 2 == 0);
     CHECK(run.stats().stages.at(1).num_tasks == 200);

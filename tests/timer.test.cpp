@@ -130,8 +130,7 @@ TEST_CASE("random adding, cancelling and firing agrees with a sorted list") {
         for (int step = 0; step < 400; ++step) {
             const unsigned what = static_cast<unsigned>(random() % 10);
             if (what < 5) {
-                timers.emplace_back(at(weir::duration(clock + static_cast<int>(random() % 50))),
-                                    nobody);
+                timers.emplace_back(at(weir::duration(clock + static_cast<int>(random() % 50))), nobody);
                 right = q.add(timers.back()) && right;
                 expected.push_back(&timers.back());
             } else if (what < 7 && !expected.empty()) {
@@ -145,11 +144,9 @@ TEST_CASE("random adding, cancelling and firing agrees with a sorted list") {
                 for (;;) {
                     auto best = expected.end();
                     for (auto i = expected.begin(); i != expected.end(); ++i) {
-                        if (best == expected.end() || (*i)->deadline() < (*best)->deadline())
-                            best = i;
+                        if (best == expected.end() || (*i)->deadline() < (*best)->deadline()) best = i;
                     }
-                    if (best == expected.end() || (*best)->deadline() > at(weir::duration(clock)))
-                        break;
+                    if (best == expected.end() || (*best)->deadline() > at(weir::duration(clock))) break;
                     due.push_back(*best);
                     expected.erase(best);
                 }

@@ -108,6 +108,7 @@ TEST_CASE("a transform has one slot") {
     virtual_time time;
     echo_stage two;
     two.options.concurrency = 2;
-    CHECK(items::message_of([&] { static_cast<void>((weir::source({1}) | two | weir::sink()).start(time)); }) ==
-          "weir: stage 'echo' echoes: its concurrency is 1");
+    CHECK(items::message_of([&] {
+              static_cast<void>((weir::source({1}) | two | weir::sink()).start(time));
+          }) == "weir: stage 'echo' echoes: its concurrency is 1");
 }

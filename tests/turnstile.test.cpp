@@ -107,15 +107,15 @@ TEST_CASE("in the order of the input the slowest first item comes first all the 
     std::vector<weir::duration> times;
     for (int i = 0; i < 10; ++i) times.push_back((10 - i) * 100ms);
     virtual_time time;
-    auto run = (weir::source(std::views::iota(0, 10)) | weir::pipe(taking(times), in_order(10)) |
-                weir::sink())
-                   .start(time);
+    auto run =
+        (weir::source(std::views::iota(0, 10)) | weir::pipe(taking(times), in_order(10)) | weir::sink())
+            .start(time);
     CHECK(take_all(run) == up_to(10));
     CHECK(time.now() == weir::time_point(1s));
 
     virtual_time other;
-    auto as_done = (weir::source(std::views::iota(0, 10)) |
-                    weir::pipe(taking(times), {.concurrency = 10}) | weir::sink())
+    auto as_done = (weir::source(std::views::iota(0, 10)) | weir::pipe(taking(times), {.concurrency = 10}) |
+                    weir::sink())
                        .start(other);
     CHECK(take_all(as_done) == ints{9, 8, 7, 6, 5, 4, 3, 2, 1, 0});
 }
@@ -146,9 +146,9 @@ TEST_CASE("never more items are in flight than there are slots, also with the or
             co_await weir::sleep_for(times.at(static_cast<std::size_t>(n)) + 1ns);
             co_return n;
         };
-        run.emplace((weir::source(std::views::iota(0, 60)) | weir::pipe(work, in_order(slots, 1)) |
-                     weir::sink(1))
-                        .start(time));
+        run.emplace(
+            (weir::source(std::views::iota(0, 60)) | weir::pipe(work, in_order(slots, 1)) | weir::sink(1))
+                .start(time));
         CHECK(take_all(*run) == up_to(60));
         CHECK(most == slots);
     }
@@ -164,9 +164,9 @@ TEST_CASE("an item that is dropped or fails leaves no gap, and the rest keep the
             co_return n;
         };
         virtual_time time(seed);
-        auto run = (weir::source(std::views::iota(0, 50)) |
-                    weir::pipe(some, in_order(seed % 5 + 1)) | weir::sink())
-                       .start(time, {.max_failures = weir::unlimited});
+        auto run =
+            (weir::source(std::views::iota(0, 50)) | weir::pipe(some, in_order(seed % 5 + 1)) | weir::sink())
+                .start(time, {.max_failures = weir::unlimited});
         ints expected;
         for (int n = 1; n < 50; n += 2) {
             if (n % 5 != 4) expected.push_back(n);
@@ -214,8 +214,8 @@ TEST_CASE("of several that fail, the first in the order of the input ends what i
         co_return n;
     };
     virtual_time time;
-    auto run = (weir::source(std::views::iota(0, 40)) | weir::pipe(work, in_order(4)) | weir::sink())
-                   .start(time);
+    auto run =
+        (weir::source(std::views::iota(0, 40)) | weir::pipe(work, in_order(4)) | weir::sink()).start(time);
     const auto end = take_until_failure(run);
     CHECK(end.taken == ints{0, 1});
     REQUIRE(end.failed != nullptr);
@@ -272,8 +272,8 @@ TEST_CASE("the time in which a finished item waits for those before it is the sl
 TEST_CASE("a wait for one's turn that is not over is in the statistics, and is split by a lap") {
     virtual_time time;
     std::vector<weir::duration> laps;
-    auto run = (weir::source(std::views::iota(0, 3)) |
-                weir::pipe(taking({100ms, 10ms, 0ms}), in_order(3)) | weir::sink())
+    auto run = (weir::source(std::views::iota(0, 3)) | weir::pipe(taking({100ms, 10ms, 0ms}), in_order(3)) |
+                weir::sink())
                    .start(time, {.lap = 25ms, .on_lap = [&](const weir::pipeline_stats& lap) {
                                      laps.push_back(lap.stages.at(1).times().wait_turn);
                                      CHECK(lap.stages.at(1).times().total() == 75ms);
@@ -291,8 +291,8 @@ TEST_CASE("a slow next stage holds back the slot whose turn it is; the others wa
         co_await weir::sleep_for(10ms);
         co_return n;
     };
-    auto run = (weir::source(std::views::iota(0, 6)) |
-                weir::pipe([](int n) { return n; }, in_order(3, 1)) | weir::pipe(slow) | weir::sink(6))
+    auto run = (weir::source(std::views::iota(0, 6)) | weir::pipe([](int n) { return n; }, in_order(3, 1)) |
+                weir::pipe(slow) | weir::sink(6))
                    .start(time);
     CHECK(take_all(run) == up_to(6));
     const auto stats = run.stats();
@@ -328,8 +328,8 @@ TEST_CASE("who waits for a turn is destroyed with the run, at each step of its w
 
 TEST_CASE("a consumer that leaves finds the items in order up to there") {
     virtual_time time(5);
-    auto run = (weir::source(std::views::iota(0)) |
-                weir::pipe(taking(random_times(1, 400)), in_order(4)) | weir::sink())
+    auto run = (weir::source(std::views::iota(0)) | weir::pipe(taking(random_times(1, 400)), in_order(4)) |
+                weir::sink())
                    .start(time);
     ints taken;
     for (const int n : run) {

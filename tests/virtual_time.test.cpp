@@ -139,8 +139,7 @@ TEST_CASE("with a seed the order is the seed's: the same each time, another one 
     CHECK(after);
 }
 
-TEST_CASE(
-    "run_until runs what happens before the instant, sets the clock, and leaves what is due then") {
+TEST_CASE("run_until runs what happens before the instant, sets the clock, and leaves what is due then") {
     virtual_time time;
     std::vector<int> log;
     log_at(time, t0 + 1s, log, 1);
@@ -163,8 +162,7 @@ TEST_CASE(
     CHECK(time.now() == t0 + 10s);
 }
 
-TEST_CASE(
-    "run ends where nothing is ready and no timer is left, whether or not the time has an end") {
+TEST_CASE("run ends where nothing is ready and no timer is left, whether or not the time has an end") {
     virtual_time time;
     time.run();
     CHECK(time.now() == t0);
@@ -179,8 +177,7 @@ TEST_CASE("what only watches, before all else at its instants, keeps no time goi
     struct body {
         static task<> tick(std::vector<weir::time_point>& laps, weir::stop_token stop) {
             for (weir::time_point t = t0 + 2s; laps.size() < 100; t += 2s) {
-                const bool slept =
-                    co_await weir::sleep_until(t, stop, weir::timer_order::before_all);
+                const bool slept = co_await weir::sleep_until(t, stop, weir::timer_order::before_all);
                 if (!slept) break;
                 laps.push_back(t);
             }
@@ -206,8 +203,8 @@ TEST_CASE("what only watches, before all else at its instants, keeps no time goi
     SECTION("with work that waits for ever") {
         virtual_time time;
         weir::stop_source done;
-        CHECK_THROWS_AS(sync_wait(time, when_all(body::tick(laps, {}),
-                                                 body::work(weir::duration::max(), done))),
+        CHECK_THROWS_AS(sync_wait(time,
+                                  when_all(body::tick(laps, {}), body::work(weir::duration::max(), done))),
                         weir::deadlock_error);
         CHECK(laps.empty());
         CHECK(time.now() == t0);
@@ -258,8 +255,8 @@ TEST_CASE("what virtual time measures doesn't depend on its seed") {
             // Those that do the same are alike: which of them goes first changes nothing.
             task<> producers = both(produce(a, 40, 3s), produce(a, 40, 3s));
             task<> movers = both(move(a, b, 4s), move(a, b, 4s));
-            co_await when_all(close_after(std::move(producers), a),
-                              close_after(std::move(movers), b), consume(b, 2s, sum));
+            co_await when_all(close_after(std::move(producers), a), close_after(std::move(movers), b),
+                              consume(b, 2s, sum));
         }
     };
     std::optional<weir::channel_stats> a, b;

@@ -72,8 +72,7 @@ TEST_CASE("ranks of a weighted sampler share the draws, and copies of it the wei
     const numbers expected = epoch_of(whole);
     std::vector<weighted_sampler> ranks;
     for (int r = 0; r < 7; ++r) {
-        ranks.emplace_back(weights,
-                           weir::weighted_sampler_options{.draws = 100, .seed = 9, .shard = {r, 7}});
+        ranks.emplace_back(weights, weir::weighted_sampler_options{.draws = 100, .seed = 9, .shard = {r, 7}});
     }
     auto copies = ranks;
     numbers together, again;
@@ -100,8 +99,8 @@ TEST_CASE("a weighted sampler goes on where another one was, of other ranks too"
         done.took(*d);
     }
     for (int r = 0; r < 3; ++r) {
-        weighted_sampler rest(
-            weights, {.draws = 10, .seed = 9, .shard = {r, 3}, .resume = done.checkpoint()});
+        weighted_sampler rest(weights,
+                              {.draws = 10, .seed = 9, .shard = {r, 3}, .resume = done.checkpoint()});
         while (auto d = rest.next_before(3)) got[d->position] = d->index;
     }
     CHECK(got == expected);

@@ -68,9 +68,8 @@ task<std::string> message_of(A&& a) {
 
 TEST_CASE("when_all gives the results in the order of its arguments, whichever ends first") {
     weir::virtual_time time;
-    auto [a, b, c] =
-        weir::sync_wait(time, when_all(give_after<std::string>(3s, "a"), give_after(1s, 2),
-                                       give_after(2s, std::make_unique<int>(3))));
+    auto [a, b, c] = weir::sync_wait(time, when_all(give_after<std::string>(3s, "a"), give_after(1s, 2),
+                                                    give_after(2s, std::make_unique<int>(3))));
     CHECK(a == "a");
     CHECK(b == 2);
     CHECK(*c == 3);
@@ -101,8 +100,7 @@ TEST_CASE("when_all of nothing but void, or of nothing at all, gives nothing") {
 TEST_CASE("when_all of a vector gives a vector of the results in the same order") {
     weir::virtual_time time(3);
     std::vector<task<int>> tasks;
-    for (int i = 0; i < 100; ++i)
-        tasks.push_back(give_after(weir::duration(1s) * (i * 37 % 100), i * 1));
+    for (int i = 0; i < 100; ++i) tasks.push_back(give_after(weir::duration(1s) * (i * 37 % 100), i * 1));
     const std::vector<int> results = weir::sync_wait(time, when_all(std::move(tasks)));
     REQUIRE(results.size() == 100);
     for (int i = 0; i < 100; ++i) CHECK(results[static_cast<std::size_t>(i)] == i);
@@ -116,13 +114,11 @@ TEST_CASE("when_all of a vector gives a vector of the results in the same order"
     CHECK(*boxed[1] == 2);
 }
 
-TEST_CASE(
-    "when_all joins everything before it throws the first error in the order of its arguments") {
+TEST_CASE("when_all joins everything before it throws the first error in the order of its arguments") {
     weir::virtual_time time;
     SECTION("of arguments") {
         CHECK(weir::sync_wait(time, message_of(when_all(give_after(5s, 1), fail_after(2s, "second"),
-                                                        fail_after(1s, "third"), wait(10s)))) ==
-              "second");
+                                                        fail_after(1s, "third"), wait(10s)))) == "second");
     }
     SECTION("of a vector") {
         std::vector<task<int>> tasks;
@@ -136,7 +132,9 @@ TEST_CASE(
 
 TEST_CASE("when_all starts its parts in order, and none of them before it is awaited") {
     std::vector<int> log;
-    { const auto unawaited = when_all(note(log, 1), note(log, 2)); }
+    {
+        const auto unawaited = when_all(note(log, 1), note(log, 2));
+    }
     CHECK(log.empty());
     weir::virtual_time time;
     auto named = when_all(note(log, 1), note(log, 2), note(log, 3));
@@ -168,9 +166,8 @@ TEST_CASE("when_all takes awaitables that can't be moved, and others that have a
     const answer constant(4);
     CHECK(weir::sync_wait(time, when_all(named, constant, answer(5))) == std::tuple(3, 4, 5));
     // Each of those within is one that can't be moved.
-    const auto nested = weir::sync_wait(
-        time,
-        when_all(when_all(give_after(1s, 1), give_after(2s, 2)), when_all(give_after(1s, 3))));
+    const auto nested = weir::sync_wait(time, when_all(when_all(give_after(1s, 1), give_after(2s, 2)),
+                                                       when_all(give_after(1s, 3))));
     CHECK(nested == std::tuple(std::tuple(1, 2), std::tuple(3)));
     CHECK(time.now() == t0 + 4s);
 }
@@ -254,9 +251,8 @@ TEST_CASE("when_all that can never end leaves nothing behind when it is destroye
     };
     int alive = 0;
     weir::virtual_time time;
-    CHECK_THROWS_AS(
-        weir::sync_wait(time, when_all(body::sleep_for_ever(alive), body::sleep_for_ever(alive))),
-        weir::deadlock_error);
+    CHECK_THROWS_AS(weir::sync_wait(time, when_all(body::sleep_for_ever(alive), body::sleep_for_ever(alive))),
+                    weir::deadlock_error);
     CHECK(alive == 0);
     weir::sync_wait(time, wait(1s));  // the executor isn't harmed
     CHECK(time.now() == t0 + 1s);

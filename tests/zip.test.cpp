@@ -80,19 +80,23 @@ TEST_CASE("rows are made of one item of each, in order, and end with the shortes
     virtual_time time;
     CHECK(take_all((zip(numbers(0, 3), numbers(10, 13)) | weir::sink()).start(time)) ==
           rows2{{0, 10}, {1, 11}, {2, 12}});
-    CHECK(take_all((zip(numbers(0, 3), weir::source(std::views::iota(10))) | weir::sink()).start(time)).size() == 3);
-    CHECK(take_all((zip(weir::source(std::views::iota(10)), numbers(0, 3)) | weir::sink()).start(time)).size() == 3);
+    CHECK(take_all((zip(numbers(0, 3), weir::source(std::views::iota(10))) | weir::sink()).start(time))
+              .size() == 3);
+    CHECK(take_all((zip(weir::source(std::views::iota(10)), numbers(0, 3)) | weir::sink()).start(time))
+              .size() == 3);
     CHECK(take_all((zip(numbers(0, 5), numbers(10, 12), numbers(20, 30)) | weir::sink()).start(time)) ==
           rows3{{0, 10, 20}, {1, 11, 21}});
     CHECK(take_all((zip(numbers(0, 5), numbers(0, 0)) | weir::sink()).start(time)).empty());
-    CHECK(take_all((zip(numbers(0, 2)) | weir::sink()).start(time)) == std::vector<std::tuple<int>>{{0}, {1}});
+    CHECK(take_all((zip(numbers(0, 2)) | weir::sink()).start(time)) ==
+          std::vector<std::tuple<int>>{{0}, {1}});
 }
 
 TEST_CASE("rows hold items of different types, also those that only move") {
     virtual_time time;
     std::vector<std::unique_ptr<int>> boxes;
     for (int i = 0; i < 3; ++i) boxes.push_back(std::make_unique<int>(i));
-    auto pipeline = zip(weir::source(std::move(boxes)), weir::source({std::string("a"), std::string("b"), std::string("c")})) |
+    auto pipeline = zip(weir::source(std::move(boxes)),
+                        weir::source({std::string("a"), std::string("b"), std::string("c")})) |
                     weir::pipe([](std::tuple<std::unique_ptr<int>, std::string> row) {
                         return std::get<1>(row) + std::to_string(*std::get<0>(row));
                     }) |
@@ -103,10 +107,11 @@ TEST_CASE("rows hold items of different types, also those that only move") {
 TEST_CASE("slow inputs with stages and slots of their own are zipped in their order") {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         virtual_time time(seed);
-        auto run = (zip(numbers(0, 8) | takes(8ms, {.concurrency = 4, .output_order = weir::output_order::input}),
-                        numbers(100, 108) | takes(1ms), numbers(200, 208)) |
-                    weir::sink())
-                       .start(time);
+        auto run =
+            (zip(numbers(0, 8) | takes(8ms, {.concurrency = 4, .output_order = weir::output_order::input}),
+                 numbers(100, 108) | takes(1ms), numbers(200, 208)) |
+             weir::sink())
+                .start(time);
         const rows3 all = take_all(run);
         REQUIRE(all.size() == 8);
         for (int i = 0; i < 8; ++i) CHECK(all.at(static_cast<std::size_t>(i)) == row3{i, 100 + i, 200 + i});
@@ -128,8 +133,8 @@ TEST_CASE("the times of a zip are those of the queues that it waits for") {
     CHECK(stats.channels.at(stage.inputs.at(0)).name == "a");
     CHECK(stats.channels.at(stage.inputs.at(1)).name == "b");
     CHECK(stats.channels.at(stage.outputs.at(0)).name == "zip");
-    CHECK(stage.times().wait_get == stats.channels.at(stage.inputs.at(0)).get_wait +
-                                        stats.channels.at(stage.inputs.at(1)).get_wait);
+    CHECK(stage.times().wait_get ==
+          stats.channels.at(stage.inputs.at(0)).get_wait + stats.channels.at(stage.inputs.at(1)).get_wait);
     CHECK(stage.times().wait_get == 20ms);
     CHECK(stage.times().await == 0ms);
     CHECK(flows::add_up(stats));
@@ -139,14 +144,17 @@ TEST_CASE("an epoch ends when it has ended in one input, and the rest of it is p
     using epochs = std::vector<std::pair<std::size_t, rows2>>;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         virtual_time time(seed);
-        CHECK(by_epoch((zip(epochs_of(0, {2, 3, 0, 1}), epochs_of(100, {2, 1, 2, 4})) | weir::sink()).start(time)) ==
-              epochs{{0, {{0, 100}, {1, 101}}}, {1, {{10, 110}}}, {2, {}}, {3, {{30, 130}}}});
+        CHECK(
+            by_epoch(
+                (zip(epochs_of(0, {2, 3, 0, 1}), epochs_of(100, {2, 1, 2, 4})) | weir::sink()).start(time)) ==
+            epochs{{0, {{0, 100}, {1, 101}}}, {1, {{10, 110}}}, {2, {}}, {3, {{30, 130}}}});
         CHECK(by_epoch((zip(epochs_of(0, {9, 0}), epochs_of(100, {0, 1, 1})) | weir::sink()).start(time)) ==
               epochs{{0, {}}, {1, {}}});
     }
     virtual_time time;
-    const auto three = by_epoch(
-        (zip(epochs_of(0, {3, 2}), epochs_of(100, {1, 9}), epochs_of(200, {2, 3})) | weir::sink()).start(time));
+    const auto three =
+        by_epoch((zip(epochs_of(0, {3, 2}), epochs_of(100, {1, 9}), epochs_of(200, {2, 3})) | weir::sink())
+                     .start(time));
     REQUIRE(three.size() == 2);
     CHECK(three.at(0).second == rows3{{0, 100, 200}});
     CHECK(three.at(1).second == rows3{{10, 110, 210}, {11, 111, 211}});
@@ -164,7 +172,8 @@ TEST_CASE("an aggregate behind a zip of epochs never mixes them") {
 TEST_CASE("a checkpoint counts what was passed over") {
     virtual_time time;
     const auto start = [&time](std::optional<weir::checkpoint> from) {
-        return (zip(weir::source(weir::draws(weir::sampler({.size = 10, .shuffle = false, .resume = std::move(from)}), 2)),
+        return (zip(weir::source(weir::draws(
+                        weir::sampler({.size = 10, .shuffle = false, .resume = std::move(from)}), 2)),
                     epochs_of(0, {4, 4})) |
                 weir::sink())
             .start(time);
@@ -219,7 +228,9 @@ TEST_CASE("a failure behind the zip, or a consumer that leaves, ends all inputs"
         return weir::source(std::views::iota(0)) | weir::pipe([&book](int) { return items::counted(book); });
     };
     using pair = std::tuple<items::counted, items::counted>;
-    const auto pipeline = zip(made(), made() | weir::pipe([](items::counted c) { return c; }, {.concurrency = 3})) | weir::sink();
+    const auto pipeline =
+        zip(made(), made() | weir::pipe([](items::counted c) { return c; }, {.concurrency = 3})) |
+        weir::sink();
     {
         virtual_time time;
         auto run = pipeline.start(time);
@@ -248,15 +259,17 @@ TEST_CASE("zips are inputs of zips and merges") {
     CHECK(take_all((zip(zip(numbers(0, 3), numbers(10, 13)), numbers(20, 22)) | weir::sink()).start(time)) ==
           std::vector<nested>{{{0, 10}, 20}, {{1, 11}, 21}});
     const auto pair_up = weir::pipe([](row2 r) { return std::get<0>(r) + std::get<1>(r); });
-    CHECK(take_all((weir::merge({.order = weir::merge_order::round_robin}, zip(numbers(0, 3), numbers(10, 13)) | pair_up,
-                                numbers(50, 52)) |
+    CHECK(take_all((weir::merge({.order = weir::merge_order::round_robin},
+                                zip(numbers(0, 3), numbers(10, 13)) | pair_up, numbers(50, 52)) |
                     weir::sink())
                        .start(time)) == std::vector<int>{10, 50, 12, 51, 14});
 }
 
 TEST_CASE("a zip is a value: copied, changed by name, started again, and refused with two slots") {
     virtual_time time;
-    auto pipeline = zip({.name = "rows", .capacity = 4}, weir::source({1, 2}, {.name = "left"}), numbers(5, 9)) | weir::sink();
+    auto pipeline =
+        zip({.name = "rows", .capacity = 4}, weir::source({1, 2}, {.name = "left"}), numbers(5, 9)) |
+        weir::sink();
     const auto copy = pipeline;
     CHECK(take_all(pipeline.start(time)) == rows2{{1, 5}, {2, 6}});
     CHECK(take_all(copy.start(time)) == rows2{{1, 5}, {2, 6}});

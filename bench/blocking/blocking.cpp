@@ -64,8 +64,7 @@ void coroutine_to_thread(weir::thread_pool& pool, std::size_t capacity, std::uin
 
 template <class Policy>
 void pipeline_to_thread(weir::thread_pool& pool, std::size_t capacity, std::uint64_t n) {
-    const auto pipeline =
-        weir::source(std::views::iota(std::uint64_t{0}, n)) | weir::sink(capacity);
+    const auto pipeline = weir::source(std::views::iota(std::uint64_t{0}, n)) | weir::sink(capacity);
     auto run = pipeline.start<Policy>(pool);
     std::uint64_t sum = 0;
     for (const std::uint64_t item : run) sum += item;

@@ -68,13 +68,12 @@ void pass(asio::thread_pool& pool, const scenario<T>& s, std::uint64_t n) {
     std::vector<std::future<void>> ends;
     for (std::size_t i = 0; i < s.producers; ++i) {
         const std::uint64_t count = share(n, s.producers, i);
-        ends.push_back(
-            asio::co_spawn(pool.get_executor(), Way::produce(items, count), asio::use_future));
+        ends.push_back(asio::co_spawn(pool.get_executor(), Way::produce(items, count), asio::use_future));
     }
     for (std::size_t i = 0; i < s.consumers; ++i) {
         const std::uint64_t count = share(n, s.consumers, i);
-        ends.push_back(asio::co_spawn(pool.get_executor(), Way::consume(items, count, sums),
-                                      asio::use_future));
+        ends.push_back(
+            asio::co_spawn(pool.get_executor(), Way::consume(items, count, sums), asio::use_future));
     }
     for (std::future<void>& end : ends) end.get();
     sums.check(n, s.producers);
@@ -87,8 +86,7 @@ struct asio_channels {
         if (s.all_ways) {
             g.peer("asio", [s, pool](std::uint64_t n) { pass<T, awaits<T>>(*pool, s, n); });
         }
-        g.peer("asio, try first",
-               [s, pool](std::uint64_t n) { pass<T, tries_first<T>>(*pool, s, n); });
+        g.peer("asio, try first", [s, pool](std::uint64_t n) { pass<T, tries_first<T>>(*pool, s, n); });
     }
 };
 

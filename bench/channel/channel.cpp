@@ -57,8 +57,7 @@ void run(bench::session& session, const scenario<T>& s, const std::string& item)
     const auto pool = std::make_shared<weir::thread_pool>(s.workers);
     group.ours("weir", [=](std::uint64_t n) { pass<T, weir::unmeasured>(*pool, s, n); });
     if (s.all_ways || s.producers != 1) {
-        group.ours("weir, measured",
-                   [=](std::uint64_t n) { pass<T, weir::measured>(*pool, s, n); });
+        group.ours("weir, measured", [=](std::uint64_t n) { pass<T, weir::measured>(*pool, s, n); });
     }
     bench::contestants<scenario<T>>::join(group, s);
     group.run();

@@ -25,9 +25,7 @@ template <std::size_t Bytes>
 void set(block<Bytes>& item, std::uint64_t number) {
     item.number = number;
 }
-inline void set(pointer& item, std::uint64_t number) {
-    item = std::make_unique<std::uint64_t>(number);
-}
+inline void set(pointer& item, std::uint64_t number) { item = std::make_unique<std::uint64_t>(number); }
 
 inline std::uint64_t number(int item) { return static_cast<std::uint64_t>(item); }
 template <std::size_t Bytes>
@@ -47,9 +45,7 @@ struct scenario {
     unsigned workers;
     bool all_ways = false;  // else the best of each library, and no limit: time is short
 
-    bool has_threads() const {
-        return workers == 2;
-    }  // a thread that waits needs a core of its own
+    bool has_threads() const { return workers == 2; }  // a thread that waits needs a core of its own
 };
 
 inline std::uint64_t share(std::uint64_t n, std::size_t of, std::size_t index) {

@@ -118,8 +118,8 @@ class session {
         }
         std::ostringstream out;
         out << name_ << ": " << compiler() << ", " << processor() << ", "
-            << std::thread::hardware_concurrency() << " cores, " << kernel() << ", load " << load()
-            << ", " << date();
+            << std::thread::hardware_concurrency() << " cores, " << kernel() << ", load " << load() << ", "
+            << date();
         machine_ = out.str();
         if (json_) {
             std::cout << R"({"benchmark":")" << name_ << R"(","machine":")" << machine_ << "\"}\n";
@@ -138,8 +138,8 @@ class session {
     void value(const std::string& what, double amount, const std::string& unit) {
         if (!wants(what)) return;
         if (json_) {
-            std::cout << R"({"benchmark":")" << name_ << R"(","group":")" << what
-                      << R"(","value":)" << amount << R"(,"unit":")" << unit << "\"}\n";
+            std::cout << R"({"benchmark":")" << name_ << R"(","group":")" << what << R"(","value":)" << amount
+                      << R"(,"unit":")" << unit << "\"}\n";
         } else {
             std::printf("%-58s %12.1f %s\n", what.c_str(), amount, unit.c_str());
             std::fflush(stdout);
@@ -257,8 +257,7 @@ class group {
     void calibrate(contestant& c, double seconds) {
         while (true) {
             // The shorter of two: one alone may have been interrupted for longer than it takes.
-            const double took =
-                std::min(time(c).ns, time(c).ns) * static_cast<double>(c.n) * 1e-9;
+            const double took = std::min(time(c).ns, time(c).ns) * static_cast<double>(c.n) * 1e-9;
             if (took >= seconds / 2) return;
             const double factor = took <= 0 ? 10 : std::clamp(seconds / took, 1.5, 10.0);
             c.n = static_cast<std::uint64_t>(static_cast<double>(c.n) * factor) + 1;
@@ -292,8 +291,8 @@ class group {
         }
         if (!session_.json()) {
             std::printf("\n%s (load %s)\n%-44s %10s %10s %10s %6s %8s\n", title_.c_str(),
-                        session::load().c_str(), ("ns " + what_).c_str(), "median", "min", "max",
-                        "cores", "of peer");
+                        session::load().c_str(), ("ns " + what_).c_str(), "median", "min", "max", "cores",
+                        "of peer");
         }
         for (const line& l : lines) {
             const char* const kinds[] = {"ours", "peer", "limit"};
@@ -301,10 +300,10 @@ class group {
             if (session_.json()) {
                 std::cout << R"({"benchmark":")" << session_.name() << R"(","group":")" << title_
                           << R"(","name":")" << l.who->name << R"(","kind":")" << kind_name
-                          << R"(","unit":"ns )" << what_ << R"(","median":)" << l.median
-                          << R"(,"min":)" << l.min << R"(,"max":)" << l.max << R"(,"cores":)" << l.cpu
-                          << R"(,"repetitions":)" << l.who->samples.size() << R"(,"n":)" << l.who->n
-                          << R"(,"load":)" << session::load() << "}" << std::endl;
+                          << R"(","unit":"ns )" << what_ << R"(","median":)" << l.median << R"(,"min":)"
+                          << l.min << R"(,"max":)" << l.max << R"(,"cores":)" << l.cpu << R"(,"repetitions":)"
+                          << l.who->samples.size() << R"(,"n":)" << l.who->n << R"(,"load":)"
+                          << session::load() << "}" << std::endl;
                 continue;
             }
             std::printf("%-44s %10.1f %10.1f %10.1f %6.2f",

@@ -9,9 +9,7 @@ namespace bench {
 
 template <class T>
 struct tbb_queue : tbb::concurrent_bounded_queue<T> {
-    explicit tbb_queue(std::size_t capacity) {
-        this->set_capacity(static_cast<std::ptrdiff_t>(capacity));
-    }
+    explicit tbb_queue(std::size_t capacity) { this->set_capacity(static_cast<std::ptrdiff_t>(capacity)); }
 };
 
 }  // namespace bench

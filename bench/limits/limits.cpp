@@ -39,8 +39,7 @@ void read_clock() {
 
 void clocks(bench::session& session) {
     bench::group group(session, "clocks", "a reading");
-    group.limit("std::chrono::steady_clock",
-                times([] { bench::keep(std::chrono::steady_clock::now()); }));
+    group.limit("std::chrono::steady_clock", times([] { bench::keep(std::chrono::steady_clock::now()); }));
     group.limit("CLOCK_MONOTONIC_COARSE", times(read_clock<CLOCK_MONOTONIC_COARSE>));
     group.limit("CLOCK_THREAD_CPUTIME_ID", times(read_clock<CLOCK_THREAD_CPUTIME_ID>));
 #ifdef __x86_64__
@@ -127,8 +126,7 @@ void coroutines(bench::session& session) {
     bench::group group(session, "calls and coroutines", "an operation");
     group.limit("indirect call", call_through_pointer);
     group.limit("suspend and resume", suspend_and_resume);
-    group.limit("symmetric transfer",
-                [](std::uint64_t n) { bench::symmetric_round_trips((n + 1) / 2); });
+    group.limit("symmetric transfer", [](std::uint64_t n) { bench::symmetric_round_trips((n + 1) / 2); });
     group.limit("coroutine: create, resume, destroy", create_resume_destroy);
     group.run();
 }

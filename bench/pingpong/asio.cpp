@@ -15,8 +15,7 @@ namespace {
 using executor = asio::thread_pool::executor_type;
 using task = asio::awaitable<void, executor>;
 constexpr asio::use_awaitable_t<executor> awaiting;
-using channel =
-    asio::experimental::concurrent_channel<executor, void(asio::error_code, std::uint64_t)>;
+using channel = asio::experimental::concurrent_channel<executor, void(asio::error_code, std::uint64_t)>;
 
 struct awaits {
     static task ping(channel& there, channel& back, std::uint64_t n, std::uint64_t& sum) {

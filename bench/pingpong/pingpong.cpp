@@ -16,8 +16,7 @@ template <class Policy>
 using channel = weir::channel<std::uint64_t, Policy>;
 
 template <class Policy>
-weir::task<> ping(channel<Policy>& there, channel<Policy>& back, std::uint64_t n,
-                  std::uint64_t& sum) {
+weir::task<> ping(channel<Policy>& there, channel<Policy>& back, std::uint64_t n, std::uint64_t& sum) {
     for (std::uint64_t i = 0; i < n; ++i) {
         co_await there.put(i);
         const auto number = co_await back.get();

@@ -41,8 +41,7 @@ bool try_get(queue& in, item& x) {
     return in.try_receive([&x](asio::error_code, item got) { x = got; });
 }
 
-task slot(queue& in, queue& out, const scenario& s, std::atomic<std::size_t>& present,
-          std::size_t readers) {
+task slot(queue& in, queue& out, const scenario& s, std::atomic<std::size_t>& present, std::size_t readers) {
     while (true) {
         item x = 0;
         const bool got = try_get(in, x);

@@ -18,8 +18,8 @@ struct line {
         for (std::atomic<std::size_t>& p : present) p = s.slots;
     }
     const scenario& what;
-    std::array<queue, num_stages + 1> queues{queue(what.capacity), queue(what.capacity),
-                                             queue(what.capacity), queue(what.capacity)};
+    std::array<queue, num_stages + 1> queues{queue(what.capacity), queue(what.capacity), queue(what.capacity),
+                                             queue(what.capacity)};
     std::array<std::atomic<std::size_t>, num_stages> present{};
 };
 
@@ -71,8 +71,7 @@ void through_threads(const scenario& s, std::uint64_t n) {
 // Its threads use all the cores that there are, so it takes part only where the others may, too.
 const bench::contestants<scenario> threads([](bench::group& group, const scenario& s) {
     if (s.workers == 1 || (s.work_ns != 0 && s.slots > 1)) return;
-    group.peer("threads, mutex and condition_variable",
-               [=](std::uint64_t n) { through_threads(s, n); });
+    group.peer("threads, mutex and condition_variable", [=](std::uint64_t n) { through_threads(s, n); });
 });
 
 }  // namespace

@@ -38,8 +38,8 @@ void through_pipeline(weir::thread_pool& pool, const scenario& s, std::uint64_t 
     const auto stage = [&s](item x) { return s.stage(x); };
     const weir::stage_options options{.concurrency = s.slots, .capacity = s.capacity};
     auto pipeline = weir::source(std::views::iota(item{0}, n), {.capacity = s.capacity}) |
-                    weir::pipe(stage, options) | weir::pipe(stage, options) |
-                    weir::pipe(stage, options) | weir::sink(s.capacity);
+                    weir::pipe(stage, options) | weir::pipe(stage, options) | weir::pipe(stage, options) |
+                    weir::sink(s.capacity);
     auto run = pipeline.template start<Policy>(pool);
     weir::sync_wait(pool, consume(run)).expect(n);
 }
@@ -76,8 +76,8 @@ weir::task<> take(queue& in, totals& seen) {
 }
 
 void by_hand(weir::thread_pool& pool, const scenario& s, std::uint64_t n) {
-    std::array<queue, num_stages + 1> queues{queue(s.capacity), queue(s.capacity),
-                                             queue(s.capacity), queue(s.capacity)};
+    std::array<queue, num_stages + 1> queues{queue(s.capacity), queue(s.capacity), queue(s.capacity),
+                                             queue(s.capacity)};
     std::array<std::atomic<std::size_t>, num_stages> present{};
     totals seen;
     std::vector<weir::task<>> parts;
@@ -108,8 +108,8 @@ std::string title(const scenario& s) {
     const std::string work = s.work_ns == 0      ? "no-op"
                              : s.work_ns < 1'000 ? std::to_string(int(s.work_ns)) + " ns"
                                                  : std::to_string(int(s.work_ns / 1'000)) + " us";
-    return work + ", " + bench::count(s.slots, "slot") + ", capacity " +
-           std::to_string(s.capacity) + ", " + bench::count(s.workers, "worker");
+    return work + ", " + bench::count(s.slots, "slot") + ", capacity " + std::to_string(s.capacity) + ", " +
+           bench::count(s.workers, "worker");
 }
 
 void compare(bench::session& session, const scenario& s) {
@@ -117,8 +117,7 @@ void compare(bench::session& session, const scenario& s) {
     bench::group group(session, title(s), "an item");
     const auto pool = std::make_shared<weir::thread_pool>(s.workers);
     group.ours("weir", [=](std::uint64_t n) { through_pipeline<weir::unmeasured>(*pool, s, n); });
-    group.ours("weir, measured",
-               [=](std::uint64_t n) { through_pipeline<weir::measured>(*pool, s, n); });
+    group.ours("weir, measured", [=](std::uint64_t n) { through_pipeline<weir::measured>(*pool, s, n); });
     if (s.work_ns == 0 && s.capacity == 64) {
         group.ours("weir by hand", [=](std::uint64_t n) { by_hand(*pool, s, n); });
     }

@@ -26,8 +26,7 @@ void through_filters(tbb::task_arena& arena, const scenario& s, std::uint64_t n)
     });
     const auto stage = tbb::make_filter<item, item>(middle, [&](item x) { return s.stage(x); });
     const auto sink = tbb::make_filter<item, void>(ends, [&](item x) { seen.add(x); });
-    arena.execute(
-        [&] { tbb::parallel_pipeline(s.tokens(), source & stage & stage & stage & sink); });
+    arena.execute([&] { tbb::parallel_pipeline(s.tokens(), source & stage & stage & stage & sink); });
     seen.expect(n);
 }
 
@@ -54,11 +53,10 @@ void through_graph(tbb::task_arena& arena, const scenario& s, std::uint64_t n) {
         stage first(graph, s.slots, body);
         stage second(graph, s.slots, body);
         stage third(graph, s.slots, body);
-        flow::function_node<item, flow::continue_msg, Policy> sink(graph, flow::serial,
-                                                                   [&](item x) noexcept {
-                                                                       seen.add(x);
-                                                                       return flow::continue_msg();
-                                                                   });
+        flow::function_node<item, flow::continue_msg, Policy> sink(graph, flow::serial, [&](item x) noexcept {
+            seen.add(x);
+            return flow::continue_msg();
+        });
         flow::make_edge(source, limiter);
         flow::make_edge(limiter, first);
         flow::make_edge(first, second);
@@ -74,16 +72,14 @@ void through_graph(tbb::task_arena& arena, const scenario& s, std::uint64_t n) {
 const bench::contestants<scenario> tbb_contestants([](bench::group& group, const scenario& s) {
     // The calling thread is one of an arena's.
     const auto arena = std::make_shared<tbb::task_arena>(static_cast<int>(s.workers));
-    group.peer("oneTBB, parallel_pipeline",
-               [=](std::uint64_t n) { through_filters(*arena, s, n); });
+    group.peer("oneTBB, parallel_pipeline", [=](std::uint64_t n) { through_filters(*arena, s, n); });
     if (s.work_ns >= 500) {
         if (s.workers == 1) return;
         group.peer("oneTBB, flow graph",
                    [=](std::uint64_t n) { through_graph<tbb::flow::queueing>(*arena, s, n); });
     } else {
-        group.peer("oneTBB, flow graph, lightweight", [=](std::uint64_t n) {
-            through_graph<tbb::flow::queueing_lightweight>(*arena, s, n);
-        });
+        group.peer("oneTBB, flow graph, lightweight",
+                   [=](std::uint64_t n) { through_graph<tbb::flow::queueing_lightweight>(*arena, s, n); });
     }
 });
 

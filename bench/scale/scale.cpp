@@ -33,8 +33,8 @@ template <class Policy>
 void through_stages(weir::thread_pool& pool, std::uint64_t stages, std::uint64_t items) {
     weir::stage_list<item> list;
     for (std::uint64_t i = 0; i < stages; ++i) list.add(weir::pipe(next, {.capacity = capacity}));
-    auto pipeline = weir::source(std::views::iota(item{0}, items), {.capacity = capacity}) |
-                    std::move(list) | weir::sink(capacity);
+    auto pipeline = weir::source(std::views::iota(item{0}, items), {.capacity = capacity}) | std::move(list) |
+                    weir::sink(capacity);
     auto run = pipeline.template start<Policy>(pool);
     const item sum = weir::sync_wait(pool, bench::sum_of(run));
     bench::check(sum == items * (items - 1) / 2 + stages * items, "each item passes each stage");
@@ -42,14 +42,11 @@ void through_stages(weir::thread_pool& pool, std::uint64_t stages, std::uint64_t
 
 // 100 items through each, or more: so the start of the run is a small part.
 void many_stages(bench::session& session, std::uint64_t stages, unsigned workers) {
-    const std::string title =
-        bench::count(stages, "stage") + ", " + bench::count(workers, "worker");
+    const std::string title = bench::count(stages, "stage") + ", " + bench::count(workers, "worker");
     bench::group group(session, title, "an item and stage");
     group.smallest(stages * 100);
     const auto pool = std::make_shared<weir::thread_pool>(workers);
-    group.ours("weir", [=](std::uint64_t n) {
-        through_stages<weir::unmeasured>(*pool, stages, n / stages);
-    });
+    group.ours("weir", [=](std::uint64_t n) { through_stages<weir::unmeasured>(*pool, stages, n / stages); });
     group.ours("weir, measured",
                [=](std::uint64_t n) { through_stages<weir::measured>(*pool, stages, n / stages); });
     group.run();
@@ -58,8 +55,7 @@ void many_stages(bench::session& session, std::uint64_t stages, unsigned workers
 // Runs of a length, one after the other: a short one pays for its start and end, a long one shows
 // whether the cost of an item stays what it is.
 void many_items(bench::session& session, std::uint64_t items, bool once = false) {
-    bench::group group(session, "runs of " + std::to_string(items) + " items, 3 stages, 1 worker",
-                       "an item");
+    bench::group group(session, "runs of " + std::to_string(items) + " items, 3 stages, 1 worker", "an item");
     group.smallest(items);
     if (once) group.once();
     const auto pool = std::make_shared<weir::thread_pool>(1);
@@ -116,8 +112,7 @@ class pairs {
 };
 
 void many_channels(bench::session& session, std::size_t channels, unsigned workers) {
-    const std::string title =
-        bench::count(channels, "channel") + ", " + bench::count(workers, "worker");
+    const std::string title = bench::count(channels, "channel") + ", " + bench::count(workers, "worker");
     if (!session.wants(title)) return;
     bench::group group(session, title, "an item");
     group.smallest(channels * 10);

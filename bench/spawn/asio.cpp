@@ -178,11 +178,10 @@ awaitable<std::uint64_t> join_again(place& here, std::uint64_t tasks, std::uint6
 std::uint64_t wait_for(place& here, awaitable<std::uint64_t> root) {
     std::latch over(1);
     std::uint64_t result = 0;
-    asio::co_spawn(here.pool.get_executor(), std::move(root),
-                   [&](std::exception_ptr, std::uint64_t value) {
-                       result = value;
-                       over.count_down();
-                   });
+    asio::co_spawn(here.pool.get_executor(), std::move(root), [&](std::exception_ptr, std::uint64_t value) {
+        result = value;
+        over.count_down();
+    });
     over.wait();
     return result;
 }

@@ -11,8 +11,8 @@
 namespace spawn {
 
 enum class shape {
-    outside,  // a thread that isn't the pool's spawns tasks that have nothing to do with each other
-    inside,   // a task does
+    outside,    // a thread that isn't the pool's spawns tasks that have nothing to do with each other
+    inside,     // a task does
     fork_join,  // fib, where each call that isn't a leaf makes two and waits for both
     skynet,     // a tree with ten children a node, whose leaves' numbers are summed
     wide_join,  // a task waits for a thousand, again and again

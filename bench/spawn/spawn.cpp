@@ -95,8 +95,7 @@ void add_weir(bench::group& group, const scenario& s) {
         case shape::outside:
             group.ours("weir, schedule", repeat(s, [here, size] {
                            std::latch left(static_cast<std::ptrdiff_t>(size));
-                           for (std::uint64_t i = 0; i < size; ++i)
-                               count_on(here->pool, here->tally, left);
+                           for (std::uint64_t i = 0; i < size; ++i) count_on(here->pool, here->tally, left);
                            left.wait();
                            return here->tally.take();
                        }));
@@ -128,9 +127,8 @@ void add_weir(bench::group& group, const scenario& s) {
                        repeat(s, [here, size] { return weir::sync_wait(here->pool, fib(size)); }));
             return;
         case shape::skynet:
-            group.ours("weir, when_all", repeat(s, [here, size] {
-                           return weir::sync_wait(here->pool, sum_leaves(0, size));
-                       }));
+            group.ours("weir, when_all",
+                       repeat(s, [here, size] { return weir::sync_wait(here->pool, sum_leaves(0, size)); }));
             return;
         case shape::wide_join:
             group.ours("weir, when_all", [here, size](std::uint64_t n) {

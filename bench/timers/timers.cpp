@@ -73,8 +73,7 @@ void add_weir(bench::group& group, const scenario& s) {
         return;
     }
     const auto all = s.what == shape::fire ? sleep_all : doze_all;
-    group.ours("weir, sleep in tasks",
-               repeat(s, [s, all, here = std::make_shared<place>(s.workers)] {
+    group.ours("weir, sleep in tasks", repeat(s, [s, all, here = std::make_shared<place>(s.workers)] {
                    weir::sync_wait(here->pool, all(s, here->tally));
                    return here->tally.take();
                }));
@@ -82,8 +81,7 @@ void add_weir(bench::group& group, const scenario& s) {
 
 // In and out again: nobody sleeps and nobody is woken.
 std::uint64_t pass_through_queue(const scenario& s, std::mutex& mutex) {
-    std::priority_queue<std::chrono::nanoseconds, std::vector<std::chrono::nanoseconds>,
-                        std::greater<>>
+    std::priority_queue<std::chrono::nanoseconds, std::vector<std::chrono::nanoseconds>, std::greater<>>
         queue;
     for (std::uint64_t i = 0; i < s.size; ++i) {
         const std::lock_guard guard(mutex);
@@ -101,8 +99,7 @@ std::uint64_t pass_through_queue(const scenario& s, std::mutex& mutex) {
 
 void add_limit(bench::group& group, const scenario& s) {
     if (s.what == shape::cancel) return;
-    group.limit("std::priority_queue under a mutex",
-                repeat(s, [s, mutex = std::make_shared<std::mutex>()] {
+    group.limit("std::priority_queue under a mutex", repeat(s, [s, mutex = std::make_shared<std::mutex>()] {
                     return pass_through_queue(s, *mutex);
                 }));
 }

@@ -26,9 +26,8 @@ void say_who_is_slow(const weir::pipeline_stats& stats) {
     const weir::channel_stats& after = stats.channels.back();
     const milliseconds upstream = before.ave_get_wait();
     const milliseconds downstream = after.ave_put_wait();
-    std::cout << std::fixed << std::setprecision(3) << "  For each item the sink waited "
-              << upstream.count() << " ms for data (upstream) and " << downstream.count()
-              << " ms for room (downstream).\n  => ";
+    std::cout << std::fixed << std::setprecision(3) << "  For each item the sink waited " << upstream.count()
+              << " ms for data (upstream) and " << downstream.count() << " ms for room (downstream).\n  => ";
     constexpr milliseconds noticeable{1};
     if (upstream < noticeable && downstream < noticeable) {
         std::cout << "Nothing is a bottleneck: both are quick.\n\n";
@@ -59,9 +58,8 @@ void run(const char* title, const Pipeline& pipeline, weir::executor& executor,
 int main(int argc, char** argv) {
     std::int64_t items = 100;
     std::int64_t delay_ms = 100;
-    examples::options options(
-        "bottleneck [OPTION...]",
-        "Three runs of a pipeline: nothing slow, a slow foreground, slow loading.");
+    examples::options options("bottleneck [OPTION...]",
+                              "Three runs of a pipeline: nothing slow, a slow foreground, slow loading.");
     options.number("--items", items, 1, 1'000'000, "items of each run");
     options.number("--delay-ms", delay_ms, 0, 60'000, "how long the slow side takes for an item");
     if (const auto status = options.parse(argc, argv)) return *status;
@@ -76,8 +74,7 @@ int main(int argc, char** argv) {
 
     const auto numbers = std::views::iota(std::int64_t{0}, items);
     const auto quick = weir::source(numbers) | weir::sink(1);
-    const auto slow =
-        weir::source(numbers) | weir::pipe(load_slowly, {.name = "delay"}) | weir::sink(1);
+    const auto slow = weir::source(numbers) | weir::pipe(load_slowly, {.name = "delay"}) | weir::sink(1);
 
     weir::thread_pool pool(2);
     run("Nothing is slow", quick, pool, std::chrono::milliseconds(0));

@@ -25,9 +25,7 @@ inline void stop_on_interrupt() {
     });
 }
 
-[[nodiscard]] inline bool interrupted() noexcept {
-    return interrupted_flag.load(std::memory_order_relaxed);
-}
+[[nodiscard]] inline bool interrupted() noexcept { return interrupted_flag.load(std::memory_order_relaxed); }
 
 /// Plays the work of a foreground (a training step): sleeps, but not through a Ctrl-C.
 inline void be_busy(std::chrono::nanoseconds time) {

@@ -22,8 +22,7 @@ namespace examples {
 /// parsing is the default that `--help` shows.
 class options {
   public:
-    options(std::string usage, std::string what)
-        : usage_(std::move(usage)), what_(std::move(what)) {}
+    options(std::string usage, std::string what) : usage_(std::move(usage)), what_(std::move(what)) {}
 
     /// `--name N`, a whole number from `least` to `most`.
     void number(std::string name, std::int64_t& into, std::int64_t least, std::int64_t most,
@@ -33,16 +32,14 @@ class options {
             const char* const end = text.data() + text.size();
             const auto [stop, error] = std::from_chars(text.data(), end, into);
             if (error != std::errc() || stop != end || into < least || into > most) {
-                throw std::runtime_error(name + " takes a whole number from " +
-                                         std::to_string(least) + " to " + std::to_string(most) +
-                                         ", not '" + text + "'");
+                throw std::runtime_error(name + " takes a whole number from " + std::to_string(least) +
+                                         " to " + std::to_string(most) + ", not '" + text + "'");
             }
         });
     }
 
     /// `--name WORD`, one of `words`.
-    void choice(std::string name, std::string& into, std::vector<std::string> words,
-                std::string help) {
+    void choice(std::string name, std::string& into, std::vector<std::string> words, std::string help) {
         std::string list;
         for (const std::string& w : words) list += (list.empty() ? "" : "|") + w;
         help += " (" + into + ")";
@@ -64,8 +61,8 @@ class options {
 
     /// What stands alone, at most once.
     void argument(std::string name, std::string& into, std::string help) {
-        argument_ = option{std::move(name), "", std::move(help),
-                           [&into](const std::string& text) { into = text; }};
+        argument_ =
+            option{std::move(name), "", std::move(help), [&into](const std::string& text) { into = text; }};
     }
 
     /// \returns the exit status with which the program has to end now: 0 after `--help`, 2 after a
@@ -77,11 +74,10 @@ class options {
             for (int i = 1; i < argc; ++i) {
                 const std::string word = argv[i];
                 if (only_arguments || word.size() < 2 || word.front() != '-') {
-                    if (!argument_.set)
-                        throw std::runtime_error("takes no argument, but got '" + word + "'");
+                    if (!argument_.set) throw std::runtime_error("takes no argument, but got '" + word + "'");
                     if (have_argument)
-                        throw std::runtime_error("takes one " + argument_.name + ", but got '" +
-                                                 word + "' too");
+                        throw std::runtime_error("takes one " + argument_.name + ", but got '" + word +
+                                                 "' too");
                     have_argument = true;
                     argument_.set(word);
                 } else if (word == "--") {
@@ -117,8 +113,7 @@ class options {
 
     void add(std::string name, std::string value, std::string help,
              std::function<void(const std::string&)> set) {
-        options_.push_back(
-            option{std::move(name), std::move(value), std::move(help), std::move(set)});
+        options_.push_back(option{std::move(name), std::move(value), std::move(help), std::move(set)});
     }
 
     // `--name value` or `--name=value`. Returns how many further words it used up.
@@ -146,8 +141,7 @@ class options {
     void help(std::ostream& out) const {
         out << "usage: " << usage_ << '\n' << what_ << '\n';
         std::size_t width = argument_.name.size();
-        for (const option& o : options_)
-            width = std::max(width, o.name.size() + 1 + o.value.size());
+        for (const option& o : options_) width = std::max(width, o.name.size() + 1 + o.value.size());
         const auto line = [&](const std::string& left, const std::string& help) {
             out << "  " << left << std::string(width + 2 - left.size(), ' ') << help << '\n';
         };

@@ -24,8 +24,7 @@ namespace {
 constexpr std::size_t chunk = std::size_t{1} << 18;
 
 std::string too_large(std::size_t max_bytes) {
-    return "is larger than the limit of " + std::to_string(max_bytes / 1'000'000) +
-           " MB (--max-mb)";
+    return "is larger than the limit of " + std::to_string(max_bytes / 1'000'000) + " MB (--max-mb)";
 }
 
 class descriptor {
@@ -86,8 +85,7 @@ weir::generator<std::string> walk(fs::path directory, books* problems) {
             } else if (fs::is_regular_file(status)) {
                 co_yield entry.path().string();
             } else if (error || !fs::exists(status)) {  // such as a link to nowhere or to itself
-                report(entry.path(),
-                       error ? error : make_error_code(std::errc::no_such_file_or_directory));
+                report(entry.path(), error ? error : make_error_code(std::errc::no_such_file_or_directory));
             }
         }
         directories.insert(directories.end(), below.rbegin(), below.rend());
@@ -95,13 +93,11 @@ weir::generator<std::string> walk(fs::path directory, books* problems) {
 }
 
 std::string read_file(const std::string& path, std::size_t max_bytes) {
-    const auto fail = [&path](int error) {
-        throw file_error(path, std::generic_category().message(error));
-    };
+    const auto fail = [&path](int error) { throw file_error(path, std::generic_category().message(error)); };
     // Not blocking: in the time since the walk the file may have become a pipe that nobody writes to.
     const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.number() < 0) fail(errno);
-    struct stat status {};
+    struct stat status{};
     if (::fstat(file.number(), &status) != 0) fail(errno);
     if (!S_ISREG(status.st_mode)) throw file_error(path, "is not a regular file");
     // The size is a hint, no more: files grow, shrink, and say 0 in /proc.

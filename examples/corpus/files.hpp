@@ -20,8 +20,7 @@ namespace corpus {
 /// A file that is no use: its name and the reason.
 class file_error : public std::runtime_error {
   public:
-    file_error(const std::string& path, const std::string& why)
-        : std::runtime_error(path + ": " + why) {}
+    file_error(const std::string& path, const std::string& why) : std::runtime_error(path + ": " + why) {}
 };
 
 /// What was read of a file.

@@ -46,9 +46,7 @@ struct settings {
     std::int64_t batch = 16;
     std::int64_t max_mb = 64;
 
-    [[nodiscard]] std::size_t max_bytes() const {
-        return static_cast<std::size_t>(max_mb) * 1'000'000;
-    }
+    [[nodiscard]] std::size_t max_bytes() const { return static_cast<std::size_t>(max_mb) * 1'000'000; }
 };
 
 struct totals {
@@ -59,8 +57,7 @@ struct totals {
 
 // A stage: reads a list of files. One bad file must not fail the others of its list, so it is no
 // exception here, but an entry in the books.
-std::vector<document> read_all(const std::vector<std::string>& paths, std::size_t max_bytes,
-                               books& books) {
+std::vector<document> read_all(const std::vector<std::string>& paths, std::size_t max_bytes, books& books) {
     std::vector<document> documents;
     for (const std::string& path : paths) {
         try {
@@ -77,8 +74,7 @@ std::vector<document> read_all(const std::vector<std::string>& paths, std::size_
 
 // A stage: one document becomes many sequences, each handed on when it is full. A packed one that
 // can't be unpacked is an exception: the pipeline counts it and tells `on_failure`.
-weir::generator<sequence> tokenize(document doc, std::size_t length, std::size_t max_bytes,
-                                   books* books) {
+weir::generator<sequence> tokenize(document doc, std::size_t length, std::size_t max_bytes, books* books) {
     std::string text = std::move(doc.bytes);
     if (doc.path.ends_with(".gz")) {
         try {
@@ -146,12 +142,10 @@ void report(const totals& sum, const books& books, double seconds) {
     const auto all = static_cast<double>(std::max<std::uint64_t>(1, sum.tokens + sum.padding));
     std::cout << std::fixed << std::setprecision(1) << '\n'
               << books.files << " files, " << megabytes << " MB in " << seconds << " s ("
-              << megabytes / std::max(seconds, 1e-9) << " MB/s); " << books.binary
-              << " left out as binary\n"
+              << megabytes / std::max(seconds, 1e-9) << " MB/s); " << books.binary << " left out as binary\n"
               << sum.batches << " batches, " << sum.tokens << " tokens, "
               << 100 * static_cast<double>(sum.padding) / all << " % padding\n"
-              << problems.size() << " could not be read or unpacked"
-              << (problems.empty() ? "\n" : ":\n");
+              << problems.size() << " could not be read or unpacked" << (problems.empty() ? "\n" : ":\n");
     for (const std::string& problem : problems) std::cout << "  " << problem << '\n';
 }
 
@@ -214,11 +208,9 @@ int main(int argc, char** argv) {
     examples::options options("corpus [OPTION...] [DIR]",
                               "Reads a directory tree of text files into batches of tokens.");
     options.argument("DIR", s.directory, "where the files are (" + s.directory + ")");
-    options.number("--train-ms", s.train_ms, 0, 3'600'000,
-                   "how long the foreground works on a batch");
+    options.number("--train-ms", s.train_ms, 0, 3'600'000, "how long the foreground works on a batch");
     options.number("--read-concurrency", s.read_concurrency, 1, 1'000, "reads at a time");
-    options.number("--tokenize-concurrency", s.tokenize_concurrency, 1, 1'000,
-                   "tokenizers at a time");
+    options.number("--tokenize-concurrency", s.tokenize_concurrency, 1, 1'000, "tokenizers at a time");
     options.number("--workers", s.workers, 1, 1'000, "threads for all but the reading");
     options.number("--capacity", s.capacity, 1, 1'000'000, "places in the queue behind a stage");
     options.number("--sequence", s.sequence, 1, 1'000'000, "tokens in a row of a batch");
@@ -227,8 +219,7 @@ int main(int argc, char** argv) {
     if (const auto status = options.parse(argc, argv)) return *status;
     std::error_code error;
     if (!std::filesystem::is_directory(s.directory, error)) {
-        return options.wrong("'" + s.directory + "' is no directory" +
-                             (error ? ": " + error.message() : ""));
+        return options.wrong("'" + s.directory + "' is no directory" + (error ? ": " + error.message() : ""));
     }
     examples::stop_on_interrupt();
     try {

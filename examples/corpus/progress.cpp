@@ -66,8 +66,7 @@ progress::progress(std::uint64_t total_files)
 void progress::show(std::uint64_t files, std::uint64_t bytes) {
     const clock::time_point now = clock::now();
     if (now < next_) return;
-    next_ =
-        now + (terminal_ ? clock::duration(every_on_terminal) : clock::duration(every_elsewhere));
+    next_ = now + (terminal_ ? clock::duration(every_on_terminal) : clock::duration(every_elsewhere));
     const work_done done{files, bytes, total_files_, seconds()};
     if (terminal_) {
         // One column stays free: a full line would make some terminals begin a new one.
@@ -84,8 +83,6 @@ void progress::finish() {
     bar_is_shown_ = false;
 }
 
-double progress::seconds() const {
-    return std::chrono::duration<double>(clock::now() - start_).count();
-}
+double progress::seconds() const { return std::chrono::duration<double>(clock::now() - start_).count(); }
 
 }  // namespace corpus

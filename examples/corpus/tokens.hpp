@@ -65,8 +65,7 @@ class tokenizer {
         const auto first = static_cast<unsigned char>(text_[0]);
         if (first < 0x80) {
             if (first <= ' ' || first == 0x7f) return {char_kind::space, 1};
-            const bool alphanumeric = (first >= '0' && first <= '9') ||
-                                      (first >= 'A' && first <= 'Z') ||
+            const bool alphanumeric = (first >= '0' && first <= '9') || (first >= 'A' && first <= 'Z') ||
                                       (first >= 'a' && first <= 'z');
             return {alphanumeric ? char_kind::letter : char_kind::mark, 1};
         }
@@ -87,13 +86,11 @@ class tokenizer {
     }
 
     static char_kind kind_of(std::uint32_t code) noexcept {
-        if (code == 0x85 || code == 0xa0 || code == 0xfeff || code == 0x3000)
-            return char_kind::space;
+        if (code == 0x85 || code == 0xa0 || code == 0xfeff || code == 0x3000) return char_kind::space;
         if (code >= 0x2000 && code <= 0x200f) return char_kind::space;
         if (code >= 0x2028 && code <= 0x202f) return char_kind::space;
-        if (code < 0xaa) return char_kind::mark;  // controls and signs
-        if (code >= 0x2010 && code < 0x2c00)
-            return char_kind::mark;  // punctuation, arrows, mathematics
+        if (code < 0xaa) return char_kind::mark;                      // controls and signs
+        if (code >= 0x2010 && code < 0x2c00) return char_kind::mark;  // punctuation, arrows, mathematics
         if (code >= 0x2e00 && code < 0xac00) return char_kind::mark;  // punctuation, kana, han
         if (code >= 0x1f000) return char_kind::mark;                  // pictures, rarer han
         return char_kind::letter;

@@ -94,8 +94,7 @@ inline auto build(const pipeline_spec& spec, weir::executor& clock) {
                                       {.name = s.name, .concurrency = s.concurrency}));
                 break;
             case op::aggregate:
-                stages.add(
-                    weir::aggregate<item>(s.size, {.name = s.name, .drop_last = s.drop_last}));
+                stages.add(weir::aggregate<item>(s.size, {.name = s.name, .drop_last = s.drop_last}));
                 break;
             case op::disaggregate:
                 stages.add(weir::disaggregate({.name = s.name}));

@@ -44,14 +44,14 @@ simulate::measurement measure(const simulate::pipeline_spec& spec, const setting
     }
     simulate::measurement m = simulate::measure_real(spec);
     if (m.late > std::chrono::milliseconds(4)) {
-        std::cerr << "simulate: the machine is busy: it woke sleepers up to "
-                  << weir::units::time(m.late) << " late, which is in the figures that follow\n";
+        std::cerr << "simulate: the machine is busy: it woke sleepers up to " << weir::units::time(m.late)
+                  << " late, which is in the figures that follow\n";
     }
     return m;
 }
 
-void show(const std::string& title, const simulate::pipeline_spec& spec,
-          const simulate::measurement& m, const simulate::scenario* documented) {
+void show(const std::string& title, const simulate::pipeline_spec& spec, const simulate::measurement& m,
+          const simulate::scenario* documented) {
     using weir::units::time;
     std::cout << title << "\n  (";
     if (spec.snapshot_ns) {
@@ -59,8 +59,7 @@ void show(const std::string& title, const simulate::pipeline_spec& spec,
     } else if (spec.items) {
         std::cout << "all " << *spec.items << " items, " << time(m.stats.elapsed);
     } else if (m.steady) {
-        std::cout << time(m.stats.elapsed) << " in steady state, which repeats every "
-                  << time(m.period);
+        std::cout << time(m.stats.elapsed) << " in steady state, which repeats every " << time(m.period);
     } else {
         std::cout << time(m.stats.elapsed) << " after a warm-up";
     }
@@ -91,8 +90,7 @@ void run_file(const std::string& file, const settings& s) {
         if (s.json) {
             std::cout << simulate::to_json(spec, m.stats).dump() << std::endl;
         } else {
-            show(spec.name.empty() ? "spec " + std::to_string(number) : spec.name, spec, m,
-                 nullptr);
+            show(spec.name.empty() ? "spec " + std::to_string(number) : spec.name, spec, m, nullptr);
         }
     }
 }
@@ -108,10 +106,8 @@ int main(int argc, char** argv) {
     options.argument("FILE", file, "a .json spec, a list of them, or .jsonl with one a line");
     options.choice("--clock", s.clock, {"virtual", "steady"}, "exact and at once, or in real time");
     options.flag("--json", s.json, "one JSON object a spec, one a line, instead of tables");
-    options.flag("--documents", s.documents,
-                 "the eight pipelines of the guide to the statistics; no FILE");
-    options.number("--seed", s.seed, 0, INT64_MAX,
-                   "on virtual time, shuffles what is ready; 0: in order");
+    options.flag("--documents", s.documents, "the eight pipelines of the guide to the statistics; no FILE");
+    options.number("--seed", s.seed, 0, INT64_MAX, "on virtual time, shuffles what is ready; 0: in order");
     if (const auto status = options.parse(argc, argv)) return *status;
     if (s.documents == !file.empty()) return options.wrong("give either a FILE or --documents");
     try {

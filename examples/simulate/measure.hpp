@@ -125,9 +125,7 @@ class experiment {
     }
 
   private:
-    weir::task<> both(weir::task<> observe) {
-        co_await weir::when_all(consume(), std::move(observe));
-    }
+    weir::task<> both(weir::task<> observe) { co_await weir::when_all(consume(), std::move(observe)); }
 
     // The foreground: takes an item, then is busy with it.
     weir::task<> consume() {
@@ -136,8 +134,7 @@ class experiment {
             const auto taken = co_await run_.next();
             if (!taken) break;
             takes_.push_back(clock_.now().time_since_epoch().count());
-            const weir::time_point end =
-                sleeper.after(spec_.foreground_ns[k % spec_.foreground_ns.size()]);
+            const weir::time_point end = sleeper.after(spec_.foreground_ns[k % spec_.foreground_ns.size()]);
             const bool in_time = co_await weir::sleep_until(end, stop_.get_token());
             if (!in_time) break;
             sleeper.woke_up(end);
@@ -162,8 +159,7 @@ class experiment {
 
     // In real time. A machine that stands still for a while is no part of what is measured: somebody
     // who sleeps and looks at the clock notices, and the window is measured again.
-    weir::task<> observe_window(weir::duration warm_up, weir::duration length,
-                                weir::duration period) {
+    weir::task<> observe_window(weir::duration warm_up, weir::duration length, weir::duration period) {
         constexpr int attempts = 4;
         constexpr weir::duration nap = std::chrono::milliseconds(10);
         constexpr weir::duration undisturbed = std::chrono::milliseconds(4);
@@ -197,8 +193,7 @@ class experiment {
         std::vector<std::vector<std::int64_t>> windows;
         weir::pipeline_stats before = co_await snapshot(start_);
         for (std::size_t i = 1; i <= periods; ++i) {
-            weir::pipeline_stats now =
-                co_await snapshot(start_ + period * static_cast<std::int64_t>(i));
+            weir::pipeline_stats now = co_await snapshot(start_ + period * static_cast<std::int64_t>(i));
             windows.push_back(figures(now - before));
             before = std::move(now);
         }
@@ -296,8 +291,7 @@ experiment(const pipeline_spec&, Run, weir::executor&) -> experiment<Run>;
 /// On virtual time, exactly: up to `snapshot_ns`; without one, in the steady state, or all of a
 /// source that ends.
 /// \param seed 0: what is ready runs in order; else it is shuffled, which must change nothing
-[[nodiscard]] inline measurement measure_virtual(const pipeline_spec& spec,
-                                                 std::uint64_t seed = 0) {
+[[nodiscard]] inline measurement measure_virtual(const pipeline_spec& spec, std::uint64_t seed = 0) {
     weir::virtual_time clock(seed);
     detail::experiment experiment(spec, build(spec, clock).start(clock), clock);
     if (spec.snapshot_ns) return experiment.until(weir::duration(*spec.snapshot_ns));

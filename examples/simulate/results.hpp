@@ -32,8 +32,7 @@ struct queue_figures {
         if (c.num_put > 0)
             put_ms = static_cast<double>(c.put_wait.count()) / 1e6 / static_cast<double>(c.num_put);
         if (c.num_get > 0)
-            get_ms =
-                static_cast<double>(c.get_blocked.count()) / 1e6 / static_cast<double>(c.num_get);
+            get_ms = static_cast<double>(c.get_blocked.count()) / 1e6 / static_cast<double>(c.num_get);
     }
 };
 
@@ -71,8 +70,7 @@ struct queue_figures {
                        {"occupancy_percent", f.occupancy_percent}};
             queue.update(counts(c));
             const int nth = ++same_name[c.name];
-            result["queues"][nth == 1 ? c.name : c.name + "#" + std::to_string(nth)] =
-                std::move(queue);
+            result["queues"][nth == 1 ? c.name : c.name + "#" + std::to_string(nth)] = std::move(queue);
         }
     }
     result["stages"] = json::array();
@@ -86,8 +84,7 @@ struct queue_figures {
 
 /// The document's table: a row for each queue.
 /// \param documented what it says, next to what was measured; null: nothing to compare with
-[[nodiscard]] inline std::string to_table(const weir::pipeline_stats& stats,
-                                          const scenario* documented) {
+[[nodiscard]] inline std::string to_table(const weir::pipeline_stats& stats, const scenario* documented) {
     using weir::units::fixed, weir::units::left, weir::units::right;
     const auto cell = [documented](double measured, std::optional<double> said) {
         std::string text = " " + right(fixed(measured, 3), 10);
@@ -118,9 +115,9 @@ struct queue_figures {
             said = documented->queues.at(i);
             if (i + 1 == stats.channels.size()) said_rate = documented->documented_rate;
         }
-        std::string row =
-            "  " + left(c.name, width) + cell(f.put_ms, said.put_ms) + cell(f.get_ms, said.get_ms) +
-            cell(f.occupancy_percent, said.occupancy_percent) + cell(c.rate(), said_rate);
+        std::string row = "  " + left(c.name, width) + cell(f.put_ms, said.put_ms) +
+                          cell(f.get_ms, said.get_ms) + cell(f.occupancy_percent, said.occupancy_percent) +
+                          cell(c.rate(), said_rate);
         row.erase(row.find_last_not_of(' ') + 1);
         table += row + "\n";
     }

@@ -36,9 +36,8 @@ struct pipeline_spec {
     std::string name;  // may be empty
     std::vector<stage_spec> stages;
     std::size_t sink_capacity = 3;
-    std::optional<std::uint64_t> items;  // of the source; none: it never ends
-    std::vector<std::int64_t>
-        foreground_ns;  // how long the foreground is busy with each item, in turn
+    std::optional<std::uint64_t> items;       // of the source; none: it never ends
+    std::vector<std::int64_t> foreground_ns;  // how long the foreground is busy with each item, in turn
     std::optional<std::int64_t> snapshot_ns;  // measure from 0 to here; none: a steady state
 };
 
@@ -104,13 +103,12 @@ class object {
         return path_.empty() ? name : path_ + "." + name;
     }
 
-    [[nodiscard]] std::int64_t integer(const std::string& name, std::int64_t least,
-                                       std::int64_t most) const {
+    [[nodiscard]] std::int64_t integer(const std::string& name, std::int64_t least, std::int64_t most) const {
         return to_integer(at(name), field(name), least, most);
     }
 
-    [[nodiscard]] std::int64_t integer_or(std::int64_t value, const std::string& name,
-                                          std::int64_t least, std::int64_t most) const {
+    [[nodiscard]] std::int64_t integer_or(std::int64_t value, const std::string& name, std::int64_t least,
+                                          std::int64_t most) const {
         return has(name) ? integer(name, least, most) : value;
     }
 
@@ -133,8 +131,7 @@ class object {
     // A list that is not empty.
     [[nodiscard]] const json& list(const std::string& name) const {
         const json& found = at(name);
-        if (!found.is_array())
-            throw mistake{field(name), "must be a list (is " + shown(found) + ")"};
+        if (!found.is_array()) throw mistake{field(name), "must be a list (is " + shown(found) + ")"};
         if (found.empty()) throw mistake{field(name), "must not be empty"};
         return found;
     }
@@ -156,16 +153,15 @@ class object {
                                     shown(value) + ")"};
         }
         // Above INT64_MAX the library keeps an unsigned number, which a cast would make negative.
-        const bool huge = value.is_number_unsigned() &&
-                          value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX);
+        const bool huge =
+            value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX);
         if (!huge && value.get<std::int64_t>() < least) {
             throw mistake{path, least == 0 ? "must not be negative (is " + shown(value) + ")"
                                            : "must be at least " + std::to_string(least) + " (is " +
                                                  shown(value) + ")"};
         }
         if (huge || value.get<std::int64_t>() > most) {
-            throw mistake{path,
-                          "must be at most " + std::to_string(most) + " (is " + shown(value) + ")"};
+            throw mistake{path, "must be at most " + std::to_string(most) + " (is " + shown(value) + ")"};
         }
         return value.get<std::int64_t>();
     }
@@ -184,8 +180,7 @@ inline stage_spec to_stage(const json& value, const std::string& path) {
         const object o(value, path, {"op", "name", "concurrency", "service_ns"});
         stage.kind = op::pipe;
         stage.name = o.text_or("pipe", "name");
-        stage.concurrency =
-            static_cast<std::size_t>(o.integer_or(1, "concurrency", 1, max_concurrency));
+        stage.concurrency = static_cast<std::size_t>(o.integer_or(1, "concurrency", 1, max_concurrency));
         stage.service_ns = o.times("service_ns");
     } else if (kind == "aggregate") {
         const object o(value, path, {"op", "name", "size", "drop_last"});
@@ -198,8 +193,8 @@ inline stage_spec to_stage(const json& value, const std::string& path) {
         stage.kind = op::disaggregate;
         stage.name = o.text_or("disaggregate", "name");
     } else {
-        throw mistake{path + ".op", "must be \"pipe\", \"aggregate\" or \"disaggregate\" (is " +
-                                        shown(kind) + ")"};
+        throw mistake{path + ".op",
+                      "must be \"pipe\", \"aggregate\" or \"disaggregate\" (is " + shown(kind) + ")"};
     }
     if (stage.name.empty()) throw mistake{path + ".name", "must not be empty"};
     return stage;
@@ -214,12 +209,11 @@ inline void check_nesting(const std::vector<stage_spec>& stages) {
         if (stages[i].kind == op::aggregate) {
             sizes.push_back(stages[i].size);
             std::size_t together = 1;
-            for (const std::size_t size : sizes)
-                together *= size;  // below 1e12: checked at each step
+            for (const std::size_t size : sizes) together *= size;  // below 1e12: checked at each step
             if (together > static_cast<std::size_t>(max_size)) {
                 throw mistake{path + ".size", "makes lists of " + std::to_string(together) +
-                                                  " items in all; at most " +
-                                                  std::to_string(max_size) + " fit"};
+                                                  " items in all; at most " + std::to_string(max_size) +
+                                                  " fit"};
             }
         } else if (stages[i].kind == op::disaggregate) {
             if (sizes.empty()) {
@@ -235,17 +229,15 @@ inline void check_nesting(const std::vector<stage_spec>& stages) {
 inline pipeline_spec to_spec(const json& value) {
     // "expect" is for whoever compares; "comment" for whoever reads the file.
     const object o(value, "",
-                   {"name", "comment", "stages", "sink_capacity", "items", "foreground_ns",
-                    "snapshot_ns", "expect"});
+                   {"name", "comment", "stages", "sink_capacity", "items", "foreground_ns", "snapshot_ns",
+                    "expect"});
     pipeline_spec spec;
     spec.name = o.text_or("", "name");
     for (const json& stage : o.list("stages")) {
-        spec.stages.push_back(
-            to_stage(stage, "stages[" + std::to_string(spec.stages.size()) + "]"));
+        spec.stages.push_back(to_stage(stage, "stages[" + std::to_string(spec.stages.size()) + "]"));
     }
     check_nesting(spec.stages);
-    spec.sink_capacity =
-        static_cast<std::size_t>(o.integer_or(3, "sink_capacity", 1, max_capacity));
+    spec.sink_capacity = static_cast<std::size_t>(o.integer_or(3, "sink_capacity", 1, max_capacity));
     spec.foreground_ns = o.times("foreground_ns");
     if (o.has("items")) spec.items = static_cast<std::uint64_t>(o.integer("items", 0, max_items));
     if (o.has("snapshot_ns")) spec.snapshot_ns = o.integer("snapshot_ns", 1, max_time);
@@ -288,8 +280,8 @@ inline json to_json(std::string_view text, const std::string& file, std::size_t 
     const json::parser_callback_t watch = [&](int, json::parse_event_t event, json& parsed) {
         if (event == json::parse_event_t::object_start) fields.emplace_back();
         if (event == json::parse_event_t::object_end) fields.pop_back();
-        if (event == json::parse_event_t::key &&
-            !fields.back().insert(parsed.get<std::string>()).second && twice.empty()) {
+        if (event == json::parse_event_t::key && !fields.back().insert(parsed.get<std::string>()).second &&
+            twice.empty()) {
             twice = parsed.get<std::string>();
         }
         return true;
@@ -306,11 +298,10 @@ inline json to_json(std::string_view text, const std::string& file, std::size_t 
         const std::size_t newline = text.substr(0, at).rfind('\n');
         const std::size_t column = newline == std::string_view::npos ? at + 1 : at - newline;
         std::string why = e.what();
-        if (const std::size_t colon = why.find(": "); colon != std::string::npos)
-            why = why.substr(colon + 2);
+        if (const std::size_t colon = why.find(": "); colon != std::string::npos) why = why.substr(colon + 2);
         throw spec_error(file,
-                         "line " + std::to_string(first_line - 1 + line_of(text, at)) +
-                             ", column " + std::to_string(column),
+                         "line " + std::to_string(first_line - 1 + line_of(text, at)) + ", column " +
+                             std::to_string(column),
                          "", "broken JSON: " + why);
     } catch (const json::exception& e) {  // such as a number like 1e999
         throw spec_error(file, first, "", std::string("broken JSON: ") + e.what());
@@ -363,12 +354,10 @@ inline bool is_blank(std::string_view text) {
 /// \param file  its name, for the messages
 /// \returns at least one spec, each of them fit to run
 /// Errors: `spec_error` for the first mistake.
-[[nodiscard]] inline std::vector<pipeline_spec> parse_specs(std::string_view text,
-                                                            const std::string& file) {
+[[nodiscard]] inline std::vector<pipeline_spec> parse_specs(std::string_view text, const std::string& file) {
     std::vector<pipeline_spec> specs;
     if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);  // a byte order mark
-    if (detail::is_blank(text))
-        throw spec_error(file, "", "", "is empty; it must hold at least one spec");
+    if (detail::is_blank(text)) throw spec_error(file, "", "", "is empty; it must hold at least one spec");
     if (std::string_view(file).ends_with(".jsonl")) {
         for (std::size_t number = 1; !text.empty(); ++number) {
             const std::string_view line = text.substr(0, text.find('\n'));
@@ -381,13 +370,12 @@ inline bool is_blank(std::string_view text) {
     }
     const detail::json value = detail::to_json(text, file, 1);
     if (!value.is_array()) return {detail::located(value, file, "")};
-    if (value.empty())
-        throw spec_error(file, "", "", "is an empty list; it must hold at least one spec");
+    if (value.empty()) throw spec_error(file, "", "", "is an empty list; it must hold at least one spec");
     const std::vector<std::size_t> lines = detail::entry_lines(text);
     for (std::size_t i = 0; i < value.size(); ++i) {
-        specs.push_back(detail::located(
-            value[i], file,
-            "line " + std::to_string(lines.at(i)) + ", entry " + std::to_string(i + 1)));
+        specs.push_back(
+            detail::located(value[i], file,
+                            "line " + std::to_string(lines.at(i)) + ", entry " + std::to_string(i + 1)));
     }
     return specs;
 }

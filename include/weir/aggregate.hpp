@@ -155,8 +155,9 @@ struct aggregate_stage : stage_base {
                 "weir: aggregate(0) would wait for ever for an empty batch; give it 1 or more");
         }
         if (how.max_delay < duration(0)) {
-            throw std::invalid_argument("weir: the max_delay of an aggregate can't be negative; 0 means "
-                                        "that it waits for a full batch");
+            throw std::invalid_argument(
+                "weir: the max_delay of an aggregate can't be negative; 0 means "
+                "that it waits for a full batch");
         }
     }
 
@@ -166,8 +167,7 @@ struct aggregate_stage : stage_base {
     using output = carry_t<C, batch<C>>;
 
     template <class Self, class Policy, class C>
-    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run,
-                                              channel<C, Policy>& in) {
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         return attach_transform<output<C>>(
             run, "aggregate", self.options,
             "aggregates: it fills one batch after the other, its concurrency is 1",
@@ -252,8 +252,9 @@ struct own_aggregate_stage : stage_base {
         options.name = std::move(o.name);
         options.capacity = o.capacity;
         if (o.max_delay != duration(0)) {
-            throw std::invalid_argument("weir: an aggregator of one's own has no max_delay: only a batch by "
-                                        "number or by weight can be given before it is full");
+            throw std::invalid_argument(
+                "weir: an aggregator of one's own has no max_delay: only a batch by "
+                "number or by weight can be given before it is full");
         }
     }
 
@@ -270,8 +271,7 @@ struct own_aggregate_stage : stage_base {
         typename output_of<C, the_aggregator<A>::template is_given<carried_value_t<C>>::fits>::type;
 
     template <class Self, class Policy, class C>
-    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run,
-                                              channel<C, Policy>& in) {
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         return attach_transform<output<C>>(
             run, "aggregate", self.options,
             "aggregates: it fills one batch after the other, its concurrency is 1",
@@ -307,8 +307,7 @@ template <class Batch = void>
 template <class Batch = void, class Weigh>
 [[nodiscard]] auto aggregate_by_weight(std::uint64_t max_weight, Weigh weigh,
                                        aggregate_options options = {}) {
-    return detail::aggregate_stage<Batch, Weigh>(SIZE_MAX, max_weight, std::move(weigh),
-                                                 std::move(options));
+    return detail::aggregate_stage<Batch, Weigh>(SIZE_MAX, max_weight, std::move(weigh), std::move(options));
 }
 
 /// Gathers what comes within `max_delay` of the first item of a batch.
@@ -317,8 +316,7 @@ template <class Batch = void, class Weigh>
 template <class Batch = void>
 [[nodiscard]] auto aggregate_for(duration max_delay, aggregate_options options = {}) {
     if (max_delay <= duration(0)) {
-        throw std::invalid_argument(
-            "weir: aggregate_for gathers for a time, which has to be more than 0");
+        throw std::invalid_argument("weir: aggregate_for gathers for a time, which has to be more than 0");
     }
     options.max_delay = max_delay;
     return aggregate<Batch>(SIZE_MAX, std::move(options));

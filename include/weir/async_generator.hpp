@@ -29,8 +29,7 @@ namespace weir {
 /// Cost:     one allocation for the frame; a value is moved once, from the `co_yield` to the caller.
 template <class T>
 class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
-    static_assert(std::is_object_v<T>,
-                  "weir: async_generator gives values; for references yield pointers");
+    static_assert(std::is_object_v<T>, "weir: async_generator gives values; for references yield pointers");
 
   public:
     class promise_type;
@@ -39,8 +38,7 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
     ~async_generator() {
         if (handle_) handle_.destroy();
     }
-    async_generator(async_generator&& other) noexcept
-        : handle_(std::exchange(other.handle_, {})) {}
+    async_generator(async_generator&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
     async_generator& operator=(async_generator&& other) noexcept {
         if (this != &other) {
             if (handle_) handle_.destroy();
@@ -89,9 +87,7 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
 template <class T>
 class async_generator<T>::promise_type final : public detail::task_promise_base {
   public:
-    async_generator get_return_object() noexcept {
-        return async_generator(handle::from_promise(*this));
-    }
+    async_generator get_return_object() noexcept { return async_generator(handle::from_promise(*this)); }
     to_awaiter yield_value(T&& v) noexcept {
         value = std::addressof(v);
         return {};

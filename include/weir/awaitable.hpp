@@ -40,8 +40,7 @@ decltype(auto) get_awaiter(A&& a) {
 
 /// Can stand behind `co_await` in any coroutine whose promise doesn't forbid it.
 template <class A>
-concept awaitable =
-    detail::has_member_co_await<A> || detail::has_free_co_await<A> || awaiter<A>;
+concept awaitable = detail::has_member_co_await<A> || detail::has_free_co_await<A> || awaiter<A>;
 
 /// The type of `co_await std::declval<A>()`.
 template <awaitable A>

@@ -68,9 +68,7 @@ class basic_blocking_pool final : public executor {
     [[nodiscard]] bool orphaned() const noexcept override { return threads_.are_elsewhere(); }
 
     /// How many threads it has.
-    [[nodiscard]] unsigned threads() const noexcept {
-        return static_cast<unsigned>(threads_.size());
-    }
+    [[nodiscard]] unsigned threads() const noexcept { return static_cast<unsigned>(threads_.size()); }
 
     void post(std::coroutine_handle<> h) noexcept override {
         if (orphaned()) return;  // nobody would take it, and a thread of the parent may hold the lock
@@ -98,9 +96,7 @@ class basic_blocking_pool final : public executor {
         if (timers_.cancel(t, now())) post(waiter);
     }
 
-    [[nodiscard]] time_point now() const noexcept override {
-        return time_point(duration(Platform::now()));
-    }
+    [[nodiscard]] time_point now() const noexcept override { return time_point(duration(Platform::now())); }
 
     /// On a thread of this pool: runs one coroutine, or naps for a millisecond if there is none, so
     /// that code which waits there for others can't stop the pool. Elsewhere: false.
@@ -189,8 +185,7 @@ class basic_blocking_pool final : public executor {
         } else {
             const bool forever = until == timers_.never;
             resting_.fetch_add(1, std::memory_order_seq_cst);
-            event.commit_wait(ticket,
-                              forever ? -1 : std::max<std::int64_t>(until - Platform::now(), 0));
+            event.commit_wait(ticket, forever ? -1 : std::max<std::int64_t>(until - Platform::now(), 0));
             resting_.fetch_sub(1, std::memory_order_seq_cst);
         }
         if (mine) kept_.store(false, std::memory_order_seq_cst);

@@ -109,8 +109,8 @@ struct the_chooser {
                       "the_chooser<...>::is_given<...> in this message");
         using type = typename std::conditional_t<fits, std::invoke_result<F&, const Item&>,
                                                  std::type_identity<std::size_t>>::type;
-        static constexpr bool names = std::integral<awaited_t<type>> ||
-                                      std::is_convertible_v<awaited_t<type>, std::string_view>;
+        static constexpr bool names =
+            std::integral<awaited_t<type>> || std::is_convertible_v<awaited_t<type>, std::string_view>;
         static_assert(names,
                       "weir: the function that chooses a branch returns its name or its place, which is a "
                       "whole number, or something to await that gives one; the types are those of "
@@ -139,9 +139,12 @@ template <class Part>
         static_assert(!(detail::is_source<Stages> || ...) && !(detail::is_sink<Stages> || ...),
                       "weir: a branch has neither source nor sink: it stands between two stages");
         return detail::named_branch<Stages...>{std::move(name), pipeline<Stages...>(std::move(stages))};
-    }(std::apply([](auto&&... each) { return std::tuple<std::remove_cvref_t<decltype(each)>...>(
-                                          std::forward<decltype(each)>(each)...); },
-                 detail::stages_of(std::forward<Part>(part))));
+    }(std::apply(
+               [](auto&&... each) {
+                   return std::tuple<std::remove_cvref_t<decltype(each)>...>(
+                       std::forward<decltype(each)>(each)...);
+               },
+               detail::stages_of(std::forward<Part>(part))));
 }
 [[nodiscard]] inline auto branch(std::string name) {
     return detail::named_branch<>{std::move(name), pipeline<>(std::tuple<>())};

@@ -83,7 +83,8 @@ class running_cache final : public running_stage<Policy> {
             bool begins = true;
             if (this->run_.may_hold_up()) {
                 while (begins && this->run_.is_paused()) begins = co_await this->run_.end_of_pause(me);
-                if (!first && this->run_.budget() != nullptr) co_await this->run_.budget()->wait(out_.sources(), me);
+                if (!first && this->run_.budget() != nullptr)
+                    co_await this->run_.budget()->wait(out_.sources(), me);
                 co_await this->give_way(me);
             }
             if (!begins) break;
@@ -157,8 +158,9 @@ struct cache_stage : stage_base {
         options.name = std::move(o.name);
         options.capacity = o.capacity;
         if (epochs == 0) {
-            throw std::invalid_argument("weir: cache(0) would give nothing at all; give it the number of "
-                                        "epochs, with the one that it records, or none for weir::endless");
+            throw std::invalid_argument(
+                "weir: cache(0) would give nothing at all; give it the number of "
+                "epochs, with the one that it records, or none for weir::endless");
         }
     }
 
@@ -166,16 +168,14 @@ struct cache_stage : stage_base {
     using output = typename the_cache_of<carried_value_t<C>>::type;
 
     template <class Self, class Policy, class C>
-    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run,
-                                              channel<C, Policy>& in) {
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         run.check(self.options.concurrency == 1, self.options,
                   "caches: it gives one item after the other, its concurrency is 1");
         // What is repeated is nothing that a source could go on from.
         run.forget_progress();
         auto& out = run.template add_queue<output<C>>(self.options);
-        run.add_stage(
-            std::make_unique<running_cache<C, Policy>>(run, self.options, self.epochs, in, out), {&in},
-            {&out});
+        run.add_stage(std::make_unique<running_cache<C, Policy>>(run, self.options, self.epochs, in, out),
+                      {&in}, {&out});
         return out;
     }
 

@@ -151,8 +151,7 @@ class channel final : public detail::channel_store<T, Policy> {
         }
         core::wake_all(woken);
         if (how == detail::outcome::done) return get_result<T>(*place.take());
-        return get_result<T>(how == detail::outcome::closed ? channel_status::closed
-                                                            : channel_status::empty);
+        return get_result<T>(how == detail::outcome::closed ? channel_status::closed : channel_status::empty);
     }
 
     /// For plain threads: blocks while the channel is full, at most for `timeout`. Where the channel's
@@ -283,7 +282,6 @@ class channel final : public detail::channel_store<T, Policy> {
     template <class C>
     friend get_result<typename C::value_type> detail::block_on_get(C&, duration);
 };
-
 
 }  // namespace weir
 

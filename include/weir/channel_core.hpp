@@ -26,8 +26,7 @@ namespace weir::detail {
 
 // A slot of a stage whose queues have this policy.
 template <class Policy>
-using slot_of =
-    std::conditional_t<Policy::statistics, timed_slot<keeps_histograms<Policy>>, slot>;
+using slot_of = std::conditional_t<Policy::statistics, timed_slot<keeps_histograms<Policy>>, slot>;
 
 // Each end has a lock (M. Michael, M. Scott, the two-lock queue of "Simple, fast, and practical
 // non-blocking and blocking concurrent queue algorithms", PODC 1996; here with a ring). An operation
@@ -56,8 +55,7 @@ class channel_core : public parking_place {
         explicit both_ends(const channel_core& core) noexcept
             : core_(core), put_(core.put_end_.lock), get_(core.get_end_.lock) {}
         // For a thread that knows its record.
-        WEIR_ALWAYS_INLINE both_ends(const channel_core& core,
-                                     basic_thread_record<platform>* me) noexcept
+        WEIR_ALWAYS_INLINE both_ends(const channel_core& core, basic_thread_record<platform>* me) noexcept
             : core_(core), put_(core.put_end_.lock, me), get_(core.get_end_.lock, me) {}
         both_ends(const both_ends&) = delete;
         both_ends& operator=(const both_ends&) = delete;
@@ -275,8 +273,7 @@ class channel_core : public parking_place {
             w.since = meter_.settle(now);
             ++side_of(line).waiting;
             if (w.measured != nullptr) {
-                w.measured->enter(line == side::put ? slot_state::wait_put : slot_state::wait_get,
-                                  w.since);
+                w.measured->enter(line == side::put ? slot_state::wait_put : slot_state::wait_get, w.since);
             }
         }
     }
@@ -357,9 +354,9 @@ class channel_core : public parking_place {
     waiter_line<platform> putters_;
     waiter_line<platform> getters_;
     typename platform::template atomic<executor*> clock_;  // written under both locks
-    executor* asked_to_watch_ = nullptr;  // the last one that was asked
-    std::uint64_t waits_ = 0;             // how many operations have begun to wait
-    std::uint64_t discarded_ = 0;         // items that were cancelled; at the end for getting, they have passed
+    executor* asked_to_watch_ = nullptr;                   // the last one that was asked
+    std::uint64_t waits_ = 0;                              // how many operations have begun to wait
+    std::uint64_t discarded_ = 0;  // items that were cancelled; at the end for getting, they have passed
     // How many of the items were none, but marks (detail/tracked.hpp). Each under the lock of its end.
     std::uint64_t put_marks_ = 0;
     std::uint64_t get_marks_ = 0;
@@ -377,9 +374,7 @@ class channel_core : public parking_place {
         get_takes_both_.store(bytes_.counts() || !putters_.empty(), std::memory_order_relaxed);
     }
 
-    waiter_line<platform>& line_of(side line) noexcept {
-        return line == side::put ? putters_ : getters_;
-    }
+    waiter_line<platform>& line_of(side line) noexcept { return line == side::put ? putters_ : getters_; }
     auto& side_of(side line) noexcept { return line == side::put ? meter_.puts : meter_.gets; }
 
     // Operations that didn't wait are not recorded one by one: they waited 0.

@@ -216,8 +216,7 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
     }
 
     outcome attempt(typename base::wakes& woken) noexcept {
-        return this->channel_->offer(*static_cast<T*>(this->waiter_.item), this->waiter_.measured,
-                                     woken);
+        return this->channel_->offer(*static_cast<T*>(this->waiter_.item), this->waiter_.measured, woken);
     }
 };
 
@@ -230,13 +229,13 @@ class held_copy {
 
 template <class Channel, class Stop = no_stop>
 class [[nodiscard("co_await this, or nothing is put")]] put_copy_operation
-    : held_copy<typename Channel::value_type>, public put_operation<Channel, Stop> {
+    : held_copy<typename Channel::value_type>,
+      public put_operation<Channel, Stop> {
     using T = typename Channel::value_type;
 
   public:
     put_copy_operation(Channel& channel, const T& item, Stop stop = {})
-        : held_copy<T>(item),
-          put_operation<Channel, Stop>(channel, this->copy_, nullptr, std::move(stop)) {}
+        : held_copy<T>(item), put_operation<Channel, Stop>(channel, this->copy_, nullptr, std::move(stop)) {}
 };
 
 // Where an item arrives: whoever takes it out of the channel, or hands it over, constructs it here,
@@ -303,8 +302,7 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
     }
 
     outcome attempt(typename base::wakes& woken) noexcept {
-        return this->channel_->take(place_.address(), this->waiter_.number, this->waiter_.measured,
-                                    woken);
+        return this->channel_->take(place_.address(), this->waiter_.number, this->waiter_.measured, woken);
     }
 
   private:
@@ -314,8 +312,8 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
 // Blocks the thread until `w` is answered or the time is over. Where `ex`, the channel's executor, has
 // no threads of its own, the thread runs it meanwhile: see `help_until`. The time is that of `ex`.
 template <class Channel, class Waiter, class Parker>
-outcome block(Channel& channel, Waiter& w, typename Channel::core_type::side line, Parker& flag,
-              executor* ex, duration timeout) {
+outcome block(Channel& channel, Waiter& w, typename Channel::core_type::side line, Parker& flag, executor* ex,
+              duration timeout) {
     const bool forever = timeout == duration::max();
     const basic_blocked_thread<typename Channel::core_type::platform> here(forever ? &flag : nullptr);
     const auto now = [ex] {
@@ -388,8 +386,7 @@ get_result<typename Channel::value_type> block_on_get(Channel& channel, duration
     core::wake_all(woken);
     if (how == outcome::pending) how = block(channel, w, core::side::get, flag, ex, timeout);
     if (how == outcome::done) return get_result<T>(*place.take());
-    return get_result<T>(how == outcome::timed_out ? channel_status::timed_out
-                                                   : channel_status::closed);
+    return get_result<T>(how == outcome::timed_out ? channel_status::timed_out : channel_status::closed);
 }
 
 }  // namespace weir::detail

@@ -127,8 +127,7 @@ class channel_store : public channel_core<Policy> {
         if (closed_) return outcome::closed;
         const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
         if (waiter* const getter = getters_.front()) {
-            core::take_out(*getter, side::get, outcome::done, core::reading(measured),
-                           !is_mark(item));
+            core::take_out(*getter, side::get, outcome::done, core::reading(measured), !is_mark(item));
             if (is_mark(item)) core::count_mark();
             std::construct_at(static_cast<T*>(getter->item), std::move(item));
             getter->number = number;
@@ -147,8 +146,7 @@ class channel_store : public channel_core<Policy> {
         return outcome::done;
     }
 
-    outcome take(T* into, std::uint64_t& number, const slot* measured,
-                         wakes& woken) noexcept {
+    outcome take(T* into, std::uint64_t& number, const slot* measured, wakes& woken) noexcept {
         if (core::size() == 0) {
             return closed_ ? outcome::closed : outcome::pending;
         }
@@ -167,8 +165,7 @@ class channel_store : public channel_core<Policy> {
             waiter* const putter = putters_.front();
             T& item = *static_cast<T*>(putter->item);
             if (!fits(core::size(), item)) break;
-            core::take_out(*putter, side::put, outcome::done, core::reading(measured),
-                           !is_mark(item));
+            core::take_out(*putter, side::put, outcome::done, core::reading(measured), !is_mark(item));
             add_bytes(item);
             push(item, put_end_.count.load(std::memory_order_relaxed));
             woken.push(*putter);

@@ -43,8 +43,7 @@ class checkpoint {
     ///
     /// \param resume  a complete checkpoint of what was taken before, if anything was.
     /// Errors: `std::invalid_argument` if that is of another sequence, or not complete.
-    [[nodiscard]] static checkpoint begin(const draw_sequence& sequence, weir::shard shard,
-                                          weir::tail tail,
+    [[nodiscard]] static checkpoint begin(const draw_sequence& sequence, weir::shard shard, weir::tail tail,
                                           const std::optional<checkpoint>& resume = std::nullopt) {
         if (tail == tail::drop && sequence.size != 0 && sequence.size < shard.world()) {
             throw std::invalid_argument("weir: with tail::drop, " + std::to_string(shard.world()) +
@@ -74,9 +73,10 @@ class checkpoint {
         must_be_one_run(ranks);
         if (ranks.front().complete()) return ranks.front();
         // The rank that is behind knows most of what was taken before the run.
-        const checkpoint& last = *std::min_element(
-            ranks.begin(), ranks.end(),
-            [](const checkpoint& a, const checkpoint& b) { return a.watermark_ < b.watermark_; });
+        const checkpoint& last =
+            *std::min_element(ranks.begin(), ranks.end(), [](const checkpoint& a, const checkpoint& b) {
+                return a.watermark_ < b.watermark_;
+            });
         checkpoint all(last.sequence_);
         all.base_ = all.watermark_ = last.watermark_;
         for (const u64 p : last.before_) {
@@ -265,21 +265,19 @@ class checkpoint {
         if (complete()) {
             const auto below = [this](u64 p) { return p / sequence_.size < none / sequence_.size; };
             return base_ == watermark_ && before_.empty() && tail_ == tail::exact && run_ == 0 &&
-                   (sequence_.size != 0 || watermark_ == none) &&
-                   (watermark_ == none || below(watermark_)) &&
+                   (sequence_.size != 0 || watermark_ == none) && (watermark_ == none || below(watermark_)) &&
                    (ahead_.empty() || below(ahead_.back()));
         }
         const detail::deal dealt = deal();
         const auto owned = [&dealt](u64 p) { return dealt.owns(p); };
-        return (watermark_ == none || owned(watermark_)) &&
-               std::all_of(ahead_.begin(), ahead_.end(), owned);
+        return (watermark_ == none || owned(watermark_)) && std::all_of(ahead_.begin(), ahead_.end(), owned);
     }
 
     draw_sequence sequence_;
     weir::shard shard_ = {};
     weir::tail tail_ = tail::exact;
     std::uint32_t run_ = 0;  // tells runs apart that began with something else taken
-    u64 base_ = 0;  // what is below was taken when this run began, or is of an epoch that is over
+    u64 base_ = 0;           // what is below was taken when this run began, or is of an epoch that is over
     u64 watermark_ = none;
     std::vector<u64> before_;  // taken when this run began, from base on, ascending
     std::vector<u64> ahead_;   // taken in this run, above watermark, ascending

@@ -107,9 +107,7 @@ class crew {
     virtual void recall(slot& who) noexcept { static_cast<void>(who); }
 
     // Whether a slot is to go on with another item.
-    bool serves(const slot& me) const noexcept {
-        return !me.recalled.load(std::memory_order_relaxed);
-    }
+    bool serves(const slot& me) const noexcept { return !me.recalled.load(std::memory_order_relaxed); }
     // Waits until it is. False: the stage has ended.
     auto next_shift(slot& me) noexcept { return bench_.wait(&me, me, slot_state::off); }
 

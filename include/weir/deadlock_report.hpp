@@ -76,8 +76,9 @@ struct stall_report {
     duration held{};          ///< for how long already
     std::size_t workers = 0;  ///< of the pool are held for as long as the limit or longer
     std::size_t of = 0;       ///< so many it has
-    std::vector<std::string> functions;  ///< "stage 'x', slot 0": of which a function runs now; one of them does
-                                         ///< it. Empty: no stage's, or the run has no statistics
+    std::vector<std::string>
+        functions;  ///< "stage 'x', slot 0": of which a function runs now; one of them does
+                    ///< it. Empty: no stage's, or the run has no statistics
 
     [[nodiscard]] std::string text() const {
         std::ostringstream out;

@@ -92,12 +92,11 @@ struct disaggregate_stage : stage_base {
     using output = carry_t<C, typename element<carried_value_t<C>>::type>;
 
     template <class Self, class Policy, class C>
-    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run,
-                                              channel<C, Policy>& in) {
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         return attach_transform<output<C>>(
             run, "disaggregate", self.options,
-            "disaggregates: it takes one item apart after the other, its concurrency is 1",
-            unpack_op<C>(), in);
+            "disaggregates: it takes one item apart after the other, its concurrency is 1", unpack_op<C>(),
+            in);
     }
 };
 

@@ -38,8 +38,7 @@ struct draw_sequence {
     std::uint64_t size = 0;     ///< positions an epoch
     std::uint64_t seed = 0;
 
-    [[nodiscard]] friend constexpr bool operator==(const draw_sequence&,
-                                                   const draw_sequence&) = default;
+    [[nodiscard]] friend constexpr bool operator==(const draw_sequence&, const draw_sequence&) = default;
 };
 
 }  // namespace weir

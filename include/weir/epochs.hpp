@@ -184,12 +184,9 @@ class items_of<draws_of<Sampler>> {
     static constexpr bool waits = false;
 
     explicit items_of(draws_of<Sampler>&& from)
-        : from_(std::move(from)),
-          progress_(std::make_shared<progress_keeper>(from_.sampler.start())) {}
+        : from_(std::move(from)), progress_(std::make_shared<progress_keeper>(from_.sampler.start())) {}
 
-    void introduce(run_context& run) {
-        run.introduce(from_.sampler.epoch(), progress_);
-    }
+    void introduce(run_context& run) { run.introduce(from_.sampler.epoch(), progress_); }
 
     std::optional<item> next() {
         const std::uint64_t epoch = from_.sampler.epoch();

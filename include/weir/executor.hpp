@@ -156,9 +156,7 @@ inline void check_threads_of(const executor* ex) {
 }
 
 // The clock of a slot, in nanoseconds.
-inline std::int64_t clock_of(const slot& s) noexcept {
-    return s.clock().now().time_since_epoch().count();
-}
+inline std::int64_t clock_of(const slot& s) noexcept { return s.clock().now().time_since_epoch().count(); }
 
 }  // namespace detail
 

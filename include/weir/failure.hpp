@@ -3,15 +3,15 @@
 #ifndef WEIR_FAILURE_HPP
 #define WEIR_FAILURE_HPP
 
-#include <concepts>   // for std::integral
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
-#include <exception>  // for std::exception_ptr
-#include <stdexcept>  // for std::runtime_error
-#include <string>     // for std::string
+#include <concepts>     // for std::integral
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint64_t
+#include <exception>    // for std::exception_ptr
+#include <stdexcept>    // for std::runtime_error
+#include <string>       // for std::string
 #include <type_traits>  // for std::is_signed_v
-#include <utility>    // for std::move
-#include <vector>     // for std::vector
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
 
 namespace weir {
 
@@ -55,11 +55,11 @@ class pipeline_failure : public std::runtime_error {
   private:
     static std::string describe(const std::vector<failure>& failures) {
         const failure& first = failures.front();
-        std::string text = "weir: stage '" + first.stage + "' failed on item " +
-                           std::to_string(first.item) + ": " + first.message();
+        std::string text = "weir: stage '" + first.stage + "' failed on item " + std::to_string(first.item) +
+                           ": " + first.message();
         for (std::size_t i = 1; i < failures.size(); ++i) {
-            text += "; also stage '" + failures[i].stage + "' on item " +
-                    std::to_string(failures[i].item) + ": " + failures[i].message();
+            text += "; also stage '" + failures[i].stage + "' on item " + std::to_string(failures[i].item) +
+                    ": " + failures[i].message();
         }
         return text;
     }
@@ -86,13 +86,11 @@ class failure_limit {
     }
 
     /// Whether `failures` of `invocations` are more than is tolerated.
-    [[nodiscard]] constexpr bool exceeded(std::uint64_t failures,
-                                          std::uint64_t invocations) const noexcept {
+    [[nodiscard]] constexpr bool exceeded(std::uint64_t failures, std::uint64_t invocations) const noexcept {
         if (rate_ == 0) return failures > count_;
         // 0.29 * 100 is a little less than 29 in floating point; a product this near means 29.
         const double tolerated = rate_ * static_cast<double>(invocations);
-        return invocations >= probation &&
-               static_cast<double>(failures) > tolerated + tolerated * 1e-12;
+        return invocations >= probation && static_cast<double>(failures) > tolerated + tolerated * 1e-12;
     }
 
     /// Whether it was made by `rate`: only then do invocations have to be counted.
@@ -113,8 +111,7 @@ class failure_limit {
 /// Errors: `std::invalid_argument` outside of that.
 [[nodiscard]] constexpr failure_limit rate(double share) {
     if (!(share > 0 && share <= 1)) {
-        throw std::invalid_argument(
-            "weir: a failure rate lies in (0, 1]: rate(0.05) is one item in twenty");
+        throw std::invalid_argument("weir: a failure rate lies in (0, 1]: rate(0.05) is one item in twenty");
     }
     failure_limit limit;
     limit.rate_ = share;

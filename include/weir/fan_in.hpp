@@ -67,9 +67,8 @@ class merge_rule {
         if (shut_) return admission::refused;
         if (t.mark) {
             if (t.epoch < epoch_) return admission::refused;  // another input's went on for all
-            const bool all = std::all_of(inputs_.begin(), inputs_.end(), [](state s) {
-                return s == state::at_mark || s == state::ended;
-            });
+            const bool all = std::all_of(inputs_.begin(), inputs_.end(),
+                                         [](state s) { return s == state::at_mark || s == state::ended; });
             if (!all || busy_) return admission::wait;
         } else if (order_ != merge_order::arrival) {
             if (busy_) return admission::wait;
@@ -162,7 +161,7 @@ class merge_rule {
     std::uint64_t epoch_;
     std::size_t turn_ = 0;
     std::size_t next_ = 0;  // where to look for it, without weights
-    bool busy_ = false;  // one has leave to give, and has not given yet
+    bool busy_ = false;     // one has leave to give, and has not given yet
     bool shut_ = false;
 };
 
@@ -237,17 +236,17 @@ class running_fan_in final : public running_stage<Policy> {
 // Joins queues into a new one. `options.concurrency` is not asked: there is a slot for each.
 template <class Policy, class C>
 channel<C, Policy>& attach_fan_in(run_core<Policy>& run, const char* kind, stage_options options,
-                                  merge_order order, std::vector<std::uint64_t> weights,
-                                  bool until_first_end, std::vector<channel<C, Policy>*> in) {
+                                  merge_order order, std::vector<std::uint64_t> weights, bool until_first_end,
+                                  std::vector<channel<C, Policy>*> in) {
     options.concurrency = in.size();
     if (weights.empty()) weights.assign(in.size(), 1);
     auto& out = run.template add_queue<C>(options);
     std::vector<const void*> inputs(in.begin(), in.end());
     const bool as_they_come = order == merge_order::arrival && !is_tracked<C> && !until_first_end;
-    run.add_stage(std::make_unique<running_fan_in<C, Policy>>(
-                      run, kind, options,
-                      merge_rule(order, std::move(weights), until_first_end, run.first_epoch()),
-                      as_they_come, std::move(in), out),
+    run.add_stage(std::make_unique<running_fan_in<C, Policy>>(run, kind, options,
+                                                              merge_rule(order, std::move(weights),
+                                                                         until_first_end, run.first_epoch()),
+                                                              as_they_come, std::move(in), out),
                   std::move(inputs), {&out});
     return out;
 }

@@ -26,8 +26,7 @@ struct the_predicate {
     template <class T>
     struct is_given {
         static constexpr bool takes_it = std::is_invocable_v<P&, const T&>;
-        static constexpr bool takes_call =
-            !takes_it && std::is_invocable_v<P&, const T&, const invocation&>;
+        static constexpr bool takes_call = !takes_it && std::is_invocable_v<P&, const T&, const invocation&>;
         static_assert(takes_it || takes_call,
                       "weir: a filter's predicate is called with the item as a constant, and can't be; the "
                       "types are those of the_predicate<...>::is_given<...> in this message");

@@ -75,8 +75,7 @@ class expanding {
         static constexpr bool waits = awaitable<call>;
         static constexpr bool is_range = !is_generator<result> && !is_async_generator<result>;
         using many = typename many_items<result>::type;
-        using type = std::conditional_t<
-            !is_range, call, std::conditional_t<waits, task<many>, many>>;
+        using type = std::conditional_t<!is_range, call, std::conditional_t<waits, task<many>, many>>;
     };
 
   public:

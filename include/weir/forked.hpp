@@ -18,8 +18,9 @@ namespace weir {
 class forked_error : public std::runtime_error {
   public:
     forked_error()
-        : std::runtime_error("weir: this process was forked from one whose pool's threads it doesn't have; "
-                             "exec, or make pools after the fork") {}
+        : std::runtime_error(
+              "weir: this process was forked from one whose pool's threads it doesn't have; "
+              "exec, or make pools after the fork") {}
 };
 
 }  // namespace weir

@@ -55,7 +55,7 @@ class [[nodiscard("a generator does nothing until it is iterated")]] generator {
     class iterator;
 
     generator() noexcept = default;
-    generator(generator && other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+    generator(generator&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
     generator& operator=(generator other) noexcept {
         std::swap(frame_, other.frame_);
         return *this;
@@ -130,8 +130,9 @@ class generator<T>::promise_type {
         item = std::addressof(object);
         return {};
     }
-    copied yield_value(const std::remove_reference_t<reference>& object) requires
-        std::is_rvalue_reference_v<reference> {
+    copied yield_value(const std::remove_reference_t<reference>& object)
+        requires std::is_rvalue_reference_v<reference>
+    {
         static_assert(std::copy_constructible<value>,
                       "weir: co_yield copies what has a name, and this type can't be copied; "
                       "co_yield std::move(it)");

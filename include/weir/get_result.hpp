@@ -24,11 +24,16 @@ enum class channel_status : unsigned char {
 /// \returns the enumerator's name.
 [[nodiscard]] constexpr const char* to_string(channel_status s) noexcept {
     switch (s) {
-        case channel_status::success: return "success";
-        case channel_status::full: return "full";
-        case channel_status::empty: return "empty";
-        case channel_status::closed: return "closed";
-        case channel_status::timed_out: return "timed_out";
+        case channel_status::success:
+            return "success";
+        case channel_status::full:
+            return "full";
+        case channel_status::empty:
+            return "empty";
+        case channel_status::closed:
+            return "closed";
+        case channel_status::timed_out:
+            return "timed_out";
     }
     return "?";
 }

@@ -32,8 +32,8 @@ class histogram {
     std::array<std::uint64_t, scale::num_buckets> cells_{};
     std::uint64_t count_ = 0;
     std::uint64_t unsorted_ = 0;  // of these, those that are in no bucket
-    std::uint64_t sum_ = 0;  // ns; stops at UINT64_MAX
-    std::int64_t max_ = 0;   // ns
+    std::uint64_t sum_ = 0;       // ns; stops at UINT64_MAX
+    std::int64_t max_ = 0;        // ns
 
   public:
     histogram() noexcept = default;
@@ -91,8 +91,7 @@ class histogram {
     void add(const detail::basic_recorder<Platform, false>& live) noexcept {
         const std::uint64_t added = live.in_bucket(0);
         // After the count, as above.
-        *this += without_quantiles(added, duration(to_signed(live.sum())),
-                                   duration(to_signed(live.max())));
+        *this += without_quantiles(added, duration(to_signed(live.sum())), duration(to_signed(live.max())));
     }
 
     [[nodiscard]] std::uint64_t count() const noexcept { return count_; }

@@ -93,8 +93,8 @@ struct item_size<std::pair<A, B>> {
 template <class... T>
 struct item_size<std::tuple<T...>> {
     static std::size_t of(const std::tuple<T...>& item) noexcept {
-        return std::apply(
-            [](const T&... each) { return (item_size<T>::of(each) + ... + std::size_t(0)); }, item);
+        return std::apply([](const T&... each) { return (item_size<T>::of(each) + ... + std::size_t(0)); },
+                          item);
     }
 };
 

@@ -39,9 +39,7 @@ class basic_locked_timers {
     basic_locked_timers& operator=(const basic_locked_timers&) = delete;
 
     /// The earliest deadline in nanoseconds of the clock. seq_cst.
-    [[nodiscard]] std::int64_t next() const noexcept {
-        return next_.load(std::memory_order_seq_cst);
-    }
+    [[nodiscard]] std::int64_t next() const noexcept { return next_.load(std::memory_order_seq_cst); }
 
     /// Lifetime: unless it was refused, the timer may have fired and be gone when this returns.
     [[nodiscard("refused: post the timer's waiter")]] added add(timer& t) noexcept {

@@ -60,8 +60,8 @@ struct given_by<pipeline<Stages...>> {
     static_assert(begins && !ends,
                   "weir: what is merged or zipped are pipelines with a source at their front and no sink: "
                   "the sink comes behind the merge");
-    using type = typename std::conditional_t<begins, flow_from_source<Stages...>,
-                                             std::type_identity<int>>::type;
+    using type =
+        typename std::conditional_t<begins, flow_from_source<Stages...>, std::type_identity<int>>::type;
 };
 
 template <class... Inputs>

@@ -25,15 +25,14 @@ struct pipe_stage : stage_base {
     pipe_stage(G&& f, stage_options o) : stage_base{std::move(o)}, function(std::forward<G>(f)) {}
 
     template <class C>
-    using output =
-        carry_t<C, typename pipe_types<typename function_of<F>::type, carried_value_t<C>>::value>;
+    using output = carry_t<C, typename pipe_types<typename function_of<F>::type, carried_value_t<C>>::value>;
 
     template <class Self, class Policy, class C>
-    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run,
-                                              channel<C, Policy>& in) {
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         auto& out = run.template add_queue<output<C>>(self.options);
-        run.add_stage(std::make_unique<running_pipe<F, C, Policy>>(
-                          run, self.options, std::forward<Self>(self).function, in, out),
+        run.add_stage(std::make_unique<running_pipe<F, C, Policy>>(run, self.options,
+                                                                   std::forward<Self>(self).function, in,
+                                                                   out),
                       {&in}, {&out});
         return out;
     }

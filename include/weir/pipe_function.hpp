@@ -62,8 +62,7 @@ struct the_function {
     struct is_given {
         static constexpr bool takes_it = std::is_invocable_v<F&, Given>;
         // It also wants to know which item it is.
-        static constexpr bool takes_call =
-            !takes_it && std::is_invocable_v<F&, Given, const invocation&>;
+        static constexpr bool takes_call = !takes_it && std::is_invocable_v<F&, Given, const invocation&>;
         static_assert(takes_it || takes_call,
                       "weir: this stage's function can't be called with what the stage before it "
                       "gives; the types are those of the_function<...>::is_given<...> in this message");

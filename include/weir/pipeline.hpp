@@ -60,8 +60,8 @@ inline constexpr bool is_stage_list<stage_list<T, Policies>> = true;
 
 // What stands to the left or right of `|`.
 template <class P>
-concept composable = stage_description<P> || is_stage_list<std::remove_cvref_t<P>> ||
-                     is_pipeline<std::remove_cvref_t<P>>;
+concept composable =
+    stage_description<P> || is_stage_list<std::remove_cvref_t<P>> || is_pipeline<std::remove_cvref_t<P>>;
 
 template <class P>
 auto stages_of(P&& part) {
@@ -142,8 +142,7 @@ auto& attach_source_part(run_core<Policy>& run, Part&& part) {
 template <class... Stages>
 class pipeline {
     static constexpr bool complete =
-        (sizeof...(Stages) >= 2) &&
-        detail::is_source<std::tuple_element_t<0, std::tuple<Stages...>>> &&
+        (sizeof...(Stages) >= 2) && detail::is_source<std::tuple_element_t<0, std::tuple<Stages...>>> &&
         detail::is_sink<std::tuple_element_t<sizeof...(Stages) - 1, std::tuple<Stages...>>>;
 
   public:
@@ -190,9 +189,9 @@ class pipeline {
         };
         std::apply([&](Stages&... stages) { (stages.each_options(look), ...); }, stages_);
         if (matches == 1) return *found;
-        throw std::invalid_argument("weir: " + std::string(matches == 0 ? "no stage" : "more than one stage") +
-                                    " of this pipeline is named '" + std::string(name) +
-                                    "'; its stages are " + names);
+        throw std::invalid_argument(
+            "weir: " + std::string(matches == 0 ? "no stage" : "more than one stage") +
+            " of this pipeline is named '" + std::string(name) + "'; its stages are " + names);
     }
 
     /// The names of its stages, with their slots where there are several:

@@ -199,7 +199,7 @@ class priority_lanes {
     static constexpr int longest_turn = 64;
     executor& base_;
     std::deque<lane> lanes_;
-    detail::spin_lock lock_;                      // guards the two below
+    detail::spin_lock lock_;                     // guards the two below
     std::vector<std::coroutine_handle<>> idle_;  // never allocates after the constructor
     bool closing_ = false;
     detail::parker all_idle_;

@@ -34,9 +34,7 @@ class progress {
   public:
     /// \param start  a sampler's `start()`, or an earlier checkpoint of the same rank and run.
     explicit progress(weir::checkpoint start)
-        : start_(std::move(start)),
-          deal_(start_.deal()),
-          watermark_(start_.watermark()),
+        : start_(std::move(start)), deal_(start_.deal()), watermark_(start_.watermark()),
           ahead_(start_.ahead().begin(), start_.ahead().end()) {}
 
     /// The consumer took it. A padded draw changes nothing.

@@ -57,8 +57,7 @@ struct the_retried {
     template <class T>
     struct is_given {
         static constexpr bool takes_it = std::is_invocable_v<F&, const T&>;
-        static constexpr bool takes_call =
-            !takes_it && std::is_invocable_v<F&, const T&, const invocation&>;
+        static constexpr bool takes_call = !takes_it && std::is_invocable_v<F&, const T&, const invocation&>;
         static_assert(takes_it || takes_call,
                       "weir: a function to be retried is called with the item as a constant, or with a copy "
                       "of it, as it may need it again, and can't be; the types are those of "
@@ -136,9 +135,7 @@ class retrying {
             return std::invoke(function_, item);
         }
     }
-    bool is_worth_it(const std::exception_ptr& error) const {
-        return !options_.when || options_.when(error);
-    }
+    bool is_worth_it(const std::exception_ptr& error) const { return !options_.when || options_.when(error); }
     duration shorter(duration d) const noexcept { return d < options_.max_delay ? d : options_.max_delay; }
     duration longer(duration d) const noexcept {
         const double next = static_cast<double>(d.count()) * options_.factor;

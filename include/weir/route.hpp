@@ -42,8 +42,8 @@ class running_route final : public running_stage<Policy> {
   public:
     running_route(run_context& run, const stage_options& options, F&& f, branch_names names, queue& in,
                   std::vector<queue*> out)
-        : running_stage<Policy>(run, "route", options), f_(std::move(f)), names_(std::move(names)),
-          in_(in), out_(std::move(out)) {}
+        : running_stage<Policy>(run, "route", options), f_(std::move(f)), names_(std::move(names)), in_(in),
+          out_(std::move(out)) {}
 
   private:
     worker make_worker(slot& me) override { return choose(me); }
@@ -148,8 +148,7 @@ struct route_stage : stage_base {
     using output = typename output_of<C>::type;
 
     template <class Self, class Policy, class C>
-    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run,
-                                              channel<C, Policy>& in) {
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         run.check(self.options.concurrency == 1, self.options,
                   "routes: it sends one item after the other, its concurrency is 1");
         return attach_all(std::forward<Self>(self), run, in, std::index_sequence_for<Branches...>());
@@ -160,9 +159,7 @@ struct route_stage : stage_base {
     typename To::ends describe(To& to, typename To::ends from) const {
         const auto begin = to.template stage<C, C>("route", options, from);
         typename To::ends all;
-        const auto add = [&](const auto& each) {
-            all += to.template branch<C>(each.name, each.part, begin);
-        };
+        const auto add = [&](const auto& each) { all += to.template branch<C>(each.name, each.part, begin); };
         std::apply([&](const auto&... each) { (add(each), ...); }, branches);
         stage_options join = options;
         join.name += "_join";
@@ -185,8 +182,8 @@ struct route_stage : stage_base {
 
   private:
     template <class Self, class Policy, class C, std::size_t... I>
-    static channel<output<C>, Policy>& attach_all(Self&& self, run_core<Policy>& run,
-                                                  channel<C, Policy>& in, std::index_sequence<I...>) {
+    static channel<output<C>, Policy>& attach_all(Self&& self, run_core<Policy>& run, channel<C, Policy>& in,
+                                                  std::index_sequence<I...>) {
         stage_options named = self.options;
         std::vector<channel<C, Policy>*> begins;
         const auto add = [&](const std::string& name) {
@@ -197,12 +194,12 @@ struct route_stage : stage_base {
         std::vector<const void*> outputs(begins.begin(), begins.end());
         branch_names names({std::get<I>(self.branches).name...});
         const stage_options options = self.options;
-        run.add_stage(std::make_unique<running_route<F, C, Policy>>(
-                          run, options, F(std::forward<Self>(self).chooser), std::move(names), in, begins),
+        run.add_stage(std::make_unique<running_route<F, C, Policy>>(run, options,
+                                                                    F(std::forward<Self>(self).chooser),
+                                                                    std::move(names), in, begins),
                       {&in}, std::move(outputs));
         std::vector<channel<output<C>, Policy>*> ends;
-        (ends.push_back(
-             &attach_part(run, *begins[I], std::get<I>(std::forward<Self>(self).branches).part)),
+        (ends.push_back(&attach_part(run, *begins[I], std::get<I>(std::forward<Self>(self).branches).part)),
          ...);
         named.name = options.name + "_join";
         named.max_failures = std::nullopt;
@@ -230,8 +227,8 @@ template <class F, class... Branches>
     requires(sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...))
 [[nodiscard]] auto route(F&& chooser, route_options options, Branches... branches) {
     detail::branch_names::check({branches.name...});
-    return detail::route_stage<std::decay_t<F>, Branches...>(
-        std::forward<F>(chooser), std::move(options), std::move(branches)...);
+    return detail::route_stage<std::decay_t<F>, Branches...>(std::forward<F>(chooser), std::move(options),
+                                                             std::move(branches)...);
 }
 template <class F, class... Branches>
     requires(sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...))

@@ -14,15 +14,15 @@
 #include <weir/stats.hpp>
 #include <weir/task.hpp>
 
-#include <coroutine>  // for std::coroutine_handle
-#include <cstddef>    // for std::ptrdiff_t
-#include <iterator>   // for std::input_iterator_tag
-#include <memory>     // for std::unique_ptr
-#include <optional>   // for std::optional
-#include <string>     // for std::string
+#include <coroutine>    // for std::coroutine_handle
+#include <cstddef>      // for std::ptrdiff_t
+#include <iterator>     // for std::input_iterator_tag
+#include <memory>       // for std::unique_ptr
+#include <optional>     // for std::optional
+#include <string>       // for std::string
 #include <string_view>  // for std::string_view
-#include <utility>    // for std::move
-#include <vector>     // for std::vector
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
 
 namespace weir {
 
@@ -177,9 +177,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     ///
     /// Errors: `std::invalid_argument` for 0, for a name that no stage has or several have, and for a
     ///         stage that has one slot by its nature; `std::bad_alloc`, without a change.
-    void set_concurrency(std::string_view stage, std::size_t slots) {
-        core().set_concurrency(stage, slots);
-    }
+    void set_concurrency(std::string_view stage, std::size_t slots) { core().set_concurrency(stage, slots); }
 
     /// Changes the capacity, in items, of the queue behind the stage of that name. With less, nothing is
     /// lost: what is inside stays. Errors: as above, and `std::bad_alloc`, without a change.
@@ -196,8 +194,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     template <class>
     friend class epoch_range;
 
-    run(std::unique_ptr<detail::run_core<Policy>> core, queue& out)
-        : core_(core.release()), out_(&out) {}
+    run(std::unique_ptr<detail::run_core<Policy>> core, queue& out) : core_(core.release()), out_(&out) {}
 
     // Of another process it stays as it is: coroutines in it may be half-way through an instruction.
     struct end_of_run {
@@ -252,8 +249,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     class [[nodiscard("co_await this, or nothing is got")]] next_operation
         : public detail::get_operation<queue> {
       public:
-        explicit next_operation(run& r) noexcept
-            : detail::get_operation<queue>(*r.out_), run_(&r) {}
+        explicit next_operation(run& r) noexcept : detail::get_operation<queue>(*r.out_), run_(&r) {}
         std::optional<T> await_resume() {
             std::optional<T> item = detail::get_operation<queue>::await_resume();
             if (!item) run_->at_end();

@@ -10,8 +10,8 @@
 #include <weir/detail/spin_lock.hpp>
 #include <weir/detail/tracked.hpp>
 #include <weir/executor.hpp>
-#include <weir/forked.hpp>
 #include <weir/failure.hpp>
+#include <weir/forked.hpp>
 #include <weir/invocation.hpp>
 #include <weir/priority_lanes.hpp>
 #include <weir/root.hpp>
@@ -55,8 +55,11 @@ struct budget_rule {
 class run_budget final : public byte_budget {
   public:
     explicit run_budget(std::size_t most) noexcept
-        : byte_budget(most), room_(budget_rule{this}, "for the run's queues to hold fewer bytes", wait_kind::room) {}
-    void has_room() noexcept override { room_.update([](budget_rule&) {}); }
+        : byte_budget(most),
+          room_(budget_rule{this}, "for the run's queues to hold fewer bytes", wait_kind::room) {}
+    void has_room() noexcept override {
+        room_.update([](budget_rule&) {});
+    }
     void end() noexcept {
         room_.update([](budget_rule& rule) { rule.over = true; });
     }
@@ -113,8 +116,8 @@ class run_context : public root_owner {
     // One more failure. True if that is more than the run tolerates.
     bool exceeds_limit() noexcept {
         const std::uint64_t failures = failures_.fetch_add(1, std::memory_order_relaxed) + 1;
-        return options_.max_failures.exceeded(
-            failures, invocations_.load(std::memory_order_relaxed) + failures);
+        return options_.max_failures.exceeded(failures,
+                                              invocations_.load(std::memory_order_relaxed) + failures);
     }
 
     // Whether something may keep a slot from going on with an item that it has, or is to make: a pause,
@@ -129,9 +132,9 @@ class run_context : public root_owner {
     void introduce(std::uint64_t first, std::shared_ptr<progress_listener> progress) {
         if (std::exchange(has_epochs_, true)) {
             if (first != first_epoch_) {
-                throw std::invalid_argument(
-                    "weir: the sources of this run begin with epochs " + std::to_string(first_epoch_) +
-                    " and " + std::to_string(first) + "; they can only be joined if they are at the same one");
+                throw std::invalid_argument("weir: the sources of this run begin with epochs " +
+                                            std::to_string(first_epoch_) + " and " + std::to_string(first) +
+                                            "; they can only be joined if they are at the same one");
             }
             progress_ = nullptr;
         } else {

@@ -4,13 +4,13 @@
 #define WEIR_RUN_CORE_HPP
 
 #include <weir/channel.hpp>
+#include <weir/checkpoint.hpp>
 #include <weir/clock.hpp>
 #include <weir/deadlock.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/platform.hpp>
 #include <weir/detail/watched_run.hpp>
 #include <weir/executor.hpp>
-#include <weir/checkpoint.hpp>
 #include <weir/failure.hpp>
 #include <weir/progress_keeper.hpp>
 #include <weir/root.hpp>
@@ -21,18 +21,18 @@
 #include <weir/stats.hpp>
 #include <weir/stop_token.hpp>
 
-#include <algorithm>  // for std::max, std::min
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::int64_t, std::uint64_t
-#include <exception>  // for std::exception_ptr
-#include <memory>     // for std::unique_ptr
-#include <mutex>      // for std::lock_guard, std::mutex
-#include <optional>   // for std::optional
-#include <stdexcept>  // for std::invalid_argument
-#include <string>     // for std::string
+#include <algorithm>    // for std::max, std::min
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t, std::uint64_t
+#include <exception>    // for std::exception_ptr
+#include <memory>       // for std::unique_ptr
+#include <mutex>        // for std::lock_guard, std::mutex
+#include <optional>     // for std::optional
+#include <stdexcept>    // for std::invalid_argument
+#include <string>       // for std::string
 #include <string_view>  // for std::string_view
-#include <utility>    // for std::move
-#include <vector>     // for std::vector
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
 
 namespace weir::detail {
 
@@ -83,8 +83,9 @@ class run_core final : public run_context, public watched_run {
 
     template <class T>
     weir::channel<T, Policy>& add_queue(const stage_options& options) {
-        check(options.capacity >= 1, options, "has a queue of capacity 0, which never takes an item; "
-                                              "give it .capacity = 1 or more");
+        check(options.capacity >= 1, options,
+              "has a queue of capacity 0, which never takes an item; "
+              "give it .capacity = 1 or more");
         auto queue = std::make_unique<queue_of<T, Policy>>(options.capacity, home(), options.name);
         auto& channel = queue->channel;
         if (options.max_bytes != 0) channel.set_max_bytes(options.max_bytes);
@@ -162,13 +163,10 @@ class run_core final : public run_context, public watched_run {
     }
 
     // The stage of that name, for a change while it runs.
-    running_stage<Policy>& stage_named(std::string_view name) {
-        return *stages_[place_named(name, stages_)];
-    }
+    running_stage<Policy>& stage_named(std::string_view name) { return *stages_[place_named(name, stages_)]; }
     void set_concurrency(std::string_view name, std::size_t concurrency) {
         if (merged_sink_ && name == merged_sink_->name) {
-            check(concurrency == 1, *merged_sink_,
-                  "works on one item after the other; its concurrency is 1");
+            check(concurrency == 1, *merged_sink_, "works on one item after the other; its concurrency is 1");
             return;
         }
         stage_named(name).set_concurrency(concurrency);
@@ -177,8 +175,9 @@ class run_core final : public run_context, public watched_run {
     void set_capacity(std::string_view name, std::size_t capacity) {
         stage_options named;
         named.name = name;
-        check(capacity >= 1, named, "would have a queue of capacity 0, which never takes an item; "
-                                    "give it 1 or more");
+        check(capacity >= 1, named,
+              "would have a queue of capacity 0, which never takes an item; "
+              "give it 1 or more");
         const std::lock_guard guard(capacities_);
         if (merged_sink_ && name == merged_sink_->name) {
             merged_sink_->capacity = capacity;
@@ -207,8 +206,9 @@ class run_core final : public run_context, public watched_run {
     weir::checkpoint checkpoint() const {
         const auto* const keeper = dynamic_cast<const progress_keeper*>(progress().get());
         if (keeper == nullptr) {
-            throw std::logic_error("weir: this run has no checkpoint: its one source has to be a sampler, which "
-                                   "knows where to go on, and no stage a cache");
+            throw std::logic_error(
+                "weir: this run has no checkpoint: its one source has to be a sampler, which "
+                "knows where to go on, and no stage a cache");
         }
         return keeper->checkpoint();
     }
@@ -280,9 +280,9 @@ class run_core final : public run_context, public watched_run {
             ++matches;
         }
         if (matches == 1) return found;
-        throw std::invalid_argument("weir: " + std::string(matches == 0 ? "no stage" : "more than one stage") +
-                                    " of this run is named '" + std::string(name) +
-                                    "'; run.stages() lists them");
+        throw std::invalid_argument(
+            "weir: " + std::string(matches == 0 ? "no stage" : "more than one stage") +
+            " of this run is named '" + std::string(name) + "'; run.stages() lists them");
     }
 
     struct cancel_run {

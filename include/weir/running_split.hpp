@@ -77,8 +77,8 @@ class running_split final : public running_stage<Policy> {
   public:
     running_split(run_context& run, const stage_options& options, F&& f, branch_names names, input& in,
                   std::vector<queue*> out, std::shared_ptr<ledger> batches)
-        : running_stage<Policy>(run, "split", options), f_(std::move(f)), names_(std::move(names)),
-          in_(in), out_(std::move(out)), batches_(std::move(batches)) {}
+        : running_stage<Policy>(run, "split", options), f_(std::move(f)), names_(std::move(names)), in_(in),
+          out_(std::move(out)), batches_(std::move(batches)) {}
 
   private:
     worker make_worker(slot& me) override { return divide(me); }
@@ -294,10 +294,10 @@ class running_split_join final : public running_stage<Policy> {
                 }
             }
             if (k != entry.places[i].size()) {
-                throw std::length_error(
-                    "weir: branch " + std::to_string(i) + " of a split was given " +
-                    std::to_string(entry.places[i].size()) + " elements of a batch and gave " +
-                    std::to_string(k) + "; with .order = weir::split_order::branches that is allowed");
+                throw std::length_error("weir: branch " + std::to_string(i) + " of a split was given " +
+                                        std::to_string(entry.places[i].size()) +
+                                        " elements of a batch and gave " + std::to_string(k) +
+                                        "; with .order = weir::split_order::branches that is allowed");
             }
         }
         for (element* each : found) batch.push_back(std::move(*each));

@@ -138,12 +138,12 @@ class running_stage : public crew<Policy> {
     void before(const invocation& call, std::size_t& entered, std::exception_ptr& error) const noexcept;
     void after(const invocation& call, std::size_t entered, std::exception_ptr& error) const noexcept;
     // The same where the function takes no `invocation`.
-    WEIR_NOINLINE void before(const slot& me, std::uint64_t item, std::uint64_t epoch,
-                              std::size_t& entered, std::exception_ptr& error) const noexcept {
+    WEIR_NOINLINE void before(const slot& me, std::uint64_t item, std::uint64_t epoch, std::size_t& entered,
+                              std::exception_ptr& error) const noexcept {
         before(invocation(this->name(), item, epoch, me.index(), {}), entered, error);
     }
-    WEIR_NOINLINE void after(const slot& me, std::uint64_t item, std::uint64_t epoch,
-                             std::size_t entered, std::exception_ptr& error) const noexcept {
+    WEIR_NOINLINE void after(const slot& me, std::uint64_t item, std::uint64_t epoch, std::size_t entered,
+                             std::exception_ptr& error) const noexcept {
         after(invocation(this->name(), item, epoch, me.index(), {}), entered, error);
     }
 
@@ -224,8 +224,7 @@ void running_stage<Policy>::after(const invocation& call, std::size_t entered,
 }
 
 template <class Policy>
-bool running_stage<Policy>::tolerates(slot& me, std::uint64_t item,
-                                      std::exception_ptr error) noexcept {
+bool running_stage<Policy>::tolerates(slot& me, std::uint64_t item, std::exception_ptr error) noexcept {
     if (!count_and_tell(me, item, error)) return false;
     bool too_many;
     if (limit_) {
@@ -245,8 +244,7 @@ void running_stage<Policy>::gave_up(slot& me, std::uint64_t item, std::exception
 
 // False if `on_failure` threw, which stops the run: for the item's own error, and for that.
 template <class Policy>
-bool running_stage<Policy>::count_and_tell(slot& me, std::uint64_t item,
-                                           std::exception_ptr error) noexcept {
+bool running_stage<Policy>::count_and_tell(slot& me, std::uint64_t item, std::exception_ptr error) noexcept {
     me.failures.store(me.failures.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     try {
         run_.tell(failure(this->name(), item, error));

@@ -87,11 +87,8 @@ class basic_sampler {
   protected:
     basic_sampler(Order order, const draw_sequence& sequence, weir::shard shard, weir::tail tail,
                   const std::optional<checkpoint>& resume)
-        : order_(std::move(order)),
-          start_(checkpoint::begin(sequence, shard, tail, resume)),
-          deal_(deal_of(start_, shard, tail)),
-          shard_(shard),
-          pads_(tail == tail::pad),
+        : order_(std::move(order)), start_(checkpoint::begin(sequence, shard, tail, resume)),
+          deal_(deal_of(start_, shard, tail)), shard_(shard), pads_(tail == tail::pad),
           epoch_(deal_.first_epoch()) {}
 
   private:
@@ -99,8 +96,8 @@ class basic_sampler {
         // One of the two is empty: nothing was taken in this run.
         std::vector<std::uint64_t> taken = start.before_;
         taken.insert(taken.end(), start.ahead_.begin(), start.ahead_.end());
-        return {start.sequence_.size, start.base_,   std::move(taken), shard.rank(),
-                shard.world(),        tail == tail::drop};
+        return {start.sequence_.size, start.base_,   std::move(taken),
+                shard.rank(),         shard.world(), tail == tail::drop};
     }
 
     void enter() {
@@ -162,9 +159,7 @@ class permuted_order {
     void enter(std::uint64_t epoch) noexcept {
         if (shuffle_) places_ = permutation(size_, subseed(seed_, epoch));
     }
-    std::uint64_t operator[](std::uint64_t place) const noexcept {
-        return shuffle_ ? places_[place] : place;
-    }
+    std::uint64_t operator[](std::uint64_t place) const noexcept { return shuffle_ ? places_[place] : place; }
 
   private:
     permutation places_;
@@ -185,8 +180,8 @@ class sampler : public basic_sampler<detail::permuted_order> {
     ///         indices), or the checkpoint is not complete or of other options: size, seed, shuffle.
     explicit sampler(const sampler_options& options)
         : basic_sampler(detail::permuted_order(options.size, options.seed, options.shuffle),
-                        {options.shuffle ? draw_order::permuted : draw_order::sequential, 0,
-                         options.size, options.shuffle ? options.seed : 0},
+                        {options.shuffle ? draw_order::permuted : draw_order::sequential, 0, options.size,
+                         options.shuffle ? options.seed : 0},
                         options.shard, options.tail, options.resume) {}
 };
 

@@ -36,8 +36,8 @@ class shard {
     /// Errors: `std::invalid_argument`.
     constexpr shard(std::integral auto rank, std::integral auto world)
         : rank_(static_cast<std::uint32_t>(rank)), world_(static_cast<std::uint32_t>(world)) {
-        if (std::cmp_less(world, 1) || std::cmp_greater(world, UINT32_MAX) ||
-            std::cmp_less(rank, 0) || std::cmp_greater_equal(rank, world)) {
+        if (std::cmp_less(world, 1) || std::cmp_greater(world, UINT32_MAX) || std::cmp_less(rank, 0) ||
+            std::cmp_greater_equal(rank, world)) {
             throw std::invalid_argument("weir: there is no rank " + std::to_string(rank) + " of " +
                                         std::to_string(world) +
                                         ": ranks go from 0 to world - 1, and world is at least 1");
@@ -83,10 +83,9 @@ class shard {
                     " is not; set both, or RANK=0 and WORLD_SIZE=1 for a process of its own");
             }
             if (*rank >= *world) {
-                throw std::invalid_argument("weir: the environment says " + std::string(rank_name) +
-                                            "=" + std::to_string(*rank) + " and " + world_name + "=" +
-                                            std::to_string(*world) +
-                                            "; ranks go from 0 to world - 1");
+                throw std::invalid_argument("weir: the environment says " + std::string(rank_name) + "=" +
+                                            std::to_string(*rank) + " and " + world_name + "=" +
+                                            std::to_string(*world) + "; ranks go from 0 to world - 1");
             }
             return {*rank, *world};
         }
@@ -123,8 +122,8 @@ class shard {
         std::uint32_t value = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (error != std::errc{} || end != text.data() + text.size()) {
-            throw std::invalid_argument("weir: the environment variable " + std::string(name) +
-                                        " is '" + std::string(text) +
+            throw std::invalid_argument("weir: the environment variable " + std::string(name) + " is '" +
+                                        std::string(text) +
                                         "', which is not a whole number from 0 to 4294967295");
         }
         return value;

@@ -32,8 +32,7 @@ inline executor& home_of(const coroutine_env& env, const char* what) {
 
 class sleep_operation {
   public:
-    sleep_operation(duration d, time_point t, bool relative, timer_order order,
-                    stop_token stop) noexcept
+    sleep_operation(duration d, time_point t, bool relative, timer_order order, stop_token stop) noexcept
         : duration_(d), deadline_(t), relative_(relative), order_(order), stop_(std::move(stop)) {}
     sleep_operation(const sleep_operation&) = delete;
     sleep_operation& operator=(const sleep_operation&) = delete;
@@ -53,8 +52,7 @@ class sleep_operation {
         executor& home = home_of(env_of(h), "sleep");
         const time_point now = home.now();
         const time_point deadline =
-            relative_ ? saturating_add(now, duration_ < duration(0) ? duration(0) : duration_)
-                      : deadline_;
+            relative_ ? saturating_add(now, duration_ < duration(0) ? duration(0) : duration_) : deadline_;
         timer_.emplace(deadline, h, order_);
         if (deadline <= now && order_ == timer_order::normal) {
             yielded_at_ = now;
@@ -108,8 +106,7 @@ class sleep_operation {
 /// Suspends: always. Resumes: on the coroutine's executor, not before the time.
 /// Errors:   `std::logic_error` if no executor runs the coroutine.
 /// Cost:     no allocation.
-[[nodiscard("co_await this, or nobody sleeps")]] inline auto sleep_for(duration d,
-                                                                       stop_token stop = {}) {
+[[nodiscard("co_await this, or nobody sleeps")]] inline auto sleep_for(duration d, stop_token stop = {}) {
     return detail::sleep_operation(d, {}, true, timer_order::normal, std::move(stop));
 }
 

@@ -76,8 +76,7 @@ class items_of<R> {
             ++*at_;
         }
         if (*at_ == std::ranges::end(range_)) return std::nullopt;
-        if constexpr (std::ranges::view<R> || is_generator<R> ||
-                      !std::is_constructible_v<item, movable>) {
+        if constexpr (std::ranges::view<R> || is_generator<R> || !std::is_constructible_v<item, movable>) {
             return std::optional<item>(**at_);
         } else {
             return std::optional<item>(static_cast<movable>(**at_));
@@ -308,8 +307,8 @@ struct source_stage : stage_base {
         run.check(self.options.concurrency == 1, self.options,
                   "is a source: it gives one item after the other, its concurrency is 1");
         auto& out = run.template add_queue<output>(self.options);
-        auto stage = std::make_unique<running_source<S, Policy>>(
-            run, self.options, S(std::forward<Self>(self).items), out);
+        auto stage = std::make_unique<running_source<S, Policy>>(run, self.options,
+                                                                 S(std::forward<Self>(self).items), out);
         run.add_stage(std::move(stage), {}, {&out});
         return out;
     }

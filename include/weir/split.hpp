@@ -82,8 +82,7 @@ struct split_stage : stage_base {
     using output = carry_t<C, carried_value_t<part_of<C>>>;
 
     template <class Self, class Policy, class C>
-    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run,
-                                              channel<C, Policy>& in) {
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         run.check(self.options.concurrency == 1, self.options,
                   "splits: it divides one batch after the other, its concurrency is 1");
         return attach_all(std::forward<Self>(self), run, in, std::index_sequence_for<Branches...>());
@@ -120,8 +119,8 @@ struct split_stage : stage_base {
 
   private:
     template <class Self, class Policy, class C, std::size_t... I>
-    static channel<output<C>, Policy>& attach_all(Self&& self, run_core<Policy>& run,
-                                                  channel<C, Policy>& in, std::index_sequence<I...>) {
+    static channel<output<C>, Policy>& attach_all(Self&& self, run_core<Policy>& run, channel<C, Policy>& in,
+                                                  std::index_sequence<I...>) {
         using part = tracked<carried_value_t<C>>;
         using about = typename carrier<C>::note;
         stage_options named = self.options;
@@ -139,8 +138,7 @@ struct split_stage : stage_base {
                           branch_names({std::get<I>(self.branches).name...}), in, begins, batches),
                       {&in}, std::vector<const void*>(begins.begin(), begins.end()));
         std::vector<channel<part_of<C>, Policy>*> ends;
-        (ends.push_back(
-             &attach_part(run, *begins[I], std::get<I>(std::forward<Self>(self).branches).part)),
+        (ends.push_back(&attach_part(run, *begins[I], std::get<I>(std::forward<Self>(self).branches).part)),
          ...);
         named.name = options.name + "_join";
         auto& out = run.template add_queue<output<C>>(named);
@@ -171,8 +169,8 @@ template <class F, class... Branches>
     requires(sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...))
 [[nodiscard]] auto split(F&& chooser, split_options options, Branches... branches) {
     detail::branch_names::check({branches.name...});
-    return detail::split_stage<std::decay_t<F>, Branches...>(
-        std::forward<F>(chooser), std::move(options), std::move(branches)...);
+    return detail::split_stage<std::decay_t<F>, Branches...>(std::forward<F>(chooser), std::move(options),
+                                                             std::move(branches)...);
 }
 template <class F, class... Branches>
     requires(sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...))

@@ -9,12 +9,12 @@
 #include <weir/run_core.hpp>
 #include <weir/stage.hpp>
 
-#include <concepts>  // for std::same_as
-#include <functional>  // for std::function
-#include <memory>    // for std::unique_ptr
+#include <concepts>     // for std::same_as
+#include <functional>   // for std::function
+#include <memory>       // for std::unique_ptr
 #include <type_traits>  // for std::is_copy_constructible_v, std::remove_cvref_t
-#include <utility>   // for std::move
-#include <vector>    // for std::vector
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
 
 namespace weir {
 
@@ -79,11 +79,11 @@ class stage_list {
     using output = typename detail::the_list_of<T>::template is_given<In>::type;
 
     template <class Self, class Policy, class C>
-    static channel<C, Policy>& attach(Self&& self, detail::run_core<Policy>& run,
-                                      channel<C, Policy>& in) {
+    static channel<C, Policy>& attach(Self&& self, detail::run_core<Policy>& run, channel<C, Policy>& in) {
         constexpr bool known = each_of<Policies>::template has<Policy>;
-        static_assert(known, "weir: a stage_list runs with the policies that it was made for: "
-                             "stage_list<T, weir::policies<...>>, if not with those that the library has");
+        static_assert(known,
+                      "weir: a stage_list runs with the policies that it was made for: "
+                      "stage_list<T, weir::policies<...>>, if not with those that the library has");
         channel<C, Policy>* last = &in;
         if constexpr (known) {
             for (const auto& stage : self.stages_) last = &stage->attach(run, *last);

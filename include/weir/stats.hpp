@@ -77,36 +77,28 @@ struct channel_stats {
     /// \returns 0 to 1; 0 before any time has passed.
     [[nodiscard]] double readiness() const noexcept {
         if (elapsed <= duration(0)) return 0;
-        const double share =
-            static_cast<double>(empty.count()) / static_cast<double>(elapsed.count());
+        const double share = static_cast<double>(empty.count()) / static_cast<double>(elapsed.count());
         return std::clamp(1 - share, 0.0, 1.0);
     }
 
     /// The documents' put time: of c slots that wait at once, each counts.
     /// \returns put_wait / num_put; 0 without a put.
-    [[nodiscard]] duration ave_put_wait() const noexcept {
-        return detail::average(put_wait, num_put);
-    }
+    [[nodiscard]] duration ave_put_wait() const noexcept { return detail::average(put_wait, num_put); }
 
     /// \returns get_wait / num_get; 0 without a get. With c slots that wait at once this is c times
     ///          the time between items: see `ave_get_gap`.
-    [[nodiscard]] duration ave_get_wait() const noexcept {
-        return detail::average(get_wait, num_get);
-    }
+    [[nodiscard]] duration ave_get_wait() const noexcept { return detail::average(get_wait, num_get); }
 
     /// The documents' get time: for how long the next stage had nothing to take, an item.
     /// \returns get_blocked / num_get; 0 without a get.
-    [[nodiscard]] duration ave_get_gap() const noexcept {
-        return detail::average(get_blocked, num_get);
-    }
+    [[nodiscard]] duration ave_get_gap() const noexcept { return detail::average(get_blocked, num_get); }
 
     /// \returns items taken a second.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_get, elapsed); }
 
     /// A lap: what happened from `earlier` to `later`. Name, size and capacity are the later ones.
     /// Nothing becomes negative, whatever is subtracted.
-    [[nodiscard]] friend channel_stats operator-(channel_stats later,
-                                                 const channel_stats& earlier) {
+    [[nodiscard]] friend channel_stats operator-(channel_stats later, const channel_stats& earlier) {
         later.elapsed = detail::since(earlier.elapsed, later.elapsed);
         later.num_put = detail::since(earlier.num_put, later.num_put);
         later.num_get = detail::since(earlier.num_get, later.num_get);
@@ -125,12 +117,12 @@ struct channel_stats {
 /// Where one slot of a stage (one of its c workers) spent its time. It is always in exactly one of
 /// these states, so that they sum to the time that passed.
 struct slot_times {
-    duration off{};       ///< not at work: not started yet, ended, or taken out of service
-    duration wait_get{};  ///< from suspending in get until an item is handed over: starved
-    duration runnable{};  ///< from being ready to go on until a worker does so: short of threads
-    duration run{};       ///< the stage's function has a thread
-    duration await{};     ///< the stage's function is itself suspended: a sleep, I/O, a copy
-    duration wait_put{};  ///< from suspending in put until there is room: held back
+    duration off{};        ///< not at work: not started yet, ended, or taken out of service
+    duration wait_get{};   ///< from suspending in get until an item is handed over: starved
+    duration runnable{};   ///< from being ready to go on until a worker does so: short of threads
+    duration run{};        ///< the stage's function has a thread
+    duration await{};      ///< the stage's function is itself suspended: a sleep, I/O, a copy
+    duration wait_put{};   ///< from suspending in put until there is room: held back
     duration wait_turn{};  ///< done with an item that has to wait for others before it may leave: for
                            ///< those that came before it, or for a merge's turn
 
@@ -166,8 +158,7 @@ struct slot_times {
         wait_turn = detail::since(earlier.wait_turn, wait_turn);
         return *this;
     }
-    [[nodiscard]] friend constexpr slot_times operator+(slot_times a,
-                                                        const slot_times& b) noexcept {
+    [[nodiscard]] friend constexpr slot_times operator+(slot_times a, const slot_times& b) noexcept {
         a += b;
         return a;
     }
@@ -182,17 +173,17 @@ struct slot_times {
 /// What a stage measured.
 struct stage_stats {
     std::string name;
-    std::string kind;                ///< source, pipe, aggregate, disaggregate or sink
-    std::size_t concurrency = 1;     ///< slots at work at the snapshot
-    duration elapsed{};              ///< from the stage's start to the snapshot
-    std::uint64_t num_tasks = 0;     ///< invocations finished, failed ones included
-    std::uint64_t num_failures = 0;  ///< invocations that ended with an exception
-    duration task_time{};            ///< time of the successful invocations, summed
-    duration busy{};  ///< time of all invocations, summed over slots, open ones included
-    std::vector<slot_times> slots;  ///< one a slot; more than `concurrency` if that was lowered
+    std::string kind;                  ///< source, pipe, aggregate, disaggregate or sink
+    std::size_t concurrency = 1;       ///< slots at work at the snapshot
+    duration elapsed{};                ///< from the stage's start to the snapshot
+    std::uint64_t num_tasks = 0;       ///< invocations finished, failed ones included
+    std::uint64_t num_failures = 0;    ///< invocations that ended with an exception
+    duration task_time{};              ///< time of the successful invocations, summed
+    duration busy{};                   ///< time of all invocations, summed over slots, open ones included
+    std::vector<slot_times> slots;     ///< one a slot; more than `concurrency` if that was lowered
     std::vector<std::size_t> inputs;   ///< from which of `pipeline_stats::channels` it takes
     std::vector<std::size_t> outputs;  ///< to which of them it gives
-    histogram task_times;           ///< of the time of each successful invocation
+    histogram task_times;              ///< of the time of each successful invocation
 
     /// \returns the slots' times, summed.
     [[nodiscard]] slot_times times() const noexcept {
@@ -239,8 +230,7 @@ struct pipeline_stats {
 
     /// A lap: what happened from `earlier` to `later`, two snapshots of one run. Stages and
     /// channels are matched by position; those that the earlier one lacks are taken whole.
-    [[nodiscard]] friend pipeline_stats operator-(pipeline_stats later,
-                                                  const pipeline_stats& earlier) {
+    [[nodiscard]] friend pipeline_stats operator-(pipeline_stats later, const pipeline_stats& earlier) {
         later.elapsed = detail::since(earlier.elapsed, later.elapsed);
         const std::size_t both = std::min(later.stages.size(), earlier.stages.size());
         for (std::size_t i = 0; i < both; ++i) {

@@ -37,16 +37,14 @@ class basic_stop_token {
     [[nodiscard]] bool stop_possible() const noexcept { return state_ && state_->possible(); }
 
     /// \returns true if both belong to the same source, or neither to any.
-    [[nodiscard]] friend bool operator==(const basic_stop_token&,
-                                         const basic_stop_token&) noexcept = default;
+    [[nodiscard]] friend bool operator==(const basic_stop_token&, const basic_stop_token&) noexcept = default;
 
   private:
     friend basic_stop_source<Platform>;
     template <class, class>
     friend class stop_callback;
 
-    explicit basic_stop_token(detail::basic_stop_ref<Platform> state) noexcept
-        : state_(std::move(state)) {}
+    explicit basic_stop_token(detail::basic_stop_ref<Platform> state) noexcept : state_(std::move(state)) {}
 };
 
 using stop_token = basic_stop_token<>;
@@ -130,10 +128,9 @@ class stop_callback : detail::basic_stop_node<Platform> {
     /// \param callback  what to call; also moved from if no stop is possible.
     /// Errors: only those of constructing the callback.
     template <class F>
-    requires std::constructible_from<Callback, F>
+        requires std::constructible_from<Callback, F>
     [[nodiscard("it is called only while this object lives")]] explicit stop_callback(
-        basic_stop_token<Platform> token,
-        F&& callback) noexcept(std::is_nothrow_constructible_v<Callback, F>)
+        basic_stop_token<Platform> token, F&& callback) noexcept(std::is_nothrow_constructible_v<Callback, F>)
         : node(&run), callback_(std::forward<F>(callback)) {
         if (!token.stop_possible()) return;
         // Kept before it is linked: the callback may run, and destroy this object, from then on.

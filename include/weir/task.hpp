@@ -106,9 +106,7 @@ class task_promise_base {
     coroutine_env& env() noexcept { return env_; }
 
     static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
-    static void operator delete(void* frame, std::size_t size) noexcept {
-        frame_pool::free(frame, size);
-    }
+    static void operator delete(void* frame, std::size_t size) noexcept { frame_pool::free(frame, size); }
 
     std::suspend_always initial_suspend() const noexcept { return {}; }
 
@@ -274,9 +272,7 @@ class joined_task {
         return task_.handle_;
     }
     bool has_exception() const noexcept { return task_.handle_.promise().result.has_exception(); }
-    std::exception_ptr exception() const noexcept {
-        return task_.handle_.promise().result.exception();
-    }
+    std::exception_ptr exception() const noexcept { return task_.handle_.promise().result.exception(); }
     T take() { return task_.handle_.promise().result.take(); }
 
     // Leaves the frame to whoever is told of its end, and takes it by `of`.

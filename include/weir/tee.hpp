@@ -50,8 +50,7 @@ class running_drain final : public running_stage<Policy> {
     using typename running_stage<Policy>::worker;
 
   public:
-    running_drain(run_context& run, const stage_options& options, queue& in, Main& main,
-                  end_of_side& end)
+    running_drain(run_context& run, const stage_options& options, queue& in, Main& main, end_of_side& end)
         : running_stage<Policy>(run, "drain", options), in_(in), main_(main), end_(end) {}
 
   private:
@@ -107,7 +106,8 @@ class running_tee final : public running_stage<Policy> {
             if (copies) error = copy_of(*item, other);
             if (error) {
                 std::uint64_t nth = get.number();
-                if constexpr (is_tracked<C>) nth -= item->epoch() - this->run_.first_epoch();  // no mark counts
+                if constexpr (is_tracked<C>)
+                    nth -= item->epoch() - this->run_.first_epoch();  // no mark counts
                 this->gave_up(me, nth, std::move(error));
                 break;
             }
@@ -177,8 +177,7 @@ struct tee_stage : stage_base {
     using output = typename copied<C>::type;
 
     template <class Self, class Policy, class C>
-    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run,
-                                              channel<C, Policy>& in) {
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         run.check(self.options.concurrency == 1, self.options,
                   "copies one item after the other, its concurrency is 1");
         const stage_options options = self.options;
@@ -191,10 +190,9 @@ struct tee_stage : stage_base {
         run.add_stage(std::move(stage), {&in}, {&out, &side});
         auto& end = attach_part(run, side, std::forward<Self>(self).part);
         named.name = options.name + "_end";
-        run.add_stage(
-            std::make_unique<running_drain<queued_t<decltype(end)>, channel<C, Policy>, Policy>>(
-                run, named, end, in, ended),
-            {&end}, {});
+        run.add_stage(std::make_unique<running_drain<queued_t<decltype(end)>, channel<C, Policy>, Policy>>(
+                          run, named, end, in, ended),
+                      {&end}, {});
         return out;
     }
 

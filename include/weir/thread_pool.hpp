@@ -61,14 +61,11 @@ class basic_thread_pool final : public executor {
     /// \param workers the number of threads.
     /// Errors: std::invalid_argument if 0; std::system_error if a thread can't be started.
     explicit basic_thread_pool(unsigned workers = Platform::concurrency())
-        : count_(workers == 0
-                     ? throw std::invalid_argument(
-                           "weir::thread_pool: 0 workers can run nothing; ask for at least 1, "
-                           "or for none to get one a core")
-                     : workers),
-          workers_(new worker[count_]),
-          trails_(new detail::basic_trail<Platform>[count_]),
-          watch_(count_) {
+        : count_(workers == 0 ? throw std::invalid_argument(
+                                    "weir::thread_pool: 0 workers can run nothing; ask for at least 1, "
+                                    "or for none to get one a core")
+                              : workers),
+          workers_(new worker[count_]), trails_(new detail::basic_trail<Platform>[count_]), watch_(count_) {
         threads_.reserve(count_);
         for (unsigned i = 0; i < count_; ++i) {
             workers_[i].pool = this;
@@ -133,9 +130,7 @@ class basic_thread_pool final : public executor {
         if (timers_.cancel(t, now())) post(waiter);
     }
 
-    [[nodiscard]] time_point now() const noexcept override {
-        return time_point(duration(Platform::now()));
-    }
+    [[nodiscard]] time_point now() const noexcept override { return time_point(duration(Platform::now())); }
 
     /// On a worker of this pool: runs one coroutine, or naps for a moment if there is none, so that
     /// code which blocks there can't stop the pool. Elsewhere: false.
@@ -173,7 +168,7 @@ class basic_thread_pool final : public executor {
     static constexpr std::uint64_t inbox_period = 61;  // resumptions; prime, as in Go's scheduler
     static constexpr std::uint64_t timer_period = 8;   // resumptions, for a clock read of 25 ns
     static constexpr std::size_t inbox_batch = 32;
-    static constexpr unsigned fork_period = 16;  // visits to the queue
+    static constexpr unsigned fork_period = 16;          // visits to the queue
     static constexpr std::int64_t ripening = 10'000;     // ns for what is too young to be stolen
     static constexpr std::int64_t spin = 20'000;         // ns of searching before the first nap
     static constexpr std::int64_t first_nap = 50'000;    // ns; the kernel's timer slack is as much
@@ -185,7 +180,7 @@ class basic_thread_pool final : public executor {
         unsigned streak = 0;
         unsigned misses = 0;
         unsigned passed_over = 0;  // how often the queue came before the forks
-        std::int64_t looked = 0;  // coarse clock, when it last looked outside
+        std::int64_t looked = 0;   // coarse clock, when it last looked outside
         std::uint64_t random = 1;
     };
 
@@ -195,7 +190,9 @@ class basic_thread_pool final : public executor {
     };
 
     // The calling thread's worker, of whatever pool.
-    struct place { worker* here = nullptr; };
+    struct place {
+        worker* here = nullptr;
+    };
     static worker*& current() noexcept { return Platform::template of_thread<place>().here; }
 
     WEIR_NOINLINE void work(worker& me) noexcept {
@@ -308,8 +305,7 @@ class basic_thread_pool final : public executor {
 
     void fire(worker& me, std::int64_t now) noexcept {
         if (timers_.next() > now) return;
-        timers_.fire(time_point(duration(now)),
-                     [&](std::coroutine_handle<> h) { push(me, h.address()); });
+        timers_.fire(time_point(duration(now)), [&](std::coroutine_handle<> h) { push(me, h.address()); });
     }
 
     // Everything that an idle worker can find.
@@ -332,8 +328,7 @@ class basic_thread_pool final : public executor {
         }
         watch_.leave();
         me.searches(false);
-        if (watch_.unwatched() &&
-            (!me.queue.empty() || !inbox_.empty() || timers_.next() != timers_.never)) {
+        if (watch_.unwatched() && (!me.queue.empty() || !inbox_.empty() || timers_.next() != timers_.never)) {
             watch_.call();
         }
         return found;

@@ -48,8 +48,8 @@ class running_transform final : public running_stage<Policy> {
     static constexpr bool is_patient = requires(const Op& op) { op.patience(); };
 
   public:
-    running_transform(run_context& run, const char* kind, const stage_options& options, Op&& op,
-                      input& in, output& out)
+    running_transform(run_context& run, const char* kind, const stage_options& options, Op&& op, input& in,
+                      output& out)
         : running_stage<Policy>(run, kind, options), op_(std::move(op)), in_(in), out_(out) {}
 
   private:
@@ -69,8 +69,8 @@ class running_transform final : public running_stage<Policy> {
         [[maybe_unused]] coroutine_env& env = co_await my_env();
         this->arrive(me);
         std::optional<alarm<ring>> bell;
-        std::uint64_t number = 0;  // of the last item or mark
-        std::uint64_t nth = 0;     // of the last item: marks are none
+        std::uint64_t number = 0;            // of the last item or mark
+        std::uint64_t nth = 0;               // of the last item: marks are none
         [[maybe_unused]] time_point came{};  // the last item, where patience has an end
         bool over = false;
         while (!over) {
@@ -245,13 +245,12 @@ class running_transform final : public running_stage<Policy> {
 
 // Puts such a stage into a run. `what`: ends a sentence that says why there is one slot.
 template <class D, class Op, class Policy, class C>
-channel<D, Policy>& attach_transform(run_core<Policy>& run, const char* kind,
-                                     const stage_options& options, const char* what, Op op,
-                                     channel<C, Policy>& in) {
+channel<D, Policy>& attach_transform(run_core<Policy>& run, const char* kind, const stage_options& options,
+                                     const char* what, Op op, channel<C, Policy>& in) {
     run.check(options.concurrency == 1, options, what);
     auto& out = run.template add_queue<D>(options);
-    run.add_stage(std::make_unique<running_transform<Op, C, D, Policy>>(run, kind, options,
-                                                                        std::move(op), in, out),
+    run.add_stage(std::make_unique<running_transform<Op, C, D, Policy>>(run, kind, options, std::move(op), in,
+                                                                        out),
                   {&in}, {&out});
     return out;
 }

@@ -16,12 +16,8 @@ namespace weir::detail {
 // lock; but any thread may read the clock.
 class virtual_clock {
   public:
-    time_point now() const noexcept {
-        return time_point(duration(now_.load(std::memory_order_relaxed)));
-    }
-    void set(time_point t) noexcept {
-        now_.store(t.time_since_epoch().count(), std::memory_order_relaxed);
-    }
+    time_point now() const noexcept { return time_point(duration(now_.load(std::memory_order_relaxed))); }
+    void set(time_point t) noexcept { now_.store(t.time_since_epoch().count(), std::memory_order_relaxed); }
 
     // False: the timer's waiter is ready at once.
     [[nodiscard]] bool add(timer& t) noexcept {
@@ -48,8 +44,7 @@ class virtual_clock {
         if (at >= limit) return false;
         set(at);
         const timer_order order = first->order();
-        while (!timers_.empty() && timers_.next()->deadline() <= at &&
-               timers_.next()->order() == order) {
+        while (!timers_.empty() && timers_.next()->deadline() <= at && timers_.next()->order() == order) {
             timer* const due = timers_.pop_due(at);
             if (works(*due)) --working_;
             ready(due->waiter());

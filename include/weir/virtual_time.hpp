@@ -59,9 +59,7 @@ class virtual_time final : public executor {
         if (clock_.cancel(t)) make_ready(t.waiter());
     }
 
-    [[nodiscard]] time_point now() const noexcept override {
-        return clock_.now();
-    }
+    [[nodiscard]] time_point now() const noexcept override { return clock_.now(); }
 
     /// Runs until nothing is ready and no timer is left.
     /// Errors: `deadlock_error` if a coroutine still waits on a channel then.
@@ -130,9 +128,9 @@ class virtual_time final : public executor {
     }
 
     [[noreturn]] static void throw_deadlock(const std::string& waiters) {
-        throw deadlock_error("weir: deadlock: nothing can run, no timer is left, and somebody waits:" +
-                             (waiters.empty() ? std::string("\n  for something other than a channel")
-                                              : waiters));
+        throw deadlock_error(
+            "weir: deadlock: nothing can run, no timer is left, and somebody waits:" +
+            (waiters.empty() ? std::string("\n  for something other than a channel") : waiters));
     }
 
     detail::spin_lock lock_;

@@ -69,8 +69,7 @@ class weighted_sampler : public basic_sampler<detail::weighted_order> {
     ///                 greatest may count as 0 (of a million weights; of more, accordingly).
     /// Errors: `std::invalid_argument` if a weight is negative or no finite number, or none is positive;
     ///         and as for a `sampler`.
-    explicit weighted_sampler(std::span<const double> weights,
-                              const weighted_sampler_options& options = {})
+    explicit weighted_sampler(std::span<const double> weights, const weighted_sampler_options& options = {})
         : weighted_sampler(std::make_shared<const detail::alias_table>(weights), options) {}
 
   private:

@@ -45,8 +45,8 @@ class when_all_join : public task_join, public root_owner {
 
     // Returns what runs next. `start_others(home)` forks all parts but the first.
     template <class First, class StartOthers>
-    std::coroutine_handle<> start(std::coroutine_handle<> awaiter, const coroutine_env& env,
-                                  First& first, StartOthers start_others) {
+    std::coroutine_handle<> start(std::coroutine_handle<> awaiter, const coroutine_env& env, First& first,
+                                  StartOthers start_others) {
         executor* const home = env.home;
         if (home == nullptr) {
             throw std::logic_error(
@@ -144,9 +144,8 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
         } else {
             return std::apply(
                 [&](auto& first, auto&... others) {
-                    return join_.start(h, env_of(h), first, [&](executor& home) {
-                        (home.fork(others.start(join_, home)), ...);
-                    });
+                    return join_.start(h, env_of(h), first,
+                                       [&](executor& home) { (home.fork(others.start(join_, home)), ...); });
                 },
                 parts_);
         }

@@ -209,8 +209,8 @@ struct zip_stage : stage_base {
         std::tuple<channel<typename given_by<Inputs>::type, Policy>*...> in{
             &attach_source_part(run, std::get<I>(std::forward<Self>(self).inputs))...};
         auto& out = run.template add_queue<output>(options);
-        run.add_stage(std::make_unique<running_zip<Policy, typename given_by<Inputs>::type...>>(
-                          run, options, in, out),
+        run.add_stage(std::make_unique<running_zip<Policy, typename given_by<Inputs>::type...>>(run, options,
+                                                                                                in, out),
                       {std::get<I>(in)...}, {&out});
         return out;
     }

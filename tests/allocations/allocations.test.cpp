@@ -144,16 +144,14 @@ TEST_CASE("a put and a get allocate nothing, whether they wait or not") {
         weir::virtual_time time;
         weir::channel<int> c(capacity, time);
         const int all = warm_up + counted;
-        const auto results =
-            weir::sync_wait(time, weir::when_all(take(c, all), give(c, all)));
+        const auto results = weir::sync_wait(time, weir::when_all(take(c, all), give(c, all)));
         CHECK(std::get<0>(results) == 0);
     }
     for (const std::size_t capacity : {1, 2, 64}) {
         weir::thread_pool pool(1);
         weir::channel<int> c(capacity, pool);
         const int all = warm_up + counted;
-        const auto results =
-            weir::sync_wait(pool, weir::when_all(take(c, all), give(c, all)));
+        const auto results = weir::sync_wait(pool, weir::when_all(take(c, all), give(c, all)));
         CHECK(std::get<0>(results) == 0);
     }
 }
@@ -212,15 +210,16 @@ TEST_CASE("an item that passes stages of plain functions is not allocated for") 
 
 TEST_CASE("the frames of coroutines that are made for each item come from those that have ended") {
     if (!weir::detail::pools_frames) return;  // a sanitizer is to see each allocation
-    const auto tasks = numbers() | weir::pipe(next_later, {.concurrency = 4}) | weir::pipe(next_later) |
-                       weir::sink(3);
+    const auto tasks =
+        numbers() | weir::pipe(next_later, {.concurrency = 4}) | weir::pipe(next_later) | weir::sink(3);
     CHECK(allocations_of_pipeline(tasks) == 0);
     const auto ordered =
         numbers() | weir::pipe(next_later, {.concurrency = 4, .output_order = weir::output_order::input}) |
         weir::sink(3);
     CHECK(allocations_of_pipeline(ordered) == 0);
     weir::virtual_time time;
-    auto asleep = (numbers() | weir::pipe(next_after_a_while, {.concurrency = 4}) | weir::sink(3)).start(time);
+    auto asleep =
+        (numbers() | weir::pipe(next_after_a_while, {.concurrency = 4}) | weir::sink(3)).start(time);
     CHECK(allocations_of(asleep) == 0);
     const auto pair_of = [](int n) -> weir::generator<int> {
         co_yield n;

@@ -143,8 +143,7 @@ TEST_CASE("a thread that has no record yet, or never says which, excludes all th
     CHECK(platform::exchanges >= 100);
     REQUIRE(has_record(lock));
     for (int i = 0; i < 100; ++i) {
-        const basic_biased_lock<platform>::guard held(
-            lock, basic_thread_record<platform>::mine());
+        const basic_biased_lock<platform>::guard held(lock, basic_thread_record<platform>::mine());
     }
     CHECK(cost(lock) == nothing);
 }
@@ -446,8 +445,7 @@ TEST_CASE("threads that all reserve the same locks, and nest them, are never ins
             for (int i = 0; i < each; ++i) {
                 if (streak-- == 0) {
                     streak = static_cast<int>(random() % 400);
-                    mine = &channels[random() % 8 == 0 ? random() % count
-                                                       : static_cast<std::size_t>(who)];
+                    mine = &channels[random() % 8 == 0 ? random() % count : static_cast<std::size_t>(who)];
                 }
                 switch (random() % 16) {
                     case 0: {

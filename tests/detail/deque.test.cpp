@@ -52,8 +52,7 @@ TEST_CASE("a deque grows and keeps what it holds, in order, wherever its ring be
 }
 
 TEST_CASE("a deque whose indices wrap, or turn negative, behaves as any other") {
-    for (const std::uint64_t first :
-         {UINT64_MAX - 5, (UINT64_MAX >> 1) - 5, (std::uint64_t{1} << 32) - 5}) {
+    for (const std::uint64_t first : {UINT64_MAX - 5, (UINT64_MAX >> 1) - 5, (std::uint64_t{1} << 32) - 5}) {
         CAPTURE(first);
         deque d(4, first);
         CHECK(d.pop_bottom() == nullptr);

@@ -53,8 +53,7 @@ TEST_CASE("a place that goes takes itself out, from wherever it is") {
         CAPTURE(goes);
         parking_registry r;
         std::optional<place> places[3];
-        for (int i = 0; i < 3; ++i)
-            r.add(places[i].emplace(std::string(1, static_cast<char>('a' + i))));
+        for (int i = 0; i < 3; ++i) r.add(places[i].emplace(std::string(1, static_cast<char>('a' + i))));
         places[goes].reset();
         std::string expected = "abc";
         expected.erase(static_cast<std::string::size_type>(goes), 1);

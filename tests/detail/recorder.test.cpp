@@ -55,8 +55,8 @@ TEST_CASE("a recorder without a histogram knows count, sum and maximum, exactly"
     totals t;
     CHECK(t.in_bucket(0) == 0);
     const auto r = std::make_unique<recorder>();
-    for (const std::int64_t ns : {std::int64_t{5}, std::int64_t{1'000}, std::int64_t{-3}, std::int64_t{0},
-                                  std::int64_t{1} << 50}) {
+    for (const std::int64_t ns :
+         {std::int64_t{5}, std::int64_t{1'000}, std::int64_t{-3}, std::int64_t{0}, std::int64_t{1} << 50}) {
         t.record(ns, 2);
         r->record(ns, 2);
     }

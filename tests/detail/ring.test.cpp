@@ -60,8 +60,8 @@ T take(ring<T>& r, std::uint64_t i) {
 }  // namespace
 
 TEST_CASE("a ring gives items in the order in which they came, around its end too") {
-    for (const std::uint64_t start : {std::uint64_t{0}, std::uint64_t{0xffff'fff0},
-                                      std::numeric_limits<std::uint64_t>::max() - 100}) {
+    for (const std::uint64_t start :
+         {std::uint64_t{0}, std::uint64_t{0xffff'fff0}, std::numeric_limits<std::uint64_t>::max() - 100}) {
         CAPTURE(start);
         ring<int> r(3);
         std::deque<int> model;

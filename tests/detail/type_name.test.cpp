@@ -63,7 +63,8 @@ TEST_CASE("a type's name says std::string where it is one, and leaves out defaul
 
 TEST_CASE("a type's name keeps the arguments that somebody chose") {
     CHECK(type_name<std::map<int, int, std::greater<int>>>() == "std::map<int, int, std::greater<int>>");
-    CHECK(type_name<std::vector<int, allocator_of_mine<int>>>() == "std::vector<int, allocator_of_mine<int>>");
+    CHECK(type_name<std::vector<int, allocator_of_mine<int>>>() ==
+          "std::vector<int, allocator_of_mine<int>>");
     CHECK(type_name<animals::pack<std::allocator<int>, 1>>() == "animals::pack<std::allocator<int>, 1>");
     CHECK(type_name<std::tuple<int, allocator_of_mine<int>>>() == "std::tuple<int, allocator_of_mine<int>>");
 }

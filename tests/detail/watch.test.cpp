@@ -32,15 +32,9 @@ struct interrupted_platform : weir::detail::standard_platform {
         atomic(T value) noexcept : value_(value) {}
         T load(std::memory_order order) const { return access(), value_.load(order); }
         void store(T value, std::memory_order order) { access(), value_.store(value, order); }
-        T exchange(T value, std::memory_order order) {
-            return access(), value_.exchange(value, order);
-        }
-        T fetch_add(T value, std::memory_order order) {
-            return access(), value_.fetch_add(value, order);
-        }
-        T fetch_sub(T value, std::memory_order order) {
-            return access(), value_.fetch_sub(value, order);
-        }
+        T exchange(T value, std::memory_order order) { return access(), value_.exchange(value, order); }
+        T fetch_add(T value, std::memory_order order) { return access(), value_.fetch_add(value, order); }
+        T fetch_sub(T value, std::memory_order order) { return access(), value_.fetch_sub(value, order); }
     };
 
     static void wait(atomic<std::uint32_t>&, std::uint32_t, std::int64_t timeout_ns) {

@@ -6,6 +6,7 @@
 
 #include <vector>
 
-auto both = weir::merge(weir::source({1, 2}), weir::source(weir::epochs(std::vector<int>{1, 2}, 2))) | weir::sink();
+auto both =
+    weir::merge(weir::source({1, 2}), weir::source(weir::epochs(std::vector<int>{1, 2}, 2))) | weir::sink();
 
 int main() {}

@@ -11,7 +11,7 @@
 std::optional<std::string> name_of(int) { return "a"; }
 weir::task<double> weigh(std::vector<int> all) { co_return static_cast<double>(all.size()); }
 
-auto weights = weir::source({1, 2, 3}) | weir::pipe(name_of) | weir::aggregate(2) | weir::pipe(weigh) |
-               weir::sink();
+auto weights =
+    weir::source({1, 2, 3}) | weir::pipe(name_of) | weir::aggregate(2) | weir::pipe(weigh) | weir::sink();
 
 int main() {}

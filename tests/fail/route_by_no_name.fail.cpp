@@ -7,6 +7,7 @@ enum class side { left, right };
 
 side side_of(int n) { return n < 0 ? side::left : side::right; }
 
-auto routed = weir::source({1, 2}) | weir::route(side_of, weir::branch("a"), weir::branch("b")) | weir::sink();
+auto routed =
+    weir::source({1, 2}) | weir::route(side_of, weir::branch("a"), weir::branch("b")) | weir::sink();
 
 int main() {}

@@ -9,7 +9,7 @@
 
 std::size_t length(const std::string& text) { return text.size(); }
 
-auto parts = weir::source({1, 2}) | weir::aggregate(2) | weir::split(length, weir::branch("a"), weir::branch("b")) |
-             weir::sink();
+auto parts = weir::source({1, 2}) | weir::aggregate(2) |
+             weir::split(length, weir::branch("a"), weir::branch("b")) | weir::sink();
 
 int main() {}

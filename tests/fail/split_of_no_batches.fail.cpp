@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/split.hpp>
 
-auto parts = weir::source({1, 2}) | weir::split([](int n) { return n % 2; }, weir::branch("a"), weir::branch("b")) |
-             weir::sink();
+auto parts = weir::source({1, 2}) |
+             weir::split([](int n) { return n % 2; }, weir::branch("a"), weir::branch("b")) | weir::sink();
 
 int main() {}

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/tee.hpp>
 
-auto copied = weir::source({1, 2}) | weir::tee(weir::pipe([](int n) { return n; }) | weir::sink()) | weir::sink();
+auto copied =
+    weir::source({1, 2}) | weir::tee(weir::pipe([](int n) { return n; }) | weir::sink()) | weir::sink();
 
 int main() {}

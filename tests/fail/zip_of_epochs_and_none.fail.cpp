@@ -6,6 +6,7 @@
 
 #include <vector>
 
-auto rows = weir::zip(weir::source({1, 2}), weir::source(weir::epochs(std::vector<int>{1, 2}, 2))) | weir::sink();
+auto rows =
+    weir::zip(weir::source({1, 2}), weir::source(weir::epochs(std::vector<int>{1, 2}, 2))) | weir::sink();
 
 int main() {}

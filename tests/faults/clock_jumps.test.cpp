@@ -56,14 +56,17 @@ class jumping_clock final : public weir::executor {
     [[nodiscard]] bool exclusive() const noexcept override { return true; }
 
     bool drive(flag&, time_point limit) override {
-        if (steps_++ == jump_at_) now_ = goes_to_the_end_ ? time_point::max() : weir::saturating_add(now_, by_);
+        if (steps_++ == jump_at_)
+            now_ = goes_to_the_end_ ? time_point::max() : weir::saturating_add(now_, by_);
         if (steps_ > 100'000) throw std::runtime_error("it doesn't end");
         if (ready_.empty()) {
             const weir::timer* const next = timers_.next();
             // The last instant is never, unless it is now.
-            const bool has_next = next != nullptr && (next->deadline() != time_point::max() || now_ == time_point::max());
+            const bool has_next =
+                next != nullptr && (next->deadline() != time_point::max() || now_ == time_point::max());
             if (!has_next || next->deadline() > limit) {
-                if (limit == time_point::max() && now_ != limit) throw weir::deadlock_error("nobody can go on");
+                if (limit == time_point::max() && now_ != limit)
+                    throw weir::deadlock_error("nobody can go on");
                 now_ = std::max(now_, limit);
                 return true;
             }
@@ -93,8 +96,10 @@ std::string complaint_about(const weir::pipeline_stats& s) {
     if (s.elapsed < 0ns) return "elapsed is negative";
     for (const weir::stage_stats& stage : s.stages) {
         for (const weir::slot_times& t : stage.slots) {
-            for (const duration d : {t.off, t.wait_get, t.runnable, t.run, t.await, t.wait_put, t.wait_turn}) {
-                if (d < 0ns || d > stage.elapsed) return stage.name + ": a state is negative, or longer than all";
+            for (const duration d :
+                 {t.off, t.wait_get, t.runnable, t.run, t.await, t.wait_put, t.wait_turn}) {
+                if (d < 0ns || d > stage.elapsed)
+                    return stage.name + ": a state is negative, or longer than all";
             }
             if (t.total() != stage.elapsed) return stage.name + ": a slot's states don't sum to elapsed";
         }
@@ -104,11 +109,14 @@ std::string complaint_about(const weir::pipeline_stats& s) {
     for (const weir::channel_stats& q : s.channels) {
         if (q.empty < 0ns || q.empty > q.elapsed) return q.name + ": empty is out of bounds";
         if (q.put_wait < 0ns || q.get_wait < 0ns) return q.name + ": a wait is negative";
-        if (q.put_blocked < 0ns || q.put_blocked > q.elapsed) return q.name + ": put_blocked is out of bounds";
-        if (q.get_blocked < 0ns || q.get_blocked > q.elapsed) return q.name + ": get_blocked is out of bounds";
+        if (q.put_blocked < 0ns || q.put_blocked > q.elapsed)
+            return q.name + ": put_blocked is out of bounds";
+        if (q.get_blocked < 0ns || q.get_blocked > q.elapsed)
+            return q.name + ": get_blocked is out of bounds";
         // A sum of several waits that is too long for the clock's scale stops at its end.
         const bool fits = q.elapsed < duration::max() / 16;
-        if (fits && (q.put_blocked > q.put_wait || q.get_blocked > q.get_wait)) return q.name + ": blocked is more than waited";
+        if (fits && (q.put_blocked > q.put_wait || q.get_blocked > q.get_wait))
+            return q.name + ": blocked is more than waited";
         if (q.readiness() < 0 || q.readiness() > 1) return q.name + ": readiness is out of bounds";
         for (const weir::histogram* h : {&q.put_waits, &q.get_waits}) {
             if (h->sum() < 0ns || h->max() < 0ns) return q.name + ": a histogram is negative";
@@ -166,10 +174,13 @@ TEST_CASE("whatever the clock does, a run ends, with all items, and no figure is
                     ++laps;
                     if (wrong.empty()) wrong = complaint_about(lap);
                 };
-                auto run = (weir::source(std::views::iota(0, 12)) | weir::pipe(work, {.name = "work", .concurrency = 3}) |
-                            weir::aggregate_for(5ns) | weir::disaggregate() |
+                auto run = (weir::source(std::views::iota(0, 12)) |
+                            weir::pipe(work, {.name = "work", .concurrency = 3}) | weir::aggregate_for(5ns) |
+                            weir::disaggregate() |
                             weir::pipe(weir::retry(fails_once, {.delay = 4ns}), {.name = "again"}) |
-                            weir::pipe(work, {.name = "in order", .concurrency = 2, .output_order = weir::output_order::input}) |
+                            weir::pipe(work, {.name = "in order",
+                                              .concurrency = 2,
+                                              .output_order = weir::output_order::input}) |
                             weir::sink())
                                .start(clock, std::move(options));
                 // Not for ever: what sleeps when the clock is set back by years sleeps for years.
@@ -212,9 +223,10 @@ TEST_CASE("a time limit under a clock that jumps fails at most what was at work"
                 weir::run_options options;
                 options.max_failures = weir::unlimited;
                 options.on_failure = [&](const weir::failure&) { ++failed; };
-                auto run = (weir::source(std::views::iota(0, 8)) |
-                            weir::pipe(work, {.name = "work", .concurrency = 3, .time_limit = 10ns}) | weir::sink())
-                               .start(clock, std::move(options));
+                auto run =
+                    (weir::source(std::views::iota(0, 8)) |
+                     weir::pipe(work, {.name = "work", .concurrency = 3, .time_limit = 10ns}) | weir::sink())
+                        .start(clock, std::move(options));
                 while (run.get()) ++got;
                 const std::string wrong = complaint_about(run.stats());
                 REQUIRE(wrong == "");

@@ -92,7 +92,8 @@ faults::reference drawn() {
     return faults::make_reference(
         "drawn",
         [] {
-            return weir::source(weir::draws(weir::sampler({.size = 6, .seed = 3}), 2), {.name = "a sampler's draws"}) |
+            return weir::source(weir::draws(weir::sampler({.size = 6, .seed = 3}), 2),
+                                {.name = "a sampler's draws"}) |
                    weir::pipe(
                        [](weir::draw d) -> weir::task<item> {
                            co_await weir::sleep_for(weir::duration(d.index % 3));
@@ -109,8 +110,8 @@ faults::reference shuffled() {
     return faults::make_reference(
         "shuffled",
         [] {
-            return epochs_of(5, 2) | weir::shuffle(3, 7) | pass("a stage with long names") | weir::aggregate(3) |
-                   weir::disaggregate() | weir::sink();
+            return epochs_of(5, 2) | weir::shuffle(3, 7) | pass("a stage with long names") |
+                   weir::aggregate(3) | weir::disaggregate() | weir::sink();
         },
         faults::no_options, by_epochs());
 }
@@ -141,7 +142,8 @@ faults::reference mixed() {
                 point("split");
                 return i.value() % 2;
             };
-            return weir::merge(epochs_of(3, 2) | weir::tee(pass("on the side of the tee")), epochs_of(2, 2, 10)) |
+            return weir::merge(epochs_of(3, 2) | weir::tee(pass("on the side of the tee")),
+                               epochs_of(2, 2, 10)) |
                    weir::aggregate(2) |
                    weir::split(by_parity, {.name = "split", .order = weir::split_order::branches},
                                weir::branch("even", part), weir::branch("odd")) |
@@ -169,7 +171,9 @@ faults::reference rows() {
 }  // namespace
 
 TEST_CASE("each fault in what is drawn is told, and the books are right") { explore_faults(drawn()); }
-TEST_CASE("each fault in epochs that are shuffled is told, and nothing is lost") { explore_faults(shuffled()); }
+TEST_CASE("each fault in epochs that are shuffled is told, and nothing is lost") {
+    explore_faults(shuffled());
+}
 TEST_CASE("each fault in a cache is told, and nothing is lost") { explore_faults(cached()); }
 TEST_CASE("each fault where epochs branch is told, and nothing is lost") { explore_faults(mixed()); }
 TEST_CASE("each fault in rows of epochs is told, and nothing is lost") { explore_faults(rows()); }

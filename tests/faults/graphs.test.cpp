@@ -58,7 +58,9 @@ faults::reference merged() {
     return faults::make_reference(
         "merged",
         [] {
-            return weir::merge({.name = "three joined into one", .order = weir::merge_order::weighted, .weights = {1, 2, 1}},
+            return weir::merge({.name = "three joined into one",
+                                .order = weir::merge_order::weighted,
+                                .weights = {1, 2, 1}},
                                count(0, 4, "the first source of three") | pass("a stage of the first", 3ns),
                                count(100, 105, "the second of three"),
                                weir::merge(count(200, 202, "third"), count(300, 302, "fourth"))) |
@@ -72,13 +74,15 @@ faults::reference zipped() {
         "zipped",
         [] {
             return weir::zip({.name = "a zip with a long name"}, count(0, 5, "left"),
-                             count(100, 106, "right") | pass("the stage on the right", 2ns, weir::output_order::input),
+                             count(100, 106, "right") |
+                                 pass("the stage on the right", 2ns, weir::output_order::input),
                              weir::source(std::vector<int>{1, 2, 3, 4, 5})) |
                    weir::pipe(
                        [](std::tuple<item, item, int> row) {
                            point("row");
                            std::optional<item> one;
-                           if (std::get<2>(row) != 3) one.emplace(std::get<0>(row).value() + std::get<1>(row).value());
+                           if (std::get<2>(row) != 3)
+                               one.emplace(std::get<0>(row).value() + std::get<1>(row).value());
                            return one;
                        },
                        {.name = "row"}) |
@@ -92,7 +96,8 @@ faults::reference teed() {
         "teed",
         [] {
             return count(0, 6, "source") |
-                   weir::tee(pass("on the side of the tee", 2ns) | weir::aggregate(2), {.name = "a tee with a long name"}) |
+                   weir::tee(pass("on the side of the tee", 2ns) | weir::aggregate(2),
+                             {.name = "a tee with a long name"}) |
                    pass("main") | weir::sink();
         },
         faults::no_options, faults::by_get());
@@ -114,10 +119,11 @@ faults::reference routed() {
             return count(0, 8, "source") |
                    weir::route(by_name, {.name = "a route with a long name"},
                                weir::branch("a branch that is even", pass("even", 3ns)),
-                               weir::branch("odd", weir::route(by_place, {.name = "inner"},
-                                                               weir::branch("none"),
-                                                               weir::branch("one", pass("one")),
-                                                               weir::branch("two", weir::aggregate(2) | weir::disaggregate())))) |
+                               weir::branch("odd",
+                                            weir::route(by_place, {.name = "inner"}, weir::branch("none"),
+                                                        weir::branch("one", pass("one")),
+                                                        weir::branch("two", weir::aggregate(2) |
+                                                                                weir::disaggregate())))) |
                    weir::sink();
         },
         faults::no_options, faults::by_get());
@@ -218,7 +224,9 @@ TEST_CASE("each fault in what is zipped is told, and nothing is lost") { explore
 TEST_CASE("each fault on both ways of a tee is told, and nothing is lost") { explore_faults(teed()); }
 TEST_CASE("each fault in routes and branches is told, and nothing is lost") { explore_faults(routed()); }
 TEST_CASE("each fault where batches are divided is told, and nothing is lost") { explore_faults(divided()); }
-TEST_CASE("each fault with several consumers is told, and nothing is lost") { explore_faults(shared_by_consumers()); }
+TEST_CASE("each fault with several consumers is told, and nothing is lost") {
+    explore_faults(shared_by_consumers());
+}
 TEST_CASE("each fault in a run inside of a run is told, and nothing is lost") { explore_faults(nested()); }
 
 TEST_CASE("what is merged can be stopped at each step") { explore_stops(merged()); }

@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
-using faults::fragile;
 using faults::forgiven_point;
+using faults::fragile;
 using faults::item;
 using faults::point;
 using namespace std::chrono_literals;
@@ -117,7 +117,9 @@ faults::reference tolerant() {
                            forgiven_point("its own limit");
                            co_return i;
                        },
-                       {.name = "its own limit", .concurrency = 2, .output_order = weir::output_order::input,
+                       {.name = "its own limit",
+                        .concurrency = 2,
+                        .output_order = weir::output_order::input,
                         .max_failures = 3}) |
                    weir::pipe(
                        [](item i) {
@@ -231,10 +233,14 @@ faults::reference resized() {
 }  // namespace
 
 TEST_CASE("each fault of a hook is told, and nothing is lost") { explore_faults(hooked()); }
-TEST_CASE("each fault of what is called again is made up for, and nothing is lost") { explore_faults(retried()); }
+TEST_CASE("each fault of what is called again is made up for, and nothing is lost") {
+    explore_faults(retried());
+}
 TEST_CASE("each fault that is tolerated leaves the others alone") { explore_faults(tolerant()); }
 TEST_CASE("each fault in what is limited in time is told, and nothing is lost") { explore_faults(limited()); }
-TEST_CASE("each fault in what is limited in bytes is told, and nothing is lost") { explore_faults(bounded()); }
+TEST_CASE("each fault in what is limited in bytes is told, and nothing is lost") {
+    explore_faults(bounded());
+}
 TEST_CASE("each fault in a stage that is resized is told, and nothing is lost") { explore_faults(resized()); }
 
 TEST_CASE("a change of the concurrency for which memory lacks changes nothing, and can be made again") {
@@ -250,7 +256,8 @@ TEST_CASE("a change of the concurrency for which memory lacks changes nothing, a
             --at_work;
             co_return i;
         };
-        auto run = (weir::source(std::views::iota(0, 40)) | weir::pipe(work, {.name = "work"}) | weir::sink()).start(home);
+        auto run = (weir::source(std::views::iota(0, 40)) | weir::pipe(work, {.name = "work"}) | weir::sink())
+                       .start(home);
         REQUIRE(run.get() == 0);
         faults::empty_frame_pool();
         faults::engine::here().plan({{faults::kind::allocation, points}});

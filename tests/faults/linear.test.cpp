@@ -215,9 +215,8 @@ faults::reference batches() {
                 return 1 + i.value() % 3;
             };
             return weir::source(count_to(9), {.name = the_source}) | weir::aggregate(4) |
-                   weir::disaggregate() | weir::aggregate(pairs(), {.name = "pairs"}) |
-                   weir::disaggregate() | weir::aggregate_by_weight(5, weigh, {.name = "by weight"}) |
-                   weir::disaggregate() |
+                   weir::disaggregate() | weir::aggregate(pairs(), {.name = "pairs"}) | weir::disaggregate() |
+                   weir::aggregate_by_weight(5, weigh, {.name = "by weight"}) | weir::disaggregate() |
                    weir::pipe(
                        [](item i) -> weir::task<item> {
                            co_await weir::sleep_for(2us);
@@ -239,7 +238,9 @@ TEST_CASE("there are 10 000 points or more at which something goes wrong") {
 TEST_CASE("each fault in a plain pipeline is told, and nothing is lost") { explore_faults(plain()); }
 TEST_CASE("each fault in slots that overlap is told, and nothing is lost") { explore_faults(in_order()); }
 TEST_CASE("each fault where one item becomes many is told, and nothing is lost") { explore_faults(many()); }
-TEST_CASE("each fault in a source that is a coroutine is told, and nothing is lost") { explore_faults(generated()); }
+TEST_CASE("each fault in a source that is a coroutine is told, and nothing is lost") {
+    explore_faults(generated());
+}
 TEST_CASE("each fault where items become batches is told, and nothing is lost") { explore_faults(batches()); }
 
 TEST_CASE("a plain pipeline can be stopped at each step") { explore_stops(plain()); }

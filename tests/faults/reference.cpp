@@ -208,10 +208,10 @@ class judge {
             has_come = t.has_fired_end;
             const outcome& o = t.result.first;
             std::size_t missing = 0;
-            wrong = !t.broken.empty()          ? t.broken
-                    : !o.wrong.empty()         ? o.wrong
-                    : o.has_failed             ? "a stop is no failure"
-                    : !o.direct.empty()        ? "something was thrown"
+            wrong = !t.broken.empty()                        ? t.broken
+                    : !o.wrong.empty()                       ? o.wrong
+                    : o.has_failed                           ? "a stop is no failure"
+                    : !o.direct.empty()                      ? "something was thrown"
                     : !is_part_of(o.got, expected_, missing) ? "an item came that was none, or twice"
                     : how == ending::pause && missing != 0   ? "a pause has lost an item"
                                                              : "";
@@ -253,7 +253,8 @@ class judge {
                 return "a failure is told twice, or too soon";
             }
         }
-        if (o.has_failed && o.nested != o.failures.front().second) return "another error is nested than is reported";
+        if (o.has_failed && o.nested != o.failures.front().second)
+            return "another error is nested than is reported";
         // The second may stop the outer run before it has heard of the first.
         const bool is_of_two_runs = fired == 2 && !reference_.wrapped_by.empty();
         if (is_of_two_runs && (o.has_failed || !o.direct.empty())) return "";
@@ -267,7 +268,8 @@ class judge {
                 if (was_thrown) return "one error is told twice";
                 // One that is told of in vain is a failure, too: `on_failure` threw.
                 const bool is_told_with_it = id == 0 && fired == 2 && !engine::here().where(1).is_forgiven;
-                if (at.is_forgiven && !is_told_with_it) return "a failure that is tolerated has stopped the run";
+                if (at.is_forgiven && !is_told_with_it)
+                    return "a failure that is tolerated has stopped the run";
                 // Without memory there may be none for the name either.
                 const bool is_nameless = told->first.empty() && (in_memory || fired == 2);
                 if (!in_memory && *at.stage != '\0' && told->first != at.stage && !is_nameless &&
@@ -283,15 +285,18 @@ class judge {
             if (id == 1 && (!o.started || o.fired_before_failure < 2)) continue;
             return "fault " + std::to_string(id) + " at '" + at.stage + "' was swallowed";
         }
-        if (!o.has_failed && o.direct.empty() && missing > 3) return "items are missing, and no error is told";
+        if (!o.has_failed && o.direct.empty() && missing > 3)
+            return "items are missing, and no error is told";
         return "";
     }
 
     static std::string imbalance(const balance& before) {
         const balance after;
-        if (after.errors != before.errors) return std::to_string(after.errors - before.errors) + " exceptions leaked";
+        if (after.errors != before.errors)
+            return std::to_string(after.errors - before.errors) + " exceptions leaked";
         if (after.items != before.items) return std::to_string(after.items - before.items) + " items leaked";
-        if (after.blocks != before.blocks) return std::to_string(after.blocks - before.blocks) + " blocks leaked";
+        if (after.blocks != before.blocks)
+            return std::to_string(after.blocks - before.blocks) + " blocks leaked";
         return {};
     }
 

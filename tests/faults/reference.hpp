@@ -34,11 +34,11 @@ struct stepwise : weir::measured {
 
 enum class ending : unsigned char {
     by_itself,
-    token,      ///< the stop token asks
-    stop,       ///< run::stop, while the consumer waits or not
-    leave,      ///< the consumer leaves its loop and destroys the run
-    poll,       ///< the consumer only looks whether there is something, and destroys the run
-    pause,      ///< run::pause; and run::resume some steps later
+    token,  ///< the stop token asks
+    stop,   ///< run::stop, while the consumer waits or not
+    leave,  ///< the consumer leaves its loop and destroys the run
+    poll,   ///< the consumer only looks whether there is something, and destroys the run
+    pause,  ///< run::pause; and run::resume some steps later
 };
 
 /// Of one attempt.
@@ -54,12 +54,12 @@ struct conditions {
 struct outcome {
     std::vector<int> got;
     bool started = false;
-    bool has_failed = false;                        ///< a pipeline_failure was thrown
-    int fired_before_failure = 0;                   ///< faults until it was
+    bool has_failed = false;                            ///< a pipeline_failure was thrown
+    int fired_before_failure = 0;                       ///< faults until it was
     std::vector<std::pair<std::string, int>> failures;  ///< of it: the stage, and `id_of`
-    int nested = -1;                                ///< `id_of` the exception nested in it
-    std::vector<int> direct;                        ///< `id_of` what else was thrown
-    std::string wrong;                              ///< what must not be
+    int nested = -1;                                    ///< `id_of` the exception nested in it
+    std::vector<int> direct;                            ///< `id_of` what else was thrown
+    std::string wrong;                                  ///< what must not be
 
     void take(int n) {
         const hushed now;

@@ -205,7 +205,8 @@ TEST_CASE("a failure log that lacks memory for a failure knows the next ones all
         std::ostream out(&disk);
         const weir::failure_log log(out, {.first = 1, .every = 100});
         const weir::failure f("a stage with a long name", 7,
-                              std::make_exception_ptr(std::runtime_error("a message that is too long for a string")));
+                              std::make_exception_ptr(
+                                  std::runtime_error("a message that is too long for a string")));
         faults::engine::here().plan({{faults::kind::allocation, points}});
         has_fired = false;
         try {
@@ -223,13 +224,15 @@ TEST_CASE("a failure log that lacks memory for a failure knows the next ones all
         log.summary();
         // The first one is shown, and if it could not be, no later one is in its place.
         const std::uint64_t hidden = before == 0 ? 1 : has_fired ? 3 : 2;
-        CHECK(disk.text().find("] " + std::to_string(hidden) + " more not shown: a message") != std::string::npos);
+        CHECK(disk.text().find("] " + std::to_string(hidden) + " more not shown: a message") !=
+              std::string::npos);
     }
     CHECK(points > 5);
 }
 
 TEST_CASE("a profile's bar, a table and a description leave a bad stream bad") {
-    const auto pipeline = weir::source(std::vector<int>{1}) | weir::pipe([](int i) { return i; }) | weir::sink();
+    const auto pipeline =
+        weir::source(std::vector<int>{1}) | weir::pipe([](int i) { return i; }) | weir::sink();
     const std::vector<std::function<void(std::ostream&)>> writers = {
         [](std::ostream& out) { weir::profile_bar{out}(weir::profile_progress{"stage", 2, 1, 3}); },
         [](std::ostream& out) { out << weir::pipeline_stats(); },

@@ -19,8 +19,9 @@ void* allocate(std::size_t size, std::size_t alignment) {
         throw faults::no_memory(faults::engine::here().fired() - 1);
     }
     if (size == 0) size = 1;
-    void* const p = alignment == 0 ? std::malloc(size)
-                                   : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    void* const p = alignment == 0
+                        ? std::malloc(size)
+                        : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
     if (p == nullptr) throw std::bad_alloc();
     blocks_now.fetch_add(1, std::memory_order_relaxed);
     blocks_ever.fetch_add(1, std::memory_order_relaxed);
@@ -56,8 +57,12 @@ const bool terminate_handler_is_set = [] {
 
 void* operator new(std::size_t size) { return allocate(size, 0); }
 void* operator new[](std::size_t size) { return allocate(size, 0); }
-void* operator new(std::size_t size, std::align_val_t a) { return allocate(size, static_cast<std::size_t>(a)); }
-void* operator new[](std::size_t size, std::align_val_t a) { return allocate(size, static_cast<std::size_t>(a)); }
+void* operator new(std::size_t size, std::align_val_t a) {
+    return allocate(size, static_cast<std::size_t>(a));
+}
+void* operator new[](std::size_t size, std::align_val_t a) {
+    return allocate(size, static_cast<std::size_t>(a));
+}
 // These, too, as a sanitizer has others.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate_or_not(size, 0); }
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return allocate_or_not(size, 0); }

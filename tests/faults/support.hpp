@@ -22,7 +22,7 @@ inline constexpr std::size_t kinds = 3;
 
 /// Whose function a point is in, and what is expected to come of an exception there.
 struct site {
-    char stage[48] = {};      ///< whom the failure is to name; empty: nobody in particular
+    char stage[48] = {};       ///< whom the failure is to name; empty: nobody in particular
     bool is_forgiven = false;  ///< it is tolerated, or the call is repeated
     bool is_second = false;    ///< with another error before it, it may be left out
 };
@@ -42,8 +42,7 @@ class engine {
     void plan(const std::vector<fault>& all) noexcept;
 
     /// A point is passed. True: this is the one.
-    bool passes(kind what, const char* stage = "", bool is_forgiven = false,
-                bool is_second = false) noexcept;
+    bool passes(kind what, const char* stage = "", bool is_forgiven = false, bool is_second = false) noexcept;
 
     void arm(bool on) noexcept { armed_ = on; }
     bool is_armed() const noexcept { return armed_ && hushed_ == 0; }

@@ -83,9 +83,9 @@ auto endless() {
 }
 
 bool works(weir::executor& ex) {
-    auto run = (weir::source(std::views::iota(0, 1000)) | weir::pipe(next, {.concurrency = 2}) |
-                weir::sink(3))
-                   .start(ex);
+    auto run =
+        (weir::source(std::views::iota(0, 1000)) | weir::pipe(next, {.concurrency = 2}) | weir::sink(3))
+            .start(ex);
     long sum = 0;
     for (const int n : run) sum += n;
     return sum == 500'500 && weir::sync_wait(ex, answer_after(1ms)) == 42;
@@ -173,9 +173,9 @@ TEST_CASE("a stage that asks for a pool of before the fork is refused in the chi
     CHECK(holds_in_child([&] {
         weir::thread_pool own(1);
         return is_refused([&] {
-            auto run = (weir::source(std::views::iota(0, 3)) | weir::pipe(next, {.executor = &io}) |
-                        weir::sink())
-                           .start(own);
+            auto run =
+                (weir::source(std::views::iota(0, 3)) | weir::pipe(next, {.executor = &io}) | weir::sink())
+                    .start(own);
         });
     }));
 }
@@ -187,8 +187,8 @@ TEST_CASE("pools and runs of before the fork are destroyed at once in the child,
     std::thread waiter([&] { weir::sync_wait(*pool, stir(*pool, *io, over)); });
     auto run = std::make_unique<decltype(endless().start(*pool))>(endless().start(*pool));
     weir::stop_source stop;
-    auto other = std::make_unique<decltype(endless().start(*io))>(
-        endless().start(*io, {.stop = stop.get_token()}));
+    auto other =
+        std::make_unique<decltype(endless().start(*io))>(endless().start(*io, {.stop = stop.get_token()}));
     // The instant of a fork is any: of a lock that is held, too.
     int failed = 0;
     for (int i = 0; i < 200; ++i) {
@@ -218,7 +218,8 @@ TEST_CASE("pools and runs of before the fork are destroyed at once in the child,
     waiter.join();
 }
 
-TEST_CASE("lanes into a pool of before the fork, and runs that use some, are destroyed at once in the child") {
+TEST_CASE(
+    "lanes into a pool of before the fork, and runs that use some, are destroyed at once in the child") {
     weir::thread_pool pool(2);
     auto lanes = std::make_unique<weir::priority_lanes>(pool);
     weir::executor& low = lanes->add();

@@ -104,11 +104,11 @@ void compare(Run run, const expectation& expected, const habits& consumer, bool 
         const ints& all = expected.items[e];
         const bool whole = !left || e + 1 < got.size();
         if (whole ? got[e].size() != all.size() : got[e].size() > all.size()) {
-            complain(where, "another number of items than expected: " + std::to_string(got[e].size()) + " of " +
-                                std::to_string(all.size()));
+            complain(where, "another number of items than expected: " + std::to_string(got[e].size()) +
+                                " of " + std::to_string(all.size()));
         }
-        const bool right = expected.ordered ? std::equal(got[e].begin(), got[e].end(), all.begin())
-                                            : is_among(got[e], all);
+        const bool right =
+            expected.ordered ? std::equal(got[e].begin(), got[e].end(), all.begin()) : is_among(got[e], all);
         if (!right) complain(where, "other items than a program without concurrency gives");
     }
     run.stop();
@@ -122,7 +122,8 @@ void compare(Run run, const expectation& expected, const habits& consumer, bool 
     } else if (expected.whole) {
         std::uint64_t failures = 0;
         for (const stage_stats& stage : end.stages) failures += stage.num_failures;
-        if (failures != expected.failures) complain(where, "another number of items has failed than expected");
+        if (failures != expected.failures)
+            complain(where, "another number of items has failed than expected");
         seen.failures += failures;
     }
 }
@@ -147,7 +148,8 @@ void check(bytes from, tally& seen) {
         ++seen.graphs;
         if (broken) {
             const auto pipeline = std::move(description) |
-                                  weir::pipe([](int n) { return n; }, {.concurrency = 0}) | weir::sink(capacity);
+                                  weir::pipe([](int n) { return n; }, {.concurrency = 0}) |
+                                  weir::sink(capacity);
             try {
                 auto run = pipeline.start(pool());
                 complain("pool", "a stage without slots was accepted");
@@ -159,8 +161,8 @@ void check(bytes from, tally& seen) {
         const auto pipeline = std::move(description) | weir::sink(capacity);
         weir::simulation::explore(
             [&](weir::simulation::world& w) {
-                compare<Epochs>(pipeline.template start<weir::simulation::stepwise>(w, consumer.options), expected,
-                                consumer, true, "simulator", seen);
+                compare<Epochs>(pipeline.template start<weir::simulation::stepwise>(w, consumer.options),
+                                expected, consumer, true, "simulator", seen);
             },
             {.schedules = 1, .seed = seed, .attempts_to_shrink = 200});
         compare<Epochs>(pipeline.start(pool(), consumer.options), expected, consumer, false, "pool", seen);
@@ -220,9 +222,8 @@ int main(int argc, char** argv) try {
         } else if (option == "--first") {
             first = number_after(i, argc, argv);
         } else if (option.starts_with("--")) {
-            throw std::invalid_argument(
-                "unknown option: " + std::string(option) +
-                "\nusage: graphs [--graphs N] [--seed S] [--first K] [FILE...]");
+            throw std::invalid_argument("unknown option: " + std::string(option) +
+                                        "\nusage: graphs [--graphs N] [--seed S] [--first K] [FILE...]");
         } else {
             files.emplace_back(option);
         }
@@ -249,8 +250,9 @@ int main(int argc, char** argv) try {
     std::cout << seen.graphs << " graphs in " << took.count() << " s: " << seen.items << " items, "
               << seen.failures << " failures, " << seen.stopped << " runs left early, " << seen.refused
               << " refused\n";
-    const bool enough = seen.graphs >= graphs && (graphs < 1'000 || (seen.stopped > 0 && seen.refused > 0 &&
-                                                                     seen.failures > 0 && seen.items > graphs));
+    const bool enough = seen.graphs >= graphs &&
+                        (graphs < 1'000 ||
+                         (seen.stopped > 0 && seen.refused > 0 && seen.failures > 0 && seen.items > graphs));
     if (!enough) std::cerr << "too little was tried\n";
     return enough ? 0 : 1;
 } catch (const std::exception& e) {

@@ -36,11 +36,10 @@ std::string differences(const json& expected, const json& got, double tolerance,
             if (!got.contains(name)) {
                 all += path + "." + name + " is missing\n";
             } else {
-                const bool time = name.ends_with("_ns") || name.ends_with("_ms") ||
-                                  name.ends_with("_qps") || name.ends_with("_percent");
-                all +=
-                    differences(value, got.at(name),
-                                time || value.is_structured() ? tolerance : 0.0, path + "." + name);
+                const bool time = name.ends_with("_ns") || name.ends_with("_ms") || name.ends_with("_qps") ||
+                                  name.ends_with("_percent");
+                all += differences(value, got.at(name), time || value.is_structured() ? tolerance : 0.0,
+                                   path + "." + name);
             }
         }
         return all;
@@ -49,8 +48,7 @@ std::string differences(const json& expected, const json& got, double tolerance,
         if (expected.size() != got.size()) return path + " has another length\n";
         std::string all;
         for (std::size_t i = 0; i < expected.size(); ++i) {
-            all +=
-                differences(expected[i], got[i], tolerance, path + "[" + std::to_string(i) + "]");
+            all += differences(expected[i], got[i], tolerance, path + "[" + std::to_string(i) + "]");
         }
         return all;
     }
@@ -116,8 +114,7 @@ TEST_CASE("a source that ends is measured to its end") {
 TEST_CASE("a steady state is found behind a slow drift, and with times that take turns") {
     const auto steady = [](const std::string& stages) {
         return simulate::measure_virtual(
-            simulate::parse_specs(R"({"foreground_ns": [30000000], "stages": [)" + stages + "]}",
-                                  "spec.json")
+            simulate::parse_specs(R"({"foreground_ns": [30000000], "stages": [)" + stages + "]}", "spec.json")
                 .at(0));
     };
     SECTION("queues that take hundreds of items to fill") {

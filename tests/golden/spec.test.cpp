@@ -15,13 +15,11 @@ namespace {
 
 // A spec with one field replaced or added, in the middle of an otherwise good one.
 std::string spec_with(const std::string& field) {
-    return R"({"stages": [{"op": "pipe", "service_ns": [1]}], "foreground_ns": [1], )" + field +
-           "}";
+    return R"({"stages": [{"op": "pipe", "service_ns": [1]}], "foreground_ns": [1], )" + field + "}";
 }
 
 std::string stage_with(const std::string& stage) {
-    return R"({"stages": [{"op": "pipe", "service_ns": [1]}, )" + stage +
-           R"(], "foreground_ns": [1]})";
+    return R"({"stages": [{"op": "pipe", "service_ns": [1]}, )" + stage + R"(], "foreground_ns": [1]})";
 }
 
 std::string message_of(const std::string& text, const std::string& file = "f.json") {
@@ -76,12 +74,10 @@ TEST_CASE("a spec gives every field, and defaults for those left out") {
 }
 
 TEST_CASE("the golden files are read as they are") {
-    const std::vector<pipeline_spec> eight =
-        parse_specs(golden("documents_8.json"), "documents_8.json");
+    const std::vector<pipeline_spec> eight = parse_specs(golden("documents_8.json"), "documents_8.json");
     CHECK(eight.size() == 8);
     CHECK(eight.at(5).stages.at(2).concurrency == 3);
-    const std::vector<pipeline_spec> random =
-        parse_specs(golden("random_24.jsonl"), "random_24.jsonl");
+    const std::vector<pipeline_spec> random = parse_specs(golden("random_24.jsonl"), "random_24.jsonl");
     CHECK(random.size() == 24);
     for (const pipeline_spec& s : random) CHECK(s.snapshot_ns.has_value());
 }
@@ -134,12 +130,10 @@ TEST_CASE("a wrong field is named with its file, its line and its value") {
           "s.jsonl: line 1: spec.sink_capacity: must be at least 1 (is 0)");
     CHECK(message_of("[\n" + good + ",\n\n{\"name\":\n\"[{,\\\"\"}]") ==
           "f.json: line 4, entry 2: stages: is missing");
-    CHECK(message_of("[" + good + ", 5]") ==
-          "f.json: line 1, entry 2: a spec must be an object (is 5)");
+    CHECK(message_of("[" + good + ", 5]") == "f.json: line 1, entry 2: a spec must be an object (is 5)");
     CHECK(message_of("{}") == "f.json: stages: is missing");
     CHECK(message_of("\"text\"") == "f.json: a spec must be an object (is \"text\")");
-    CHECK(message_of("[" + good + "]", "f.jsonl") ==
-          "f.jsonl: line 1: a spec must be an object (is a list)");
+    CHECK(message_of("[" + good + "]", "f.jsonl") == "f.jsonl: line 1: a spec must be an object (is a list)");
 }
 
 TEST_CASE("every kind of wrong value is refused") {
@@ -154,8 +148,7 @@ TEST_CASE("every kind of wrong value is refused") {
         CHECK_THAT(stage(R"({"op": 3})"), ContainsSubstring("stages[1].op: must be"));
         CHECK_THAT(stage(R"({"service_ns": [1]})"), ContainsSubstring("stages[1].op: is missing"));
         CHECK(stage("4") == "f.json: stages[1]: must be an object (is 4)");
-        CHECK(message_of(R"({"stages": [], "foreground_ns": [1]})") ==
-              "f.json: stages: must not be empty");
+        CHECK(message_of(R"({"stages": [], "foreground_ns": [1]})") == "f.json: stages: must not be empty");
         CHECK(message_of(R"({"stages": {}, "foreground_ns": [1]})") ==
               "f.json: stages: must be a list (is an object)");
         CHECK(message_of(R"({"stages": null, "foreground_ns": [1]})") ==
@@ -166,10 +159,8 @@ TEST_CASE("every kind of wrong value is refused") {
                    ContainsSubstring("must be a text"));
         CHECK_THAT(stage(R"({"op": "disaggregate"})"),
                    ContainsSubstring("stages[1].op: disaggregate needs lists"));
-        CHECK_THAT(
-            stage(
-                R"({"op": "aggregate", "size": 2}, {"op": "disaggregate"}, {"op": "disaggregate"})"),
-            ContainsSubstring("stages[3].op: disaggregate needs lists"));
+        CHECK_THAT(stage(R"({"op": "aggregate", "size": 2}, {"op": "disaggregate"}, {"op": "disaggregate"})"),
+                   ContainsSubstring("stages[3].op: disaggregate needs lists"));
     }
     SECTION("numbers") {
         CHECK(stage(R"({"op": "pipe", "service_ns": [3, -1]})") ==
@@ -179,14 +170,10 @@ TEST_CASE("every kind of wrong value is refused") {
         CHECK(stage(R"({"op": "pipe"})") == "f.json: stages[1].service_ns: is missing");
         CHECK(stage(R"({"op": "pipe", "service_ns": 4})") ==
               "f.json: stages[1].service_ns: must be a list (is 4)");
-        CHECK_THAT(stage(R"({"op": "pipe", "service_ns": [1.5]})"),
-                   ContainsSubstring("whole number"));
-        CHECK_THAT(stage(R"({"op": "pipe", "service_ns": ["1"]})"),
-                   ContainsSubstring("whole number"));
-        CHECK_THAT(stage(R"({"op": "pipe", "service_ns": [null]})"),
-                   ContainsSubstring("whole number"));
-        CHECK_THAT(stage(R"({"op": "pipe", "service_ns": [true]})"),
-                   ContainsSubstring("whole number"));
+        CHECK_THAT(stage(R"({"op": "pipe", "service_ns": [1.5]})"), ContainsSubstring("whole number"));
+        CHECK_THAT(stage(R"({"op": "pipe", "service_ns": ["1"]})"), ContainsSubstring("whole number"));
+        CHECK_THAT(stage(R"({"op": "pipe", "service_ns": [null]})"), ContainsSubstring("whole number"));
+        CHECK_THAT(stage(R"({"op": "pipe", "service_ns": [true]})"), ContainsSubstring("whole number"));
         CHECK_THAT(stage(R"({"op": "pipe", "service_ns": [18446744073709551615]})"),
                    ContainsSubstring("at most"));
         CHECK_THAT(stage(R"({"op": "pipe", "service_ns": [99999999999999999999]})"),
@@ -199,38 +186,30 @@ TEST_CASE("every kind of wrong value is refused") {
                    ContainsSubstring("at most 10000"));
         CHECK_THAT(stage(R"({"op": "aggregate", "size": 0})"),
                    ContainsSubstring("stages[1].size: must be at least 1"));
-        CHECK_THAT(stage(R"({"op": "aggregate"})"),
-                   ContainsSubstring("stages[1].size: is missing"));
+        CHECK_THAT(stage(R"({"op": "aggregate"})"), ContainsSubstring("stages[1].size: is missing"));
         CHECK_THAT(stage(R"({"op": "aggregate", "size": 2, "drop_last": 1})"),
                    ContainsSubstring("true or false"));
         CHECK_THAT(stage(R"({"op": "aggregate", "size": 1000000}, {"op": "aggregate", "size": 2})"),
                    ContainsSubstring("stages[2].size: makes lists of 2000000"));
-        CHECK_THAT(spec(R"("sink_capacity": 0)"),
-                   ContainsSubstring("sink_capacity: must be at least 1"));
+        CHECK_THAT(spec(R"("sink_capacity": 0)"), ContainsSubstring("sink_capacity: must be at least 1"));
         CHECK_THAT(spec(R"("items": -1)"), ContainsSubstring("items: must not be negative"));
-        CHECK_THAT(spec(R"("snapshot_ns": 0)"),
-                   ContainsSubstring("snapshot_ns: must be at least 1"));
-        CHECK_THAT(
-            message_of(R"({"stages": [{"op": "pipe", "service_ns": [1]}], "foreground_ns": [-2]})"),
-            ContainsSubstring("foreground_ns[0]: must not be negative (is -2)"));
+        CHECK_THAT(spec(R"("snapshot_ns": 0)"), ContainsSubstring("snapshot_ns: must be at least 1"));
+        CHECK_THAT(message_of(R"({"stages": [{"op": "pipe", "service_ns": [1]}], "foreground_ns": [-2]})"),
+                   ContainsSubstring("foreground_ns[0]: must not be negative (is -2)"));
         CHECK_THAT(message_of(R"({"stages": [{"op": "pipe", "service_ns": [1]}]})"),
                    ContainsSubstring("foreground_ns: is missing"));
-        CHECK_THAT(
-            message_of(
-                R"({"stages": [{"op": "pipe", "service_ns": [0]}], "foreground_ns": [0, 0]})"),
-            ContainsSubstring("takes any time"));
-        CHECK(
-            message_of(
-                R"({"items": 3, "stages": [{"op": "pipe", "service_ns": [0]}], "foreground_ns": [0]})") ==
-            "no mistake found");
+        CHECK_THAT(message_of(R"({"stages": [{"op": "pipe", "service_ns": [0]}], "foreground_ns": [0, 0]})"),
+                   ContainsSubstring("takes any time"));
+        CHECK(message_of(
+                  R"({"items": 3, "stages": [{"op": "pipe", "service_ns": [0]}], "foreground_ns": [0]})") ==
+              "no mistake found");
     }
     SECTION("fields that nobody knows, or that are there twice") {
         CHECK_THAT(spec(R"("sink_capcity": 4)"),
                    ContainsSubstring("sink_capcity: unknown field; known here: name,"));
         CHECK_THAT(stage(R"({"op": "aggregate", "size": 2, "concurrency": 2})"),
                    ContainsSubstring("stages[1].concurrency: unknown field"));
-        CHECK_THAT(spec(R"("items": 4, "items": 5)"),
-                   ContainsSubstring("items: the field is given twice"));
+        CHECK_THAT(spec(R"("items": 4, "items": 5)"), ContainsSubstring("items: the field is given twice"));
     }
 }
 

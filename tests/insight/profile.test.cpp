@@ -194,8 +194,8 @@ TEST_CASE("a profile runs a list as a whole") {
 
 TEST_CASE("a profile moves a source that is good for one run out of the pipeline") {
     virtual_time time;
-    const auto p = profile(weir::source(three()) | weir::pipe(in_5_ms) | weir::sink(), time, 10,
-                           {.concurrencies = {1}});
+    const auto p =
+        profile(weir::source(three()) | weir::pipe(in_5_ms) | weir::sink(), time, 10, {.concurrencies = {1}});
     CHECK(p.stages.at(1).trials.at(0).num_items == 3);
 }
 

@@ -81,9 +81,10 @@ TEST_CASE("a profile's bar writes over its own line, and ends it at the end") {
     bar({"a long name", 4, 0, 2});
     bar({"b", 1, 1, 2});
     bar({"", 0, 2, 2});
-    CHECK(out.str() == "\r[..............................]  0/2  a long name, 4 slots"
-                       "\r[###############...............]  1/2  b, 1 slot           "
-                       "\r[##############################]  2/2           \n");
+    CHECK(out.str() ==
+          "\r[..............................]  0/2  a long name, 4 slots"
+          "\r[###############...............]  1/2  b, 1 slot           "
+          "\r[##############################]  2/2           \n");
 }
 
 TEST_CASE("a profile's bar writes a line for each trial where it is no terminal") {

@@ -169,11 +169,12 @@ std::vector<seeded> all() {
                  step();
                  co_return i;
              };
-             auto run = (weir::source({1, 2, 3, 4, 5, 6}) |
-                         weir::pipe(f, {.name = "ask", .concurrency = 3,
-                                        .output_order = weir::output_order::input}) |
-                         weir::sink())
-                            .start(s.pool);
+             auto run =
+                 (weir::source({1, 2, 3, 4, 5, 6}) |
+                  weir::pipe(f,
+                             {.name = "ask", .concurrency = 3, .output_order = weir::output_order::input}) |
+                  weir::sink())
+                     .start(s.pool);
              drain(run);
          }},
         {"a full loop", "stage 'twice', slot 0 waits to put into channel 'a' (1 of 1",
@@ -191,7 +192,8 @@ std::vector<seeded> all() {
                  co_return i;
              };
              static_cast<void>(s.a.try_put(1));
-             auto run = (weir::source(next) | weir::pipe(twice, {.name = "twice"}) | weir::sink(1)).start(s.pool);
+             auto run =
+                 (weir::source(next) | weir::pipe(twice, {.name = "twice"}) | weir::sink(1)).start(s.pool);
              drain(run);
          }},
         {"a consumer elsewhere", "stage 'sink', slot 0 waits to put into channel 'sink' (1 of 1",
@@ -200,7 +202,8 @@ std::vector<seeded> all() {
                  step();
                  return i;
              };
-             auto run = (weir::source({1, 2, 3, 4, 5, 6, 7, 8, 9}) | weir::pipe(f) | weir::sink(1)).start(s.pool);
+             auto run =
+                 (weir::source({1, 2, 3, 4, 5, 6, 7, 8, 9}) | weir::pipe(f) | weir::sink(1)).start(s.pool);
              static_cast<void>(run.get());
              step();
              static_cast<void>(s.a.blocking_get());
@@ -212,7 +215,8 @@ std::vector<seeded> all() {
                  const auto got = co_await next_of(from, s.b);
                  co_return got ? *got : i;
              };
-             auto run = (weir::source({1, 2, 3}) | weir::pipe(f, {.name = "ask"}) | weir::sink()).start(s.pool);
+             auto run =
+                 (weir::source({1, 2, 3}) | weir::pipe(f, {.name = "ask"}) | weir::sink()).start(s.pool);
              from = &run;
              s.end = [&] { run.stop(); };
              static_cast<void>(s.b.try_put(1));

@@ -180,8 +180,8 @@ class rounds {
             o);
     }
     auto tee_and_route() {
-        return weir::tee(plain()) | weir::route([](int i) { return i % 2; }, weir::branch("even", plain()),
-                                                weir::branch("odd"));
+        return weir::tee(plain()) |
+               weir::route([](int i) { return i % 2; }, weir::branch("even", plain()), weir::branch("odd"));
     }
     auto joined() { return weir::zip(source() | plain(), source()); }
     auto sum() {
@@ -235,7 +235,8 @@ class rounds {
     }
     void one_in_another() {
         auto inner = (source() | plain() | weir::sink(capacity())).start(pool);
-        consume((weir::source(std::move(inner)) | weir::pipe(nap, options("nap")) | weir::sink()).start(pool));
+        consume(
+            (weir::source(std::move(inner)) | weir::pipe(nap, options("nap")) | weir::sink()).start(pool));
     }
     void fails() {
         const int bad = draw(10);

@@ -70,8 +70,7 @@ bool stays_idle(weir::duration time) {
 
 int main(int argc, char** argv) try {
     const double seconds = argc > 1 ? std::stod(argv[1]) : 10;
-    return stays_idle(weir::duration(static_cast<std::int64_t>(seconds * 1e9))) ? EXIT_SUCCESS
-                                                                                : EXIT_FAILURE;
+    return stays_idle(weir::duration(static_cast<std::int64_t>(seconds * 1e9))) ? EXIT_SUCCESS : EXIT_FAILURE;
 } catch (const std::exception& e) {
     std::cerr << e.what() << '\n';
     return EXIT_FAILURE;

@@ -47,8 +47,8 @@ class shared_counter {
 
   public:
     shared_counter() {
-        void* const page = mmap(nullptr, sizeof(counter), PROT_READ | PROT_WRITE,
-                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        void* const page =
+            mmap(nullptr, sizeof(counter), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (page == MAP_FAILED) throw std::runtime_error("no shared memory to be had");
         at_ = new (page) counter(0);
     }
@@ -60,7 +60,8 @@ class shared_counter {
 
 weir::task<int> fails_at_times(int n) {
     if (n % 16 == 0) co_await weir::sleep_for(10us);
-    if (n % 7 == 0) throw std::runtime_error("no good: " + std::string(static_cast<std::size_t>(n % 300), 'x'));
+    if (n % 7 == 0)
+        throw std::runtime_error("no good: " + std::string(static_cast<std::size_t>(n % 300), 'x'));
     co_return n;
 }
 
@@ -72,8 +73,8 @@ weir::task<int> fails_at_times(int n) {
     const weir::log_sink lap_log(lap_file);
     const weir::failure_log failure_log(failure_file, {.first = 1'000'000});
     auto pipeline = weir::source([n = 0]() mutable { return std::optional<int>(n++); }) |
-                    weir::pipe(fails_at_times, {.name = "fails", .concurrency = 2}) |
-                    weir::aggregate(3) | weir::sink(3);
+                    weir::pipe(fails_at_times, {.name = "fails", .concurrency = 2}) | weir::aggregate(3) |
+                    weir::sink(3);
     auto run = pipeline.start(pool, {.max_failures = weir::unlimited,
                                      .on_failure = failure_log,
                                      .lap = 500us,
@@ -123,9 +124,8 @@ const std::vector<std::regex>& report_lines() {
                           R"(, get: )" + log_time + R"(\. P99: put: )" + log_time + R"(, get: )" + log_time +
                           R"(\. Occupancy rate: \d{1,3}%)");
     };
-    static const std::vector<std::regex> all = {queue("src"),              stage("fails\\[2\\]"),
-                                                queue("fails"),            stage("aggregate"),
-                                                queue("aggregate"),        queue("sink")};
+    static const std::vector<std::regex> all = {queue("src"),       stage("fails\\[2\\]"), queue("fails"),
+                                                stage("aggregate"), queue("aggregate"),    queue("sink")};
     return all;
 }
 
@@ -149,9 +149,9 @@ std::size_t wrong_failures(const reading& failures) {
         if (right) {
             const std::string rest = line.substr(head.size());
             const std::uint64_t n = std::stoull("0" + rest, &digits);
-            right = n % 7 == 0 &&
-                    rest.substr(digits - 1) ==
-                        " failed: no good: " + std::string(static_cast<std::size_t>(n % 300), 'x');
+            right =
+                n % 7 == 0 && rest.substr(digits - 1) ==
+                                  " failed: no good: " + std::string(static_cast<std::size_t>(n % 300), 'x');
         }
         if (!right && ++wrong == 1) std::cout << "no failure: " << line << '\n';
     }

@@ -170,8 +170,8 @@ bool four_to_four(weir::thread_pool& pool, number items) {
     const number each = items / producers;
     weir::channel<number> between(64, pool);
     number left = producers;
-    const auto results = weir::sync_wait(
-        pool, weir::when_all(produce_by_four(between, each, left), consume_by_four(between)));
+    const auto results =
+        weir::sync_wait(pool, weir::when_all(produce_by_four(between, each, left), consume_by_four(between)));
     bool right = true;
     digest got[producers];
     for (const seen& consumer : std::get<1>(results)) {

@@ -198,8 +198,8 @@ bool many_timers(const std::string& where, weir::executor& ex, number sleepers, 
         const std::size_t taken = counted_heap::bytes_in_use() - before;
         weir::sync_wait(ex, join(group));
         if (all_asleep >= first) continue;
-        const bool right = told.woken == sleepers && told.early == 0 && told.disordered == 0 &&
-                           (!exact || told.late == 0);
+        const bool right =
+            told.woken == sleepers && told.early == 0 && told.disordered == 0 && (!exact || told.late == 0);
         std::cout << sleepers << " sleepers " << where << ": " << (right ? "right" : "WRONG") << ", "
                   << told.woken << " woke, " << told.early << " early, " << told.disordered
                   << " out of order, " << static_cast<double>(taken) / static_cast<double>(sleepers)

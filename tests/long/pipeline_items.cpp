@@ -64,8 +64,8 @@ int main(int argc, char** argv) try {
     const auto some = [](number n) { return keeps(n) ? std::optional<number>(n) : std::nullopt; };
     const weir::stage_options four{.concurrency = 4, .capacity = 4};
     const auto pipeline = weir::source(std::views::iota(number{0}, items)) | weir::pipe(mix, four) |
-                          weir::pipe(mix_in_a_task, four) | weir::pipe(some, four) |
-                          weir::pipe(mix, four) | weir::pipe(mix_in_a_task, four) | weir::sink(4);
+                          weir::pipe(mix_in_a_task, four) | weir::pipe(some, four) | weir::pipe(mix, four) |
+                          weir::pipe(mix_in_a_task, four) | weir::sink(4);
     const digest expected = reference(items);
     weir::thread_pool pool;
     std::cout << items << " items, five stages of four slots, " << pool.workers() << " workers\n";
@@ -78,8 +78,8 @@ int main(int argc, char** argv) try {
         const bool right = got == expected;
         if (!right) ++wrong;
         std::cout << i << " of " << times << ": " << (right ? "right" : "WRONG") << ", " << got.count
-                  << " came out, " << seconds << " s, "
-                  << seconds * 1e9 / static_cast<double>(items) << " ns an item" << std::endl;
+                  << " came out, " << seconds << " s, " << seconds * 1e9 / static_cast<double>(items)
+                  << " ns an item" << std::endl;
     }
     std::cout << (wrong == 0 ? "all right" : "wrong: " + std::to_string(wrong)) << '\n';
     return wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -57,9 +57,9 @@ class line {
 
 struct report {
     number items = 0;
-    number wrong = 0;        // items that are not the next
+    number wrong = 0;  // items that are not the next
     number laps = 0;
-    number wrong_laps = 0;   // whose times don't add up
+    number wrong_laps = 0;  // whose times don't add up
     std::int64_t longest_lap = 0;
     bool whole_adds_up = false;
 };
@@ -85,8 +85,8 @@ void work(line& from_parent, line& to_parent) {
         auto run = pipeline.start(pool, {.lap = 20ms, .on_lap = [&told](const weir::pipeline_stats& lap) {
                                              ++told.laps;
                                              if (!flows::add_up(lap)) ++told.wrong_laps;
-                                             told.longest_lap =
-                                                 std::max<std::int64_t>(told.longest_lap, lap.elapsed.count());
+                                             told.longest_lap = std::max<std::int64_t>(told.longest_lap,
+                                                                                       lap.elapsed.count());
                                          }});
         std::thread control([&] {
             static_cast<void>(from_parent.hear<char>());
@@ -135,11 +135,11 @@ bool is_stopped_for(std::chrono::milliseconds time) {
     const bool right = stopped && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS &&
                        told.wrong == 0 && told.items >= 1000 && told.wrong_laps == 0 && told.whole_adds_up;
     const bool said = std::chrono::nanoseconds(told.longest_lap) >= stood;
-    std::cout << "stopped for " << std::chrono::duration<double>(stood).count() << " s: "
-              << (right ? "right" : "WRONG") << ", " << told.items << " items, " << told.wrong
+    std::cout << "stopped for " << std::chrono::duration<double>(stood).count()
+              << " s: " << (right ? "right" : "WRONG") << ", " << told.items << " items, " << told.wrong
               << " out of order, " << told.laps << " laps, " << told.wrong_laps
-              << " of them don't add up, the longest " << static_cast<double>(told.longest_lap) * 1e-9
-              << " s" << (said ? "" : ": SHORTER than the stop") << '\n';
+              << " of them don't add up, the longest " << static_cast<double>(told.longest_lap) * 1e-9 << " s"
+              << (said ? "" : ": SHORTER than the stop") << '\n';
     return right && said;
 }
 

@@ -101,18 +101,22 @@ class trial {
         seen_.assign(items_, 0);
         const std::uint64_t slots = 1 + random_() % 4;
         const bool in_order = random_() % 2 == 0;
-        auto source = weir::source([n = std::uint64_t{0}, this]() mutable {
-            return n < items_ ? std::optional<item>(item(n++)) : std::nullopt;
-        }, {.capacity = 1 + random_() % 8});
+        auto source = weir::source(
+            [n = std::uint64_t{0}, this]() mutable {
+                return n < items_ ? std::optional<item>(item(n++)) : std::nullopt;
+            },
+            {.capacity = 1 + random_() % 8});
         auto middle =
             weir::pipe(waits, {.name = "waits",
                                .concurrency = slots,
-                               .output_order = in_order ? weir::output_order::input
-                                                        : weir::output_order::completion}) |
-            weir::pipe([this](item&& i) {
-                if (i.number() == fails_at_) throw std::runtime_error("as it was asked to");
-                return std::move(i);
-            }, {.name = "fails", .concurrency = 1 + random_() % 2}) |
+                               .output_order =
+                                   in_order ? weir::output_order::input : weir::output_order::completion}) |
+            weir::pipe(
+                [this](item&& i) {
+                    if (i.number() == fails_at_) throw std::runtime_error("as it was asked to");
+                    return std::move(i);
+                },
+                {.name = "fails", .concurrency = 1 + random_() % 2}) |
             weir::pipe(blocks, {.name = "blocks", .concurrency = 1 + random_() % 3, .executor = &pools_.io});
         weir::run_options options;
         options.stop = stop_.get_token();
@@ -124,13 +128,15 @@ class trial {
         }
         if (random_() % 2 == 0) {
             consume((std::move(source) | std::move(middle) | weir::sink(1 + random_() % 4))
-                        .start(pools_.compute, options), all);
+                        .start(pools_.compute, options),
+                    all);
         } else {
             consume((std::move(source) | std::move(middle) |
                      weir::route([](const item& i) { return static_cast<std::size_t>(i.number() % 2); },
                                  weir::branch("even", weir::pipe(same)), weir::branch("odd")) |
                      weir::sink(1 + random_() % 4))
-                        .start(pools_.compute, options), all);
+                        .start(pools_.compute, options),
+                    all);
         }
         if (alive != 0) ++all.wrong;
         ++all.runs;
@@ -257,8 +263,7 @@ int main(int argc, char** argv) try {
     const process end = process::now();
     print("at the end", end);
     const bool flat = end.memory - settled->memory < 1024 || time < 30s;
-    const bool steady =
-        flat && end.threads == settled->threads && end.open_files == settled->open_files;
+    const bool steady = flat && end.threads == settled->threads && end.open_files == settled->open_files;
     std::cout << all.runs << " runs, of which " << all.whole << " to the end and " << all.failed
               << " failed, " << all.items << " items; " << all.wrong << " wrong"
               << (steady ? "" : "; the process has GROWN") << '\n';

@@ -70,9 +70,7 @@ struct two_locks : suite<two_locks, 2> {
             b.add();
         }
     }
-    void after() {
-        expect(a.count.get() == 5 && b.count.get() == 4, "an increment was lost");
-    }
+    void after() { expect(a.count.get() == 5 && b.count.get() == 4, "an increment was lost"); }
 };
 
 // The rare case: both are held at the same time.
@@ -94,9 +92,7 @@ struct nested : suite<nested, 2> {
             a.count.set(before + 1);
         }
     }
-    void after() {
-        expect(a.count.get() == 6 && b.count.get() == 6, "an increment was lost");
-    }
+    void after() { expect(a.count.get() == 6 && b.count.get() == 6, "an increment was lost"); }
 };
 
 // Thread 1 gets the record of thread 0, which is over, and with it its reservation.
@@ -119,15 +115,14 @@ struct inheriting : suite<inheriting, 3> {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return run_all(
-        argc, argv,
-        {
-            check<revoking<2, 2>>("biased_lock/owner and one other", 300'000),
-            check<revoking<3, 2>>("biased_lock/owner and two others", 200'000),
-            check<reserving>("biased_lock/reserved by turns", 200'000),
-            check<two_locks>("biased_lock/two locks of an owner", 300'000),
-            check<nested>("biased_lock/one inside the other", 200'000),
-            check<inheriting>("biased_lock/a record is used again", 200'000),
-            check_every_order<revoking<2, 1>>("biased_lock/every order", 1),
-        });
+    return run_all(argc, argv,
+                   {
+                       check<revoking<2, 2>>("biased_lock/owner and one other", 300'000),
+                       check<revoking<3, 2>>("biased_lock/owner and two others", 200'000),
+                       check<reserving>("biased_lock/reserved by turns", 200'000),
+                       check<two_locks>("biased_lock/two locks of an owner", 300'000),
+                       check<nested>("biased_lock/one inside the other", 200'000),
+                       check<inheriting>("biased_lock/a record is used again", 200'000),
+                       check_every_order<revoking<2, 1>>("biased_lock/every order", 1),
+                   });
 }

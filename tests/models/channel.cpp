@@ -268,24 +268,23 @@ struct counting : suite<counting, 3> {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return run_all(
-        argc, argv,
-        {
-            check<passing<trying, 1, 1, 3, 2>>("channel/1 to 1 without waiting", 150'000),
-            check<passing<trying, 2, 1, 2, 2>>("channel/2 to 1 without waiting", 60'000),
-            check<passing<trying, 1, 2, 3, 2>>("channel/1 to 2 without waiting", 60'000),
-            check<passing<blocking, 1, 1, 3, 1>>("channel/1 to 1", 150'000),
-            check<passing<blocking, 2, 1, 2, 1>>("channel/2 to 1", 80'000),
-            check<passing<blocking, 1, 2, 3, 1>>("channel/1 to 2", 80'000),
-            check<mixed>("channel/one end without waiting", 100'000),
-            check<closing<false>>("close/gets wait", 150'000),
-            check<closing<true>>("close/puts wait", 150'000),
-            check<ending<false>>("close/items pass", 100'000),
-            check<ending<true>>("cancel/items pass", 100'000),
-            check<get_in_time>("time-out/of a get", 200'000),
-            check<put_in_time>("time-out/of a put", 150'000),
-            check<resizing>("channel/capacity changes", 60'000),
-            check<more_room>("channel/more room", 100'000),
-            check<counting>("channel/figures", 60'000),
-        });
+    return run_all(argc, argv,
+                   {
+                       check<passing<trying, 1, 1, 3, 2>>("channel/1 to 1 without waiting", 150'000),
+                       check<passing<trying, 2, 1, 2, 2>>("channel/2 to 1 without waiting", 60'000),
+                       check<passing<trying, 1, 2, 3, 2>>("channel/1 to 2 without waiting", 60'000),
+                       check<passing<blocking, 1, 1, 3, 1>>("channel/1 to 1", 150'000),
+                       check<passing<blocking, 2, 1, 2, 1>>("channel/2 to 1", 80'000),
+                       check<passing<blocking, 1, 2, 3, 1>>("channel/1 to 2", 80'000),
+                       check<mixed>("channel/one end without waiting", 100'000),
+                       check<closing<false>>("close/gets wait", 150'000),
+                       check<closing<true>>("close/puts wait", 150'000),
+                       check<ending<false>>("close/items pass", 100'000),
+                       check<ending<true>>("cancel/items pass", 100'000),
+                       check<get_in_time>("time-out/of a get", 200'000),
+                       check<put_in_time>("time-out/of a put", 150'000),
+                       check<resizing>("channel/capacity changes", 60'000),
+                       check<more_room>("channel/more room", 100'000),
+                       check<counting>("channel/figures", 60'000),
+                   });
 }

@@ -209,15 +209,14 @@ struct stop_and_close : suite<stop_and_close, 3> {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return run_all(
-        argc, argv,
-        {
-            check<passing<1, 1, 3>>("coroutines/1 to 1", 100'000),
-            check<passing<2, 1, 2>>("coroutines/2 to 1", 50'000),
-            check<passing<1, 2, 3>>("coroutines/1 to 2", 50'000),
-            check<stop_alone>("stop/of a get", 150'000),
-            check<stopped_get>("stop/of a get that is answered", 150'000),
-            check<stopped_put>("stop/of a put that is answered", 100'000),
-            check<stop_and_close>("stop/of a get that is closed", 100'000),
-        });
+    return run_all(argc, argv,
+                   {
+                       check<passing<1, 1, 3>>("coroutines/1 to 1", 100'000),
+                       check<passing<2, 1, 2>>("coroutines/2 to 1", 50'000),
+                       check<passing<1, 2, 3>>("coroutines/1 to 2", 50'000),
+                       check<stop_alone>("stop/of a get", 150'000),
+                       check<stopped_get>("stop/of a get that is answered", 150'000),
+                       check<stopped_put>("stop/of a put that is answered", 100'000),
+                       check<stop_and_close>("stop/of a get that is closed", 100'000),
+                   });
 }

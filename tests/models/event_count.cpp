@@ -259,21 +259,20 @@ struct poked_awake : suite<poked_awake, 2> {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return run_all(
-        argc, argv,
-        {
-            check<awaiting<1, false>>("event_count/one waiter", 400'000),
-            check<awaiting<2, false>>("event_count/one by one", 300'000),
-            check<awaiting<2, true>>("event_count/all at once", 300'000),
-            check<under_lock>("event_count/condition under a lock", 300'000),
-            check<carrying>("event_count/with a time limit", 300'000),
-            check<injecting>("injector/a sleeper", 300'000),
-            check<injector_order>("injector/two takers", 200'000),
-            check<parking>("parker/destroyed at once", 400'000),
-            check<looking>("parker/with a time limit", 300'000),
-            check<poking>("parker/poked and set", 300'000),
-            check<poked_awake>("parker/poked", 400'000),
-            check_every_order<awaiting<1, false>>("event_count/every order", 2),
-            check_every_order<parking>("parker/every order", 3),
-        });
+    return run_all(argc, argv,
+                   {
+                       check<awaiting<1, false>>("event_count/one waiter", 400'000),
+                       check<awaiting<2, false>>("event_count/one by one", 300'000),
+                       check<awaiting<2, true>>("event_count/all at once", 300'000),
+                       check<under_lock>("event_count/condition under a lock", 300'000),
+                       check<carrying>("event_count/with a time limit", 300'000),
+                       check<injecting>("injector/a sleeper", 300'000),
+                       check<injector_order>("injector/two takers", 200'000),
+                       check<parking>("parker/destroyed at once", 400'000),
+                       check<looking>("parker/with a time limit", 300'000),
+                       check<poking>("parker/poked and set", 300'000),
+                       check<poked_awake>("parker/poked", 400'000),
+                       check_every_order<awaiting<1, false>>("event_count/every order", 2),
+                       check_every_order<parking>("parker/every order", 3),
+                   });
 }

@@ -77,22 +77,20 @@ class atomic {
     T exchange(T value, std::memory_order o = std::memory_order_seq_cst, where w = where::current()) {
         return out(value_.exchange(in(value), order(o, w), w));
     }
-    bool compare_exchange_strong(T& expected, T value, std::memory_order success,
-                                 std::memory_order failure, where w = where::current()) {
+    bool compare_exchange_strong(T& expected, T value, std::memory_order success, std::memory_order failure,
+                                 where w = where::current()) {
         kept seen = in(expected);
-        const bool done = value_.compare_exchange_strong(seen, in(value), order(success, w),
-                                                         order(failure, w), w);
+        const bool done =
+            value_.compare_exchange_strong(seen, in(value), order(success, w), order(failure, w), w);
         expected = out(seen);
         return done;
     }
-    bool compare_exchange_strong(T& expected, T value,
-                                 std::memory_order o = std::memory_order_seq_cst,
+    bool compare_exchange_strong(T& expected, T value, std::memory_order o = std::memory_order_seq_cst,
                                  where w = where::current()) {
         const std::memory_order success = weakening::asked_for().of(o, w);
-        const std::memory_order failure =
-            success == std::memory_order_acq_rel   ? std::memory_order_acquire
-            : success == std::memory_order_release ? std::memory_order_relaxed
-                                                   : success;
+        const std::memory_order failure = success == std::memory_order_acq_rel   ? std::memory_order_acquire
+                                          : success == std::memory_order_release ? std::memory_order_relaxed
+                                                                                 : success;
         return compare_exchange_strong(expected, value, success, failure, w);
     }
     T fetch_add(T n, std::memory_order o = std::memory_order_seq_cst, where w = where::current()) {
@@ -328,8 +326,7 @@ struct platform {
     using atomic = models::atomic<T>;
     using thread = models::thread;
 
-    static void wait(atomic<std::uint32_t>& word, std::uint32_t expected,
-                     std::int64_t timeout_ns = -1) {
+    static void wait(atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t timeout_ns = -1) {
         world::here().sleep(
             &word, [&] { return word.load(std::memory_order_relaxed) == expected; }, timeout_ns);
     }

@@ -34,8 +34,7 @@ class plain {
     rl::var<T> value_;
 };
 
-inline void expect(bool holds, const char* what,
-                   std::source_location w = std::source_location::current()) {
+inline void expect(bool holds, const char* what, std::source_location w = std::source_location::current()) {
     if (!holds) rl::ctx().fail_test(what, rl::test_result_user_assert_failed, w);
 }
 
@@ -181,8 +180,7 @@ inline int run_all(int argc, char** argv, const std::vector<model>& models) {
         const rl::test_result_e found = m.run(how);
         const bool holds = found == rl::test_result_success;
         const auto took = std::chrono::steady_clock::now() - begin;
-        std::printf("%s\t%llu\t%lld\t%s\n", m.name,
-                    static_cast<unsigned long long>(how.stop_iteration),
+        std::printf("%s\t%llu\t%lld\t%s\n", m.name, static_cast<unsigned long long>(how.stop_iteration),
                     static_cast<long long>(
                         std::chrono::duration_cast<std::chrono::milliseconds>(took).count()),
                     holds ? "ok" : rl::test_result_str(found));

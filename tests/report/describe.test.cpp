@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
+using weir::describe;
 using weir::described_branch;
 using weir::described_edge;
-using weir::describe;
 using namespace std::chrono_literals;
 
 namespace {
@@ -114,8 +114,7 @@ TEST_CASE("a description tells of each stage its name, kind, types, slots, capac
     CHECK(d.stages[4].gives == "std::unique_ptr<image>");
     CHECK(d.stages[5].kind == "sink");
     CHECK(d.stages[5].capacity == 4);
-    CHECK(d.edges == std::vector<described_edge>{
-                         {0, 1, ""}, {1, 2, ""}, {2, 3, ""}, {3, 4, ""}, {4, 5, ""}});
+    CHECK(d.edges == std::vector<described_edge>{{0, 1, ""}, {1, 2, ""}, {2, 3, ""}, {3, 4, ""}, {4, 5, ""}});
     CHECK(d.branches.empty());
     CHECK(d == describe(pipeline));
 }
@@ -134,9 +133,7 @@ queue: its capacity, behind the stage; executor -: where the run is started
 TEST_CASE("a description numbers executors of one kind where there are several") {
     weir::blocking_pool disk(1), network(1);
     weir::thread_pool pool(1);
-    const auto on = [](weir::executor& ex) {
-        return weir::pipe([](int n) { return n; }, {.executor = &ex});
-    };
+    const auto on = [](weir::executor& ex) { return weir::pipe([](int n) { return n; }, {.executor = &ex}); };
     const auto d = describe(weir::source({1}) | on(disk) | on(pool) | on(network) | on(disk));
     CHECK(d.stages[1].executor == "weir::blocking_pool 1");
     CHECK(d.stages[2].executor == "weir::thread_pool");
@@ -145,10 +142,9 @@ TEST_CASE("a description numbers executors of one kind where there are several")
 }
 
 TEST_CASE("a description tells when an aggregate gives a batch") {
-    const auto d = describe(weir::source({1}) |
-                            weir::aggregate(4, {.drop_last = true, .max_delay = 20ms}) |
-                            weir::aggregate_by_weight(100, [](const auto&) { return 1U; }) |
-                            weir::aggregate_for(1s));
+    const auto d =
+        describe(weir::source({1}) | weir::aggregate(4, {.drop_last = true, .max_delay = 20ms}) |
+                 weir::aggregate_by_weight(100, [](const auto&) { return 1U; }) | weir::aggregate_for(1s));
     CHECK(d.stages[1].remark == "4, within 20.0 ms, full only");
     CHECK(d.stages[2].remark == "weight 100");
     CHECK(d.stages[3].remark == "within 1.0 s");
@@ -167,7 +163,8 @@ TEST_CASE("a description of a part needs the type of its items") {
     CHECK(d.stages[1].gives == "std::vector<int>");
     CHECK(d.edges == std::vector<described_edge>{{0, 1, ""}});
     CHECK(describe<std::string>(weir::disaggregate()  // one stage is a part, too
-                         ).stages.size() == 1);
+                                )
+              .stages.size() == 1);
 }
 
 TEST_CASE("a description has each stage of a list") {
@@ -202,8 +199,8 @@ TEST_CASE("a description shows the pipelines inside of a stage that begins with 
 TEST_CASE("a description shows the branches inside of a stage, however deep") {
     const auto twice = weir::pipe([](int n) { return 2L * n; }, {.name = "twice"});
     const fork_stage<std::remove_cv_t<decltype(twice)>> inner(twice);
-    const auto d = describe(weir::source({1}) | fork_stage<std::remove_cv_t<decltype(inner)>>(inner) |
-                            weir::sink());
+    const auto d =
+        describe(weir::source({1}) | fork_stage<std::remove_cv_t<decltype(inner)>>(inner) | weir::sink());
     REQUIRE(d.stages.size() == 7);
     CHECK(d.stages[1].remark == "by size");
     CHECK(d.stages[3].name == "twice");

@@ -91,7 +91,8 @@ TEST_CASE("failures differ by stage, by message and by the type of the exception
     out.str({});
     log.summary();
     CHECK(out.str() ==
-          "[a] 2 more not shown: x\n[b] 2 more not shown: x\n[a] 2 more not shown: y\n[a] 2 more not shown: x\n");
+          "[a] 2 more not shown: x\n[b] 2 more not shown: x\n[a] 2 more not shown: y\n[a] 2 more not shown: "
+          "x\n");
 }
 
 TEST_CASE("how many are written can be set") {
@@ -114,7 +115,8 @@ TEST_CASE("a failure log remembers so many kinds; the others count as one") {
     const failure_log log(out, {.first = 1, .every = 100, .most_kinds = 10});
     for (std::uint64_t n = 0; n < 200; ++n) log(failed("a", n, "file " + std::to_string(n)));
     CHECK(lines_of(out) == 10 + 1 + 1);
-    CHECK(items::contains(out.str(), "[a] item 110 failed: file 110 (failure 101 of this kind, 99 not shown)\n"));
+    CHECK(items::contains(out.str(),
+                          "[a] item 110 failed: file 110 (failure 101 of this kind, 99 not shown)\n"));
     log.summary();
     CHECK(items::contains(out.str(), "[other] 89 more not shown: failures of other kinds\n"));
     CHECK(log.count() == 200);

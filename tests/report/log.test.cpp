@@ -148,14 +148,12 @@ TEST_CASE("the log lines of the document on bottlenecks are reproduced to the le
 }
 
 TEST_CASE("the older log lines don't lose a wait of nanoseconds") {
-    CHECK(
-        weir::log_text(in_a_row(sink_alone(1s, 99ns, 0ns)), log_style::document) ==
-        "[sink]\tProcessed   100 items in 1.0000 [sec]. QPS: 100.00. Average wait time: Upstream: "
-        "99.0000 [ns ], Downstream: 0.0000 [ms ].\n");
+    CHECK(weir::log_text(in_a_row(sink_alone(1s, 99ns, 0ns)), log_style::document) ==
+          "[sink]\tProcessed   100 items in 1.0000 [sec]. QPS: 100.00. Average wait time: Upstream: "
+          "99.0000 [ns ], Downstream: 0.0000 [ms ].\n");
 }
 
-TEST_CASE(
-    "every stage but source and sink has a task line, named with its slots if it has several") {
+TEST_CASE("every stage but source and sink has a task line, named with its slots if it has several") {
     pipeline_stats p;
     p.stages = {stage("src", "source"), stage("a", "pipe", 3), stage("b", "aggregate"),
                 stage("c", "disaggregate"), stage("sink", "sink")};

@@ -129,6 +129,4 @@ TEST_CASE("a graph's labels are text, whatever a stage is called") {
 )m");
 }
 
-TEST_CASE("a graph of nothing is a heading") {
-    CHECK(mermaid({}) == "flowchart LR\n");
-}
+TEST_CASE("a graph of nothing is a heading") { CHECK(mermaid({}) == "flowchart LR\n"); }

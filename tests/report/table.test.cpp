@@ -45,8 +45,7 @@ channel_stats channel(std::string name, std::size_t size, std::size_t capacity, 
     return c;
 }
 
-slot_times times(duration run, duration await, duration runnable, duration wait_get,
-                 duration wait_put) {
+slot_times times(duration run, duration await, duration runnable, duration wait_get, duration wait_put) {
     slot_times t;
     t.run = run;
     t.await = await;
@@ -64,8 +63,7 @@ pipeline_stats example() {
                 stage("decode", 2, 333, 40ms, times(1s, 12'320ms, 20ms, 0ns, 6'660ms)),
                 stage("sink", 1, 0, 0ns, times(1ms, 0ns, 0ns, 9ms, 9'990ms))};
     p.stages[1].num_failures = 1;
-    p.channels = {channel("src", 2, 2, 335, 30ms, 0ns, 3ms),
-                  channel("decode", 2, 2, 332, 20ms, 0ns, 40ms),
+    p.channels = {channel("src", 2, 2, 335, 30ms, 0ns, 3ms), channel("decode", 2, 2, 332, 20ms, 0ns, 40ms),
                   channel("sink", 3, 3, 330, 30ms, 27us, 100ms)};
     return p;
 }
@@ -163,8 +161,7 @@ TEST_CASE("a table keeps within 120 columns for every name") {
     CHECK(text.find("\na stage whose name ~ ") != std::string::npos);
 }
 
-TEST_CASE(
-    "a table cuts names only that are too long, and shows what is not ASCII as a question mark") {
+TEST_CASE("a table cuts names only that are too long, and shows what is not ASCII as a question mark") {
     pipeline_stats p;
     p.channels.resize(3);
     p.channels[0].name = "exactly twenty chars";

@@ -58,7 +58,8 @@ void two_to_one(world& w) {
         queue c(1 + w.draw(2));
         consumer to(book);
         std::size_t open = 2;
-        weir::sync_wait(w, weir::when_all(produce(book, c, 0, open), produce(book, c, 1, open), consume(to, c)));
+        weir::sync_wait(w,
+                        weir::when_all(produce(book, c, 0, open), produce(book, c, 1, open), consume(to, c)));
     }
     book.settle();
 }
@@ -80,8 +81,8 @@ void two_to_two(world& w) {
         queue c(1 + w.draw(2));
         consumer one(book), two(book);
         std::size_t open = 2;
-        weir::sync_wait(w, weir::when_all(produce(book, c, 0, open), produce(book, c, 1, open), consume(one, c),
-                                          consume(two, c)));
+        weir::sync_wait(w, weir::when_all(produce(book, c, 0, open), produce(book, c, 1, open),
+                                          consume(one, c), consume(two, c)));
     }
     book.settle();
 }
@@ -94,8 +95,8 @@ void closed_by_a_third(world& w) {
         consumer one(book), two(book);
         std::size_t open = 2;
         at_any_step(w, 40, [&] { c.close(); });
-        weir::sync_wait(w, weir::when_all(produce(book, c, 0, open), produce(book, c, 1, open), consume(one, c),
-                                          consume(two, c)));
+        weir::sync_wait(w, weir::when_all(produce(book, c, 0, open), produce(book, c, 1, open),
+                                          consume(one, c), consume(two, c)));
     }
     book.settle();
 }
@@ -134,8 +135,8 @@ void cancelled_by_a_third(world& w) {
             c.cancel();
             book.check(book.alive() + inside == before, "a cancel destroys what is inside");
         });
-        weir::sync_wait(w, weir::when_all(produce(book, c, 0, open), produce(book, c, 1, open), consume(one, c),
-                                          consume(two, c)));
+        weir::sync_wait(w, weir::when_all(produce(book, c, 0, open), produce(book, c, 1, open),
+                                          consume(one, c), consume(two, c)));
     }
     book.settle();
 }
@@ -236,8 +237,8 @@ void tries(world& w) {
             }
             co_await consume(by, from);
         };
-        weir::sync_wait(w, weir::when_all(produce(book, c, 0, open), try_put(w, book, c, open), consume(one, c),
-                                          try_get(w, two, c)));
+        weir::sync_wait(w, weir::when_all(produce(book, c, 0, open), try_put(w, book, c, open),
+                                          consume(one, c), try_get(w, two, c)));
     }
     book.settle();
 }
@@ -253,7 +254,8 @@ void resized(world& w) {
         const std::size_t second = 1 + w.draw(4);
         at_any_step(w, 25, [&] { c.set_capacity(first); });
         at_any_step(w, 25, [&] { c.set_capacity(second); });
-        weir::sync_wait(w, weir::when_all(produce(book, c, 0, open), produce(book, c, 1, open), consume(to, c)));
+        weir::sync_wait(w,
+                        weir::when_all(produce(book, c, 0, open), produce(book, c, 1, open), consume(to, c)));
     }
     book.settle();
 }

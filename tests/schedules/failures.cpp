@@ -38,8 +38,9 @@ constexpr std::size_t items = 5;
 
 // What has happened in the stages, in the order in which it did.
 struct diary {
-    std::vector<std::size_t> finished;  // items of which a function gave something, before anything was thrown
-    std::string first;                  // that was thrown
+    std::vector<std::size_t>
+        finished;       // items of which a function gave something, before anything was thrown
+    std::string first;  // that was thrown
     std::size_t thrown = 0;
 };
 
@@ -84,7 +85,8 @@ void a_stage_throws(world& w) {
         book.check(end.failed && end.stage == "work", "the failure names the stage");
         book.check(end.item == bad, "the failure names the item");
         book.check(end.inside == days.first, "the failure carries the exception");
-        if (how.keeps_order()) book.check(to.count() == bad, "all before the bad one come out, and nothing after");
+        if (how.keeps_order())
+            book.check(to.count() == bad, "all before the bad one come out, and nothing after");
         for (const std::size_t nth : days.finished) {
             if (!how.keeps_order() || nth < bad) book.check(here[nth], "what was finished before comes out");
         }
@@ -106,7 +108,8 @@ void tolerated(world& w) {
         weir::run_options options;
         options.max_failures = 2;
         options.on_failure = [&](const weir::failure& f) { told += f.stage == "work" ? 1 : 0; };
-        auto run = line(maker(book, items), throws(book, days, "bad", bad, worse), how).start<stepwise>(w, options);
+        auto run =
+            line(maker(book, items), throws(book, days, "bad", bad, worse), how).start<stepwise>(w, options);
         std::size_t next_one = 0;
         while (auto next = run.get()) {
             if (how.keeps_order()) {
@@ -116,7 +119,8 @@ void tolerated(world& w) {
             to.got_in_any_order(*next);
         }
         book.check(told == days.thrown, "each failure is told");
-        if (w.draw(16) == 0) book.check(run.stats().stages.at(1).num_failures == told, "each failure is counted");
+        if (w.draw(16) == 0)
+            book.check(run.stats().stages.at(1).num_failures == told, "each failure is counted");
     }
     book.settle_run();
 }
@@ -132,7 +136,8 @@ void one_too_many(world& w) {
     {
         weir::run_options options;
         options.max_failures = 1;
-        auto run = line(maker(book, items), throws(book, days, "bad", bad, worse), how).start<stepwise>(w, options);
+        auto run =
+            line(maker(book, items), throws(book, days, "bad", bad, worse), how).start<stepwise>(w, options);
         const ending end = end_of([&] {
             while (auto next = run.get()) to.got_in_any_order(*next);
         });
@@ -152,13 +157,15 @@ void two_stages_throw(world& w) {
     diary days;
     {
         auto run = (weir::source(maker(book, items), {.capacity = 1}) |
-                    weir::pipe(throws(book, days, "a", one), {.name = "a", .concurrency = how.slots, .capacity = 1}) |
+                    weir::pipe(throws(book, days, "a", one),
+                               {.name = "a", .concurrency = how.slots, .capacity = 1}) |
                     weir::pipe(throws(book, days, "b", other), {.name = "b", .capacity = 1}) | weir::sink(1))
                        .start<stepwise>(w);
         const ending end = end_of([&] {
             while (auto next = run.get()) to.got_in_any_order(*next);
         });
-        book.check(end.failed && end.inside == days.first, "the first that was thrown is the one that is told");
+        book.check(end.failed && end.inside == days.first,
+                   "the first that was thrown is the one that is told");
     }
     book.settle_stopped(how.most_under_way() + 2);
 }

@@ -94,9 +94,10 @@ void merged_until_the_first_end(world& w) {
     ledger book;
     consumer to(book);
     {
-        auto run = (weir::merge({.capacity = 1, .until_first_end = true}, input(book, 0, 2), input(book, 1, 12)) |
-                    weir::sink(1))
-                       .start<stepwise>(w);
+        auto run =
+            (weir::merge({.capacity = 1, .until_first_end = true}, input(book, 0, 2), input(book, 1, 12)) |
+             weir::sink(1))
+                .start<stepwise>(w);
         std::size_t left[] = {2, 12};
         while (auto next = run.get()) {
             --left[next->producer()];
@@ -124,12 +125,13 @@ void merged_epochs(world& w) {
                             {.capacity = 1});
     };
     consumer to(book);
-    const bool whole = run_or_stop(w, weir::merge({.capacity = 1}, from(0, 1), from(2, 2)) | weir::sink(1), 60,
-                                   [&](const item& i) {
-                                       book.check(i.producer() % 2 >= epoch, "no item overtakes the end of an epoch");
-                                       epoch = i.producer() % 2;
-                                       to.got_next(i);
-                                   });
+    const bool whole =
+        run_or_stop(w, weir::merge({.capacity = 1}, from(0, 1), from(2, 2)) | weir::sink(1), 60,
+                    [&](const item& i) {
+                        book.check(i.producer() % 2 >= epoch, "no item overtakes the end of an epoch");
+                        epoch = i.producer() % 2;
+                        to.got_next(i);
+                    });
     settle(book, whole);
 }
 
@@ -151,7 +153,8 @@ void merged_with_a_failure(world& w) {
         const ending end = end_of([&] {
             while (auto next = run.get()) to.got_next(*next);
         });
-        book.check(end.failed && end.stage == "bad" && end.inside == "dry", "the failure of the input is told");
+        book.check(end.failed && end.stage == "bad" && end.inside == "dry",
+                   "the failure of the input is told");
         book.check(book.made() <= 2 * bad + 10, "the other input ends, too");
     }
     book.settle_stopped(2 * each + 10);
@@ -162,13 +165,15 @@ void zipped(world& w) {
     ledger book;
     consumer to(book);
     std::size_t rows = 0;
-    const bool whole = run_or_stop(w, weir::zip({.capacity = 1}, input(book, 0), input(book, 1, each + 2)) | weir::sink(1), 60,
-                                   [&](const std::tuple<item, item>& row) {
-                                       book.check(std::get<0>(row).nth() == std::get<1>(row).nth(), "rows are of one number");
-                                       to.got_next(std::get<0>(row));
-                                       to.got_next(std::get<1>(row));
-                                       ++rows;
-                                   });
+    const bool whole =
+        run_or_stop(w, weir::zip({.capacity = 1}, input(book, 0), input(book, 1, each + 2)) | weir::sink(1),
+                    60, [&](const std::tuple<item, item>& row) {
+                        book.check(std::get<0>(row).nth() == std::get<1>(row).nth(),
+                                   "rows are of one number");
+                        to.got_next(std::get<0>(row));
+                        to.got_next(std::get<1>(row));
+                        ++rows;
+                    });
     book.check(!whole || rows == each, "as many rows come as there are of the shorter");
     book.settle_stopped(book.made() - 2 * rows);
 }
@@ -193,9 +198,11 @@ void teed(world& w) {
         book.check(i->nth() == aside++, "the side sees them in their order");
         return i->nth();
     };
-    const bool whole = run_or_stop(
-        w, shared_input(book) | weir::tee(weir::pipe(look, {.capacity = 1}), {.capacity = 1}) | weir::sink(1), 70,
-        [&](const shared& i) { to.got_next(*i); });
+    const bool whole =
+        run_or_stop(w,
+                    shared_input(book) | weir::tee(weir::pipe(look, {.capacity = 1}), {.capacity = 1}) |
+                        weir::sink(1),
+                    70, [&](const shared& i) { to.got_next(*i); });
     book.check(!whole || aside == each + 1, "the side has seen all when the stream ends");
     settle(book, whole);
 }
@@ -210,7 +217,8 @@ void teed_with_a_failure(world& w) {
             if (i->nth() == bad) throw std::runtime_error("aside");
             return i->nth();
         };
-        auto run = (shared_input(book) | weir::tee(weir::pipe(look, {.capacity = 1}), {.capacity = 1}) | weir::sink(1))
+        auto run = (shared_input(book) | weir::tee(weir::pipe(look, {.capacity = 1}), {.capacity = 1}) |
+                    weir::sink(1))
                        .start<stepwise>(w);
         const ending end = end_of([&] {
             while (auto next = run.get()) to.got_next(**next);
@@ -227,11 +235,12 @@ void routed(world& w) {
     std::size_t next_of[2] = {0, 1};
     consumer to(book);
     {
-        auto run = (input(book, 0, each + 1) |
-                    weir::route([](const item& i) { return i.nth() % 2; }, {.capacity = 1},
-                                weir::branch("even", weir::pipe(passes(), {.capacity = 1})), weir::branch("odd")) |
-                    weir::sink(1))
-                       .start<stepwise>(w);
+        auto run =
+            (input(book, 0, each + 1) |
+             weir::route([](const item& i) { return i.nth() % 2; }, {.capacity = 1},
+                         weir::branch("even", weir::pipe(passes(), {.capacity = 1})), weir::branch("odd")) |
+             weir::sink(1))
+                .start<stepwise>(w);
         if (stops) at_any_step(w, 70, [&] { run.stop(); });
         while (auto next = run.get()) {
             std::size_t& due = next_of[next->nth() % 2];
@@ -274,7 +283,8 @@ void routed_with_a_failure(world& w) {
             }
         });
         book.check(end.failed && end.inside == "branch", "the failure of the branch is told");
-        for (std::size_t i = 0; i <= each; ++i) book.check(!finished[i] || here[i], "what was finished before comes out");
+        for (std::size_t i = 0; i <= each; ++i)
+            book.check(!finished[i] || here[i], "what was finished before comes out");
     }
     book.settle_stopped(each + 1);
 }
@@ -292,16 +302,17 @@ void divided(world& w) {
         return both;
     };
     const auto pass = [](std::vector<item> part) { return part; };
-    const bool whole = run_or_stop(
-        w,
-        weir::source(batches, {.capacity = 1}) |
-            weir::split([](const item& i) { return i.nth() % 3 == 0 ? 0 : 1; }, {.capacity = 1},
-                        weir::branch("thirds", weir::pipe(pass, {.capacity = 1})), weir::branch("others")) |
-            weir::sink(1),
-        90, [&](const std::vector<item>& batch) {
-            book.check(batch.size() == 2, "nothing is missing in a batch");
-            for (const item& i : batch) to.got_next(i);
-        });
+    const bool whole =
+        run_or_stop(w,
+                    weir::source(batches, {.capacity = 1}) |
+                        weir::split([](const item& i) { return i.nth() % 3 == 0 ? 0 : 1; }, {.capacity = 1},
+                                    weir::branch("thirds", weir::pipe(pass, {.capacity = 1})),
+                                    weir::branch("others")) |
+                        weir::sink(1),
+                    90, [&](const std::vector<item>& batch) {
+                        book.check(batch.size() == 2, "nothing is missing in a batch");
+                        for (const item& i : batch) to.got_next(i);
+                    });
     settle(book, whole);
 }
 

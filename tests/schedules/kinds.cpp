@@ -37,7 +37,8 @@ constexpr std::size_t items = 5;
 
 // Runs it to the end, or, in half of the schedules, to a stop. `most`: under way.
 template <class Pipeline, class Take>
-void run_or_stop(world& w, ledger& book, Pipeline&& pipeline, std::size_t steps, std::size_t most, Take take) {
+void run_or_stop(world& w, ledger& book, Pipeline&& pipeline, std::size_t steps, std::size_t most,
+                 Take take) {
     const bool stops = w.draw(2) == 1;
     {
         auto run = std::forward<Pipeline>(pipeline).template start<stepwise>(w);
@@ -63,9 +64,11 @@ void batches(world& w) {
 void batches_in_time(world& w) {
     ledger book;
     consumer to(book);
-    auto pipeline = weir::source(slow_maker(book, items), {.capacity = 1}) |
-                    weir::aggregate(3, {.max_delay = duration(1 + static_cast<weir::duration::rep>(w.draw(4))), .capacity = 1}) |
-                    weir::sink(1);
+    auto pipeline =
+        weir::source(slow_maker(book, items), {.capacity = 1}) |
+        weir::aggregate(3, {.max_delay = duration(1 + static_cast<weir::duration::rep>(w.draw(4))),
+                            .capacity = 1}) |
+        weir::sink(1);
     run_or_stop(w, book, pipeline, 60, items, [&](const std::vector<item>& batch) {
         book.check(!batch.empty() && batch.size() <= 3, "a batch has as many as it may");
         for (const item& i : batch) to.got_next(i);
@@ -142,7 +145,8 @@ void taken(world& w) {
     const std::size_t enough = w.draw(4);
     bool stopped = false;
     {
-        auto run = (weir::source(maker(book, 20), {.capacity = 1}) | weir::take(enough, {.capacity = 1}) | weir::sink(1))
+        auto run = (weir::source(maker(book, 20), {.capacity = 1}) | weir::take(enough, {.capacity = 1}) |
+                    weir::sink(1))
                        .start<stepwise>(w);
         at_any_step(w, 40, [&] {
             stopped = true;
@@ -160,7 +164,8 @@ void skipped(world& w) {
     const std::size_t over = w.draw(items + 1);
     const bool stops = w.draw(2) == 1;
     {
-        auto run = (weir::source(maker(book, items), {.capacity = 1}) | weir::skip(over, {.capacity = 1}) | weir::sink(1))
+        auto run = (weir::source(maker(book, items), {.capacity = 1}) | weir::skip(over, {.capacity = 1}) |
+                    weir::sink(1))
                        .start<stepwise>(w);
         if (stops) at_any_step(w, 40, [&] { run.stop(); });
         std::size_t next_one = over;
@@ -189,9 +194,10 @@ void epochs(world& w) {
         both.push_back(book.make(static_cast<std::size_t>(number)));
         return both;
     };
-    auto pipeline = weir::source(weir::epochs(make, 3), {.capacity = 1}) |
-                    weir::pipe(naps(), {.concurrency = how.slots, .output_order = how.order(), .capacity = 1}) |
-                    weir::sink(1);
+    auto pipeline =
+        weir::source(weir::epochs(make, 3), {.capacity = 1}) |
+        weir::pipe(naps(), {.concurrency = how.slots, .output_order = how.order(), .capacity = 1}) |
+        weir::sink(1);
     run_or_stop(w, book, std::move(pipeline), 60, 6, [&](const item& i) {
         book.check(i.producer() >= epoch, "all of an epoch come before any of the next");
         epoch = i.producer();
@@ -205,13 +211,14 @@ void batches_of_epochs(world& w) {
     consumer to(book);
     const auto make = [&book](std::uint64_t number) {
         std::vector<item> some;
-        for (std::uint64_t i = 0; i <= number; ++i) some.push_back(book.make(static_cast<std::size_t>(number)));
+        for (std::uint64_t i = 0; i <= number; ++i)
+            some.push_back(book.make(static_cast<std::size_t>(number)));
         return some;
     };
     const bool stops = w.draw(2) == 1;
     {
-        auto run = (weir::source(weir::epochs(make, 3), {.capacity = 1}) | weir::aggregate(2, {.capacity = 1}) |
-                    weir::sink(1))
+        auto run = (weir::source(weir::epochs(make, 3), {.capacity = 1}) |
+                    weir::aggregate(2, {.capacity = 1}) | weir::sink(1))
                        .start<stepwise>(w);
         if (stops) at_any_step(w, 50, [&] { run.stop(); });
         std::size_t number = 0;

@@ -115,8 +115,10 @@ tally explore(const scenario& s, const options& o) {
             ++calls;
             s.run(w);
         };
-        const sim::explored done = sim::explore(counted, {.schedules = schedules, .strategy = how,
-                                                          .seed = seed_of(s, o.seed), .deviations = deviations,
+        const sim::explored done = sim::explore(counted, {.schedules = schedules,
+                                                          .strategy = how,
+                                                          .seed = seed_of(s, o.seed),
+                                                          .deviations = deviations,
                                                           .most_steps = 10'000});
         all.schedules += calls;
         all.steps += done.steps;
@@ -154,7 +156,8 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 int main(int count, char** words) {
     const options o = parse(count, words);
     std::vector<group>& groups = schedules::groups();
-    std::ranges::sort(groups, [](const group& a, const group& b) { return std::string_view(a.name) < b.name; });
+    std::ranges::sort(groups,
+                      [](const group& a, const group& b) { return std::string_view(a.name) < b.name; });
     for (const std::string& name : o.names) {
         options only = o;
         only.names = {name};
@@ -202,8 +205,8 @@ int main(int count, char** words) {
         }
     }
     if (o.list) return 0;
-    std::printf("%-44s %12zu %14zu %12.0f\n", (std::to_string(scenarios) + " scenarios").c_str(), sum.schedules,
-                sum.steps, static_cast<double>(sum.schedules) / seconds_since(begin));
+    std::printf("%-44s %12zu %14zu %12.0f\n", (std::to_string(scenarios) + " scenarios").c_str(),
+                sum.schedules, sum.steps, static_cast<double>(sum.schedules) / seconds_since(begin));
     if (failed != 0) std::printf("%zu of %zu scenarios failed\n", failed, scenarios);
     return failed == 0 && scenarios != 0 ? 0 : 1;
 }

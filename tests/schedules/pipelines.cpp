@@ -64,7 +64,8 @@ void stopped(world& w) {
         auto run = line(maker(book, items), passes(), how).start<stepwise>(w);
         at_any_step(w, 35, [&] {
             run.stop();
-            book.check(book.alive() <= 1, "after a stop nothing is left but what is on its way to the consumer");
+            book.check(book.alive() <= 1,
+                       "after a stop nothing is left but what is on its way to the consumer");
         });
         take_all(run, to, how);
     }
@@ -218,7 +219,8 @@ void laps(world& w) {
             book.check(flows::add_up(lap), "each instant of a slot is in one state, in each lap");
             for (const auto& queue : lap.channels) {
                 book.check(queue.elapsed == lap.elapsed, "a queue's time is the lap's");
-                book.check(queue.empty >= duration(0) && queue.empty <= queue.elapsed, "0 <= empty <= elapsed");
+                book.check(queue.empty >= duration(0) && queue.empty <= queue.elapsed,
+                           "0 <= empty <= elapsed");
             }
             sum += lap.elapsed;
         };

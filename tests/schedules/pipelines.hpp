@@ -43,7 +43,8 @@ auto line(Make from, F function, const manner& how) {
     stage.concurrency = how.slots;
     stage.output_order = how.order();
     stage.capacity = 1;
-    return weir::source(std::move(from), {.capacity = 1}) | weir::pipe(std::move(function), stage) | weir::sink(1);
+    return weir::source(std::move(from), {.capacity = 1}) | weir::pipe(std::move(function), stage) |
+           weir::sink(1);
 }
 
 // An item as it comes, in the order that was asked for.

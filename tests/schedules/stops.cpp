@@ -161,8 +161,9 @@ void a_large_put(world& w) {
             to.close();
         };
         const stop_token none;
-        weir::sync_wait(w, weir::when_all(put(book, c, 0, 2, none, in), put(book, c, 1, 4, stop.get_token(), in),
-                                          put(book, c, 2, 1, none, in), later(w, stop, c)));
+        weir::sync_wait(w,
+                        weir::when_all(put(book, c, 0, 2, none, in), put(book, c, 1, 4, stop.get_token(), in),
+                                       put(book, c, 2, 1, none, in), later(w, stop, c)));
         left = c.size();
         book.check(left == in, "what went in is there");
     }

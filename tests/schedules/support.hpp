@@ -73,7 +73,8 @@ class ledger {
     }
     // The same of a pipeline, whose source puts for itself.
     void settle_run() {
-        check(made_ == got_ + dropped_ + discarded_, "all that the source gave came out, or was dropped on purpose");
+        check(made_ == got_ + dropped_ + discarded_,
+              "all that the source gave came out, or was dropped on purpose");
         end();
     }
     // One that was stopped: at most so many were under way.
@@ -228,8 +229,7 @@ class consumer {
 
 // What a source is made of: so many items, then nothing.
 struct maker {
-    maker(ledger& to, std::size_t items, std::size_t number = 0)
-        : book(&to), left(items), producer(number) {}
+    maker(ledger& to, std::size_t items, std::size_t number = 0) : book(&to), left(items), producer(number) {}
     std::optional<item> operator()() {
         std::optional<item> next;
         if (left == 0) return next;
@@ -248,7 +248,9 @@ struct passes {
 };
 
 // `what`: of a sentence.
-inline bool contains(const std::string& text, const char* what) { return text.find(what) != std::string::npos; }
+inline bool contains(const std::string& text, const char* what) {
+    return text.find(what) != std::string::npos;
+}
 
 // Once, at any point of the schedule: before a step below `steps`, or never, if it is over before.
 template <class Action>

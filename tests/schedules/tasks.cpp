@@ -214,7 +214,8 @@ void a_generator(world& w) {
                 if (++n == bad) throw std::runtime_error("no more");
             }
         };
-        const auto pass = [](ledger& b, weir::async_generator<item> from, queue& source, queue& into) -> task<> {
+        const auto pass = [](ledger& b, weir::async_generator<item> from, queue& source,
+                             queue& into) -> task<> {
             bool thrown = false;
             try {
                 while (auto next = co_await from.next()) {
@@ -230,7 +231,8 @@ void a_generator(world& w) {
             into.close();
         };
         auto given = values(c, 1 + w.draw(2 * each + 2));
-        weir::sync_wait(w, weir::when_all(produce(book, c, 0, open, duration(0)), produce(book, c, 1, open, duration(0)),
+        weir::sync_wait(w, weir::when_all(produce(book, c, 0, open, duration(0)),
+                                          produce(book, c, 1, open, duration(0)),
                                           pass(book, std::move(given), c, d), consume(to, d, duration(0))));
     }
     book.settle();

@@ -10,8 +10,8 @@
 #include <vector>
 
 namespace sim = weir::simulation;
-using sim::detail::decisions;
 using Catch::Matchers::ContainsSubstring;
+using sim::detail::decisions;
 
 namespace {
 

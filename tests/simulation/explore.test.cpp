@@ -3,12 +3,12 @@
 #include "support/catch.hpp"
 
 #include <weir/channel.hpp>
+#include <weir/pipe.hpp>
 #include <weir/pipeline.hpp>
 #include <weir/simulation/stepwise.hpp>
 #include <weir/sink.hpp>
 #include <weir/sleep.hpp>
 #include <weir/source.hpp>
-#include <weir/pipe.hpp>
 #include <weir/sync_wait.hpp>
 #include <weir/task.hpp>
 #include <weir/when_all.hpp>
@@ -51,8 +51,8 @@ weir::task<> add_carelessly(sim::world& w, int& sum) {
 
 void lose_an_update(sim::world& w) {
     int sum = 0;
-    weir::sync_wait(w, weir::when_all(add_carelessly(w, sum), add_carelessly(w, sum),
-                                      add_carelessly(w, sum)));
+    weir::sync_wait(w,
+                    weir::when_all(add_carelessly(w, sum), add_carelessly(w, sum), add_carelessly(w, sum)));
     w.check(sum == 3, "three additions make 3");
 }
 
@@ -70,9 +70,7 @@ std::string message_of(void (*scenario)(sim::world&), sim::explore_options optio
 }
 
 struct variable {
-    variable(const char* name, const std::string& value) : name_(name) {
-        ::setenv(name, value.c_str(), 1);
-    }
+    variable(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
     ~variable() { ::unsetenv(name_); }
     const char* name_;
 };
@@ -81,8 +79,8 @@ struct variable {
 
 TEST_CASE("each of two coroutines may go first, in every combination of their steps") {
     std::set<std::string> paths;
-    const auto done = sim::explore([&](sim::world& w) { paths.insert(walk_both(w, 3)); },
-                                   {.schedules = 2'000});
+    const auto done =
+        sim::explore([&](sim::world& w) { paths.insert(walk_both(w, 3)); }, {.schedules = 2'000});
     CHECK(done.schedules == 2'000);
     CHECK_FALSE(done.complete);
     CHECK(paths.size() == 20);  // 6 over 3
@@ -105,12 +103,12 @@ TEST_CASE("with no deviations an exhaustive exploration is first come, first ser
     CHECK(one.schedules == 1);
     CHECK(one.complete);
     CHECK(paths.front() == "ababab");
-    const auto few = sim::explore([](sim::world& w) { walk_both(w, 3); },
-                                  {.schedules = 100'000, .strategy = sim::strategy::exhaustive,
-                                   .deviations = 1});
-    const auto more = sim::explore([](sim::world& w) { walk_both(w, 3); },
-                                   {.schedules = 100'000, .strategy = sim::strategy::exhaustive,
-                                    .deviations = 2});
+    const auto few =
+        sim::explore([](sim::world& w) { walk_both(w, 3); },
+                     {.schedules = 100'000, .strategy = sim::strategy::exhaustive, .deviations = 1});
+    const auto more =
+        sim::explore([](sim::world& w) { walk_both(w, 3); },
+                     {.schedules = 100'000, .strategy = sim::strategy::exhaustive, .deviations = 2});
     CHECK(few.complete);
     CHECK(few.schedules > 1);
     CHECK(more.schedules > few.schedules);
@@ -133,7 +131,10 @@ TEST_CASE("priorities find in few schedules what random decisions take many for"
                 late_one(w);
             };
             try {
-                sim::explore(counted, {.schedules = 10'000, .strategy = how, .seed = seed, .depth = 1,
+                sim::explore(counted, {.schedules = 10'000,
+                                       .strategy = how,
+                                       .seed = seed,
+                                       .depth = 1,
                                        .attempts_to_shrink = 0});
             } catch (const sim::schedule_failure&) {
             }
@@ -151,8 +152,10 @@ TEST_CASE("the seed of a schedule by priorities finds it again, whatever was exp
         w.check(walk_both(w, 6).find("aaaabb") == std::string::npos, "a is not overtaken there");
     };
     for (std::uint64_t first = 1; first <= 20; ++first) {
-        const sim::explore_options options{.schedules = 10'000, .strategy = sim::strategy::priorities,
-                                           .seed = first, .attempts_to_shrink = 0};
+        const sim::explore_options options{.schedules = 10'000,
+                                           .strategy = sim::strategy::priorities,
+                                           .seed = first,
+                                           .attempts_to_shrink = 0};
         std::string seed;
         std::string schedule;
         try {
@@ -228,8 +231,8 @@ TEST_CASE("a scenario that depends on something else than its decisions is told 
 
 TEST_CASE("what is drawn is part of the schedule") {
     std::set<std::size_t> seen;
-    const auto done = sim::explore([&](sim::world& w) { seen.insert(w.draw(5)); },
-                                   {.strategy = sim::strategy::exhaustive});
+    const auto done =
+        sim::explore([&](sim::world& w) { seen.insert(w.draw(5)); }, {.strategy = sim::strategy::exhaustive});
     CHECK(done.schedules == 5);
     CHECK(seen.size() == 5);
     CHECK_THROWS_WITH(sim::explore([](sim::world& w) { w.check(w.draw(100) < 90, "it is small"); }),
@@ -266,8 +269,8 @@ TEST_CASE("a deadlock is a failure that names who waits for what") {
         };
         weir::sync_wait(w, weir::when_all(turn(left, right), turn(right, left)));
     };
-    CHECK_THROWS_WITH(sim::explore(scenario), ContainsSubstring("deadlock") &&
-                                                  ContainsSubstring("waits to get from channel"));
+    CHECK_THROWS_WITH(sim::explore(scenario),
+                      ContainsSubstring("deadlock") && ContainsSubstring("waits to get from channel"));
 }
 
 TEST_CASE("what doesn't end is a failure") {

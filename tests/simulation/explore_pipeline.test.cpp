@@ -30,14 +30,15 @@ TEST_CASE("what comes out of a pipeline is checked under each schedule, and so a
         co_return n * 10;
     };
     std::set<ints> orders;
-    const auto done = sim::explore(
-        weir::source(std::views::iota(0, 6)) | weir::pipe(slow, {.concurrency = 3}) | weir::sink(),
-        [&](ints all) {
-            orders.insert(all);
-            std::ranges::sort(all);
-            sim::world::check(all == ints{0, 10, 20, 30, 40, 50}, "each item comes once");
-        },
-        {.schedules = 300});
+    const auto done =
+        sim::explore(weir::source(std::views::iota(0, 6)) | weir::pipe(slow, {.concurrency = 3}) |
+                         weir::sink(),
+                     [&](ints all) {
+                         orders.insert(all);
+                         std::ranges::sort(all);
+                         sim::world::check(all == ints{0, 10, 20, 30, 40, 50}, "each item comes once");
+                     },
+                     {.schedules = 300});
     CHECK(done.schedules == 300);
     CHECK(orders.size() > 1);
 }
@@ -47,7 +48,8 @@ TEST_CASE("a check that fails under some schedule shows that schedule") {
                           weir::pipe([](int n) { return n; }, {.concurrency = 2}) | weir::sink();
     CHECK_THROWS_WITH(sim::explore(pipeline,
                                    [](const ints& all) {
-                                       sim::world::check(std::ranges::is_sorted(all), "they keep their order");
+                                       sim::world::check(std::ranges::is_sorted(all),
+                                                         "they keep their order");
                                    }),
                       ContainsSubstring("they keep their order") && ContainsSubstring("WEIR_SCHEDULE="));
 }
@@ -60,8 +62,9 @@ TEST_CASE("items that only move are given to the check") {
 }
 
 TEST_CASE("a pipeline that fails is a schedule that fails, and says where and why") {
-    const auto broken = weir::pipe([](int n) { return n < 2 ? n : throw std::runtime_error("no more"); },
-                                   {.name = "broken"});
-    CHECK_THROWS_WITH(sim::explore(weir::source(std::views::iota(0, 3)) | broken | weir::sink(), [](const ints&) {}),
+    const auto broken =
+        weir::pipe([](int n) { return n < 2 ? n : throw std::runtime_error("no more"); }, {.name = "broken"});
+    CHECK_THROWS_WITH(sim::explore(weir::source(std::views::iota(0, 3)) | broken | weir::sink(),
+                                   [](const ints&) {}),
                       ContainsSubstring("'broken'") && ContainsSubstring("no more"));
 }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <utility>
 
+using Catch::Matchers::ContainsSubstring;
 using weir::channel_stats;
 using weir::duration;
 using weir::histogram;
@@ -14,7 +15,6 @@ using weir::pipeline_stats;
 using weir::stage_stats;
 using weir::simulation::check_identities;
 using weir::simulation::failed_check;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -76,11 +76,15 @@ TEST_CASE("each contradiction is told, and where it is") {
     CHECK_THAT(told([](auto& s, auto&) { s.num_tasks = 4; }), ContainsSubstring("each success has a time"));
     CHECK_THAT(told([](auto&, auto& q) { q.size = 3; }),
                ContainsSubstring("queue 'in': what comes out, or is inside, went in"));
-    CHECK_THAT(told([](auto&, auto& q) { q.empty = duration(101); }), ContainsSubstring("a part of the time"));
-    CHECK_THAT(told([](auto&, auto& q) { q.put_blocked = duration(1); }), ContainsSubstring("as long as all do"));
-    CHECK_THAT(told([](auto&, auto& q) { q.get_blocked = duration(71); }), ContainsSubstring("as long as all do"));
+    CHECK_THAT(told([](auto&, auto& q) { q.empty = duration(101); }),
+               ContainsSubstring("a part of the time"));
+    CHECK_THAT(told([](auto&, auto& q) { q.put_blocked = duration(1); }),
+               ContainsSubstring("as long as all do"));
+    CHECK_THAT(told([](auto&, auto& q) { q.get_blocked = duration(71); }),
+               ContainsSubstring("as long as all do"));
     CHECK_THAT(told([](auto&, auto& q) { q.put_wait = q.put_blocked = duration(21); }),
                ContainsSubstring("to put while it is empty"));
-    CHECK_THAT(told([](auto&, auto& q) { q.empty = duration(69); }), ContainsSubstring("to get while something"));
+    CHECK_THAT(told([](auto&, auto& q) { q.empty = duration(69); }),
+               ContainsSubstring("to get while something"));
     CHECK_THAT(told([](auto&, auto& q) { q.num_put = 6; }), ContainsSubstring("each operation has a wait"));
 }

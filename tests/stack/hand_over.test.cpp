@@ -83,8 +83,7 @@ task<> reply(channel<int>& in, channel<int>& out, depth& d) {
 
 task<int> play(int rounds, depth& d) {
     channel<int> there(1), back(1);
-    const auto results =
-        co_await weir::when_all(serve(there, back, rounds, d), reply(there, back, d));
+    const auto results = co_await weir::when_all(serve(there, back, rounds, d), reply(there, back, d));
     co_return std::get<0>(results);
 }
 

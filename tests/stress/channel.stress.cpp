@@ -46,8 +46,7 @@ class books {
     }
     // The first thing that is wrong, or nothing.
     std::string check() const {
-        if (hollow_.load() != 0)
-            return "an item came without its inside, or was refused without it";
+        if (hollow_.load() != 0) return "an item came without its inside, or was refused without it";
         for (const auto& n : seen_) {
             if (n.load() == 0) return "an item was lost";
             if (n.load() > 1) return "an item was seen twice";
@@ -281,14 +280,13 @@ TEST_CASE("the capacity changes and statistics are read while a channel is in us
         while (!done) {
             c.set_capacity(1 + random() % 5);
             const weir::channel_stats now = c.stats();
-            if (now.elapsed < before.elapsed || now.empty < before.empty ||
-                now.put_wait < before.put_wait || now.get_wait < before.get_wait ||
-                now.num_put < before.num_put || now.num_get < before.num_get) {
+            if (now.elapsed < before.elapsed || now.empty < before.empty || now.put_wait < before.put_wait ||
+                now.get_wait < before.get_wait || now.num_put < before.num_put ||
+                now.num_get < before.num_get) {
                 wrong = "something went backwards";
             }
-            if (now.empty > now.elapsed || now.put_blocked > now.put_wait ||
-                now.get_blocked > now.get_wait || now.put_blocked > now.elapsed ||
-                now.get_blocked > now.elapsed || now.num_get > now.num_put ||
+            if (now.empty > now.elapsed || now.put_blocked > now.put_wait || now.get_blocked > now.get_wait ||
+                now.put_blocked > now.elapsed || now.get_blocked > now.elapsed || now.num_get > now.num_put ||
                 now.put_wait > producers * now.elapsed || now.get_wait > consumers * now.elapsed) {
                 wrong = "a figure is greater than it can be";
             }

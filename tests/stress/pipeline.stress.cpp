@@ -225,9 +225,8 @@ TEST_CASE("runs of one pipeline at the same time don't disturb each other") {
     std::vector<digest> results(runs.size());
     std::vector<std::thread> consumers;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        consumers.emplace_back([&results, &runs, &pool, i] {
-            results[i] = weir::sync_wait(pool, consume(runs[i]));
-        });
+        consumers.emplace_back(
+            [&results, &runs, &pool, i] { results[i] = weir::sync_wait(pool, consume(runs[i])); });
     }
     for (std::thread& t : consumers) t.join();
     for (const digest& d : results) CHECK(d == expected);
@@ -304,7 +303,9 @@ TEST_CASE("a failure at any item loses nothing that was finished before it") {
                 finished.fetch_add(1);
                 return p;
             };
-            auto run = parcels(book, endless, slots, check).start(pool, {.on_failure = [&told](const auto&) { ++told; }});
+            auto run = parcels(book, endless, slots, check).start(pool, {.on_failure = [&told](const auto&) {
+                                                                      ++told;
+                                                                  }});
             got = weir::sync_wait(pool, take(run, endless));
         }
         CAPTURE(i, slots, bad);

@@ -32,7 +32,8 @@ TEST_CASE("lanes on a pool deliver everything, whatever their stages do") {
     };
     const auto pipeline = weir::source(std::views::iota(0, 5'000)) | weir::pipe(waits, {.concurrency = 4}) |
                           weir::aggregate(3) | weir::disaggregate({.capacity = 1}) |
-                          weir::pipe([](int n) { return n; }, {.concurrency = 2, .capacity = 1}) | weir::sink();
+                          weir::pipe([](int n) { return n; }, {.concurrency = 2, .capacity = 1}) |
+                          weir::sink();
     for (int i = 0; i < 10; ++i) {
         auto run = pipeline.start(pool, {.later_stages_first = true});
         auto other = pipeline.start<weir::unmeasured>(pool, {.later_stages_first = true});
@@ -43,7 +44,8 @@ TEST_CASE("lanes on a pool deliver everything, whatever their stages do") {
 
 TEST_CASE("a run is left while its lanes are at work") {
     weir::thread_pool pool(3);
-    const auto pipeline = weir::source(std::views::iota(0)) | weir::pipe([](int n) { return n; }, {.concurrency = 3}) |
+    const auto pipeline = weir::source(std::views::iota(0)) |
+                          weir::pipe([](int n) { return n; }, {.concurrency = 3}) |
                           weir::pipe([](int n) { return n; }) | weir::sink();
     for (int i = 0; i < 300; ++i) {
         auto run = pipeline.start(pool, {.later_stages_first = true});

@@ -58,11 +58,15 @@ std::string unrest(Run& run, std::uint64_t seed, const std::atomic<bool>& over, 
     while (!over) {
         const char* const name = names[random() % names.size()];
         switch (random() % 5) {
-            case 0: run.set_capacity(name, random() % 6 + 1); break;
+            case 0:
+                run.set_capacity(name, random() % 6 + 1);
+                break;
             case 1:
                 if (pauses) run.pause();
                 break;
-            default: run.set_concurrency(name, random() % 5 + 1); break;
+            default:
+                run.set_concurrency(name, random() % 5 + 1);
+                break;
         }
         if (pauses) run.resume();
         const auto s = run.stats();
@@ -81,7 +85,8 @@ auto busy_pipeline(int items) {
     return weir::source(std::views::iota(0, items)) | weir::pipe(waits, named("waits", 2)) |
            weir::pipe(same, named("ordered", 3, weir::output_order::input)) | weir::aggregate(3) |
            weir::disaggregate() |
-           weir::pipe(weir::per_slot([] { return [calls = 0](int n) mutable { return ++calls > 0 ? n : 0; }; }),
+           weir::pipe(weir::per_slot(
+                          [] { return [calls = 0](int n) mutable { return ++calls > 0 ? n : 0; }; }),
                       named("own", 2)) |
            weir::sink();
 }

@@ -38,8 +38,7 @@ task<> sleep(weir::executor& ex, weir::duration d, weir::stop_token stop, counts
     }
 }
 
-task<> sleep_many(weir::executor& ex, std::deque<weir::stop_source>& sources, unsigned seed,
-                  counts& all) {
+task<> sleep_many(weir::executor& ex, std::deque<weir::stop_source>& sources, unsigned seed, counts& all) {
     std::minstd_rand random(seed);
     std::vector<task<>> sleeps;
     for (weir::stop_source& s : sources) {
@@ -79,8 +78,7 @@ TEST_CASE("sleeps that other threads stop at any moment end once, and none of th
 TEST_CASE("coroutines that stop each other's sleeps all end") {
     struct body {
         // Sleeps until its neighbour stops it, then stops the next.
-        static task<> pass_on(weir::stop_token mine, weir::stop_source& next,
-                              std::atomic<int>& woken) {
+        static task<> pass_on(weir::stop_token mine, weir::stop_source& next, std::atomic<int>& woken) {
             const bool slept = co_await weir::sleep_for(1h, std::move(mine));
             if (!slept) woken.fetch_add(1);
             next.request_stop();

@@ -63,8 +63,7 @@ class baton {
     // True if the caller has to wait.
     bool wait(std::coroutine_handle<> h) noexcept {
         void* state = nullptr;
-        if (state_.compare_exchange_strong(state, h.address(), std::memory_order_acq_rel))
-            return true;
+        if (state_.compare_exchange_strong(state, h.address(), std::memory_order_acq_rel)) return true;
         state_.store(nullptr, std::memory_order_relaxed);
         return false;
     }
@@ -145,8 +144,8 @@ class sleep {
 };
 
 // Sleeps, then waits until the one who may cancel it has finished with the timer.
-detached sleep_once(executor& ex, weir::duration d, std::atomic<weir::timer*>& shown,
-                    baton& released, std::atomic<long>& wrong, latch& all) {
+detached sleep_once(executor& ex, weir::duration d, std::atomic<weir::timer*>& shown, baton& released,
+                    std::atomic<long>& wrong, latch& all) {
     sleep nap(ex, d,
               shown);  // lives until it is released: the other may be cancelling it right now
     const bool right = co_await nap;
@@ -346,8 +345,7 @@ TEST_CASE("pairs that play ping-pong, those that yield, and long tasks all finis
     SUCCEED();
 }
 
-TEST_CASE(
-    "a hundred thousand timers from many threads, half of them cancelled, all come back once") {
+TEST_CASE("a hundred thousand timers from many threads, half of them cancelled, all come back once") {
     SECTION("on a thread pool") {
         thread_pool pool(3);
         timers_from_many_threads(pool, 4, 25'000);

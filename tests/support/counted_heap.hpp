@@ -45,9 +45,7 @@ inline void release(void* address, std::size_t alignment) noexcept {
 }  // namespace counted_heap
 
 // The other forms, of arrays and without exceptions, call these.
-void* operator new(std::size_t size) {
-    return counted_heap::allocate(size, counted_heap::least_alignment);
-}
+void* operator new(std::size_t size) { return counted_heap::allocate(size, counted_heap::least_alignment); }
 void operator delete(void* address) noexcept {
     counted_heap::release(address, counted_heap::least_alignment);
 }

@@ -65,7 +65,8 @@ inline void check_accounts(const pipeline_stats& s, complaints& wrong, bool at_o
     for (const stage_stats& stage : s.stages) {
         for (const weir::slot_times& t : stage.slots) {
             wrong.check(t.total() == stage.elapsed, stage.name, "each slot's states sum to elapsed");
-            wrong.check(t.off >= 0ns && t.wait_get >= 0ns && t.await >= 0ns && t.wait_put >= 0ns && t.wait_turn >= 0ns,
+            wrong.check(t.off >= 0ns && t.wait_get >= 0ns && t.await >= 0ns && t.wait_put >= 0ns &&
+                            t.wait_turn >= 0ns,
                         stage.name, "no state is negative");
         }
         if (at_one_instant) {
@@ -78,8 +79,10 @@ inline void check_accounts(const pipeline_stats& s, complaints& wrong, bool at_o
         duration put = 0ns, get = 0ns;
         for (const std::size_t i : stage.outputs) put += s.channels.at(i).put_wait;
         for (const std::size_t i : stage.inputs) get += s.channels.at(i).get_wait;
-        wrong.check(stage.times().wait_put == put, stage.name, "wait_put is the put_wait of the queues behind it");
-        wrong.check(stage.times().wait_get == get, stage.name, "wait_get is the get_wait of the queues before it");
+        wrong.check(stage.times().wait_put == put, stage.name,
+                    "wait_put is the put_wait of the queues behind it");
+        wrong.check(stage.times().wait_get == get, stage.name,
+                    "wait_get is the get_wait of the queues before it");
     }
     std::vector<int> makers(s.channels.size()), takers(s.channels.size());
     for (const stage_stats& stage : s.stages) {
@@ -90,7 +93,8 @@ inline void check_accounts(const pipeline_stats& s, complaints& wrong, bool at_o
         const channel_stats& q = s.channels[i];
         wrong.check(makers[i] == 1, q.name, "one stage puts into each queue");
         // The consumer takes from one.
-        wrong.check(takers[i] == (i + 1 == s.channels.size() ? 0 : 1), q.name, "one stage takes from each queue");
+        wrong.check(takers[i] == (i + 1 == s.channels.size() ? 0 : 1), q.name,
+                    "one stage takes from each queue");
         wrong.check(!at_one_instant || q.elapsed == s.elapsed, q.name, "a queue's time is the run's");
         wrong.check(0ns <= q.empty && q.empty <= q.elapsed, q.name, "0 <= empty <= elapsed");
         wrong.check(0ns <= q.put_blocked && q.put_blocked <= q.put_wait, q.name, "put_blocked <= put_wait");
@@ -116,7 +120,9 @@ inline void check_end(const pipeline_stats& s, bool whole, complaints& wrong) {
     }
 }
 
-inline int mix(int n, int salt) { return static_cast<int>((static_cast<unsigned>(n) * 31U + static_cast<unsigned>(salt)) % 100'003U); }
+inline int mix(int n, int salt) {
+    return static_cast<int>((static_cast<unsigned>(n) * 31U + static_cast<unsigned>(salt)) % 100'003U);
+}
 
 // One stage, as a value; `a`, `b`: what is in its branches.
 struct stage_plan {
@@ -181,7 +187,8 @@ class reference {
                 run(s.a, in);
                 out = in;
                 break;
-            default: out = in;
+            default:
+                out = in;
         }
         return out;
     }
@@ -231,9 +238,12 @@ void add(weir::stage_list<int, Policies>& list, const stage_plan& s) {
             break;
         case stage_plan::batch:
             list.add(weir::route(only, {.name = s.how.name, .capacity = s.how.capacity},
-                                 weir::branch(s.how.name + "_part", weir::aggregate(s.size) | weir::disaggregate())));
+                                 weir::branch(s.how.name + "_part",
+                                              weir::aggregate(s.size) | weir::disaggregate())));
             break;
-        case stage_plan::side: list.add(weir::tee(stages_of<Policies>(s.a), {.name = s.how.name, .capacity = s.how.capacity})); break;
+        case stage_plan::side:
+            list.add(weir::tee(stages_of<Policies>(s.a), {.name = s.how.name, .capacity = s.how.capacity}));
+            break;
         case stage_plan::route:
             list.add(weir::route(
                 [s](const int& n) -> task<int> {
@@ -241,7 +251,8 @@ void add(weir::stage_list<int, Policies>& list, const stage_plan& s) {
                     if (s.drops(n)) throw std::runtime_error("tolerated");
                     co_return n % 3;
                 },
-                {.name = s.how.name, .capacity = s.how.capacity}, weir::branch(s.how.name + "_a", stages_of<Policies>(s.a)),
+                {.name = s.how.name, .capacity = s.how.capacity},
+                weir::branch(s.how.name + "_a", stages_of<Policies>(s.a)),
                 weir::branch(s.how.name + "_b", stages_of<Policies>(s.b)), weir::branch(s.how.name + "_c")));
             break;
         default: {
@@ -258,14 +269,16 @@ void add(weir::stage_list<int, Policies>& list, const stage_plan& s) {
                     co_return part;
                 },
                 slow);
-            list.add(weir::route(
-                only, {.name = s.how.name + "_around"},
-                weir::branch(s.how.name + "_in",
-                             weir::aggregate(s.size) |
-                                 weir::split([](int n) { return n % 2; },
-                                             {.name = s.how.name, .capacity = s.how.capacity, .order = s.order},
-                                             weir::branch("even", half), weir::branch("odd", mixes)) |
-                                 weir::disaggregate())));
+            list.add(
+                weir::route(only, {.name = s.how.name + "_around"},
+                            weir::branch(s.how.name + "_in", weir::aggregate(s.size) |
+                                                                 weir::split([](int n) { return n % 2; },
+                                                                             {.name = s.how.name,
+                                                                              .capacity = s.how.capacity,
+                                                                              .order = s.order},
+                                                                             weir::branch("even", half),
+                                                                             weir::branch("odd", mixes)) |
+                                                                 weir::disaggregate())));
         }
     }
 }
@@ -286,7 +299,8 @@ struct input_plan {
 template <bool Epochs, class Policies>
 auto describe(const input_plan& p) {
     if constexpr (Epochs) {
-        return weir::source(weir::epochs([items = p.items](std::uint64_t e) { return items.at(e); }, p.items.size()),
+        return weir::source(weir::epochs([items = p.items](std::uint64_t e) { return items.at(e); },
+                                         p.items.size()),
                             {.capacity = p.capacity}) |
                stages_of<Policies>(p.stages);
     } else {
@@ -295,7 +309,8 @@ auto describe(const input_plan& p) {
 }
 
 inline auto sum2() {
-    return weir::pipe([](const std::tuple<int, int>& row) { return (std::get<0>(row) + 7 * std::get<1>(row)) % 100'003; });
+    return weir::pipe(
+        [](const std::tuple<int, int>& row) { return (std::get<0>(row) + 7 * std::get<1>(row)) % 100'003; });
 }
 
 // What has to come of it.
@@ -333,14 +348,16 @@ class random_graph {
             case 2: {
                 const input_plan p = input(1, false), q = input(2, false), r = input(0, false);
                 all.items = both(both(expected_of(p), expected_of(q)), expected_of(r));
-                where(weir::merge(how_to_merge(3), describe(p), describe(q), describe(r)), size(), finished(all));
+                where(weir::merge(how_to_merge(3), describe(p), describe(q), describe(r)), size(),
+                      finished(all));
                 break;
             }
             case 3: {
                 const input_plan p = input(2, true), q = input(2, true);
                 all.items = rows(expected_of(p), expected_of(q));
                 all.whole = false;
-                where(weir::zip({.capacity = size()}, describe(p), describe(q)) | sum2(), size(), finished(all));
+                where(weir::zip({.capacity = size()}, describe(p), describe(q)) | sum2(), size(),
+                      finished(all));
                 break;
             }
             case 4: {
@@ -351,13 +368,15 @@ class random_graph {
                 break;
             }
             default: {
-                const input_plan p = input(1, false), q = input(1, false), r = input(1, true), s = input(2, true),
-                           t = input(1, false);
-                all.items = both(both(both(expected_of(p), expected_of(q)), rows(expected_of(r), expected_of(s))),
-                                 expected_of(t));
+                const input_plan p = input(1, false), q = input(1, false), r = input(1, true),
+                                 s = input(2, true), t = input(1, false);
+                all.items =
+                    both(both(both(expected_of(p), expected_of(q)), rows(expected_of(r), expected_of(s))),
+                         expected_of(t));
                 all.whole = false;
                 where(weir::merge(how_to_merge(3), weir::merge(how_to_merge(2), describe(p), describe(q)),
-                                  weir::zip({.capacity = size()}, describe(r), describe(s)) | sum2(), describe(t)),
+                                  weir::zip({.capacity = size()}, describe(r), describe(s)) | sum2(),
+                                  describe(t)),
                       size(), finished(all));
             }
         }
@@ -449,7 +468,8 @@ class random_graph {
         o.capacity = size();
         o.order = static_cast<weir::merge_order>(pick(0, 3));
         if (o.order == weir::merge_order::weighted) {
-            for (std::size_t i = 0; i < inputs; ++i) o.weights.push_back(static_cast<std::uint64_t>(pick(0, 4)));
+            for (std::size_t i = 0; i < inputs; ++i)
+                o.weights.push_back(static_cast<std::uint64_t>(pick(0, 4)));
         }
         return o;
     }

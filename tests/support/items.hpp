@@ -44,8 +44,7 @@ class ledger {
 class counted {
   public:
     explicit counted(ledger& book) noexcept : book_(&book), number_(book.add()) {}
-    counted(counted&& other) noexcept
-        : book_(std::exchange(other.book_, nullptr)), number_(other.number_) {}
+    counted(counted&& other) noexcept : book_(std::exchange(other.book_, nullptr)), number_(other.number_) {}
     counted& operator=(counted&& other) noexcept {
         if (this != &other) {
             strike();

@@ -93,15 +93,14 @@ class alias_table {
             const double w = weights[i];
             if (!(w >= 0 && w <= std::numeric_limits<double>::max())) {
                 throw std::invalid_argument("weir: weight number " + std::to_string(i) + " is " +
-                                            std::to_string(w) +
-                                            "; weights are finite and not negative");
+                                            std::to_string(w) + "; weights are finite and not negative");
             }
             greatest = std::max(greatest, w);
         }
         if (greatest == 0) {
-            throw std::invalid_argument(
-                weights.empty() ? "weir: there are no weights; at least one is needed"
-                                : "weir: all weights are 0; at least one has to be positive");
+            throw std::invalid_argument(weights.empty()
+                                            ? "weir: there are no weights; at least one is needed"
+                                            : "weir: all weights are 0; at least one has to be positive");
         }
         int exponent = 0;
         static_cast<void>(std::frexp(greatest, &exponent));

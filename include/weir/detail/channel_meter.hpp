@@ -17,9 +17,9 @@ template <class Platform, bool Histogram = true>
 class channel_meter {
   public:
     struct side {
-        std::uint64_t waiting = 0;  // operations that wait now
-        std::int64_t wait = 0;      // ns, summed over operations
-        std::int64_t blocked = 0;   // ns in which at least one waited
+        std::uint64_t waiting = 0;                  // operations that wait now
+        std::int64_t wait = 0;                      // ns, summed over operations
+        std::int64_t blocked = 0;                   // ns in which at least one waited
         basic_recorder<Platform, Histogram> waits;  // of the operations that waited and are answered
     };
 

@@ -17,17 +17,17 @@
 #include <cstdint>  // for std::int64_t
 
 #if defined(__linux__)
-#include <climits>         // for INT_MAX
-#include <cstdio>          // for std::fopen
-#include <ctime>           // for timespec
 #include <linux/futex.h>       // for FUTEX_WAIT_PRIVATE
 #include <linux/membarrier.h>  // for MEMBARRIER_CMD_PRIVATE_EXPEDITED
 #include <sys/syscall.h>       // for SYS_futex, SYS_membarrier
-#include <unistd.h>        // for syscall
+#include <unistd.h>            // for syscall
+#include <climits>             // for INT_MAX
+#include <cstdio>              // for std::fopen
+#include <ctime>               // for timespec
 #elif defined(_WIN32)
 #include <algorithm>  // for std::min
-extern "C" __declspec(dllimport) int __stdcall WaitOnAddress(volatile void*, void*, std::size_t,
-                                                             unsigned long);
+extern "C"
+    __declspec(dllimport) int __stdcall WaitOnAddress(volatile void*, void*, std::size_t, unsigned long);
 extern "C" __declspec(dllimport) void __stdcall FlushProcessWriteBuffers();
 extern "C" __declspec(dllimport) void __stdcall WakeByAddressAll(void*);
 extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
@@ -43,8 +43,8 @@ extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
 #endif
 
 #if __has_include(<cxxabi.h>)
-#include <cstdlib>   // for std::free
 #include <cxxabi.h>  // for abi::__cxa_demangle
+#include <cstdlib>   // for std::free
 #endif
 #include <string>  // for std::string
 
@@ -206,8 +206,8 @@ inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
 // then (its owner woke by itself): only the address is used.
 inline void futex_wake(std::atomic<std::uint32_t>& word, bool all) noexcept {
 #if defined(__linux__)
-    syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE,
-            all ? INT_MAX : 1, nullptr, nullptr, 0);
+    syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE, all ? INT_MAX : 1,
+            nullptr, nullptr, 0);
 #elif defined(_WIN32)
     all ? WakeByAddressAll(&word) : WakeByAddressSingle(&word);
 #else

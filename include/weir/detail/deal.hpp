@@ -25,12 +25,7 @@ class deal {
 
     // `taken`: ascending, from base on. rank < world.
     deal(u64 size, u64 base, std::vector<u64> taken, u64 rank, u64 world, bool drop)
-        : size_(size),
-          base_(base),
-          rank_(rank),
-          world_(world),
-          taken_(std::move(taken)),
-          drop_(drop) {}
+        : size_(size), base_(base), rank_(rank), world_(world), taken_(std::move(taken)), drop_(drop) {}
 
     u64 epoch_of(u64 position) const noexcept { return size_ == 0 ? 0 : position / size_; }
     u64 first_epoch() const noexcept { return epoch_of(base_); }

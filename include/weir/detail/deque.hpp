@@ -31,9 +31,7 @@ class basic_work_stealing_deque {
 
     struct ring {
         explicit ring(std::size_t capacity) : mask(capacity - 1), cells(new cell[capacity]) {}
-        cell& at(std::uint64_t i) const noexcept {
-            return cells[static_cast<std::size_t>(i) & mask];
-        }
+        cell& at(std::uint64_t i) const noexcept { return cells[static_cast<std::size_t>(i) & mask]; }
 
         std::size_t mask;
         std::unique_ptr<cell[]> cells;
@@ -139,8 +137,7 @@ class basic_work_stealing_deque {
     WEIR_NOINLINE ring* grow(std::uint64_t t, std::uint64_t b) {
         std::unique_ptr<ring> bigger(new ring(2 * (owned_->mask + 1)));
         for (std::uint64_t i = t; i != b; ++i) {
-            bigger->at(i).store(owned_->at(i).load(std::memory_order_relaxed),
-                                std::memory_order_relaxed);
+            bigger->at(i).store(owned_->at(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
         }
         bigger->outgrown = std::move(owned_);
         owned_ = std::move(bigger);

@@ -25,7 +25,7 @@ class basic_injector {
     typename Platform::template atomic<std::size_t> size_{0};
     std::size_t head_ = 0;
     std::size_t capacity_ = 256;  // a power of two
-    std::unique_ptr<void* []> ring_ { new void*[256] };
+    std::unique_ptr<void*[]> ring_{new void*[256]};
 
   public:
     basic_injector() = default;
@@ -64,8 +64,7 @@ class basic_injector {
   private:
     void grow() {
         std::unique_ptr<void*[]> bigger(new void*[2 * capacity_]);
-        for (std::size_t i = 0; i < capacity_; ++i)
-            bigger[i] = ring_[(head_ + i) & (capacity_ - 1)];
+        for (std::size_t i = 0; i < capacity_; ++i) bigger[i] = ring_[(head_ + i) & (capacity_ - 1)];
         ring_ = std::move(bigger);
         capacity_ *= 2;
         head_ = 0;

@@ -39,8 +39,7 @@ struct log_linear {
         const int octave = width > sub_bits ? width - sub_bits - 1 : 0;
         // value >> octave is in [32, 64) but for the very first values, so that bucket numbers
         // go on from octave to octave without a gap.
-        return (static_cast<std::size_t>(octave) << sub_bits) +
-               static_cast<std::size_t>(value >> octave);
+        return (static_cast<std::size_t>(octave) << sub_bits) + static_cast<std::size_t>(value >> octave);
     }
 
     // The smallest value in the bucket.

@@ -44,9 +44,7 @@ class digest {
         state_ = splitmix64(state_ ^ word, 0);
         return *this;
     }
-    constexpr std::uint32_t value() const noexcept {
-        return static_cast<std::uint32_t>(state_ >> 32);
-    }
+    constexpr std::uint32_t value() const noexcept { return static_cast<std::uint32_t>(state_ >> 32); }
 
   private:
     std::uint64_t state_ = 0;

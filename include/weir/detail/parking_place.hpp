@@ -33,11 +33,11 @@ enum class wait_kind : std::uint8_t {
 struct wait_seen {
     std::uint64_t number = 0;  // of all waits that have begun here
     wait_kind kind = wait_kind::get;
-    const char* what = "";     // the end of the sentence "... waits"
+    const char* what = "";      // the end of the sentence "... waits"
     const slot* who = nullptr;  // the slot of a stage, if it is one
     bool in_function = false;   // not the stage itself waits, but its function
     bool is_thread = false;
-    bool has_limit = false;     // it won't wait for ever
+    bool has_limit = false;  // it won't wait for ever
 };
 
 // A place with all who wait there, at one instant.

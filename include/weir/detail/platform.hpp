@@ -53,9 +53,7 @@ struct standard_platform {
     static std::int64_t coarse_now() noexcept { return coarse_clock_ns(); }
 
     // A seed that differs from call to call; where a thief starts to look, nothing more.
-    static std::uint64_t seed() noexcept {
-        return static_cast<std::uint64_t>(now()) * 0x9e3779b97f4a7c15ULL;
-    }
+    static std::uint64_t seed() noexcept { return static_cast<std::uint64_t>(now()) * 0x9e3779b97f4a7c15ULL; }
 
     static unsigned concurrency() noexcept {
         const unsigned n = std::thread::hardware_concurrency();

@@ -37,8 +37,8 @@ void look_at_pool(executor_view& view, const Workers* workers, unsigned count, c
     }
     const bool timed = timers.next() != timers.never;
     view.crowded = queued && view.busy == count;
-    view.pending = searched || queued || timed || search() || watch.active() != view.busy ||
-                   resumed() != view.resumed;
+    view.pending =
+        searched || queued || timed || search() || watch.active() != view.busy || resumed() != view.resumed;
 }
 
 }  // namespace weir::detail

@@ -44,8 +44,7 @@ class basic_recorder {
             if (max_.load(std::memory_order_relaxed) < value) {
                 max_.store(value, std::memory_order_relaxed);
             }
-            sum_.store(sum_.load(std::memory_order_relaxed) + value * times,
-                       std::memory_order_relaxed);
+            sum_.store(sum_.load(std::memory_order_relaxed) + value * times, std::memory_order_relaxed);
         }
         cell& c = cells_[Histogram ? log_linear::bucket_of(ns) : 0];
         // release; pairs with in_bucket()

@@ -135,8 +135,7 @@ template <bool Histogram>
 class timed_slot final : public slot {
   public:
     // `times_each`: see `stopwatch`.
-    timed_slot(const std::string& stage, std::size_t index, executor& clock,
-               bool times_each = false) noexcept
+    timed_slot(const std::string& stage, std::size_t index, executor& clock, bool times_each = false) noexcept
         : slot(stage, index, clock), watch(times_each) {}
 
     // What the chain does besides waiting, which it times by itself.

@@ -170,8 +170,7 @@ class basic_stop_ref {
     basic_stop_ref(const basic_stop_ref& other) noexcept : state_(other.state_) {
         if (state_ != nullptr) state_->own();
     }
-    basic_stop_ref(basic_stop_ref&& other) noexcept
-        : state_(std::exchange(other.state_, nullptr)) {}
+    basic_stop_ref(basic_stop_ref&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
     basic_stop_ref& operator=(basic_stop_ref other) noexcept {
         std::swap(state_, other.state_);
         return *this;

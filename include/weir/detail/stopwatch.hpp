@@ -39,10 +39,11 @@ class stopwatch {
         times.record(others, n - 1);
         times.record(spent - others * (n - 1));
         usual_ = std::min(mean, longest_usual);
-        stride_ = each_ || odd_one
-                      ? 1
-                      : static_cast<std::uint32_t>(std::clamp<std::int64_t>(
-                            window / (mean + 1), 1, std::min(2 * stride_, longest_stride)));
+        stride_ =
+            each_ || odd_one
+                ? 1
+                : static_cast<std::uint32_t>(std::clamp<std::int64_t>(window / (mean + 1), 1,
+                                                                      std::min(2 * stride_, longest_stride)));
     }
 
     // The same at the end of an invocation that failed, whose time is not among the times.
@@ -55,8 +56,9 @@ class stopwatch {
     }
 
   private:
-    static constexpr std::int64_t window = 8'000;  // ns; half of it takes twice the share of 1 us of work (2.0 instead of 1.3 %)
-    static constexpr std::int64_t slack = 500;     // ns
+    static constexpr std::int64_t window =
+        8'000;  // ns; half of it takes twice the share of 1 us of work (2.0 instead of 1.3 %)
+    static constexpr std::int64_t slack = 500;  // ns
     static constexpr std::uint32_t longest_stride = 16;
     static constexpr std::int64_t longest_usual = INT64_MAX / 4;  // where the clock was set ahead
 

@@ -23,12 +23,8 @@ struct alignas(64) basic_thread_record {
     basic_thread_record* next_free = nullptr;
 
     // How many operations on channels the thread has begun. It counts, any thread may look.
-    void count_operation() noexcept {
-        operations_.store(operations() + 1, std::memory_order_relaxed);
-    }
-    std::uint64_t operations() const noexcept {
-        return operations_.load(std::memory_order_relaxed);
-    }
+    void count_operation() noexcept { operations_.store(operations() + 1, std::memory_order_relaxed); }
+    std::uint64_t operations() const noexcept { return operations_.load(std::memory_order_relaxed); }
 
     // Whose thread it is: of which executor, or of which watchdog. Null: the program's.
     void serve(const void* whom) noexcept { serves_.store(whom, std::memory_order_release); }
@@ -109,12 +105,8 @@ struct alignas(64) basic_thread_record {
     };
 
     static auto& all() noexcept { return Platform::template of_process<all_records>().first; }
-    static place& here() noexcept {
-        return Platform::template of_thread<place>();
-    }
-    static free_list& records() noexcept {
-        return Platform::template of_process<free_list>();
-    }
+    static place& here() noexcept { return Platform::template of_thread<place>(); }
+    static free_list& records() noexcept { return Platform::template of_process<free_list>(); }
     // One that another thread held while the process forked is held by nobody in the child.
     inline static const bool mended_at_fork = at_fork_in_child([] { records().lock.unlock(); });
 

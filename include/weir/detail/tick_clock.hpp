@@ -65,9 +65,7 @@ class basic_tick_clock {
         unlock();
     }
 
-    bool uses_ticks() const noexcept {
-        return state_.load(std::memory_order_relaxed) == state::ticking;
-    }
+    bool uses_ticks() const noexcept { return state_.load(std::memory_order_relaxed) == state::ticking; }
 
   private:
     enum class state : unsigned char { fresh, ticking, steady };
@@ -145,10 +143,9 @@ class basic_tick_clock {
         const instant i = read_both();
         const auto passed = static_cast<std::int64_t>(i.ticks - since_.load(std::memory_order_relaxed));
         const std::int64_t at = at_.load(std::memory_order_relaxed);
-        const std::int64_t mine =
-            passed < 0 ? at
-                       : at + scaled(static_cast<std::uint64_t>(passed),
-                                     factor_.load(std::memory_order_relaxed));
+        const std::int64_t mine = passed < 0 ? at
+                                             : at + scaled(static_cast<std::uint64_t>(passed),
+                                                           factor_.load(std::memory_order_relaxed));
         const double ahead = static_cast<double>(mine - i.steady);
         const std::int64_t now = std::max(mine, i.steady);
         if (passed < 0 || ahead > most_error || ahead < -most_error) {
@@ -164,8 +161,7 @@ class basic_tick_clock {
     }
 
     double ns_per_tick(const instant& i) const noexcept {
-        return static_cast<double>(i.steady - first_.steady) /
-               static_cast<double>(i.ticks - first_.ticks);
+        return static_cast<double>(i.steady - first_.steady) / static_cast<double>(i.ticks - first_.ticks);
     }
 
     // release, in this order; pairs with now(): who sees any of it sees that the version is odd

@@ -26,7 +26,7 @@ class wait_graph {
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
     struct wait {
-        std::size_t at;    // in `places`
+        std::size_t at;  // in `places`
         wait_seen seen;
         std::size_t slot;  // in `slots_`; `none`: not one of a run's
         bool alive = false;
@@ -205,9 +205,7 @@ class wait_graph {
         return any;
     }
 
-    bool has_failed(const wait& w) const {
-        return w.slot != none && stages_[slots_[w.slot].stage].failed;
-    }
+    bool has_failed(const wait& w) const { return w.slot != none && stages_[slots_[w.slot].stage].failed; }
 
     // Waits that depend on one another form a group; so do all that depend on anybody.
     void group() {

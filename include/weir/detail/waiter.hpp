@@ -49,8 +49,8 @@ struct basic_waiter {
     bool has_limit = false;  // it waits for some time at most
     detail::outcome outcome = outcome::pending;
 
-    void* item;      // put: the T to take; get: where to construct a T
-    slot* measured;  // the slot that waits, if it is one
+    void* item;            // put: the T to take; get: where to construct a T
+    slot* measured;        // the slot that waits, if it is one
     std::uint64_t number;  // get: of the item, in the order of the gets
     std::uint64_t wait;    // of all waits at the channel
 

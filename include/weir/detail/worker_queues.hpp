@@ -40,15 +40,11 @@ class alignas(64) basic_worker_queues {
         next_.store(next, std::memory_order_relaxed);
         return before;
     }
-    void* take_next(record* me) noexcept {
-        return has_next() ? exchange_next(nullptr, me) : nullptr;
-    }
+    void* take_next(record* me) noexcept { return has_next() ? exchange_next(nullptr, me) : nullptr; }
     bool has_next() const noexcept { return next_.load(std::memory_order_relaxed) != nullptr; }
 
     // How many coroutines the worker has resumed. It counts, any thread may look.
-    void count_resumption() noexcept {
-        resumed_.store(resumed() + 1, std::memory_order_relaxed);
-    }
+    void count_resumption() noexcept { resumed_.store(resumed() + 1, std::memory_order_relaxed); }
     std::uint64_t resumed() const noexcept { return resumed_.load(std::memory_order_relaxed); }
 
     // The coroutine that it runs; null: none. And whether it looks for one, though it counts as idle: it may

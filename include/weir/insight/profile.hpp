@@ -134,8 +134,8 @@ class profiler {
             const bool keeps = Wanted && slots == fewest;
             if (keeps) results.clear();
             pipeline_stats stats = try_one<In>(items, stage, slots, keeps ? &results : nullptr);
-            stats.stages.pop_back();                     // the sink
-            stats.stages.erase(stats.stages.begin());    // what feeds it
+            stats.stages.pop_back();                   // the sink
+            stats.stages.erase(stats.stages.begin());  // what feeds it
             const channel_stats& before = stats.channels.front();
             const double starved = static_cast<double>(before.get_blocked.count());
             const double all = static_cast<double>(stats.elapsed.count());
@@ -258,8 +258,9 @@ template <class P>
     constexpr bool begins = detail::is_source<first>;
     constexpr bool usable = !std::is_lvalue_reference_v<P> || detail::is_copyable<first>;
     static_assert(begins, "weir: a pipeline to be profiled has a source at its front, for the items");
-    static_assert(usable, "weir: the source of this pipeline can't be copied (a generator), so it is good "
-                          "for one run: profile(std::move(pipeline), executor)");
+    static_assert(usable,
+                  "weir: the source of this pipeline can't be copied (a generator), so it is good "
+                  "for one run: profile(std::move(pipeline), executor)");
     detail::profiler profiler(home, items, std::move(options));
     if constexpr (begins && usable) {
         return std::apply(

@@ -5,18 +5,18 @@
 
 #include <weir/failure.hpp>
 
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
-#include <exception>  // for std::rethrow_exception
-#include <memory>     // for std::shared_ptr
-#include <mutex>      // for std::mutex
-#include <ostream>    // for std::ostream
-#include <stdexcept>  // for std::invalid_argument
-#include <string>     // for std::string
-#include <typeinfo>   // for typeid
+#include <cstddef>        // for std::size_t
+#include <cstdint>        // for std::uint64_t
+#include <exception>      // for std::rethrow_exception
+#include <memory>         // for std::shared_ptr
+#include <mutex>          // for std::mutex
+#include <ostream>        // for std::ostream
+#include <stdexcept>      // for std::invalid_argument
+#include <string>         // for std::string
+#include <typeinfo>       // for typeid
 #include <unordered_map>  // for std::unordered_map
-#include <utility>    // for std::move
-#include <vector>     // for std::vector
+#include <utility>        // for std::move
+#include <vector>         // for std::vector
 
 namespace weir {
 
@@ -53,8 +53,9 @@ class failure_log {
     explicit failure_log(std::ostream& out, failure_log_options options = {})
         : shared_(std::make_shared<shared>(out, options)) {
         if (options.every == 0) {
-            throw std::invalid_argument("weir: a failure_log writes every n-th failure of a kind, and n has "
-                                        "to be 1 or more");
+            throw std::invalid_argument(
+                "weir: a failure_log writes every n-th failure of a kind, and n has "
+                "to be 1 or more");
         }
     }
 

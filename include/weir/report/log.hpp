@@ -16,16 +16,14 @@ namespace weir {
 
 /// Which of the two formats that users of such pipelines know.
 enum class log_style {
-    current,  ///< one line for each stage that has tasks and one for each queue
+    current,   ///< one line for each stage that has tasks and one for each queue
     document,  ///< the older one: one line for each stage that has tasks and one for the sink
 };
 
 namespace detail {
 
 // A source's and a sink's work is to put and to get: their queues' lines tell of it.
-[[nodiscard]] inline bool has_tasks(const stage_stats& s) {
-    return s.kind != "source" && s.kind != "sink";
-}
+[[nodiscard]] inline bool has_tasks(const stage_stats& s) { return s.kind != "source" && s.kind != "sink"; }
 
 // As wide as the time that stands there if it is known.
 [[nodiscard]] inline std::string log_quantile(const histogram& h, double q) {
@@ -37,10 +35,9 @@ namespace detail {
     std::string label = s.name;
     if (s.concurrency > 1) label += "[" + std::to_string(s.concurrency) + "]";
     return "[" + label + "]\tCompleted " + right(std::to_string(s.num_tasks), 5) + " tasks (" +
-           right(std::to_string(s.num_failures), 3) +
-           " failed). Ave task time: " + log_time(s.ave_time()) +
-           ". P90: " + log_quantile(s.task_times, 0.90) +
-           ". P99: " + log_quantile(s.task_times, 0.99) + ".\n";
+           right(std::to_string(s.num_failures), 3) + " failed). Ave task time: " + log_time(s.ave_time()) +
+           ". P90: " + log_quantile(s.task_times, 0.90) + ". P99: " + log_quantile(s.task_times, 0.99) +
+           ".\n";
 }
 
 [[nodiscard]] inline std::string current_line(const channel_stats& c) {
@@ -48,14 +45,12 @@ namespace detail {
     // The documents cut the occupancy rate to whole percents: only all of the time is 100 %. What
     // is added keeps 0.57, which 1 - 0.43 falls a little short of, from being cut to 56 %.
     const auto occupancy = static_cast<int>(100 * c.readiness() + 1e-9);
-    return "[" + c.name + "_queue]\tProcessed " + right(std::to_string(c.num_get), 5) +
-           " items in " + log_time(c.elapsed) + " (QPS: " + right(fixed(c.rate(), 1), 6) +
+    return "[" + c.name + "_queue]\tProcessed " + right(std::to_string(c.num_get), 5) + " items in " +
+           log_time(c.elapsed) + " (QPS: " + right(fixed(c.rate(), 1), 6) +
            ") Ave wait time: put: " + log_time(c.ave_put_wait()) +
            ", get (by next stage): " + log_time(c.ave_get_gap()) +
-           ". P90: put: " + log_quantile(c.put_waits, 0.90) +
-           ", get: " + log_quantile(c.get_waits, 0.90) +
-           ". P99: put: " + log_quantile(c.put_waits, 0.99) +
-           ", get: " + log_quantile(c.get_waits, 0.99) +
+           ". P90: put: " + log_quantile(c.put_waits, 0.90) + ", get: " + log_quantile(c.get_waits, 0.90) +
+           ". P99: put: " + log_quantile(c.put_waits, 0.99) + ", get: " + log_quantile(c.get_waits, 0.99) +
            ". Occupancy rate: " + std::to_string(occupancy) + "%\n";
 }
 
@@ -73,9 +68,8 @@ namespace detail {
 [[nodiscard]] inline std::string document_line(const stage_stats& s) {
     using namespace units;
     return "[" + s.name + "]\tCompleted " + right(std::to_string(s.num_tasks), 5) + " tasks (" +
-           right(std::to_string(s.num_failures), 3) + " failed) in " +
-           document_time(s.elapsed, false) + ". QPS: " + fixed(s.rate(), 2) +
-           " (Concurrency: " + right(std::to_string(s.concurrency), 3) +
+           right(std::to_string(s.num_failures), 3) + " failed) in " + document_time(s.elapsed, false) +
+           ". QPS: " + fixed(s.rate(), 2) + " (Concurrency: " + right(std::to_string(s.concurrency), 3) +
            "). Average task time: " + document_time(s.ave_time(), false) + ".\n";
 }
 
@@ -84,9 +78,8 @@ namespace detail {
                                                const channel_stats& out) {
     using namespace units;
     const duration upstream = in == nullptr ? duration(0) : in->ave_get_wait();
-    return "[" + sink.name + "]\tProcessed " + right(std::to_string(out.num_put), 5) +
-           " items in " + document_time(sink.elapsed, true) +
-           ". QPS: " + fixed(per_second(out.num_put, sink.elapsed), 2) +
+    return "[" + sink.name + "]\tProcessed " + right(std::to_string(out.num_put), 5) + " items in " +
+           document_time(sink.elapsed, true) + ". QPS: " + fixed(per_second(out.num_put, sink.elapsed), 2) +
            ". Average wait time: Upstream: " + document_time(upstream, true) +
            ", Downstream: " + document_time(out.ave_put_wait(), true) + ".\n";
 }
@@ -105,8 +98,7 @@ namespace detail {
 /// \returns the lines of one report, each with its end of line. In the current style a stage is
 ///          called `name[c]` if it has c > 1 slots, and a queue `name_queue`; a quantile that is not
 ///          known is `-`.
-[[nodiscard]] inline std::string log_text(const pipeline_stats& stats,
-                                          log_style style = log_style::current) {
+[[nodiscard]] inline std::string log_text(const pipeline_stats& stats, log_style style = log_style::current) {
     std::string text;
     for (const stage_stats& stage : stats.stages) {
         const auto before = detail::queues_at(stats, stage.inputs);
@@ -125,8 +117,7 @@ namespace detail {
 
 /// Writes the lines of one report at once: a single `write`, so that they stay together where the
 /// stream is shared. Neither the stream's locale nor its format flags change them.
-inline void log_lines(std::ostream& out, const pipeline_stats& stats,
-                      log_style style = log_style::current) {
+inline void log_lines(std::ostream& out, const pipeline_stats& stats, log_style style = log_style::current) {
     const std::string text = log_text(stats, style);
     out.write(text.data(), static_cast<std::streamsize>(text.size()));
 }

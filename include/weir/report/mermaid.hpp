@@ -28,8 +28,8 @@ namespace detail {
     std::string label;
     for (const char c : text) {
         const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                           c == ' ' || c == '_' || c == '-' || c == ',' || c == '.' || c == ':' ||
-                           c == '(' || c == ')' || c == '/' || static_cast<unsigned char>(c) >= 0x80;
+                           c == ' ' || c == '_' || c == '-' || c == ',' || c == '.' || c == ':' || c == '(' ||
+                           c == ')' || c == '/' || static_cast<unsigned char>(c) >= 0x80;
         if (plain) {
             label += c;
         } else if (static_cast<unsigned char>(c) < ' ') {

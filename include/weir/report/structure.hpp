@@ -19,18 +19,18 @@ namespace weir {
 /// One stage of a pipeline's description.
 struct described_stage {
     std::string name;
-    std::string kind;                ///< source, pipe, aggregate, disaggregate, sink, ...
-    std::string remark;              ///< what is special to its kind, as how many items a batch has
-    std::string takes;               ///< the type of the items; empty for a source
+    std::string kind;    ///< source, pipe, aggregate, disaggregate, sink, ...
+    std::string remark;  ///< what is special to its kind, as how many items a batch has
+    std::string takes;   ///< the type of the items; empty for a source
     std::string gives;
     std::size_t concurrency = 1;
-    std::size_t capacity = 0;        ///< of the queue behind it
-    std::size_t max_bytes = 0;       ///< of that queue; 0: any number
-    std::string executor;            ///< its type; empty: where the run is started
+    std::size_t capacity = 0;   ///< of the queue behind it
+    std::size_t max_bytes = 0;  ///< of that queue; 0: any number
+    std::string executor;       ///< its type; empty: where the run is started
     weir::output_order output_order = weir::output_order::completion;
-    duration time_limit{};           ///< of one invocation; 0: none
-    bool epochs = false;             ///< what it gives has epochs
-    std::size_t depth = 0;           ///< in how many branches it lies, one inside of the other
+    duration time_limit{};  ///< of one invocation; 0: none
+    bool epochs = false;    ///< what it gives has epochs
+    std::size_t depth = 0;  ///< in how many branches it lies, one inside of the other
 
     [[nodiscard]] friend bool operator==(const described_stage&, const described_stage&) = default;
 };
@@ -60,8 +60,7 @@ struct pipeline_description {
     std::vector<described_edge> edges;       ///< by `to`
     std::vector<described_branch> branches;  ///< by `begin`; the outer ones first
 
-    [[nodiscard]] friend bool operator==(const pipeline_description&,
-                                         const pipeline_description&) = default;
+    [[nodiscard]] friend bool operator==(const pipeline_description&, const pipeline_description&) = default;
 };
 
 namespace detail {
@@ -98,12 +97,11 @@ namespace detail {
         if (s.takes.empty() && s.epochs) items += ", in epochs";
         if (s.output_order == output_order::input) items += ", in order";
         if (s.time_limit > duration(0)) items += ", at most " + units::time(s.time_limit);
-        rows.push_back({std::string(4 * s.depth, ' ') + detail::printable(s.name),
-                        s.remark.empty() ? s.kind : s.kind + " (" + s.remark + ")",
-                        std::to_string(s.concurrency),
-                        std::to_string(s.capacity) +
-                            (s.max_bytes == 0 ? "" : ", " + units::bytes(s.max_bytes)),
-                        s.executor.empty() ? "-" : s.executor, std::move(items)});
+        rows.push_back(
+            {std::string(4 * s.depth, ' ') + detail::printable(s.name),
+             s.remark.empty() ? s.kind : s.kind + " (" + s.remark + ")", std::to_string(s.concurrency),
+             std::to_string(s.capacity) + (s.max_bytes == 0 ? "" : ", " + units::bytes(s.max_bytes)),
+             s.executor.empty() ? "-" : s.executor, std::move(items)});
     }
     add_headings(description.stages.size());
     std::size_t widths[6] = {};

@@ -51,8 +51,7 @@ class text_table {
     void append_to(std::string& text) const {
         std::vector<std::size_t> widths(rows_[0].size(), 0);
         for (const auto& row : rows_) {
-            for (std::size_t i = 0; i < row.size(); ++i)
-                widths[i] = std::max(widths[i], row[i].size());
+            for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
         }
         for (const group& g : groups_) {  // room for the common heading
             std::size_t over = g.last - g.first;
@@ -65,16 +64,14 @@ class text_table {
         append_heads(text, widths, gap.size());
         for (const auto& row : rows_) {
             text += units::left(row[0], widths[0]);
-            for (std::size_t i = 1; i < row.size(); ++i)
-                text += gap + units::right(row[i], widths[i]);
+            for (std::size_t i = 1; i < row.size(); ++i) text += gap + units::right(row[i], widths[i]);
             text += '\n';
         }
     }
 
   private:
     // "--- name ---" over the columns of each group.
-    void append_heads(std::string& text, const std::vector<std::size_t>& widths,
-                      std::size_t gap) const {
+    void append_heads(std::string& text, const std::vector<std::size_t>& widths, std::size_t gap) const {
         std::string line;
         for (const group& g : groups_) {
             std::size_t begin = 0;
@@ -108,23 +105,21 @@ class text_table {
 }
 
 [[nodiscard]] inline text_table table_of(const std::vector<stage_stats>& stages) {
-    text_table table({"stage", "slots", "tasks", "failed", "rate", "ave", "p50", "p99", "run",
-                      "await", "runnable", "wait_get", "wait_put", "off"});
+    text_table table({"stage", "slots", "tasks", "failed", "rate", "ave", "p50", "p99", "run", "await",
+                      "runnable", "wait_get", "wait_put", "off"});
     table.head(5, 7, "time of a task");
     table.head(8, 13, "% of the slots' time");
     for (const stage_stats& s : stages) {
         const slot_times t = s.times();
         const auto share = [all = t.total()](duration part) {
             if (all <= duration(0)) return std::string("-");
-            return units::whole_percent(static_cast<double>(part.count()) /
-                                        static_cast<double>(all.count()));
+            return units::whole_percent(static_cast<double>(part.count()) / static_cast<double>(all.count()));
         };
         table.add({s.name, std::to_string(s.concurrency), units::count(s.num_tasks, 8),
                    units::count(s.num_failures, 6), units::rate(s.rate()),
                    time_cell(s.ave_time(), since(s.num_failures, s.num_tasks)),
-                   quantile_cell(s.task_times, 0.50), quantile_cell(s.task_times, 0.99),
-                   share(t.run), share(t.await), share(t.runnable), share(t.wait_get),
-                   share(t.wait_put), share(t.off)});
+                   quantile_cell(s.task_times, 0.50), quantile_cell(s.task_times, 0.99), share(t.run),
+                   share(t.await), share(t.runnable), share(t.wait_get), share(t.wait_put), share(t.off)});
     }
     return table;
 }
@@ -135,10 +130,8 @@ class text_table {
     table.head(6, 7, "get wait");
     for (const channel_stats& c : channels) {
         table.add({c.name, std::to_string(c.size) + "/" + std::to_string(c.capacity),
-                   units::count(c.num_get, 8), units::rate(c.rate()),
-                   time_cell(c.ave_put_wait(), c.num_put),
-                   quantile_cell(c.put_waits, 0.99),
-                   time_cell(c.ave_get_gap(), c.num_get),
+                   units::count(c.num_get, 8), units::rate(c.rate()), time_cell(c.ave_put_wait(), c.num_put),
+                   quantile_cell(c.put_waits, 0.99), time_cell(c.ave_get_gap(), c.num_get),
                    quantile_cell(c.get_waits, 0.99),
                    c.elapsed <= duration(0) ? "-" : units::whole_percent(c.readiness()) + " %"});
     }
@@ -152,9 +145,8 @@ class text_table {
 ///          columns; of names the first 20 characters, a `~` shows where one was cut. Figures are
 ///          rounded; the values that the table is made of are exact. What is not known is `-`.
 [[nodiscard]] inline std::string table_text(const pipeline_stats& stats) {
-    std::string text = "pipeline, " +
-                       (stats.elapsed == duration(0) ? "0 s" : units::time(stats.elapsed)) +
-                       " elapsed\n";
+    std::string text =
+        "pipeline, " + (stats.elapsed == duration(0) ? "0 s" : units::time(stats.elapsed)) + " elapsed\n";
     if (!stats.stages.empty()) {
         text += '\n';
         detail::table_of(stats.stages).append_to(text);

@@ -20,8 +20,7 @@ namespace weir::units {
 [[nodiscard]] inline std::string fixed(double value, int decimals) {
     char text[350];  // the longest double has 309 digits before the point
     if (decimals > 30) decimals = 30;
-    const auto end =
-        std::to_chars(text, text + sizeof(text), value, std::chars_format::fixed, decimals);
+    const auto end = std::to_chars(text, text + sizeof(text), value, std::chars_format::fixed, decimals);
     return std::string(text, end.ptr);
 }
 
@@ -102,10 +101,7 @@ template <std::size_t N>
 [[nodiscard]] inline std::string log_time(duration d) {
     const std::int64_t ns = d.count();
     static constexpr unit units[] = {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "sec"}};
-    const unit& u = units[ns >= 1'000'000'000    ? 3
-                          : ns >= 100'000        ? 2
-                          : ns >= 100 || ns <= 0 ? 1
-                                                 : 0];
+    const unit& u = units[ns >= 1'000'000'000 ? 3 : ns >= 100'000 ? 2 : ns >= 100 || ns <= 0 ? 1 : 0];
     return right(fixed(static_cast<double>(ns) / u.scale, 1), 6) + " [" + right(u.name, 3) + "]";
 }
 

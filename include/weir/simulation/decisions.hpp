@@ -5,14 +5,14 @@
 
 #include <weir/detail/mix.hpp>
 
-#include <algorithm>  // for std::min
-#include <charconv>   // for std::from_chars
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint32_t, std::uint64_t
-#include <span>       // for std::span
-#include <stdexcept>  // for std::invalid_argument
-#include <string>     // for std::string, std::to_string
-#include <string_view>  // for std::string_view
+#include <algorithm>     // for std::min
+#include <charconv>      // for std::from_chars
+#include <cstddef>       // for std::size_t
+#include <cstdint>       // for std::uint32_t, std::uint64_t
+#include <span>          // for std::span
+#include <stdexcept>     // for std::invalid_argument
+#include <string>        // for std::string, std::to_string
+#include <string_view>   // for std::string_view
 #include <system_error>  // for std::errc
 #include <utility>       // for std::pair, std::swap
 #include <vector>        // for std::vector
@@ -57,8 +57,7 @@ class decisions {
     }
 
     // A new schedule. `length`: how many steps it may have, for the strategy that has to guess.
-    void begin(std::uint64_t seed, std::span<const std::uint32_t> given = {},
-               std::size_t length = 0) {
+    void begin(std::uint64_t seed, std::span<const std::uint32_t> given = {}, std::size_t length = 0) {
         given_.assign(given.begin(), given.end());
         made_.clear();
         random_ = weir::detail::splitmix64(seed, 1) | 1;
@@ -175,7 +174,8 @@ inline std::vector<std::uint32_t> from_text(std::string_view text) {
         if (right) text.remove_prefix(1);
         right = right && number(value) && (text.empty() || text.front() == ' ');
         if (!right) {
-            throw std::invalid_argument("weir: '" + all + "' is no schedule; one looks like \"3:1 17:2\": "
+            throw std::invalid_argument("weir: '" + all +
+                                        "' is no schedule; one looks like \"3:1 17:2\": "
                                         "copy it from the message of the failure");
         }
         if (chosen.size() <= index) chosen.resize(index + 1);

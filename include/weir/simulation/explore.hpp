@@ -58,10 +58,9 @@ struct explored {
 /// A schedule under which the scenario fails. `what()` says how, and how to see it again.
 class schedule_failure : public std::runtime_error {
   public:
-    schedule_failure(const std::string& message, std::string cause, std::uint64_t seed,
-                     std::string schedule)
-        : std::runtime_error(message), cause_(std::move(cause)), seed_(seed),
-          schedule_(std::move(schedule)) {}
+    schedule_failure(const std::string& message, std::string cause, std::uint64_t seed, std::string schedule)
+        : std::runtime_error(message), cause_(std::move(cause)), seed_(seed), schedule_(std::move(schedule)) {
+    }
 
     /// What went wrong, under the shortest schedule that was found.
     [[nodiscard]] const std::string& cause() const noexcept { return cause_; }
@@ -88,7 +87,8 @@ class explorer {
             throw std::invalid_argument("weir: explore with 0 schedules shows nothing; ask for at least 1");
         }
         if (options_.depth == 0) {
-            throw std::invalid_argument("weir: a fault has a depth of at least 1: see explore_options::depth");
+            throw std::invalid_argument(
+                "weir: a fault has a depth of at least 1: see explore_options::depth");
         }
         if (const char* const text = std::getenv("WEIR_SCHEDULE")) options_.replay = text;
         if (const char* const text = std::getenv("WEIR_SEED")) {
@@ -202,8 +202,8 @@ class explorer {
     }
     bool may_deviate(const choices& given, std::uint32_t of) const {
         if (given.back() + 1 >= of) return false;
-        const auto others = std::count_if(given.begin(), given.end() - 1,
-                                          [](std::uint32_t each) { return each != 0; });
+        const auto others =
+            std::count_if(given.begin(), given.end() - 1, [](std::uint32_t each) { return each != 0; });
         return static_cast<std::size_t>(others) < options_.deviations;
     }
 
@@ -216,9 +216,10 @@ class explorer {
         const std::string again = attempt();
         std::string message = "weir: schedule " + std::to_string(number) + " fails: ";
         if (again.empty() || decisions_.digest() != mark) {
-            message += cause + "\n  The same decisions gave another outcome the second time: the scenario "
-                               "depends on something else, as addresses, the time, other threads or what "
-                               "earlier schedules left behind.";
+            message += cause +
+                       "\n  The same decisions gave another outcome the second time: the scenario "
+                       "depends on something else, as addresses, the time, other threads or what "
+                       "earlier schedules left behind.";
             throw schedule_failure(message, cause, seed, to_text(first));
         }
         choices shortest = shrink(first);

@@ -43,8 +43,7 @@ inline void check_identities(const pipeline_stats& stats) {
         }
         holds(stage.busy == stage.times().busy(), "the slots are busy while they run or await");
         holds(stage.num_failures <= stage.num_tasks, "no more fail than are tried");
-        holds(stage.task_times.count() == stage.num_tasks - stage.num_failures,
-              "each success has a time");
+        holds(stage.task_times.count() == stage.num_tasks - stage.num_failures, "each success has a time");
     }
     for (const channel_stats& queue : stats.channels) {
         const auto holds = [&queue](bool right, const char* identity) {

@@ -119,8 +119,7 @@ class world final : public executor {
     // After the scenario: what it left behind.
     std::string left_behind() const {
         if (ready_.empty()) return {};
-        return std::to_string(ready_.size()) +
-               (ready_.size() == 1 ? " coroutine was" : " coroutines were") +
+        return std::to_string(ready_.size()) + (ready_.size() == 1 ? " coroutine was" : " coroutines were") +
                " still ready to run when the scenario ended";
     }
 
@@ -143,8 +142,7 @@ class world final : public executor {
 
     // Resumes one coroutine, or moves the clock. False: there is neither before `limit`.
     bool step(shift& here, time_point limit) {
-        if (ready_.empty() &&
-            !clock_.advance(limit, [this](std::coroutine_handle<> h) { post(h); })) {
+        if (ready_.empty() && !clock_.advance(limit, [this](std::coroutine_handle<> h) { post(h); })) {
             return false;
         }
         if (steps_ >= most_steps_) {
@@ -194,9 +192,9 @@ class world final : public executor {
     [[noreturn]] void throw_deadlock() {
         std::string waiters;
         places_.describe_waiters(waiters);
-        throw deadlock_error("weir: deadlock: nothing can run, no timer is left, and somebody waits:" +
-                             (waiters.empty() ? std::string("\n  for something other than a channel")
-                                              : waiters));
+        throw deadlock_error(
+            "weir: deadlock: nothing can run, no timer is left, and somebody waits:" +
+            (waiters.empty() ? std::string("\n  for something other than a channel") : waiters));
     }
 
     static constexpr std::size_t never = static_cast<std::size_t>(-1);

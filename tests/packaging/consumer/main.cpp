@@ -4,6 +4,4 @@
 
 #include <cstdio>  // for std::printf
 
-int main() {
-    std::printf("weir %d.%d.%d\n", WEIR_VERSION_MAJOR, WEIR_VERSION_MINOR, WEIR_VERSION_PATCH);
-}
+int main() { std::printf("weir %d.%d.%d\n", WEIR_VERSION_MAJOR, WEIR_VERSION_MINOR, WEIR_VERSION_PATCH); }
