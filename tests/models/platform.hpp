@@ -93,6 +93,14 @@ class atomic {
                                                                                  : success;
         return compare_exchange_strong(expected, value, success, failure, w);
     }
+    bool compare_exchange_weak(T& expected, T value, std::memory_order success, std::memory_order failure,
+                               where w = where::current()) {
+        kept seen = in(expected);
+        const bool done =
+            value_.compare_exchange_weak(seen, in(value), order(success, w), order(failure, w), w);
+        expected = out(seen);
+        return done;
+    }
     T fetch_add(T n, std::memory_order o = std::memory_order_seq_cst, where w = where::current()) {
         return value_.fetch_add(n, order(o, w), w);
     }
