@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Checks that every C++ block of README.md stands, to the letter but for its indentation and the
-formatter's marks, in the example that the comment before it names. Examples are compiled and run, so the README can't rot.
+formatter's marks, in the example that the comment before it names. Examples are compiled and run, so the
+README can't rot. And that it has 200 lines at most, with code by the twentieth; and that every file that
+it, or a text in .github, links to or names with its folder is there.
 
 tests/readme.py [README]
 tests/readme.py --self-test   shows that it can fail
@@ -12,6 +14,23 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"(?:<!-- from (?P<source>\S+) -->\n)?```cpp\n(?P<code>.*?)```", re.S)
+
+
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)")
+NAMED = re.compile(r"`((?:tests|bench|examples|include|\.ci|\.github)/[\w./-]*)")
+
+
+def missing(text, folder, exists):
+    """The files that a text links to, beside itself, or names from the top, and that are not there."""
+    files = [f"{folder}{link}" for link in LINK.findall(text)] + NAMED.findall(text)
+    return [f"'{file}' does not exist" for file in files if not exists(file)]
+
+
+def too_long(text):
+    lines = text.splitlines()
+    found = [] if len(lines) <= 200 else [f"{len(lines)} lines, of 200 at most"]
+    first = next((i for i, line in enumerate(lines, 1) if line.startswith("```")), len(lines) + 1)
+    return found if first <= 20 else found + ["no code by line 20"]
 
 
 def problems(text, read):
@@ -52,6 +71,11 @@ def self_test():
     assert problems(good.replace("a.cpp", "b.cpp"), files)
     assert problems("```cpp\nint x;\n```\n", files)
     assert problems("no code\n", files)
+    assert too_long("\n" * 20 + "```\n") and too_long("```\n" * 201) and not too_long("\n```\n")
+    there = {"tests/run", ".github/A.md"}.__contains__
+    assert not missing("[a](A.md#b), [c](https://d.e/f), `tests/run --long`", ".github/", there)
+    assert missing("[a](A.md)", "", there) == ["'A.md' does not exist"]
+    assert missing("`tests/walk`", "", there) == ["'tests/walk' does not exist"]
     print("readme.py: the self-test passed")
 
 
@@ -59,8 +83,10 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--self-test"]:
         self_test()
     else:
-        name = sys.argv[1] if len(sys.argv) > 1 else ROOT / "README.md"
-        bad = problems(pathlib.Path(name).read_text(), read_file)
-        for line in bad:
-            print(f"README.md: {line}")
+        text = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "README.md").read_text()
+        bad = [f"README.md: {line}" for line in problems(text, read_file) + too_long(text)]
+        for name, folder in [("README.md", ""), *((f".github/{p.name}", ".github/") for p in ROOT.glob(".github/*.md"))]:
+            bad += [f"{name}: {line}"
+                    for line in missing((ROOT / name).read_text(), folder, lambda f: (ROOT / f).exists())]
+        print(*bad, sep="\n")
         sys.exit(1 if bad else 0)
