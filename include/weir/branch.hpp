@@ -3,10 +3,13 @@
 #ifndef WEIR_BRANCH_HPP
 #define WEIR_BRANCH_HPP
 
+#include <weir/channel.hpp>
 #include <weir/executor.hpp>
 #include <weir/failure.hpp>
 #include <weir/pipeline.hpp>
+#include <weir/run_core.hpp>
 #include <weir/stage.hpp>
+#include <weir/stage_options.hpp>
 
 #include <concepts>     // for std::integral
 #include <cstddef>      // for std::size_t
@@ -124,6 +127,69 @@ struct rejoined {
     static_assert((std::is_same_v<First, Given> && ...),
                   "weir: the branches that are joined have to give items of one type; their types are "
                   "those of rejoined<...> in this message");
+};
+
+// A stage that divides into branches, which are joined again.
+template <class F, class... Branches>
+struct stage_of_branches : stage_base {
+    template <class G, class Options>
+    stage_of_branches(G&& f, Options o, Branches... parts)
+        : chooser(std::forward<G>(f)), branches(std::move(parts)...) {
+        options.name = std::move(o.name);
+        options.executor = o.executor;
+        options.capacity = o.capacity;
+        options.max_failures = o.max_failures;
+    }
+
+    template <class Function>
+    void each_options(Function function) {
+        function(options);
+        std::apply([&](auto&... each) { (each.part.each_options(function), ...); }, branches);
+    }
+    template <class Function>
+    void each_options(Function function) const {
+        function(options);
+        std::apply([&](const auto&... each) { (each.part.each_options(function), ...); }, branches);
+    }
+
+    F chooser;
+    std::tuple<Branches...> branches;
+
+  protected:
+    // `Part`: what the branches are given.
+    template <class C, class Part, class Output, class To>
+    typename To::ends describe_as(const char* kind, To& to, typename To::ends from) const {
+        const auto begin = to.template stage<C, C>(kind, options, from);
+        typename To::ends all;
+        const auto add = [&](const auto& each) {
+            all += to.template branch<Part>(each.name, each.part, begin);
+        };
+        std::apply([&](const auto&... each) { (add(each), ...); }, branches);
+        return to.template stage<Output, Output>("join", options_of_join(), all);
+    }
+
+    stage_options options_of_join() const {
+        stage_options join = options;
+        join.name += "_join";
+        return join;
+    }
+
+    std::vector<std::string> names() const {
+        return std::apply([](const auto&... each) { return std::vector<std::string>{each.name...}; },
+                          branches);
+    }
+
+    // The queue before each branch, named as it is.
+    template <class Part, class Policy>
+    std::vector<channel<Part, Policy>*> add_queues(run_core<Policy>& run) const {
+        stage_options named = options;
+        std::vector<channel<Part, Policy>*> begins;
+        for (std::string& name : names()) {
+            named.name = std::move(name);
+            begins.push_back(&run.template add_queue<Part>(named));
+        }
+        return begins;
+    }
 };
 
 }  // namespace detail

@@ -64,15 +64,48 @@ struct given_by<pipeline<Stages...>> {
         typename std::conditional_t<begins, flow_from_source<Stages...>, std::type_identity<int>>::type;
 };
 
+// A stage that several pipelines end in.
 template <class... Inputs>
-struct merge_stage : stage_base {
+struct stage_of_inputs : stage_base {
     static constexpr bool begins_pipelines = true;
+
+    explicit stage_of_inputs(Inputs... from) : inputs(std::move(from)...) {}
+
+    template <class Function>
+    void each_options(Function function) {
+        std::apply([&](auto&... each) { (each.each_options(function), ...); }, inputs);
+        function(options);
+    }
+    template <class Function>
+    void each_options(Function function) const {
+        std::apply([&](const auto&... each) { (each.each_options(function), ...); }, inputs);
+        function(options);
+    }
+
+    std::tuple<Inputs...> inputs;
+
+  protected:
+    template <class Output, class To>
+    typename To::ends describe_as(const char* kind, To& to) const {
+        typename To::ends all;
+        std::size_t number = 0;
+        const auto add = [&](const auto& input) {
+            all += to.branch("input " + std::to_string(++number), input);
+        };
+        std::apply([&](const auto&... each) { (add(each), ...); }, inputs);
+        return to.template stage<Output, Output>(kind, options, all);
+    }
+};
+
+template <class... Inputs>
+struct merge_stage : stage_of_inputs<Inputs...> {
     using output = typename merged<typename given_by<Inputs>::type...>::type;
 
-    merge_stage(merge_options o, Inputs... from) : inputs(std::move(from)...), how(std::move(o)) {
-        options.name = how.name;
-        options.executor = how.executor;
-        options.capacity = how.capacity;
+    merge_stage(merge_options o, Inputs... from)
+        : stage_of_inputs<Inputs...>(std::move(from)...), how(std::move(o)) {
+        this->options.name = how.name;
+        this->options.executor = how.executor;
+        this->options.capacity = how.capacity;
     }
 
     template <class Self, class Policy>
@@ -88,27 +121,9 @@ struct merge_stage : stage_base {
     static constexpr const char* kind = "merge";
     template <class To>
     typename To::ends describe(To& to) const {
-        typename To::ends all;
-        std::size_t number = 0;
-        const auto add = [&](const auto& input) {
-            all += to.branch("input " + std::to_string(++number), input);
-        };
-        std::apply([&](const auto&... each) { (add(each), ...); }, inputs);
-        return to.template stage<output, output>("merge", options, all);
+        return this->template describe_as<output>(kind, to);
     }
 
-    template <class Function>
-    void each_options(Function function) {
-        std::apply([&](auto&... each) { (each.each_options(function), ...); }, inputs);
-        function(options);
-    }
-    template <class Function>
-    void each_options(Function function) const {
-        std::apply([&](const auto&... each) { (each.each_options(function), ...); }, inputs);
-        function(options);
-    }
-
-    std::tuple<Inputs...> inputs;
     merge_options how;
 
   private:

@@ -128,15 +128,8 @@ class running_route final : public running_stage<Policy> {
 };
 
 template <class F, class... Branches>
-struct route_stage : stage_base {
-    template <class G>
-    route_stage(G&& f, route_options o, Branches... parts)
-        : chooser(std::forward<G>(f)), branches(std::move(parts)...) {
-        options.name = std::move(o.name);
-        options.executor = o.executor;
-        options.capacity = o.capacity;
-        options.max_failures = o.max_failures;
-    }
+struct route_stage : stage_of_branches<F, Branches...> {
+    using stage_of_branches<F, Branches...>::stage_of_branches;
 
     template <class C>
     struct output_of {
@@ -157,43 +150,18 @@ struct route_stage : stage_base {
     static constexpr const char* kind = "route";
     template <class C, class To>
     typename To::ends describe(To& to, typename To::ends from) const {
-        const auto begin = to.template stage<C, C>("route", options, from);
-        typename To::ends all;
-        const auto add = [&](const auto& each) { all += to.template branch<C>(each.name, each.part, begin); };
-        std::apply([&](const auto&... each) { (add(each), ...); }, branches);
-        stage_options join = options;
-        join.name += "_join";
-        return to.template stage<output<C>, output<C>>("join", join, all);
+        return this->template describe_as<C, C, output<C>>(kind, to, from);
     }
-
-    template <class Function>
-    void each_options(Function function) {
-        function(options);
-        std::apply([&](auto&... each) { (each.part.each_options(function), ...); }, branches);
-    }
-    template <class Function>
-    void each_options(Function function) const {
-        function(options);
-        std::apply([&](const auto&... each) { (each.part.each_options(function), ...); }, branches);
-    }
-
-    F chooser;
-    std::tuple<Branches...> branches;
 
   private:
     template <class Self, class Policy, class C, std::size_t... I>
     static channel<output<C>, Policy>& attach_all(Self&& self, run_core<Policy>& run, channel<C, Policy>& in,
                                                   std::index_sequence<I...>) {
-        stage_options named = self.options;
-        std::vector<channel<C, Policy>*> begins;
-        const auto add = [&](const std::string& name) {
-            named.name = name;
-            begins.push_back(&run.template add_queue<C>(named));
-        };
-        (add(std::get<I>(self.branches).name), ...);
+        const std::vector<channel<C, Policy>*> begins = self.template add_queues<C>(run);
         std::vector<const void*> outputs(begins.begin(), begins.end());
-        branch_names names({std::get<I>(self.branches).name...});
+        branch_names names(self.names());
         const stage_options options = self.options;
+        stage_options join = self.options_of_join();
         run.add_stage(std::make_unique<running_route<F, C, Policy>>(run, options,
                                                                     F(std::forward<Self>(self).chooser),
                                                                     std::move(names), in, begins),
@@ -201,9 +169,8 @@ struct route_stage : stage_base {
         std::vector<channel<output<C>, Policy>*> ends;
         (ends.push_back(&attach_part(run, *begins[I], std::get<I>(std::forward<Self>(self).branches).part)),
          ...);
-        named.name = options.name + "_join";
-        named.max_failures = std::nullopt;
-        return attach_fan_in(run, "join", named, merge_order::arrival, {}, false, std::move(ends));
+        join.max_failures = std::nullopt;
+        return attach_fan_in(run, "join", join, merge_order::arrival, {}, false, std::move(ends));
     }
 };
 

@@ -53,15 +53,10 @@ struct divided {
 };
 
 template <class F, class... Branches>
-struct split_stage : stage_base {
+struct split_stage : stage_of_branches<F, Branches...> {
     template <class G>
     split_stage(G&& f, split_options o, Branches... parts)
-        : chooser(std::forward<G>(f)), order(o.order), branches(std::move(parts)...) {
-        options.name = std::move(o.name);
-        options.executor = o.executor;
-        options.capacity = o.capacity;
-        options.max_failures = o.max_failures;
-    }
+        : stage_of_branches<F, Branches...>(std::forward<G>(f), o, std::move(parts)...), order(o.order) {}
 
     // What one of the branches gives, of tracked parts.
     template <class C, bool Fits>
@@ -91,31 +86,10 @@ struct split_stage : stage_base {
     static constexpr const char* kind = "split";
     template <class C, class To>
     typename To::ends describe(To& to, typename To::ends from) const {
-        const auto begin = to.template stage<C, C>("split", options, from);
-        typename To::ends all;
-        const auto add = [&](const auto& each) {
-            all += to.template branch<tracked<carried_value_t<C>>>(each.name, each.part, begin);
-        };
-        std::apply([&](const auto&... each) { (add(each), ...); }, branches);
-        stage_options join = options;
-        join.name += "_join";
-        return to.template stage<output<C>, output<C>>("join", join, all);
+        return this->template describe_as<C, tracked<carried_value_t<C>>, output<C>>(kind, to, from);
     }
 
-    template <class Function>
-    void each_options(Function function) {
-        function(options);
-        std::apply([&](auto&... each) { (each.part.each_options(function), ...); }, branches);
-    }
-    template <class Function>
-    void each_options(Function function) const {
-        function(options);
-        std::apply([&](const auto&... each) { (each.part.each_options(function), ...); }, branches);
-    }
-
-    F chooser;
     split_order order;
-    std::tuple<Branches...> branches;
 
   private:
     template <class Self, class Policy, class C, std::size_t... I>
@@ -123,28 +97,23 @@ struct split_stage : stage_base {
                                                   std::index_sequence<I...>) {
         using part = tracked<carried_value_t<C>>;
         using about = typename carrier<C>::note;
-        stage_options named = self.options;
-        std::vector<channel<part, Policy>*> begins;
-        const auto add = [&](const std::string& name) {
-            named.name = name;
-            begins.push_back(&run.template add_queue<part>(named));
-        };
-        (add(std::get<I>(self.branches).name), ...);
+        const std::vector<channel<part, Policy>*> begins = self.template add_queues<part>(run);
+        const stage_options join = self.options_of_join();
         const stage_options options = self.options;
         const split_order order = self.order;
         auto batches = std::make_shared<split_ledger<about>>();
-        run.add_stage(std::make_unique<running_split<F, C, Policy>>(
-                          run, options, F(std::forward<Self>(self).chooser),
-                          branch_names({std::get<I>(self.branches).name...}), in, begins, batches),
+        run.add_stage(std::make_unique<running_split<F, C, Policy>>(run, options,
+                                                                    F(std::forward<Self>(self).chooser),
+                                                                    branch_names(self.names()), in, begins,
+                                                                    batches),
                       {&in}, std::vector<const void*>(begins.begin(), begins.end()));
         std::vector<channel<part_of<C>, Policy>*> ends;
         (ends.push_back(&attach_part(run, *begins[I], std::get<I>(std::forward<Self>(self).branches).part)),
          ...);
-        named.name = options.name + "_join";
-        auto& out = run.template add_queue<output<C>>(named);
+        auto& out = run.template add_queue<output<C>>(join);
         std::vector<const void*> inputs(ends.begin(), ends.end());
         run.add_stage(std::make_unique<running_split_join<part_of<C>, output<C>, about, Policy>>(
-                          run, named, order, std::move(ends), out, std::move(batches)),
+                          run, join, order, std::move(ends), out, std::move(batches)),
                       std::move(inputs), {&out});
         return out;
     }

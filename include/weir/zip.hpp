@@ -159,14 +159,13 @@ class running_zip final : public running_stage<Policy> {
 };
 
 template <class... Inputs>
-struct zip_stage : stage_base {
-    static constexpr bool begins_pipelines = true;
+struct zip_stage : stage_of_inputs<Inputs...> {
     using output = typename zipped<typename given_by<Inputs>::type...>::type;
 
-    zip_stage(zip_options o, Inputs... from) : inputs(std::move(from)...) {
-        options.name = std::move(o.name);
-        options.executor = o.executor;
-        options.capacity = o.capacity;
+    zip_stage(zip_options o, Inputs... from) : stage_of_inputs<Inputs...>(std::move(from)...) {
+        this->options.name = std::move(o.name);
+        this->options.executor = o.executor;
+        this->options.capacity = o.capacity;
     }
 
     template <class Self, class Policy>
@@ -179,27 +178,8 @@ struct zip_stage : stage_base {
     static constexpr const char* kind = "zip";
     template <class To>
     typename To::ends describe(To& to) const {
-        typename To::ends all;
-        std::size_t number = 0;
-        const auto add = [&](const auto& input) {
-            all += to.branch("input " + std::to_string(++number), input);
-        };
-        std::apply([&](const auto&... each) { (add(each), ...); }, inputs);
-        return to.template stage<output, output>("zip", options, all);
+        return this->template describe_as<output>(kind, to);
     }
-
-    template <class Function>
-    void each_options(Function function) {
-        std::apply([&](auto&... each) { (each.each_options(function), ...); }, inputs);
-        function(options);
-    }
-    template <class Function>
-    void each_options(Function function) const {
-        std::apply([&](const auto&... each) { (each.each_options(function), ...); }, inputs);
-        function(options);
-    }
-
-    std::tuple<Inputs...> inputs;
 
   private:
     template <class Self, class Policy, std::size_t... I>
