@@ -227,6 +227,7 @@ struct poking : suite<poking, 3> {
                 set = flag.wait();
                 if (poked.load(std::memory_order_relaxed) != 0 && !set) ++pokes;
             }
+            expect(flag.is_set(), "a flag that was set stays so");
             expect(set_data.get() == 1, "the flag was set before what it tells of");
         } else if (me == 1) {
             set_data.set(1);

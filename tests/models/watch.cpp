@@ -10,21 +10,26 @@ namespace {
 
 using namespace models;
 
-// Workers are the threads 0 .. Workers - 1, the last one posts from outside.
-template <int Workers, int Items>
-struct pool : suite<pool<Workers, Items>, Workers + 1> {
+// Workers are the threads 0 .. Workers - 1, the last one posts from outside. In a chain each item comes when the
+// one before has begun, and ends when the last has: each needs a worker of its own.
+enum class items { apart, in_a_chain };
+
+template <int Workers, int Items, items Are = items::apart>
+struct pool : suite<pool<Workers, Items, Are>, Workers + 1> {
     weir::detail::basic_watch<platform> watch{Workers};
     weir::detail::basic_injector<platform> inbox;
     models::atomic<bool> stopping{false};
-    plain<int> items[Items];
+    plain<int> things[Items];
+    bool has_begun[Items] = {};
     int ran = 0;
 
     void run(int me) {
         if (me == Workers) {
-            for (plain<int>& it : items) {
+            for (plain<int>& it : things) {
                 it.set(1);
                 inbox.push(&it);
                 watch.call();
+                while (Are == items::in_a_chain && !has_begun[&it - things]) platform::yield();
             }
             stopping.store(true, std::memory_order_seq_cst);
             watch.call();
@@ -34,7 +39,12 @@ struct pool : suite<pool<Workers, Items>, Workers + 1> {
             void* found = inbox.pop();
             if (found == nullptr) found = idle();
             if (found == nullptr) return;
-            expect(static_cast<plain<int>*>(found)->get() == 1, "an item came before it was written");
+            auto* const item = static_cast<plain<int>*>(found);
+            expect(item->get() == 1, "an item came before it was written");
+            if constexpr (Are == items::in_a_chain) {
+                has_begun[item - things] = true;
+                while (!has_begun[Items - 1]) platform::yield();
+            }
             ++ran;
         }
     }
@@ -148,6 +158,8 @@ int main(int argc, char** argv) {
                        check<pool<1, 2>>("watch/one worker", 300'000),
                        check<pool<2, 2>>("watch/two workers", 200'000),
                        check<pool<3, 1>>("watch/three workers", 100'000),
+                       check<pool<2, 2, items::in_a_chain>>("watch/two who need each other", 200'000),
+                       check<pool<3, 3, items::in_a_chain>>("watch/three who need each other", 200'000),
                        check<from_inside>("watch/queued by a worker", 200'000),
                        check<deadlines>("watch/earlier deadlines", 200'000),
                        check_every_order<pool<1, 1>>("watch/every order", 2),
