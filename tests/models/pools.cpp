@@ -22,7 +22,12 @@ struct with_pool : suite<Derived, Others> {
     static rl::thread_id_t const dynamic_thread_count = Threads;
 };
 
-// Posted from outside, right before the end.
+// Comes late, or not: meanwhile those who have nothing to do may have gone to sleep.
+void linger() {
+    for (unsigned i = rl::rand(2) == 0 ? 0 : 40; i != 0; --i) platform::pause();
+}
+
+// Posted from outside, and then the end.
 template <class Pool, int Threads, int Jobs>
 struct ending : with_pool<ending<Pool, Threads, Jobs>, Pool, Threads> {
     plain<int> data[Jobs];
@@ -35,8 +40,10 @@ struct ending : with_pool<ending<Pool, Threads, Jobs>, Pool, Threads> {
             for (int i = 0; i < Jobs; ++i) {
                 data[i].set(i);
                 jobs[i].emplace(work(i));
+                linger();
                 pool.post(jobs[i]->on(pool));
             }
+            linger();
         }
         for (auto& j : jobs) expect(j->is_done(), "the pool ended before what was posted");
         for (const int n : ran) expect(n == 1, "it did not run once");
@@ -103,6 +110,7 @@ struct two_outside : with_pool<two_outside<Pool, Threads>, Pool, Threads, 2> {
             expect(ran == 2, "it did not run once");
         } else {
             while (!there_is_one.load(std::memory_order_acquire)) platform::yield();
+            linger();
             post(1);
             posted.store(true, std::memory_order_release);
         }
@@ -140,6 +148,29 @@ struct sleeping : with_pool<sleeping<Pool, Threads>, Pool, Threads> {
     }
 };
 
+// A timer of somebody outside, while those inside may be asleep.
+template <class Pool, int Threads>
+struct timed_outside : with_pool<timed_outside<Pool, Threads>, Pool, Threads> {
+    models::atomic<bool> woken{false};
+
+    void run(int) {
+        std::optional<job> it;
+        {
+            Pool pool(Threads);
+            it.emplace(wake());
+            weir::timer soon(pool.now() + weir::duration(1'000), it->on(pool));
+            linger();
+            pool.add(soon);
+            while (!woken.load(std::memory_order_acquire)) platform::yield();
+        }
+        expect(it->is_done(), "the pool ended before what was posted");
+    }
+    job wake() {
+        woken.store(true, std::memory_order_release);
+        co_return;
+    }
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -150,10 +181,12 @@ int main(int argc, char** argv) {
                        check<yielding<thread_pool, 2>>("thread_pool/posts of its own", 20'000),
                        check<two_outside<thread_pool, 2>>("thread_pool/two outside", 20'000),
                        check<sleeping<thread_pool, 2>>("thread_pool/a timer", 15'000),
+                       check<timed_outside<thread_pool, 2>>("thread_pool/a timer from outside", 15'000),
                        check<ending<blocking_pool, 1, 2>>("blocking_pool/end, one thread", 60'000),
                        check<ending<blocking_pool, 2, 2>>("blocking_pool/end, two threads", 60'000),
                        check<yielding<blocking_pool, 2>>("blocking_pool/posts of its own", 60'000),
                        check<two_outside<blocking_pool, 2>>("blocking_pool/two outside", 40'000),
                        check<sleeping<blocking_pool, 2>>("blocking_pool/a timer", 40'000),
+                       check<timed_outside<blocking_pool, 2>>("blocking_pool/a timer from outside", 40'000),
                    });
 }
