@@ -26,7 +26,7 @@ namespace weir {
 
 /// Of `aggregate`.
 struct aggregate_options {
-    std::string name = "aggregate";
+    std::string name = "aggregate";  ///< see `stage_options::name`
     /// At the end of the stream, and of each epoch: drop a batch that is not full, instead of giving it as
     /// it is.
     bool drop_last = false;
@@ -288,7 +288,8 @@ struct own_aggregate_stage : stage_base {
 ///
 /// Order:  kept. The last batch of the stream, or of an epoch, may be smaller: see `aggregate_options`.
 ///         No batch holds items of two epochs.
-/// Errors: `std::invalid_argument` for a size of 0. What the constructor of `Batch` throws stops the run.
+/// Errors: `std::invalid_argument` for a size of 0, or a negative `max_delay`. What the constructor of
+///         `Batch` throws stops the run.
 template <class Batch = void>
 [[nodiscard]] auto aggregate(std::size_t size, aggregate_options options = {}) {
     return detail::aggregate_stage<Batch, detail::no_weight>(size, UINT64_MAX, {}, std::move(options));
@@ -304,6 +305,8 @@ template <class Batch = void>
 /// `max_weight`, or when it has reached that. An item that is heavier alone is a batch of its own.
 ///
 /// \param weigh  called with each item, const; returns an integer that is not negative.
+/// Order:  as of `aggregate`.
+/// Errors: as of `aggregate`, `std::invalid_argument` too; an exception from `weigh` stops the run.
 template <class Batch = void, class Weigh>
 [[nodiscard]] auto aggregate_by_weight(std::uint64_t max_weight, Weigh weigh,
                                        aggregate_options options = {}) {
@@ -312,6 +315,7 @@ template <class Batch = void, class Weigh>
 
 /// Gathers what comes within `max_delay` of the first item of a batch.
 ///
+/// Order:  as of `aggregate`.
 /// Errors: `std::invalid_argument` if that is not more than 0.
 template <class Batch = void>
 [[nodiscard]] auto aggregate_for(duration max_delay, aggregate_options options = {}) {
@@ -331,7 +335,8 @@ template <class Batch = void>
 ///
 /// Each run gets a copy of it. If a batch that `accumulate` returns may lack the item that it was given,
 /// `bool keeps_last() const` says so after the call; only a checkpoint asks.
-/// Errors: an exception from it stops the run.
+/// Order:  that in which it gives them.
+/// Errors: an exception from it stops the run; `std::invalid_argument` for a `max_delay`.
 template <class Aggregator>
     requires(!std::convertible_to<Aggregator, std::size_t>)
 [[nodiscard]] auto aggregate(Aggregator aggregator, aggregate_options options = {}) {

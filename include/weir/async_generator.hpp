@@ -48,6 +48,7 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
     }
 
     /// \returns awaitable of `optional<T>`: empty once the coroutine has ended, and from then on.
+    /// Suspends: unless it has ended.
     auto next() noexcept { return next_operation(handle_); }
 
   private:

@@ -217,6 +217,7 @@ class basic_blocking_pool final : public executor {
     detail::basic_pool_threads<Platform> threads_;
 };
 
+/// The one to use; only tests have another platform.
 using blocking_pool = basic_blocking_pool<>;
 
 }  // namespace weir

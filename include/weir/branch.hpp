@@ -27,8 +27,8 @@ namespace weir {
 
 /// Of `route`.
 struct route_options {
-    std::string name = "route";
-    /// Where the choosing and the joining run; null: where the run was started.
+    std::string name = "route";  ///< see `stage_options::name`
+    /// Where the choosing and the joining run; null: where the run was started. Outlives the run.
     weir::executor* executor = nullptr;
     /// Of the queue before each branch and of that behind the join, in items, at least 1.
     std::size_t capacity = 2;
@@ -198,6 +198,7 @@ struct stage_of_branches : stage_base {
 ///
 /// \param name   for the chooser, for statistics and failures.
 /// \param part   a stage, or several put together by `|`, without source and sink; none: items pass.
+/// Errors: those of copying `part`, if it is an lvalue. `route` and `split` look at the names.
 template <class Part>
     requires detail::composable<Part>
 [[nodiscard]] auto branch(std::string name, Part&& part) {
@@ -212,6 +213,7 @@ template <class Part>
                },
                detail::stages_of(std::forward<Part>(part))));
 }
+/// The same without stages.
 [[nodiscard]] inline auto branch(std::string name) {
     return detail::named_branch<>{std::move(name), pipeline<>(std::tuple<>())};
 }

@@ -25,7 +25,7 @@ namespace weir {
 
 /// Of `cache`.
 struct cache_options {
-    std::string name = "cache";
+    std::string name = "cache";  ///< see `stage_options::name`
     /// Of the queue behind it, in items, at least 1.
     std::size_t capacity = 2;
 };

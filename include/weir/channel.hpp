@@ -30,7 +30,8 @@ namespace weir {
 ///           woke it.
 /// Threads:  any number, on all members but the destructor.
 /// Errors:   `std::invalid_argument` for a capacity of 0; `std::logic_error` where a coroutine that
-///           no executor runs would have to wait. Nothing else, and nothing after a suspension.
+///           no executor runs would have to wait. Nothing else but what a member says, and memory for
+///           the constructor; nothing after a suspension.
 /// Lifetime: outlives every operation on it. Destroying it destroys what is inside.
 /// Cost:     O(1), one short lock for an operation that doesn't wait and wakes nobody (5 ns), two for
 ///           any other; both cost next to nothing while one thread alone uses the channel. No
@@ -78,17 +79,16 @@ class channel final : public detail::channel_store<T, Policy> {
     ///
     /// \param item  is moved from when there is room for it, and only then: a rejected item is still
     ///              the caller's. Await the operation in the same expression, `co_await c.put(std::move(x))`.
-    /// \param stop  gives up waiting when asked.
-    /// \returns     awaitable of `bool`: true = it is in; false = the channel is closed, or was
-    ///              stopped (`closed()` tells which).
+    /// \returns     awaitable of `bool`: true = it is in; false = the channel is closed.
     [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item) {
         return detail::put_operation<channel>(*this, item);
     }
+    /// The same, and gives up waiting when `stop` asks: false, then, too; `closed()` tells which it was.
     [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item, stop_token stop) {
         return detail::put_operation<channel, stop_token>(*this, item, nullptr, std::move(stop));
     }
 
-    /// The same with a copy of the item.
+    /// The same with a copy of the item. Errors: those of copying it, before anything else happens.
     [[nodiscard("co_await this, or nothing is put")]] auto put(const T& item)
         requires std::is_copy_constructible_v<T>
     {
@@ -160,12 +160,15 @@ class channel final : public detail::channel_store<T, Policy> {
     ///
     /// \param item  is moved from if it went in, and only then.
     /// \returns     `success`, `closed` or `timed_out`.
+    /// Errors: `deadlock_error` on virtual time, where nothing can go on; `forked_error` where its executor
+    ///         is a pool of before a fork. Nothing went in then.
     channel_status blocking_put(T&& item, duration timeout = duration::max()) {
         return detail::block_on_put(*this, item, timeout);
     }
 
     /// For plain threads: blocks while the channel is empty, at most for `timeout`, as `blocking_put`.
     /// \returns an item, or `closed` (and drained), or `timed_out`. No item is lost by a time-out.
+    /// Errors: as of `blocking_put`; no item is lost.
     [[nodiscard]] get_result<T> blocking_get(duration timeout = duration::max()) {
         return detail::block_on_get(*this, timeout);
     }
@@ -181,8 +184,8 @@ class channel final : public detail::channel_store<T, Policy> {
         core::wake_all(woken);
     }
 
-    // The same, but who waits to put has his item let in, as there is room, and it comes out: what was
-    // finished before isn't lost.
+    /// The same, but who waits to put has his item let in, as there is room, and it comes out: what was
+    /// finished before isn't lost.
     void close_to_newcomers() noexcept {
         wakes woken;
         {
@@ -208,19 +211,22 @@ class channel final : public detail::channel_store<T, Policy> {
         for (; first != last; ++first) discarded.destroy(first);
     }
 
+    /// Whether nothing goes in any more; something may still be inside.
     [[nodiscard]] bool closed() const noexcept {
         const both_ends held(*this);
         return this->closed_;
     }
+    /// How many items are inside.
     [[nodiscard]] std::size_t size() const noexcept {
         const both_ends held(*this);
         return core::size();
     }
+    /// In items, as it was last set.
     [[nodiscard]] std::size_t capacity() const noexcept {
         const both_ends held(*this);
         return this->capacity_;
     }
-    [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
+    [[nodiscard]] const std::string& name() const noexcept { return this->name_; }  ///< as constructed
 
     /// Changes the capacity while the channel is in use. More room wakes as many puts as fit. With
     /// less, nothing is lost: what is inside stays, and puts wait until it has come below.
@@ -250,7 +256,7 @@ class channel final : public detail::channel_store<T, Policy> {
         core::wake_all(woken);
     }
 
-    /// What happened until now, open waits included. At any time, from any thread.
+    /// What happened until now, open waits included. At any time, from any thread. Errors: `std::bad_alloc`.
     [[nodiscard]] channel_stats stats() {
         channel_stats s;
         s.name = core::name_;  // takes memory, so not under the locks
@@ -261,7 +267,8 @@ class channel final : public detail::channel_store<T, Policy> {
         return s;
     }
 
-    // The same, as if it were that instant; of a queue in which nothing has happened since.
+    /// The same, as if it were that instant, in ns of the clock; of a queue in which nothing has
+    /// happened since.
     channel_stats stats_until(std::int64_t now) {
         channel_stats s;
         s.name = core::name_;  // takes memory, so not under the locks

@@ -96,7 +96,7 @@ class checkpoint {
     /// Whether it can be resumed from: it is merged, or of a run with one rank.
     [[nodiscard]] bool complete() const noexcept { return shard_.world() == 1; }
 
-    [[nodiscard]] const draw_sequence& sequence() const noexcept { return sequence_; }
+    [[nodiscard]] const draw_sequence& sequence() const noexcept { return sequence_; }  ///< of its draws
     [[nodiscard]] weir::shard shard() const noexcept { return shard_; }  ///< 0 of 1 if complete
     [[nodiscard]] weir::tail tail() const noexcept { return tail_; }     ///< exact if complete
 

@@ -21,8 +21,8 @@ struct clock {
     static constexpr bool is_steady = true;
 };
 
-using duration = clock::duration;
-using time_point = clock::time_point;
+using duration = clock::duration;      ///< in integer nanoseconds
+using time_point = clock::time_point;  ///< of one executor's clock
 
 /// \returns `t + d`, or the last representable instant where that would overflow.
 [[nodiscard]] constexpr time_point saturating_add(time_point t, duration d) noexcept {

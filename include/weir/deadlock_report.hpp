@@ -16,13 +16,13 @@ namespace weir {
 
 /// One who waits for ever.
 struct stuck_wait {
-    std::string who;       ///< "stage 'x', slot 0", "a coroutine" or "a thread"
-    std::string stage;     ///< empty if it does not work for one
-    std::size_t slot = 0;  ///< of that stage
-    std::string what;      ///< "waits to get from channel 'y' (0 of 2 places taken)"
-    std::string channel;   ///< the name of what it waits for; empty if that has none
-    std::size_t size = 0;  ///< items in that channel
-    std::size_t capacity = 0;
+    std::string who;           ///< "stage 'x', slot 0", "a coroutine" or "a thread"
+    std::string stage;         ///< empty if it does not work for one
+    std::size_t slot = 0;      ///< its number in that stage, from 0
+    std::string what;          ///< "waits to get from channel 'y' (0 of 2 places taken)"
+    std::string channel;       ///< the name of what it waits for; empty if that has none
+    std::size_t size = 0;      ///< items in that channel
+    std::size_t capacity = 0;  ///< of that channel, in items
     duration seen{};  ///< for how long a watchdog has seen it wait: a period less than it has waited, at most
     bool in_function = false;  ///< the stage's function waits, not the stage by itself
     /// Who could end it, as places in `deadlock_report::waits`. Empty: nobody is left, or `by_anyone`.
@@ -32,8 +32,8 @@ struct stuck_wait {
 
 /// A set of waits of which none can end before another one does.
 struct deadlock_report {
-    std::vector<stuck_wait> waits;
-    bool partial = false;  ///< something else goes on, or may
+    std::vector<stuck_wait> waits;  ///< all of them
+    bool partial = false;           ///< something else goes on, or may
 
     /// So many waits are printed; `waits` has all of them.
     static constexpr std::size_t max_lines = 50;
@@ -45,6 +45,7 @@ struct deadlock_report {
         return out.str();
     }
 
+    /// Writes what `text` returns.
     friend std::ostream& operator<<(std::ostream& out, const deadlock_report& r) {
         out << "weir: deadlock: " << (r.waits.size() == 1 ? "this wait" : "these waits")
             << " can't end any more" << (r.partial ? ", though others go on:" : ":");
@@ -74,18 +75,20 @@ struct deadlock_report {
 /// A function that keeps a worker of a pool to itself while coroutines queue up for one.
 struct stall_report {
     duration held{};          ///< for how long already
-    std::size_t workers = 0;  ///< of the pool are held for as long as the limit or longer
-    std::size_t of = 0;       ///< so many it has
+    std::size_t workers = 0;  ///< how many of the pool are held for as long as the limit or longer
+    std::size_t of = 0;       ///< how many it has
     std::vector<std::string>
         functions;  ///< "stage 'x', slot 0": of which a function runs now; one of them does
                     ///< it. Empty: no stage's, or the run has no statistics
 
+    /// \returns what is wrong, and what to do about it.
     [[nodiscard]] std::string text() const {
         std::ostringstream out;
         out << *this;
         return out.str();
     }
 
+    /// Writes what `text` returns.
     friend std::ostream& operator<<(std::ostream& out, const stall_report& r) {
         out << "weir: stall: " << r.workers << " of a pool's " << r.of
             << (r.of == 1 ? " worker has" : " workers have") << " been held for "

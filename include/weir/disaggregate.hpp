@@ -20,7 +20,7 @@ namespace weir {
 
 /// Of `disaggregate`.
 struct disaggregate_options {
-    std::string name = "disaggregate";
+    std::string name = "disaggregate";  ///< see `stage_options::name`
     /// Of the queue behind it, in items, at least 1.
     std::size_t capacity = 2;
 };
@@ -104,7 +104,8 @@ struct disaggregate_stage : stage_base {
 
 /// Gives the elements of each item, which is a range, one by one.
 ///
-/// Order: kept.
+/// Order:  kept.
+/// Errors: what is thrown while an item is taken apart stops the run.
 [[nodiscard]] inline auto disaggregate(disaggregate_options options = {}) {
     return detail::disaggregate_stage(std::move(options));
 }

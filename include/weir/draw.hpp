@@ -17,6 +17,7 @@ struct draw {
     bool padded = false;      ///< only there to fill up a round; it is given once more as itself
 
     constexpr draw() noexcept = default;
+    /// Of all four, in the order in which they stand above.
     constexpr draw(std::uint64_t at, std::uint64_t what, std::uint64_t in_epoch, bool extra) noexcept
         : position(at), index(what), epoch(in_epoch), padded(extra) {}
 
@@ -33,10 +34,10 @@ enum class draw_order : std::uint8_t {
 /// All that decides which index is at which position: two samplers of equal sequences, of whatever
 /// rank and world, mean the same by a position.
 struct draw_sequence {
-    draw_order order = draw_order::permuted;
-    std::uint32_t weights = 0;  ///< a checksum of them; 0 without weights
-    std::uint64_t size = 0;     ///< positions an epoch
-    std::uint64_t seed = 0;
+    draw_order order = draw_order::permuted;  ///< of the indices in an epoch
+    std::uint32_t weights = 0;                ///< a checksum of them; 0 without weights
+    std::uint64_t size = 0;                   ///< positions an epoch
+    std::uint64_t seed = 0;                   ///< of all that is random in it; 0 is one as any other
 
     [[nodiscard]] friend constexpr bool operator==(const draw_sequence&, const draw_sequence&) = default;
 };

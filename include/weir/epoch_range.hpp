@@ -49,7 +49,10 @@ class left_ahead<T> {
 }  // namespace detail
 
 /// What `run::epochs` returns: an input range of epochs, each an input range of items, for one thread.
-/// Blocks in `begin` and `++`, of either. Refers to the run.
+/// Blocks in `begin` and `++`, of either.
+///
+/// Errors:   those of `run::get`, in `begin` and `++`.
+/// Lifetime: no longer than the run, nor than a move of it.
 template <class Run>
 class epoch_range {
     using queued = typename Run::queue::value_type;
@@ -58,6 +61,7 @@ class epoch_range {
   public:
     using value_type = typename Run::value_type;
 
+    /// What `run::epochs` does.
     explicit epoch_range(Run& run) : run_(&run) {}
     epoch_range(const epoch_range&) = delete;
     epoch_range& operator=(const epoch_range&) = delete;
@@ -68,7 +72,7 @@ class epoch_range {
     /// One epoch: the range itself, as there is one at a time.
     class epoch {
       public:
-        [[nodiscard]] std::uint64_t number() const noexcept { return range_->number_; }
+        [[nodiscard]] std::uint64_t number() const noexcept { return range_->number_; }  ///< from 0
 
         class iterator {
           public:
@@ -135,7 +139,7 @@ class epoch_range {
     [[nodiscard]] iterator begin() { return iterator(*this); }
     [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
-    // Whether no epoch is left.
+    /// Whether no epoch is left.
     [[nodiscard]] bool is_over() const noexcept { return ended_; }
 
   private:

@@ -215,6 +215,7 @@ class items_of<draws_of<Sampler>> {
 /// \param make   called with the number of the epoch, from 0, or without; returns a range or a generator
 ///               of one kind or the other. Or a container, of which each epoch gets a copy.
 /// \param count  how many; `weir::endless` by default.
+/// Errors: what `make`, or its range, throws ends the stream and fails the run, as of any `source`.
 template <class Make>
 [[nodiscard]] auto epochs(Make make, std::uint64_t count = endless) {
     static_assert(detail::makes_epochs<Make>,
@@ -225,7 +226,8 @@ template <class Make>
 
 /// The same again and again as one stream, whose parts nobody tells apart: `source(repeat(files, 3))`.
 ///
-/// Ends: after `count` times; or with the first time that gives nothing.
+/// Errors: as of `epochs`.
+/// Ends:   after `count` times; or with the first time that gives nothing.
 template <class Make>
 [[nodiscard]] auto repeat(Make make, std::uint64_t count = endless) {
     return detail::repetitions_of<Make>{epochs(std::move(make), count)};
@@ -236,6 +238,7 @@ template <class Make>
 ///     weir::source(weir::draws(weir::sampler({.size = n, .shard = mine, .resume = saved}), 90))
 ///
 /// \param epochs  the number of the epoch before which to stop, counted from the very first one.
+/// Errors: those of `next` of the sampler end the stream and fail the run.
 template <class Sampler>
     requires detail::is_sampler<Sampler>
 [[nodiscard]] auto draws(Sampler sampler, std::uint64_t epochs = endless) {

@@ -95,6 +95,7 @@ class executor {
 
     /// The one to keep for later: where this is a way into another executor, and may be gone before it,
     /// that one. A channel that was given no clock measures by that of this.
+    /// Lifetime: that of this one, or longer.
     [[nodiscard]] virtual executor& lasting() noexcept { return *this; }
 
     /// True in a process that was forked from the one in which this executor has threads: nothing that is
@@ -112,6 +113,7 @@ class executor {
 
     /// What a `watchdog` asks, from its own thread: whether anything runs here, or is going to. Where that
     /// is not overridden, it always may.
+    /// Errors: `std::bad_alloc`: this look is left out.
     virtual void look(detail::executor_view& view) const { static_cast<void>(view); }
 
     executor(const executor&) = delete;
@@ -123,12 +125,14 @@ class executor {
 
     /// Resumes a posted coroutine on this thread, as one of this executor's; returns when it has
     /// suspended or ended. The stack stays flat however many coroutines hand over to each other.
+    /// Errors: what leaves the coroutine; of those of the library nothing does.
     void resume(std::coroutine_handle<> h) { shift(*this).resume(h); }
 
     /// What `resume` sets up, for a thread that resumes many: made there once, it may resume any
     /// number of coroutines until it is destroyed there. Shifts on a thread nest.
     class shift {
       public:
+        /// Of `ex`, which outlives it.
         explicit shift(executor& ex) noexcept : before_(detail::current_executor()) {
             detail::current_executor() = &ex;
         }
@@ -136,6 +140,7 @@ class executor {
         shift& operator=(const shift&) = delete;
         ~shift() { detail::current_executor() = before_; }
 
+        /// Errors: as of `executor::resume`.
         void resume(std::coroutine_handle<> h) { trampoline_.resume(h); }
 
       private:
@@ -170,6 +175,7 @@ class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedul
     // For whoever accounts the time: it is ready to go on as soon as it is suspended.
     static constexpr bool ready_at_once = true;
 
+    /// \param ex  where the coroutine goes.
     explicit schedule(executor& ex) noexcept : executor_(&ex) {}
 
     [[nodiscard]] bool await_ready() const {

@@ -17,10 +17,11 @@ namespace weir {
 
 /// One item on which a stage's function threw.
 struct failure {
-    std::string stage;
+    std::string stage;         ///< its name
     std::uint64_t item;        ///< the item's number at that stage, from 0, in the order of its gets
     std::exception_ptr error;  ///< what was thrown
 
+    /// Of all three, in the order in which they stand above.
     failure(std::string stage_name, std::uint64_t number, std::exception_ptr e)
         : stage(std::move(stage_name)), item(number), error(std::move(e)) {}
 
@@ -44,9 +45,11 @@ class pipeline_failure : public std::runtime_error {
     explicit pipeline_failure(std::vector<failure> failures)
         : std::runtime_error(describe(failures)), failures_(std::move(failures)) {}
 
-    /// Of the failure that stopped the run.
+    /// Of the failure that stopped the run: the stage's name. Lifetime: that of this object.
     [[nodiscard]] const std::string& stage() const noexcept { return failures_.front().stage; }
+    /// Of the same: the item's number.
     [[nodiscard]] std::uint64_t item() const noexcept { return failures_.front().item; }
+    /// Of the same: what was thrown.
     [[nodiscard]] std::exception_ptr original() const noexcept { return failures_.front().error; }
 
     /// It, and those by which other stages stopped at the same time.
@@ -105,7 +108,7 @@ class failure_limit {
     double rate_ = 0;
 };
 
-/// Tolerates failures up to this share of invocations, from the hundredth invocation on.
+/// The limit that tolerates failures up to this share of invocations, from the hundredth invocation on.
 ///
 /// \param share  in (0, 1]: 0.05 is one in twenty.
 /// Errors: `std::invalid_argument` outside of that.

@@ -38,18 +38,21 @@ enum class channel_status : unsigned char {
     return "?";
 }
 
+/// Writes what `to_string` returns.
 inline std::ostream& operator<<(std::ostream& out, channel_status s) { return out << to_string(s); }
 
 /// What a get gives that may end without an item: the item, or why there is none.
 template <class T>
 class [[nodiscard]] get_result {
   public:
+    /// With an item.
     explicit get_result(T&& item) : item_(std::move(item)), status_(channel_status::success) {}
+    /// Without one.
     explicit get_result(std::same_as<channel_status> auto why) noexcept : status_(why) {}
 
-    [[nodiscard]] channel_status status() const noexcept { return status_; }
-    [[nodiscard]] bool has_value() const noexcept { return item_.has_value(); }
-    explicit operator bool() const noexcept { return item_.has_value(); }
+    [[nodiscard]] channel_status status() const noexcept { return status_; }     ///< `success`, or why not
+    [[nodiscard]] bool has_value() const noexcept { return item_.has_value(); }  ///< whether there is an item
+    explicit operator bool() const noexcept { return item_.has_value(); }        ///< the same
 
     /// Precondition of `*` and `->`: there is an item.
     [[nodiscard]] T& operator*() & noexcept { return *item_; }
@@ -58,6 +61,7 @@ class [[nodiscard]] get_result {
     [[nodiscard]] T* operator->() noexcept { return &*item_; }
     [[nodiscard]] const T* operator->() const noexcept { return &*item_; }
 
+    /// The item. Lifetime: that of this object.
     /// Errors: `std::logic_error` that names the status if there is no item.
     [[nodiscard]] T& value() & {
         if (!item_) {

@@ -94,8 +94,8 @@ class histogram {
         *this += without_quantiles(added, duration(to_signed(live.sum())), duration(to_signed(live.max())));
     }
 
-    [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-    [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+    [[nodiscard]] std::uint64_t count() const noexcept { return count_; }  ///< how many
+    [[nodiscard]] bool empty() const noexcept { return count_ == 0; }      ///< whether there are none
 
     /// The sum of all durations, exact.
     [[nodiscard]] duration sum() const noexcept { return duration(to_signed(sum_)); }
@@ -130,9 +130,9 @@ class histogram {
         return duration(std::min(scale::upper_bound(b), max_));
     }
 
-    [[nodiscard]] duration p50() const noexcept { return quantile(0.50); }
-    [[nodiscard]] duration p90() const noexcept { return quantile(0.90); }
-    [[nodiscard]] duration p99() const noexcept { return quantile(0.99); }
+    [[nodiscard]] duration p50() const noexcept { return quantile(0.50); }  ///< the median
+    [[nodiscard]] duration p90() const noexcept { return quantile(0.90); }  ///< 9 in 10 don't exceed it
+    [[nodiscard]] duration p99() const noexcept { return quantile(0.99); }  ///< 99 in 100 don't exceed it
 
     /// Adds all that another one counted.
     histogram& operator+=(const histogram& other) noexcept {

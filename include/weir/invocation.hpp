@@ -20,11 +20,12 @@ namespace weir {
 /// Lifetime: as long as the call.
 class invocation {
   public:
+    /// \param stage  outlives it.
     invocation(const std::string& stage, std::uint64_t item, std::uint64_t epoch, std::size_t slot,
                stop_token stop)
         : stop_(std::move(stop)), stage_(&stage), item_(item), epoch_(epoch), slot_(slot) {}
 
-    [[nodiscard]] const std::string& stage() const noexcept { return *stage_; }
+    [[nodiscard]] const std::string& stage() const noexcept { return *stage_; }  ///< its name
 
     /// \returns the item's number at this stage, from 0, in the order in which it took them.
     [[nodiscard]] std::uint64_t item() const noexcept { return item_; }

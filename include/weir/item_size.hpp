@@ -47,6 +47,7 @@ struct item_size {
     // Nobody has said otherwise.
     static constexpr bool by_default = true;
 
+    /// \returns how many bytes.
     static std::size_t of(const T& item) noexcept {
         if constexpr (detail::sized_container<T>) {
             using element = std::remove_cvref_t<decltype(*std::begin(item))>;

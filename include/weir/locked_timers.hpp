@@ -61,6 +61,7 @@ class basic_locked_timers {
     /// Hands the waiters of all timers that are due to `sink(std::coroutine_handle<>)`, in order,
     /// outside the lock: sixteen at a time.
     /// \returns how many.
+    /// Errors: none unless the sink throws; what it was not given of sixteen is lost then.
     template <class Sink>
     std::size_t fire(time_point now, Sink&& sink) {
         std::size_t total = 0;

@@ -22,8 +22,8 @@ namespace weir {
 
 /// Of `merge`.
 struct merge_options {
-    std::string name = "merge";
-    /// Where it runs; null: where the run was started.
+    std::string name = "merge";  ///< see `stage_options::name`
+    /// Where it runs; null: where the run was started. Outlives the run.
     weir::executor* executor = nullptr;
     /// Of the queue behind it, in items, at least 1.
     std::size_t capacity = 2;

@@ -35,7 +35,7 @@ class permutation {
         for (std::size_t r = 0; r < keys_.size(); ++r) keys_[r] = detail::subseed(seed, r);
     }
 
-    [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }
+    [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }  ///< how many numbers
 
     /// The number at a place.
     /// \param place  below `size()`; this is not checked.

@@ -146,6 +146,7 @@ class pipeline {
         detail::is_sink<std::tuple_element_t<sizeof...(Stages) - 1, std::tuple<Stages...>>>;
 
   public:
+    /// Use `|`, which checks that the stages fit.
     explicit pipeline(std::tuple<Stages...> stages) : stages_(std::move(stages)) {}
 
     /// Starts a run on an executor, and returns at once. In a coroutine, give it a statement of its own:
@@ -156,7 +157,7 @@ class pipeline {
     ///                  executor that runs everything by itself (virtual time), all stages run there.
     /// \param options   see `run_options`.
     /// Errors:   `std::invalid_argument` that names the stage and what is wrong with it; nothing has
-    ///           been started then.
+    ///           been started then. `forked_error` on a pool that was made before the process forked.
     /// Lifetime: the run has copies of the stages' functions (of an rvalue: the functions themselves),
     ///           so the pipeline may go. The executors outlive the run.
     template <class Policy = measured>
@@ -177,6 +178,7 @@ class pipeline {
 
     /// The options of the stage of that name, to be changed before a start.
     /// Errors: `std::invalid_argument` if no stage, or more than one, has that name.
+    /// Lifetime: that of the pipeline.
     [[nodiscard]] stage_options& options(std::string_view name) {
         stage_options* found = nullptr;
         std::size_t matches = 0;

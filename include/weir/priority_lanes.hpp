@@ -39,9 +39,11 @@ namespace weir {
 /// Threads:  `add`: one at a time, before any use; the lanes: any.
 /// Lifetime: no longer than the executor, and longer than all that runs in the lanes; the destructor
 ///           waits until their threads have left them.
+/// Errors:   `std::bad_alloc`, from the constructor and from `add`.
 /// Cost:     two short locks a post.
 class priority_lanes {
   public:
+    /// \param base  whose threads run what is in the lanes.
     explicit priority_lanes(executor& base) : base_(base) {
         const std::size_t threads = std::max<std::size_t>(base.parallelism(), 1);
         pumps_.reserve(threads);

@@ -62,7 +62,7 @@ class progress {
         }
     }
 
-    /// What was taken up to now; cost: O(k).
+    /// What was taken up to now. Cost: O(k). Errors: `std::bad_alloc`.
     [[nodiscard]] weir::checkpoint checkpoint() const {
         return start_.at(watermark_, std::vector<std::uint64_t>(ahead_.begin(), ahead_.end()));
     }

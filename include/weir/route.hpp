@@ -188,7 +188,7 @@ struct route_stage : stage_of_branches<F, Branches...> {
 /// Order:    that of each branch; between them as they come. With epochs: all items of an epoch before any
 ///           of the next one.
 /// Errors:   an exception from the chooser, and a branch that isn't there, fail the item: see
-///           `route_options::max_failures`.
+///           `route_options::max_failures`. `std::invalid_argument` for two branches of one name.
 /// Cost:     a queue more for each branch. One whose branch is full waits, and so do those behind it.
 template <class F, class... Branches>
     requires(sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...))

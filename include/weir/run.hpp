@@ -36,14 +36,15 @@ namespace weir {
 /// Errors:   a failure that stopped the run is thrown as `pipeline_failure`, once, by whatever would
 ///           have given the next item, after everything that was finished before it was delivered. Of
 ///           several consumers one gets it, the others see the end. If memory lacks to say it,
-///           `std::bad_alloc` is thrown, and the failure by the next call. `forked_error` from all that needs
-///           the run's threads in a process that was forked from theirs; `stop` and the destructor do
-///           nothing there.
+///           `std::bad_alloc` is thrown, and the failure by the next call. `deadlock_error` on virtual time
+///           from what blocks, where nothing can go on. `forked_error` from all that needs the run's
+///           threads in a process that was forked from theirs; `stop` and the destructor do nothing there.
 /// Threads:  any number of consumers, each item goes to one of them; and all else at any time, from any
 ///           thread. Only moving and destroying the run, and one pass over `epochs`, are for one alone.
 /// Lifetime: the destructor stops the run and blocks until nothing of it runs any more: as long as the
 ///           longest invocation under way. The executors, and what the stages refer to, outlive it.
 ///           Moving it while it runs is fine, as long as nobody waits for an item.
+/// Cost:     of taking an item, that of `channel::get`; one coroutine more where the source has epochs.
 ///
 /// \tparam T  what its last queue holds: the items, with more around them where the source has epochs.
 template <class T, class Policy = measured>
@@ -103,10 +104,11 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     [[nodiscard]] iterator begin() { return iterator(*this); }
     [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
-    /// Takes the next item of the epoch at hand, for a coroutine or a thread; where the source has
+    /// Takes the next item of the epoch at hand, for a coroutine; where the source has
     /// epochs. Each end of an epoch is told once, to one of the consumers.
     ///
     /// \returns an item; nothing at the end of the epoch, and at that of the stream (`ended()`).
+    /// Suspends: while nothing is there. Resumes: on the coroutine's executor.
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<value_type>> next_in_epoch()
         requires detail::is_tracked<T>
     {
@@ -122,6 +124,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         if (got && !load::is_mark(*got)) item.emplace(hand_over(*got));
         co_return item;
     }
+    /// The same for a thread, which blocks.
     [[nodiscard]] std::optional<value_type> get_in_epoch()
         requires detail::is_tracked<T>
     {
@@ -167,6 +170,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
 
     /// From now on no invocation begins; those under way end, and what is finished can still be taken.
     void pause() { core().pause(true); }
+    /// Ends a pause.
     void resume() { core().pause(false); }
 
     /// The names of its stages, in the order in which items pass.
@@ -265,7 +269,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     [[no_unique_address]] detail::left_ahead<T> left_;
 };
 
-/// Its place in the stream: the item last taken.
+/// Its place in the stream: the item last taken. Lifetime: no longer than the run.
 template <class T, class Policy>
 class run<T, Policy>::iterator {
   public:

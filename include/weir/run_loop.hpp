@@ -21,6 +21,7 @@ namespace weir {
 ///
 /// Threads: the one that made it drives; any may post.
 /// Lifetime: destroyed when nothing runs on it any more.
+/// Cost:     a short lock for each post and for each resumption.
 class run_loop final : public executor {
   public:
     run_loop() = default;

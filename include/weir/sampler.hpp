@@ -76,15 +76,17 @@ class basic_sampler {
     /// How many draws there are in an epoch for all ranks together, without padded ones.
     [[nodiscard]] std::uint64_t size() const noexcept { return start_.sequence().size; }
 
-    /// The sequence as a whole, which a checkpoint has to fit.
+    /// The sequence as a whole, which a checkpoint has to fit. Lifetime: that of the sampler.
     [[nodiscard]] const draw_sequence& sequence() const noexcept { return start_.sequence(); }
 
-    [[nodiscard]] weir::shard shard() const noexcept { return shard_; }
+    [[nodiscard]] weir::shard shard() const noexcept { return shard_; }  ///< whose draws it gives
 
     /// What was taken when this sampler began, whatever it has given since: with this `progress` begins.
     [[nodiscard]] const checkpoint& start() const noexcept { return start_; }
 
   protected:
+    /// \param order  called with an epoch, then with places in it: which index is there.
+    /// Errors: those of `checkpoint::begin`.
     basic_sampler(Order order, const draw_sequence& sequence, weir::shard shard, weir::tail tail,
                   const std::optional<checkpoint>& resume)
         : order_(std::move(order)), start_(checkpoint::begin(sequence, shard, tail, resume)),

@@ -44,8 +44,8 @@ class shard {
         }
     }
 
-    [[nodiscard]] constexpr std::uint32_t rank() const noexcept { return rank_; }
-    [[nodiscard]] constexpr std::uint32_t world() const noexcept { return world_; }
+    [[nodiscard]] constexpr std::uint32_t rank() const noexcept { return rank_; }    ///< from 0
+    [[nodiscard]] constexpr std::uint32_t world() const noexcept { return world_; }  ///< at least 1
 
     /// As the launcher of this process says. The first of these of which anything is set decides:
     ///

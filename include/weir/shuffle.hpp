@@ -24,7 +24,7 @@ namespace weir {
 
 /// Of `shuffle`.
 struct shuffle_options {
-    std::string name = "shuffle";
+    std::string name = "shuffle";  ///< see `stage_options::name`
     /// Of the queue behind it, in items, at least 1.
     std::size_t capacity = 2;
 };

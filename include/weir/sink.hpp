@@ -88,6 +88,7 @@ struct sink_stage : stage_base {
 /// takes them.
 ///
 /// \param capacity  of that queue, in items: how far the pipeline may run ahead of the consumer.
+/// Order:  kept.
 /// Errors: `std::invalid_argument` for 0.
 [[nodiscard]] inline auto sink(std::size_t capacity = 3) {
     if (capacity == 0) {

@@ -120,7 +120,9 @@ class sleep_operation {
 
 /// Lets everything else that is ready on the executor go first.
 ///
+/// \returns  awaitable, whose result says nothing.
 /// Suspends: always. Resumes: on the coroutine's executor.
+/// Errors:   `std::logic_error` if no executor runs the coroutine.
 [[nodiscard("co_await this, or nothing is yielded")]] inline auto yield() {
     return detail::sleep_operation(duration(0), {}, true, timer_order::normal, {});
 }

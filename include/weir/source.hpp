@@ -30,8 +30,8 @@ namespace weir {
 
 /// Of a source.
 struct source_options {
-    std::string name = "src";
-    /// Where it runs; null: where the run was started.
+    std::string name = "src";  ///< see `stage_options::name`
+    /// Where it runs; null: where the run was started. Outlives the run.
     weir::executor* executor = nullptr;
     /// Of the queue behind it, in items, at least 1.
     std::size_t capacity = 2;

@@ -27,12 +27,12 @@ namespace weir {
 
 /// Of `split`.
 struct split_options {
-    std::string name = "split";
-    /// Where the dividing and the joining run; null: where the run was started.
+    std::string name = "split";  ///< see `stage_options::name`
+    /// Where the dividing and the joining run; null: where the run was started. Outlives the run.
     weir::executor* executor = nullptr;
     /// Of the queue before each branch and of that behind the join, at least 1.
     std::size_t capacity = 2;
-    split_order order = split_order::elements;
+    split_order order = split_order::elements;  ///< of what the branches give for one batch
     /// For how many batches the choice, or the joining, may fail: see `stage_options::max_failures`.
     std::optional<failure_limit> max_failures = std::nullopt;
 };
@@ -133,7 +133,7 @@ struct split_stage : stage_of_branches<F, Branches...> {
 /// Order:    batches leave in the order in which they came; inside of them as `split_order` says. A batch of
 ///           which nothing is left is dropped.
 /// Errors:   an exception from the chooser, and a branch that isn't there, fail the batch: see
-///           `split_options::max_failures`.
+///           `split_options::max_failures`. `std::invalid_argument` for two branches of one name.
 template <class F, class... Branches>
     requires(sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...))
 [[nodiscard]] auto split(F&& chooser, split_options options, Branches... branches) {

@@ -59,6 +59,7 @@ class stage_list {
     }
 
     /// Puts a stage behind the others.
+    /// Errors: `std::bad_alloc`, and those of moving the stage: the list is as before.
     template <detail::stage_description S>
     stage_list& add(S stage) {
         constexpr bool takes = requires { typename S::template output<T>; };

@@ -36,7 +36,7 @@ struct stage_options {
     std::size_t concurrency = 1;
 
     /// Where the stage runs; null: where the run was started. A `blocking_pool` for a function that
-    /// blocks. On virtual time, which runs everything by itself, it is not used.
+    /// blocks. On virtual time, which runs everything by itself, it is not used. Outlives the run.
     weir::executor* executor = nullptr;
 
     /// `output_order::input` keeps the order at the price of slots that wait, done, for one that takes long.

@@ -55,7 +55,7 @@ template <class T>
 
 /// What a channel measured.
 struct channel_stats {
-    std::string name;
+    std::string name;           ///< that of the stage before it; of a channel by itself, as constructed
     std::size_t size = 0;       ///< items in it at the snapshot
     std::size_t capacity = 0;   ///< items it has room for at the snapshot
     std::size_t bytes = 0;      ///< in it at the snapshot, where bytes are limited; else 0
@@ -137,6 +137,7 @@ struct slot_times {
     /// \returns the time in which the slot had an item in work: `run` + `await`.
     [[nodiscard]] constexpr duration busy() const noexcept { return detail::sum(run, await); }
 
+    /// State by state.
     constexpr slot_times& operator+=(const slot_times& other) noexcept {
         off = detail::sum(off, other.off);
         wait_get = detail::sum(wait_get, other.wait_get);
@@ -172,8 +173,8 @@ struct slot_times {
 
 /// What a stage measured.
 struct stage_stats {
-    std::string name;
-    std::string kind;                  ///< source, pipe, aggregate, disaggregate or sink
+    std::string name;                  ///< see `stage_options::name`
+    std::string kind;                  ///< source, pipe, aggregate, ..., sink
     std::size_t concurrency = 1;       ///< slots at work at the snapshot
     duration elapsed{};                ///< from the stage's start to the snapshot
     std::uint64_t num_tasks = 0;       ///< invocations finished, failed ones included

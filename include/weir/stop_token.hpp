@@ -47,6 +47,7 @@ class basic_stop_token {
     explicit basic_stop_token(detail::basic_stop_ref<Platform> state) noexcept : state_(std::move(state)) {}
 };
 
+/// The one to use; only tests have another platform.
 using stop_token = basic_stop_token<>;
 
 /// Requests a stop, once, for all tokens that come from it or from a copy of it.
@@ -82,9 +83,11 @@ class basic_stop_source {
         return keep && keep->request();
     }
 
+    /// Of a source that was moved from: one that never says so.
     [[nodiscard]] basic_stop_token<Platform> get_token() const noexcept {
         return basic_stop_token<Platform>(state_);
     }
+    /// As its tokens say.
     [[nodiscard]] bool stop_requested() const noexcept { return state_ && state_->requested(); }
 
     /// False only for a source that was moved from.
@@ -94,6 +97,7 @@ class basic_stop_source {
                                          const basic_stop_source&) noexcept = default;
 };
 
+/// The one to use; only tests have another platform.
 using stop_source = basic_stop_source<>;
 
 /// Calls a function when a stop is requested, for as long as this object lives.

@@ -128,7 +128,8 @@ struct skip_stage : stage_base {
 ///
 /// Of a source with epochs: `n` items in all. The last epoch ends where they end; the stages behind give
 /// what they hold, as at the end of the stream.
-/// Order: kept.
+/// Order:  kept.
+/// Errors: `std::invalid_argument` at the start for a capacity of 0.
 [[nodiscard]] inline auto take(std::uint64_t n, take_options options = {}) {
     return detail::take_stage(n, std::move(options));
 }
@@ -136,7 +137,8 @@ struct skip_stage : stage_base {
 /// Drops the first `n` items, and gives all others; of a source with epochs, `n` in all. For a checkpoint
 /// they count as taken.
 ///
-/// Order: kept.
+/// Order:  kept.
+/// Errors: as of `take`.
 [[nodiscard]] inline auto skip(std::uint64_t n, take_options options = {}) {
     return detail::skip_stage(n, std::move(options));
 }

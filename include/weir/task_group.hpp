@@ -57,7 +57,8 @@ class task_group final : detail::task_join {
     ///
     /// \returns  awaitable of nothing.
     /// Suspends: unless all have ended. Resumes: on the awaiter's executor.
-    /// Errors:   the first exception of a task; the others are dropped.
+    /// Errors:   the first exception of a task; the others are dropped. `std::logic_error` if no executor
+    ///           runs the awaiter.
     [[nodiscard("co_await this, or nobody waits for the tasks")]] auto join() noexcept {
         return join_operation(*this);
     }

@@ -25,8 +25,8 @@ namespace weir {
 
 /// Of `tee`.
 struct tee_options {
-    std::string name = "tee";
-    /// Where it runs; null: where the run was started.
+    std::string name = "tee";  ///< see `stage_options::name`
+    /// Where it runs; null: where the run was started. Outlives the run.
     weir::executor* executor = nullptr;
     /// Of each of the two queues behind it, in items, at least 1.
     std::size_t capacity = 2;

@@ -387,6 +387,7 @@ class basic_thread_pool final : public executor {
     detail::basic_pool_threads<Platform> threads_;
 };
 
+/// The one to use; only tests have another platform.
 using thread_pool = basic_thread_pool<>;
 
 }  // namespace weir

@@ -20,12 +20,13 @@ namespace weir {
 /// stop, that exception is nested.
 class time_limit_exceeded : public std::runtime_error {
   public:
+    /// \param limit  the stage's.
     explicit time_limit_exceeded(duration limit)
         : std::runtime_error("weir: an invocation took longer than its stage's time limit of " +
                              std::to_string(limit.count()) + " ns"),
           limit_(limit) {}
 
-    [[nodiscard]] duration limit() const noexcept { return limit_; }
+    [[nodiscard]] duration limit() const noexcept { return limit_; }  ///< the stage's
 
   private:
     duration limit_;

@@ -12,23 +12,26 @@ namespace weir {
 
 /// Among timers of one instant, which goes first. `before_all` is for what closes an interval at an
 /// instant (a lap): it sees the state before anything else of that instant has happened. It watches and
-/// does no work, so virtual time doesn't go on for its sake alone.
+/// does no work, so virtual time doesn't go on for its sake alone. All others are `normal`.
 enum class timer_order : std::uint8_t { before_all, normal };
 
 class timer_queue;
 
 /// A wake-up: whom to post, when. It lives in the frame of the coroutine that waits and is linked
 /// into its executor's queue, so adding one allocates nothing.
+///
+/// Lifetime: until its waiter is resumed, and as long as anyone may still cancel it.
 class timer {
   public:
+    /// \param waiter  is posted once, at `deadline` or when the timer is cancelled.
     timer(time_point deadline, std::coroutine_handle<> waiter,
           timer_order order = timer_order::normal) noexcept
         : deadline_(deadline), waiter_(waiter), order_(order) {}
     timer(const timer&) = delete;
     timer& operator=(const timer&) = delete;
 
-    [[nodiscard]] time_point deadline() const noexcept { return deadline_; }
-    [[nodiscard]] timer_order order() const noexcept { return order_; }
+    [[nodiscard]] time_point deadline() const noexcept { return deadline_; }  ///< as constructed
+    [[nodiscard]] timer_order order() const noexcept { return order_; }       ///< as constructed
 
     /// The coroutine to post when the timer fires.
     [[nodiscard]] std::coroutine_handle<> waiter() const noexcept { return waiter_; }
@@ -62,6 +65,7 @@ class timer {
 /// their adding. For whoever writes an executor.
 ///
 /// Threads: none of its own; an executor with several threads locks around it.
+/// Lifetime: a timer stays where it is until it was taken out.
 /// Cost: add O(1), the rest O(log n) amortised; never allocates.
 /// Source: Fredman, Sedgewick, Sleator, Tarjan, "The pairing heap", Algorithmica 1 (1986).
 class timer_queue {
@@ -99,13 +103,13 @@ class timer_queue {
         return true;
     }
 
-    [[nodiscard]] bool empty() const noexcept { return root_ == nullptr; }
+    [[nodiscard]] bool empty() const noexcept { return root_ == nullptr; }  ///< whether none is queued
 
     /// The earliest timer, or null.
     [[nodiscard]] const timer* next() const noexcept { return root_; }
 
-    /// Takes out the earliest timer if its deadline is not after `now`; else null. Its waiter is to
-    /// be posted; after that the timer may be gone.
+    /// \returns the earliest timer, which is taken out, if its deadline is not after `now`; else null. Its
+    ///          waiter is to be posted; after that the timer may be gone.
     [[nodiscard]] timer* pop_due(time_point now) noexcept {
         timer* const t = root_;
         if (t == nullptr || t->deadline_ > now) return nullptr;

@@ -71,6 +71,7 @@ class virtual_time final : public executor {
 
     /// Runs everything that happens before the instant `t`, and sets the clock to `t`. What is due at
     /// `t` itself has not happened yet.
+    /// Errors: none of its own; whoever waits then may still be woken.
     void run_until(time_point t) {
         while (step(t)) {
         }

@@ -33,6 +33,7 @@
 
 namespace weir {
 
+/// Of a `watchdog`.
 struct watchdog_options {
     /// Between two looks. A deadlock is reported by the second look, or the third, that finds it. 0: no
     /// thread; whoever wants to know calls `look`.
@@ -42,7 +43,7 @@ struct watchdog_options {
     /// Called by the thread that looks, once for each deadlock, and once for each stall; must not throw. What
     /// isn't given writes the report to `std::cerr`.
     std::function<void(const deadlock_report&)> on_deadlock = {};
-    std::function<void(const stall_report&)> on_stall = {};
+    std::function<void(const stall_report&)> on_stall = {};  ///< the same
 };
 
 /// Looks, every now and then, for coroutines that can never go on, and for functions that block a worker.
@@ -82,8 +83,10 @@ class watchdog {
   public:
     using executors = std::initializer_list<std::reference_wrapper<executor>>;
 
+    /// Of one executor.
     explicit watchdog(executor& ex, watchdog_options options = {})
         : watchdog(executors{ex}, std::move(options)) {}
+    /// Of several: `{pool, io}`.
     explicit watchdog(executors all, watchdog_options options = {}) : options_(std::move(options)) {
         if (options_.period < duration(0) || options_.blocked_after <= duration(0)) {
             throw std::invalid_argument(

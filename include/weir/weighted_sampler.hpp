@@ -63,6 +63,7 @@ class weighted_order {
 ///     weir::weighted_sampler mine(weights, {.draws = 10'000, .seed = 7, .shard = {2, 8}});
 ///
 /// Cost, but for that of `basic_sampler`: 16 bytes a weight, which copies share; O(1) a draw.
+/// Source: the alias method of Walker and Vose (detail/alias_table.hpp).
 class weighted_sampler : public basic_sampler<detail::weighted_order> {
   public:
     /// \param weights  one of each index from 0 on, in any unit. One that is less than a 2^42nd of the

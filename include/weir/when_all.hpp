@@ -225,7 +225,7 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
 /// Suspends: always, unless there are no arguments. Resumes: on the awaiter's executor, when the last
 ///           has ended.
 /// Errors:   all are joined first; then the error of the first in the order of the arguments is
-///           thrown, the others are dropped.
+///           thrown, the others are dropped. `std::logic_error` if no executor runs the awaiter.
 /// Threads:  each part is posted to the awaiter's executor.
 /// Lifetime: arguments are moved in; one that can't be moved (a sleep, a put, a get) is kept by
 ///           reference: await in the same expression.

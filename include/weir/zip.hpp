@@ -27,8 +27,8 @@ namespace weir {
 
 /// Of `zip`.
 struct zip_options {
-    std::string name = "zip";
-    /// Where it runs; null: where the run was started.
+    std::string name = "zip";  ///< see `stage_options::name`
+    /// Where it runs; null: where the run was started. Outlives the run.
     weir::executor* executor = nullptr;
     /// Of the queue behind it, in items, at least 1.
     std::size_t capacity = 2;
@@ -208,6 +208,7 @@ inline constexpr bool is_copyable<zip_stage<Inputs...>> = (is_copyable<Inputs> &
 /// Order:  kept. With epochs: an epoch ends when it has ended in one of them; what the others have left of
 ///         it is passed over.
 /// Ends:   when one of the inputs has; items that have no partner are dropped then.
+/// Errors: as of `merge`.
 template <class... Inputs>
     requires(sizeof...(Inputs) > 0 && (detail::composable<Inputs> && ...))
 [[nodiscard]] auto zip(zip_options options, Inputs&&... inputs) {

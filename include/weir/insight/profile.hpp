@@ -247,6 +247,7 @@ class profiler {
 ///          when the source throws; `std::invalid_argument` for what no run would start with, 0 items, and
 ///          no concurrency or one of 0.
 /// Threads: blocks until all is done; not for a thread of `home`.
+/// Lifetime: nothing uses `home` any more when it returns.
 /// Cost:    the time of `items` items in each trial, whose functions are called in each of them; memory for
 ///          what two stages give.
 template <class P>

@@ -20,10 +20,10 @@ namespace weir {
 
 /// A stage that ran alone, with so many slots.
 struct profile_trial {
-    std::size_t concurrency = 1;
+    std::size_t concurrency = 1;     ///< slots
     duration elapsed{};              ///< from the start to the last result
-    std::uint64_t num_items = 0;     ///< taken; of a source: given
-    std::uint64_t num_results = 0;   ///< given
+    std::uint64_t num_items = 0;     ///< items taken; of a source: given
+    std::uint64_t num_results = 0;   ///< items given
     std::uint64_t num_failures = 0;  ///< items that failed
     duration ave_time{};             ///< of a successful invocation; 0 for several stages at once
     slot_times times;                ///< of all its slots, summed: `runnable` if threads were short
@@ -41,8 +41,8 @@ struct profile_trial {
 
 /// All trials of a stage.
 struct stage_profile {
-    std::string name;
-    std::string kind;
+    std::string name;                   ///< the stage's
+    std::string kind;                   ///< as in `stage_stats`; `list` for several stages
     std::vector<profile_trial> trials;  ///< in the order of `profile_options::concurrencies`
 
     [[nodiscard]] friend bool operator==(const stage_profile&, const stage_profile&) = default;
@@ -50,7 +50,7 @@ struct stage_profile {
 
 /// What `profile` found: a value that can be kept, compared and printed.
 struct profile_result {
-    std::size_t num_items = 0;          ///< taken from the source
+    std::size_t num_items = 0;          ///< items taken from the source
     std::vector<stage_profile> stages;  ///< the source, and what follows it, without the sink
 
     [[nodiscard]] friend bool operator==(const profile_result&, const profile_result&) = default;
@@ -60,18 +60,21 @@ struct profile_result {
 struct profile_progress {
     std::string stage;            ///< which is about to run; empty at the end
     std::size_t concurrency = 1;  ///< its slots
-    std::size_t done = 0;         ///< trials
-    std::size_t total = 0;
+    std::size_t done = 0;         ///< how many trials have ended
+    std::size_t total = 0;        ///< how many there are
 };
 
 /// Shows how far a profile is: `profile(p, pool, 1000, {.on_progress = weir::profile_bar(std::cerr)})`.
+///
+/// Errors:   those of the stream, if it is to throw.
+/// Lifetime: the stream outlives it.
 class profile_bar {
   public:
-    /// \param out       outlives the profile.
     /// \param in_place  one line that is written over again and again, for a terminal; if not, a line for
     ///                  each trial.
     explicit profile_bar(std::ostream& out, bool in_place = true) : out_(&out), in_place_(in_place) {}
 
+    /// For `profile_options::on_progress`.
     void operator()(const profile_progress& p) {
         const std::string total = std::to_string(p.total);
         std::string line = units::right(std::to_string(p.done), total.size()) + "/" + total;

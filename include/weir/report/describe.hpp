@@ -271,6 +271,7 @@ inline constexpr bool begins_with_source<pipeline<First, Rest...>> = is_source<F
 ///
 /// \tparam In       what a part without a source is given: `describe<image>(decode | resize)`.
 /// \param pipeline  a pipeline, or a part of one; it need not have a sink.
+/// Errors:   `std::bad_alloc`.
 /// Lifetime: of the executors that it names, the types are asked for: they are still there.
 template <class In = void, detail::composable P>
 [[nodiscard]] pipeline_description describe(const P& pipeline) {

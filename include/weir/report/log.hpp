@@ -117,6 +117,7 @@ namespace detail {
 
 /// Writes the lines of one report at once: a single `write`, so that they stay together where the
 /// stream is shared. Neither the stream's locale nor its format flags change them.
+/// Errors: those of the stream, if it is to throw.
 inline void log_lines(std::ostream& out, const pipeline_stats& stats, log_style style = log_style::current) {
     const std::string text = log_text(stats, style);
     out.write(text.data(), static_cast<std::streamsize>(text.size()));
@@ -132,9 +133,11 @@ class log_sink {
     log_style style_;
 
   public:
+    /// \param style  of the lines.
     explicit log_sink(std::ostream& out, log_style style = log_style::current) noexcept
         : out_(&out), style_(style) {}
 
+    /// For `run_options::on_lap`.
     void operator()(const pipeline_stats& lap) const {
         log_lines(*out_, lap, style_);
         out_->flush();

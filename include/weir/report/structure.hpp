@@ -18,18 +18,18 @@ namespace weir {
 
 /// One stage of a pipeline's description.
 struct described_stage {
-    std::string name;
-    std::string kind;    ///< source, pipe, aggregate, disaggregate, sink, ...
-    std::string remark;  ///< what is special to its kind, as how many items a batch has
-    std::string takes;   ///< the type of the items; empty for a source
-    std::string gives;
-    std::size_t concurrency = 1;
-    std::size_t capacity = 0;   ///< of the queue behind it
-    std::size_t max_bytes = 0;  ///< of that queue; 0: any number
-    std::string executor;       ///< its type; empty: where the run is started
-    weir::output_order output_order = weir::output_order::completion;
-    duration time_limit{};  ///< of one invocation; 0: none
-    bool epochs = false;    ///< what it gives has epochs
+    std::string name;             ///< see `stage_options::name`
+    std::string kind;             ///< source, pipe, aggregate, disaggregate, sink, ...
+    std::string remark;           ///< what is special to its kind, as how many items a batch has
+    std::string takes;            ///< the type of the items; empty for a source
+    std::string gives;            ///< the type of what leaves it
+    std::size_t concurrency = 1;  ///< its slots
+    std::size_t capacity = 0;     ///< of the queue behind it, in items
+    std::size_t max_bytes = 0;    ///< of that queue; 0: any number of bytes
+    std::string executor;         ///< its type; empty: where the run is started
+    weir::output_order output_order = weir::output_order::completion;  ///< see `stage_options`
+    duration time_limit{};                                             ///< of one invocation; 0: none
+    bool epochs = false;                                               ///< what it gives has epochs
     std::size_t depth = 0;  ///< in how many branches it lies, one inside of the other
 
     [[nodiscard]] friend bool operator==(const described_stage&, const described_stage&) = default;
@@ -37,19 +37,19 @@ struct described_stage {
 
 /// Items pass from one of `pipeline_description::stages` to another.
 struct described_edge {
-    std::size_t from = 0;
-    std::size_t to = 0;
-    std::string branch;  ///< that begins here; empty: none
+    std::size_t from = 0;  ///< the place of a stage
+    std::size_t to = 0;    ///< that of another one
+    std::string branch;    ///< that begins here; empty: none
 
     [[nodiscard]] friend bool operator==(const described_edge&, const described_edge&) = default;
 };
 
 /// A part that lies inside of a stage: an input of a merge, a way of a route.
 struct described_branch {
-    std::string name;
+    std::string name;       ///< as given to `branch`; or `input 1`, ..., or `side`
     std::size_t depth = 0;  ///< in how many others it lies
-    std::size_t begin = 0;  ///< its first stage
-    std::size_t end = 0;    ///< the one after its last; `begin` if it has none
+    std::size_t begin = 0;  ///< the place of its first stage
+    std::size_t end = 0;    ///< the place after its last one; `begin` if it has none
 
     [[nodiscard]] friend bool operator==(const described_branch&, const described_branch&) = default;
 };

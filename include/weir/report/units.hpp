@@ -24,20 +24,20 @@ namespace weir::units {
     return std::string(text, end.ptr);
 }
 
-/// \returns the text behind as many spaces as make it `width` long; longer text as it is.
+/// \returns the text behind as many spaces as make it `width` bytes long; longer text as it is.
 [[nodiscard]] inline std::string right(const std::string& text, std::size_t width) {
     return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 
-/// \returns the text before as many spaces as make it `width` long; longer text as it is.
+/// \returns the text before as many spaces as make it `width` bytes long; longer text as it is.
 [[nodiscard]] inline std::string left(const std::string& text, std::size_t width) {
     return text.size() < width ? text + std::string(width - text.size(), ' ') : text;
 }
 
 /// A unit and how many of the smallest one it is.
 struct unit {
-    double scale;
-    const char* name;
+    double scale;      ///< how many
+    const char* name;  ///< as it is printed
 };
 
 /// \param units     from small to great; the first whose number stays below 1000 is taken.
@@ -61,14 +61,14 @@ template <std::size_t N>
     return scaled(static_cast<double>(d.count()), units, 0);
 }
 
-/// \returns operations a second: `0.05 /s`, `33.3 /s`, `1.2 k/s`, `14.1 M/s`; 0 is `0`.
+/// \returns a number of operations a second: `0.05 /s`, `33.3 /s`, `1.2 k/s`, `14.1 M/s`; 0 is `0`.
 [[nodiscard]] inline std::string rate(double per_second) {
     static constexpr unit units[] = {{1, "/s"}, {1e3, "k/s"}, {1e6, "M/s"}, {1e9, "G/s"}};
     if (per_second == 0) return "0";
     return scaled(per_second, units, std::abs(per_second) < 0.995 ? 2 : 1);
 }
 
-/// \returns an amount of memory in powers of 1000: `512 B`, `3.4 MB`.
+/// \returns bytes, in powers of 1000: `512 B`, `3.4 MB`.
 [[nodiscard]] inline std::string bytes(std::uint64_t n) {
     static constexpr unit units[] = {{1, "B"},    {1e3, "kB"},  {1e6, "MB"},
                                      {1e9, "GB"}, {1e12, "TB"}, {1e15, "PB"}};

@@ -27,6 +27,7 @@ struct explore_options {
     /// How many schedules, at most; fewer if there are no more.
     std::size_t schedules = 1'000;
 
+    /// How the next step is chosen.
     simulation::strategy strategy = simulation::strategy::random;
 
     /// Of the first schedule; each has one of its own, which depends on this and its number.
@@ -50,14 +51,15 @@ struct explore_options {
 
 /// What was explored, all of it without a failure.
 struct explored {
-    std::size_t schedules = 0;
-    std::size_t steps = 0;  ///< of all schedules together
-    bool complete = false;  ///< there are no other schedules within the bounds
+    std::size_t schedules = 0;  ///< how many there were
+    std::size_t steps = 0;      ///< of all schedules together
+    bool complete = false;      ///< there are no other schedules within the bounds
 };
 
 /// A schedule under which the scenario fails. `what()` says how, and how to see it again.
 class schedule_failure : public std::runtime_error {
   public:
+    /// \param message  what `what()` gives; `cause`, `seed` and `schedule`: what the members give.
     schedule_failure(const std::string& message, std::string cause, std::uint64_t seed, std::string schedule)
         : std::runtime_error(message), cause_(std::move(cause)), seed_(seed), schedule_(std::move(schedule)) {
     }

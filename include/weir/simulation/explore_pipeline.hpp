@@ -32,8 +32,8 @@ using items_of = std::vector<typename run_of<Pipeline>::value_type>;
 /// (`check_identities`).
 ///
 /// \param check  takes the items, in the order in which they came, by value; throws if they are wrong.
-/// The rest as for a scenario. What its functions share has to be made anew by them in each run: all schedules
-/// run the same pipeline.
+/// Everything else is as for a scenario. What its functions share has to be made anew by them in each run:
+/// all schedules run the same pipeline.
 template <class Pipeline, std::invocable<detail::items_of<Pipeline>> Check>
 explored explore(const Pipeline& pipeline, Check check, explore_options options = {}) {
     const auto scenario = [&](world& w) {

@@ -22,13 +22,14 @@ inline void require(bool right, const char* what, const std::string& name, const
 
 }  // namespace detail
 
-/// Throws `failed_check` if the statistics of a run contradict themselves: for `world::always`, at the end
-/// of a scenario, or of your own runs on real time.
+/// Checks that the statistics of a run don't contradict themselves: for `world::always`, at the end of a
+/// scenario, or of your own runs on real time.
 ///
 ///     w.always([&] { weir::simulation::check_identities(run.stats()); });
 ///
 /// Each slot is always in exactly one state; what was put into a queue was taken out, is inside, or was
 /// thrown away; nobody waits to get where an item is, nor to put where none is; no time is negative.
+/// Errors: `failed_check` that names the stage or the queue, and what is not so.
 inline void check_identities(const pipeline_stats& stats) {
     constexpr duration none(0);
     for (const stage_stats& stage : stats.stages) {

@@ -40,8 +40,10 @@ class failed_check : public std::runtime_error {
 ///          later: that is a decision, too.
 /// Errors: as on `virtual_time`, `deadlock_error` from what waits for ever.
 /// Lifetime: that of the scenario's call.
+/// Cost: no memory to have more coroutines ready at once than ever before, and than 256: std::terminate.
 class world final : public executor {
   public:
+    /// For `explore`.
     explicit world(detail::decisions& decisions, std::size_t most_steps = 100'000)
         : decisions_(&decisions), most_steps_(most_steps) {
         ready_.reserve(256);  // as posting can't fail
@@ -78,6 +80,7 @@ class world final : public executor {
     /// A number below `n` that is part of the schedule: drawn, replayed and shrunk with it, and where all
     /// schedules are tried, every number is.
     /// \param n  at least 1.
+    /// Errors: `std::invalid_argument` for 0.
     [[nodiscard]] std::size_t draw(std::size_t n) {
         if (n == 0) throw std::invalid_argument("weir: draw(0): there is no number below 0");
         return decisions_->choose(n);
@@ -114,9 +117,9 @@ class world final : public executor {
         }
     }
 
-    // What went wrong without an exception in the scenario; empty: nothing.
+    /// What went wrong without an exception in the scenario; empty: nothing.
     const std::string& broken() const noexcept { return broken_; }
-    // After the scenario: what it left behind.
+    /// After the scenario: what it left behind, as a sentence; empty: nothing.
     std::string left_behind() const {
         if (ready_.empty()) return {};
         return std::to_string(ready_.size()) + (ready_.size() == 1 ? " coroutine was" : " coroutines were") +
