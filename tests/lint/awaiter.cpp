@@ -39,13 +39,13 @@ struct empty {
 };
 
 class with_constructor {
-  public:
+ public:
     explicit with_constructor(std::string path) : path_(std::move(path)) {}
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<>) {}
     int await_resume() { return 3; }
 
-  private:
+ private:
     std::string path_;
 };
 
@@ -64,9 +64,9 @@ struct not_an_awaiter {
 };
 
 task<> uses(std::string path, int n) {
-    co_await opening{path};                          // expect: awaiter
+    co_await opening{path};  // expect: awaiter
     const int m = co_await held<std::string>{path};  // expect: awaiter
-    co_await ns::unknown{path};                      // expect: awaiter
+    co_await ns::unknown{path};  // expect: awaiter
     co_await of_numbers{&n};
     co_await empty{};
     co_await with_constructor{path};

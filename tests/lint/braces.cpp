@@ -13,10 +13,10 @@ struct point {
 };
 
 class closed_item {
-  public:
+ public:
     explicit closed_item(std::string name);
 
-  private:
+ private:
     std::string name_;
 };
 
@@ -41,28 +41,28 @@ struct with_template_constructor {
 };
 
 task<> unsafe(channel& c, std::string s) {
-    co_await c.put(open_item{s, 3});          // expect: braces
-    co_await c.put({s, 3});                   // expect: braces
+    co_await c.put(open_item{s, 3});  // expect: braces
+    co_await c.put({s, 3});  // expect: braces
     co_await c.put({.name = s, .count = 3});  // expect: braces
-    co_await c.put(open_item{});              // expect: braces
-    co_await c.put(unknown{s});               // expect: braces
-    co_await c.put(ns::unknown<int>{s});      // expect: braces
-    const bool taken = co_await c.put(open_item{
-        // expect: braces
-        .name = s,
-    });
-    co_await c.put(closed_item(open_item{s}.name));                   // expect: braces
-    co_await c.put(closed_item{open_item{s}.name});                   // expect: braces
-    co_await sum({1, 2, 3});                                          // expect: braces
-    co_await sum(std::vector<int>{1, 2, 3});                          // expect: braces
-    co_await sum(std::array<std::string, 1>{s});                      // expect: braces
-    use(open_item{s}, co_await which());                              // expect: braces
-    co_await open_item{s}.send();                                     // expect: braces
-    co_yield open_item{s, 3};                                         // expect: braces
-    co_yield {s, 3};                                                  // expect: braces
-    while (co_await c.put({s, 3})) work();                            // expect: braces
-    if (const bool b = co_await c.put({s, 3})) work(b);               // expect: braces
-    for (auto& part : co_await parts({s, 3})) work(part);             // expect: braces
+    co_await c.put(open_item{});  // expect: braces
+    co_await c.put(unknown{s});  // expect: braces
+    co_await c.put(ns::unknown<int>{s});  // expect: braces
+    const bool taken = co_await c.put(
+        open_item{  // expect: braces
+            .name = s,
+        });
+    co_await c.put(closed_item(open_item{s}.name));  // expect: braces
+    co_await c.put(closed_item{open_item{s}.name});  // expect: braces
+    co_await sum({1, 2, 3});  // expect: braces
+    co_await sum(std::vector<int>{1, 2, 3});  // expect: braces
+    co_await sum(std::array<std::string, 1>{s});  // expect: braces
+    use(open_item{s}, co_await which());  // expect: braces
+    co_await open_item{s}.send();  // expect: braces
+    co_yield open_item{s, 3};  // expect: braces
+    co_yield {s, 3};  // expect: braces
+    while (co_await c.put({s, 3})) work();  // expect: braces
+    if (const bool b = co_await c.put({s, 3})) work(b);  // expect: braces
+    for (auto& part : co_await parts({s, 3})) work(part);  // expect: braces
     auto f = [](channel& d) -> task<> { co_await d.put({"a", 3}); };  // expect: braces
 }
 

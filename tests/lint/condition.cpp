@@ -25,19 +25,17 @@ task<> comes_later() {
 }
 
 task<> lines() {
-    if (  // expect: condition
-        first_part() && co_await ready()) {
+    if (                         // expect: condition
+        first_part() &&
+        co_await ready()) {
         work();
     }
 }
 
 task<> many() {
     switch (co_await which()) {  // expect: condition
-        case 1:
-            work();
-            break;
-        default:
-            rest();
+        case 1: work(); break;
+        default: rest();
     }
     while (co_await ready()) work();  // expect: condition
     do {
@@ -183,7 +181,7 @@ task<> a_pointer() {
     if (co_await ready()) work(p);
 }
 
-auto lambdas_are_fine = []() -> task<> {
+auto lambdas_are_fine = [] () -> task<> {
     if (co_await ready()) work();
 };
 

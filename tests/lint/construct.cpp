@@ -15,29 +15,29 @@ struct point {
 };
 
 task<open_item> unsafe(channel& c) {
-    auto* a = new item(co_await name());                                   // expect: construct
-    auto* b = new item{co_await name(), 3};                                // expect: construct
-    auto* d = ::new (place) item(3, co_await name());                      // expect: construct
-    std::unique_ptr<item> e(new ns::item<int>(co_await name()));           // expect: construct
-    open_item f{co_await name(), 3};                                       // expect: construct
-    open_item g = {co_await name(), 3};                                    // expect: construct
-    auto h = open_item{co_await name()};                                   // expect: construct
-    open_item i{.name = co_await name()};                                  // expect: construct
-    f = {co_await name(), 3};                                              // expect: construct
-    take(open_item{co_await name(), 3});                                   // expect: construct
-    all.push_back({co_await name(), 3});                                   // expect: construct
-    std::vector<int> v{co_await which(), co_await which()};                // expect: construct
-    std::vector<int> w = {co_await which(), 3};                            // expect: construct
-    const int m = std::max({co_await which(), 3});                         // expect: construct
-    std::string both[] = {co_await name(), co_await name()};               // expect: construct
-    auto k = [n = co_await name()] { return n; };                          // expect: construct
+    auto* a = new item(co_await name());  // expect: construct
+    auto* b = new item{co_await name(), 3};  // expect: construct
+    auto* d = ::new (place) item(3, co_await name());  // expect: construct
+    std::unique_ptr<item> e(new ns::item<int>(co_await name()));  // expect: construct
+    open_item f{co_await name(), 3};  // expect: construct
+    open_item g = {co_await name(), 3};  // expect: construct
+    auto h = open_item{co_await name()};  // expect: construct
+    open_item i{.name = co_await name()};  // expect: construct
+    f = {co_await name(), 3};  // expect: construct
+    take(open_item{co_await name(), 3});  // expect: construct
+    all.push_back({co_await name(), 3});  // expect: construct
+    std::vector<int> v{co_await which(), co_await which()};  // expect: construct
+    std::vector<int> w = {co_await which(), 3};  // expect: construct
+    const int m = std::max({co_await which(), 3});  // expect: construct
+    std::string both[] = {co_await name(), co_await name()};  // expect: construct
+    auto k = [n = co_await name()] { return n; };  // expect: construct
     auto l = [&, n = std::move(co_await name())]() mutable { return n; };  // expect: construct
-    closed_item both_closed[] = {closed_item(co_await name(), 3)};         // expect: construct
-    outer o{{co_await name(), 3}, 4};                                      // expect: construct
-    throw open_item{co_await name(), 3};                                   // expect: construct
-    co_return {co_await name(), 3};                                        // expect: construct
-    co_return open_item{                                                   // expect: construct
-                        co_await name(), 3};
+    closed_item both_closed[] = {closed_item(co_await name(), 3)};  // expect: construct
+    outer o{{co_await name(), 3}, 4};  // expect: construct
+    throw open_item{co_await name(), 3};  // expect: construct
+    co_return {co_await name(), 3};  // expect: construct
+    co_return open_item{  // expect: construct
+        co_await name(), 3};
 }
 
 task<open_item> safe(channel& c) {

@@ -2,26 +2,27 @@
 #include "coroutine.hpp"
 
 task<> copies(item i, std::shared_ptr<item> shared) {
-    co_await run([i] { work(i); });                                                     // expect: lambda
-    co_await run([=] { work(i); });                                                     // expect: lambda
-    co_await run([&, i] { work(i); });                                                  // expect: lambda
-    co_await run([i = std::move(i)]() mutable { work(std::move(i)); });                 // expect: lambda
+    co_await run([i] { work(i); });  // expect: lambda
+    co_await run([=] { work(i); });  // expect: lambda
+    co_await run([&, i] { work(i); });  // expect: lambda
+    co_await run([i = std::move(i)]() mutable { work(std::move(i)); });  // expect: lambda
     const int n = co_await run(3, [shared](int k) -> int { return work(shared, k); });  // expect: lambda
-    co_await run(std::function<void()>([shared] { work(shared); }));                    // expect: lambda
-    co_await run("a name",
-                 [shared](const std::vector<int>& all) noexcept {  // expect: lambda
-                     for (int a : all) work(shared, a);
-                 });
+    co_await run(std::function<void()>([shared] { work(shared); }));  // expect: lambda
+    co_await run(
+        "a name",
+        [shared](const std::vector<int>& all) noexcept {  // expect: lambda
+            for (int a : all) work(shared, a);
+        });
     use([i] { work(i); }, co_await which());  // expect: lambda
-    co_await [i]() -> task<> {                // expect: lambda
+    co_await [i]() -> task<> {  // expect: lambda
         co_await turn();
         work(i);
     }();
-    while (co_await run([i] { return work(i); })) rest();               // expect: lambda
+    while (co_await run([i] { return work(i); })) rest();  // expect: lambda
     if (const bool b = co_await run([i] { return work(i); })) rest(b);  // expect: lambda
-    auto v = co_await both([i] { work(i); },                            // expect: lambda
-                           [shared] { work(shared); });                 // expect: lambda
-    co_return co_await run([i] { return work(i); });                    // expect: lambda
+    auto v = co_await both([i] { work(i); },  // expect: lambda
+                           [shared] { work(shared); });  // expect: lambda
+    co_return co_await run([i] { return work(i); });  // expect: lambda
 }
 
 struct owner {

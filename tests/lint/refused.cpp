@@ -1,11 +1,11 @@
 // What g++ 12 refuses, and an await in a handler.
 #include "coroutine.hpp"
 
-#define TRY(x)                        \
-    ({                                \
-        auto&& result = co_await (x); \
-        if (!result) co_return;       \
-        *result;                      \
+#define TRY(x)                            \
+    ({                                    \
+        auto&& result = co_await (x);     \
+        if (!result) co_return;           \
+        *result;                          \
     })
 // The finding is in the line of the await in the macro:
 // expect at 6: refused
@@ -18,15 +18,15 @@ task<> unsafe(std::unique_ptr<waits> p, std::optional<waits> o) {
         if (!r) co_return;
         *r;
     });
-    co_await *p;                    // expect: refused
+    co_await *p;  // expect: refused
     const int m = 2 * co_await *o;  // expect: refused
-    co_await **all.begin();         // expect: refused
+    co_await **all.begin();  // expect: refused
 }
 
 template <class T>
 task<int> in_template(T make) {
-    use((co_await make()).member);       // expect: refused
-    const int n = (co_await both()).j;   // expect: refused
+    use((co_await make()).member);  // expect: refused
+    const int n = (co_await both()).j;  // expect: refused
     co_return (co_await make()).size();  // expect: refused
 }
 
@@ -64,16 +64,13 @@ task<> handlers() {
             work();
         } catch (int) {
             const int n = co_await which();  // expect: handler
-            auto& [a, b]{co_await both()};   // expect: handler
+            auto& [a, b]{co_await both()};  // expect: handler
         }
     }
 }
 
 task<int> safe(std::unique_ptr<waits> p) {
-    const int n = ({
-        int k = 3;
-        k;
-    });
+    const int n = ({ int k = 3; k; });
     co_await std::move(*p);
     waits& w = *p;
     co_await w;
@@ -86,7 +83,7 @@ task<int> safe(std::unique_ptr<waits> p) {
         spawn([]() -> task<> { co_await turn(); });
     }
     if (failed) co_await turn();
-    co_return n*(co_await which());
+    co_return n * (co_await which());
 }
 
 template <class T>

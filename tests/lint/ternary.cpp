@@ -3,19 +3,20 @@
 
 task<> unsafe(bool fast, std::string s) {
     auto a = fast ? co_await quick() : co_await slow();  // expect: ternary
-    auto b = fast ? co_await quick() : s;                // expect: ternary
-    auto c = fast ? s : co_await slow();                 // expect: ternary
-    auto d = fast ? co_await quick() : "";               // expect: ternary
-    auto e = fast ? co_await quick() : throw 1;          // expect: ternary
-    s = fast ? co_await quick() : co_await slow();       // expect: ternary
-    use(fast ? co_await quick() : co_await slow(), 3);   // expect: ternary
-    co_await (fast ? quick() : slow());                  // expect: ternary
-    co_await send(fast ? std::string("a") : s);          // expect: ternary
-    co_await send(fast ? make<std::string>(3) : s);      // expect: ternary
-    auto f = co_await ready() ? make() : other();        // expect: ternary
+    auto b = fast ? co_await quick() : s;  // expect: ternary
+    auto c = fast ? s : co_await slow();  // expect: ternary
+    auto d = fast ? co_await quick() : "";  // expect: ternary
+    auto e = fast ? co_await quick() : throw 1;  // expect: ternary
+    s = fast ? co_await quick() : co_await slow();  // expect: ternary
+    use(fast ? co_await quick() : co_await slow(), 3);  // expect: ternary
+    co_await (fast ? quick() : slow());  // expect: ternary
+    co_await send(fast ? std::string("a") : s);  // expect: ternary
+    co_await send(fast ? make<std::string>(3) : s);  // expect: ternary
+    auto f = co_await ready() ? make() : other();  // expect: ternary
     auto g = fast ? s : given() ? co_await quick() : s;  // expect: ternary ternary
-    const auto h = fast ? co_await quick()               // expect: ternary
-                        : co_await slow();
+    const auto h = fast
+        ? co_await quick()  // expect: ternary
+        : co_await slow();
     co_return fast ? co_await quick() : co_await slow();  // expect: ternary
 }
 

@@ -27,7 +27,7 @@ task<> branches(channel& c, int) {
 #elif defined(THREE)
     co_await c.put({n, 4});  // expect: braces
 #else
-co_await c.put(n);
+    co_await c.put(n);
 #endif
 }
 
@@ -35,9 +35,9 @@ task<> after_branches() {
     if (co_await ready()) work();  // expect: condition
 }
 
-#define LONG_MACRO(x) \
-    do {              \
-        co_await (x); \
+#define LONG_MACRO(x)  \
+    do {               \
+        co_await (x);  \
     } while (0)
 
 task<> block_of_a_macro(channel& c) {
