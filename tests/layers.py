@@ -8,7 +8,7 @@ The rules:
 - Line 1 is `// weir floor N: <one sentence>`. A header includes only headers of lower floors. Those of
   detail/, all floor 0, may include each other, without a cycle, and never a public header.
 - weir.hpp has the top floor and includes every public core header, sorted. The core never includes
-  what is in cuda/, mpi/ or asio/, nor simulation.hpp and what is behind it, which is for tests.
+  what is in cuda/, mpi/ or asio/, format.hpp and fmt.hpp, nor simulation.hpp and what is behind it, which is for tests.
 - A header guards itself: `#pragma once`, or a guard named after its path.
 - `#if` and its kin stand in detail/config.hpp only, `#define` there and in version.hpp only.
 - No header has more than 400 lines.
@@ -23,7 +23,7 @@ MAX_LINES = 400
 UMBRELLA = "weir.hpp"
 VERSION = "version.hpp"
 CONFIG = "detail/config.hpp"
-OPTIONAL = ("cuda/", "mpi/", "asio/", "simulation")
+OPTIONAL = ("cuda/", "mpi/", "asio/", "fmt.hpp", "format.hpp", "simulation")
 CONDITIONS = {"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif", "error", "warning"}
 DEFINITIONS = {"define", "undef"}
 

@@ -3,6 +3,8 @@
 #ifndef WEIR_AWAITABLE_HPP
 #define WEIR_AWAITABLE_HPP
 
+#include <weir/detail/bridge.hpp>
+
 #include <concepts>  // for std::convertible_to
 #include <utility>   // for std::forward
 
@@ -27,7 +29,10 @@ concept has_free_co_await = requires(A&& a) { operator co_await(std::forward<A>(
 // What `co_await a` calls the three functions on: a new object, or `a` itself.
 template <class A>
 decltype(auto) get_awaiter(A&& a) {
-    if constexpr (has_member_co_await<A>) {
+    if constexpr (has_as_awaitable<A>) {
+        using value = decltype(get_awaiter(std::declval<made_awaitable_t<A>>()).await_resume());
+        return crossing<value, A>(std::forward<A>(a));
+    } else if constexpr (has_member_co_await<A>) {
         return std::forward<A>(a).operator co_await();
     } else if constexpr (has_free_co_await<A>) {
         return operator co_await(std::forward<A>(a));
@@ -39,8 +44,14 @@ decltype(auto) get_awaiter(A&& a) {
 }  // namespace detail
 
 /// Can stand behind `co_await` in any coroutine whose promise doesn't forbid it.
+///
+/// Also, in those of this library: what has a member `as_awaitable(promise)`, as the senders of
+/// `std::execution` may, which goes before all else. Whoever completes it, and wherever: the coroutine
+/// goes on once, on its own executor. One that completes as stopped throws `std::system_error` with
+/// `std::errc::operation_canceled`.
 template <class A>
-concept awaitable = detail::has_member_co_await<A> || detail::has_free_co_await<A> || awaiter<A>;
+concept awaitable = detail::has_as_awaitable<A> || detail::has_member_co_await<A> ||
+                    detail::has_free_co_await<A> || awaiter<A>;
 
 /// The type of `co_await std::declval<A>()`.
 template <awaitable A>

@@ -28,6 +28,8 @@ class progress_keeper final : public progress_listener {
         }
     }
 
+    const progress_keeper* keeper() const noexcept override { return this; }
+
     weir::checkpoint checkpoint() const {
         const std::lock_guard guard(lock_);
         if (error_) std::rethrow_exception(error_);

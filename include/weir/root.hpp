@@ -4,6 +4,7 @@
 #define WEIR_ROOT_HPP
 
 #include <weir/awaitable.hpp>
+#include <weir/detail/bridge.hpp>
 #include <weir/detail/env.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/result.hpp>
@@ -105,7 +106,14 @@ class root<void>::promise_type final : public root<void>::promise_base {
 // The awaitable is kept by reference: it outlives the root.
 template <class T, class A>
 root<T> make_root(A& a) {
-    if constexpr (std::is_void_v<T>) {
+    if constexpr (has_as_awaitable<A>) {
+        crossing<T, A> it(static_cast<A&&>(a));
+        if constexpr (std::is_void_v<T>) {
+            co_await it;
+        } else {
+            co_return co_await it;
+        }
+    } else if constexpr (std::is_void_v<T>) {
         co_await static_cast<A&&>(a);
     } else {
         co_return co_await static_cast<A&&>(a);

@@ -204,7 +204,8 @@ class run_core final : public run_context, public watched_run {
     }
 
     weir::checkpoint checkpoint() const {
-        const auto* const keeper = dynamic_cast<const progress_keeper*>(progress().get());
+        const progress_listener* const listener = progress().get();
+        const progress_keeper* const keeper = listener == nullptr ? nullptr : listener->keeper();
         if (keeper == nullptr) {
             throw std::logic_error(
                 "weir: this run has no checkpoint: its one source has to be a sampler, which "

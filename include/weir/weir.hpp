@@ -49,8 +49,10 @@
 #include <weir/progress_keeper.hpp>
 #include <weir/report/describe.hpp>
 #include <weir/report/failure_log.hpp>
+#include <weir/report/line.hpp>
 #include <weir/report/log.hpp>
 #include <weir/report/mermaid.hpp>
+#include <weir/report/printable.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/report/table.hpp>
 #include <weir/report/units.hpp>

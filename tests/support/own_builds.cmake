@@ -25,6 +25,15 @@ elseif(WEIR_BUILD_TESTS AND NOT MSVC)
     target_compile_options(weir_warnings INTERFACE -Werror)
 endif()
 
+# Asio of its own, for what is ours of include/weir/asio/: header-only, and without a package file in
+# Debian, Ubuntu and Homebrew.
+find_path(WEIR_ASIO_INCLUDE_DIR asio.hpp DOC "Where asio.hpp is, for weir's tests and examples")
+mark_as_advanced(WEIR_ASIO_INCLUDE_DIR)
+if(WEIR_ASIO_INCLUDE_DIR)
+    add_library(weir_asio INTERFACE IMPORTED)
+    target_include_directories(weir_asio INTERFACE "${WEIR_ASIO_INCLUDE_DIR}")
+endif()
+
 # weir_programs(FOLDER PREFIX RESULT): each *.cpp of the folder, and each folder with *.cpp in it, is a
 # program of that name, and finds includes from the folder on. Its target is PREFIX<name>; RESULT lists
 # the names that were added. Where the variable needs_<name> lists imported targets, the program links

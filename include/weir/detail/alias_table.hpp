@@ -56,7 +56,8 @@ class alias_table {
     // By two random numbers.
     u64 pick(u64 which, u64 how_high) const noexcept {
         const u64 i = high_product(which, columns_.size());
-        return high_product(how_high, height_) < columns_[i].own ? i : columns_[i].other;
+        const column& c = columns_[index(i)];
+        return high_product(how_high, height_) < c.own ? i : c.other;
     }
 
   private:
@@ -65,22 +66,28 @@ class alias_table {
         u64 other = 0;
     };
 
+    // Of a column: what there is of those fits into memory, also where that is addressed by 32 bits.
+    static std::size_t index(u64 column) noexcept { return static_cast<std::size_t>(column); }
+
     // Pairs a column that is too low with one that is too high, which fills it up, until all are even.
     // In units of 1 / n of a weight's: then the height of a column is the sum of the weights.
     void build() {
         const u64 n = columns_.size();
         std::vector<u64> low, high;
         for (u64 i = 0; i < n; ++i) {
-            columns_[i].own *= n;
-            columns_[i].other = i;
-            (columns_[i].own < height_ ? low : high).push_back(i);
+            column& c = columns_[index(i)];
+            c.own *= n;
+            c.other = i;
+            (c.own < height_ ? low : high).push_back(i);
         }
         while (!low.empty()) {
             const u64 poor = low.back(), rich = high.back();
             low.pop_back();
-            columns_[poor].other = rich;
-            columns_[rich].own -= height_ - columns_[poor].own;
-            if (columns_[rich].own < height_) {
+            column& filled = columns_[index(poor)];
+            column& giver = columns_[index(rich)];
+            filled.other = rich;
+            giver.own -= height_ - filled.own;
+            if (giver.own < height_) {
                 high.pop_back();
                 low.push_back(rich);
             }

@@ -94,7 +94,8 @@ struct checkpoint_fields {
         }
         for (u64* x : {&f.size, &f.seed, &f.base, &f.watermark}) *x = next(8);
         const u64 num_before = next(4);
-        const std::size_t wide_before = widths & 15, wide_ahead = widths >> 4;
+        const auto wide_before = static_cast<std::size_t>(widths & 15);
+        const auto wide_ahead = static_cast<std::size_t>(widths >> 4);
         const u64 left = sealed.size() - at;
         if (wide_before > 8 || wide_ahead > 8 || (wide_before == 0) != (num_before == 0) ||
             num_before > left || num_before * wide_before > left) {

@@ -7,6 +7,10 @@
 #error "weir: needs C++20; compile with -std=c++20 (MSVC: /std:c++20)"
 #endif
 
+#if !defined(__cpp_exceptions) && !defined(__EXCEPTIONS) && !defined(_CPPUNWIND)
+#error "weir: needs exceptions: what a stage throws is how it fails; compile without -fno-exceptions"
+#endif
+
 #include <version>  // for the library's feature macros
 
 #if !defined(__cpp_impl_coroutine) && !defined(__cpp_lib_coroutine)
@@ -25,9 +29,17 @@
 #include <cstdio>              // for std::fopen
 #include <ctime>               // for timespec
 #elif defined(_WIN32)
+// Written after the functions' documentation, as what is for macOS is, and compiled by nobody here yet. MinGW
+// doesn't know the pragma: link with -lsynchronization. The types are those of windows.h, which may be
+// included, too.
 #include <algorithm>  // for std::min
+#if defined(_WIN64)
 extern "C"
     __declspec(dllimport) int __stdcall WaitOnAddress(volatile void*, void*, std::size_t, unsigned long);
+#else
+extern "C"
+    __declspec(dllimport) int __stdcall WaitOnAddress(volatile void*, void*, unsigned long, unsigned long);
+#endif
 extern "C" __declspec(dllimport) void __stdcall FlushProcessWriteBuffers();
 extern "C" __declspec(dllimport) void __stdcall WakeByAddressAll(void*);
 extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
@@ -46,7 +58,8 @@ extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
 #include <cxxabi.h>  // for abi::__cxa_demangle
 #include <cstdlib>   // for std::free
 #endif
-#include <string>  // for std::string
+#include <string>    // for std::string
+#include <typeinfo>  // for typeid
 
 #if defined(_MSC_VER)
 #include <intrin.h>  // for _mm_pause, __rdtsc, __cpuid
@@ -67,6 +80,28 @@ extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
 #define WEIR_ALWAYS_INLINE __forceinline
 #else
 #define WEIR_ALWAYS_INLINE [[gnu::always_inline]] inline
+#endif
+
+// Which Asio the headers in asio/ are for: the one of its own where it is found, else Boost's; Boost's at
+// once where WEIR_USE_BOOST_ASIO is defined. They are of different types then, so that both may be in one
+// program. Nothing is included unless such a header is.
+#if defined(WEIR_USE_BOOST_ASIO) || !__has_include(<asio/io_context.hpp>)
+#define WEIR_ASIO_FILE(name) <boost/asio/name>
+#define WEIR_ASIO_LIBRARY boost::asio
+#define WEIR_ASIO_KIND with_boost
+#else
+#define WEIR_ASIO_FILE(name) <asio/name>
+#define WEIR_ASIO_LIBRARY asio
+#define WEIR_ASIO_KIND standalone
+#endif
+
+// Where std::format is, for weir/format.hpp.
+#if defined(__cpp_lib_format)
+#define WEIR_HAS_FORMAT true
+#define WEIR_FORMAT_FILE <format>
+#else
+#define WEIR_HAS_FORMAT false
+#define WEIR_FORMAT_FILE <version>
 #endif
 
 namespace weir::detail {
@@ -100,6 +135,25 @@ inline std::string demangled(const char* name) {
     return result;
 #else
     return name;
+#endif
+}
+
+// What an object's own type is called, and whether it is that of another one. Where the compiler was told to
+// know nothing of that (-fno-rtti), it is null, and all are of one type.
+template <class T>
+const char* name_of_type_of([[maybe_unused]] const T& object) noexcept {
+#if defined(__cpp_rtti) || defined(_CPPRTTI)
+    return typeid(object).name();
+#else
+    return nullptr;
+#endif
+}
+template <class T>
+bool are_of_one_type([[maybe_unused]] const T& a, [[maybe_unused]] const T& b) noexcept {
+#if defined(__cpp_rtti) || defined(_CPPRTTI)
+    return typeid(a) == typeid(b);
+#else
+    return true;
 #endif
 }
 
@@ -174,6 +228,15 @@ inline std::int64_t coarse_clock_ns() noexcept {
 #endif
 }
 
+#if defined(__linux__)
+// Where a time has more bits than a register, the call that takes such a time is another one.
+#if defined(SYS_futex_time64)
+inline constexpr long futex_call = sizeof(timespec::tv_sec) > sizeof(long) ? SYS_futex_time64 : SYS_futex;
+#else
+inline constexpr long futex_call = SYS_futex;
+#endif
+#endif
+
 // Blocks the thread while `word` holds `expected`, for at most `timeout_ns` (negative: without a
 // limit). May return early: the caller looks at the word again.
 inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
@@ -183,15 +246,15 @@ inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
     timespec limit{};
     limit.tv_sec = static_cast<decltype(limit.tv_sec)>(timeout_ns / 1'000'000'000);
     limit.tv_nsec = static_cast<decltype(limit.tv_nsec)>(timeout_ns % 1'000'000'000);
-    syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT_PRIVATE, expected,
+    syscall(futex_call, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT_PRIVATE, expected,
             timeout_ns < 0 ? nullptr : &limit, nullptr, 0);
 #elif defined(_WIN32)
-    const std::int64_t ms = (timeout_ns + 999'999) / 1'000'000;
+    const std::int64_t ms = timeout_ns / 1'000'000 + 1;
     WaitOnAddress(&word, &expected, sizeof(expected),
                   timeout_ns < 0 ? 0xffffffffUL
                                  : static_cast<unsigned long>(std::min<std::int64_t>(ms, 1 << 30)));
 #else
-    // No public futex here: without a limit the standard's own wait, with one a sleep that grows.
+    // No public futex here (macOS has one since 14.4): without a limit the standard's own wait, with one a sleep that grows.
     if (timeout_ns < 0) return word.wait(expected, std::memory_order_acquire);
     for (std::int64_t step = 1'000; timeout_ns > 0; step = std::min<std::int64_t>(2 * step, 500'000)) {
         if (word.load(std::memory_order_acquire) != expected) return;
@@ -206,7 +269,7 @@ inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
 // then (its owner woke by itself): only the address is used.
 inline void futex_wake(std::atomic<std::uint32_t>& word, bool all) noexcept {
 #if defined(__linux__)
-    syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE, all ? INT_MAX : 1,
+    syscall(futex_call, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE, all ? INT_MAX : 1,
             nullptr, nullptr, 0);
 #elif defined(_WIN32)
     all ? WakeByAddressAll(&word) : WakeByAddressSingle(&word);

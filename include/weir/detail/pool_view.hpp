@@ -5,6 +5,7 @@
 
 #include <weir/detail/executor_view.hpp>
 
+#include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint64_t
 
 namespace weir::detail {
@@ -28,7 +29,7 @@ void look_at_pool(executor_view& view, const Workers* workers, unsigned count, c
     };
     view.resumed = resumed();
     const bool searched = search();
-    view.busy = watch.active();
+    view.busy = static_cast<std::size_t>(watch.active());
     view.workers.clear();
     bool queued = !inbox.empty();
     for (unsigned i = 0; i < count; ++i) {

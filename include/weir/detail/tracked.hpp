@@ -15,11 +15,16 @@
 
 namespace weir::detail {
 
+class progress_keeper;
+
 // Told of every item of the source of which nothing is left to be taken: the consumer has all that
 // was made of it, or it was dropped.
 class progress_listener {
   public:
     virtual void finished(std::uint64_t position) noexcept = 0;
+
+    // This, if it keeps a checkpoint; else null.
+    virtual const progress_keeper* keeper() const noexcept { return nullptr; }
 
   protected:
     ~progress_listener() = default;

@@ -8,7 +8,6 @@
 #include <cstddef>      // for std::size_t
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
-#include <typeinfo>     // for std::type_info
 #include <utility>      // for std::move
 #include <vector>       // for std::vector
 
@@ -155,9 +154,9 @@ template <class T>
     return type_reader::read(std::string(type_text<T>()));
 }
 
-/// The same for what is known only when the program runs: `type_name(typeid(object))`.
-[[nodiscard]] inline std::string type_name(const std::type_info& type) {
-    return type_reader::read(demangled(type.name()));
+/// The same for what is known only when the program runs: `read_type_name(typeid(object).name())`.
+[[nodiscard]] inline std::string read_type_name(const char* mangled) {
+    return type_reader::read(demangled(mangled));
 }
 
 }  // namespace weir::detail

@@ -5,6 +5,7 @@
 
 #include <weir/aggregate.hpp>
 #include <weir/clock.hpp>
+#include <weir/detail/config.hpp>
 #include <weir/detail/tracked.hpp>
 #include <weir/detail/type_name.hpp>
 #include <weir/disaggregate.hpp>
@@ -23,7 +24,6 @@
 #include <string_view>  // for std::string_view
 #include <tuple>        // for std::apply
 #include <type_traits>  // for std::is_void_v
-#include <typeinfo>     // for typeid
 #include <utility>      // for std::move
 #include <vector>       // for std::vector
 
@@ -236,11 +236,12 @@ class description_builder {
         for (const executor* const each : executors_) {
             if (each == nullptr) continue;
             const executor& other = *each;
-            if (typeid(other) != typeid(ex) || std::ranges::find(alike, each) != alike.end()) continue;
+            if (!are_of_one_type(other, ex) || std::ranges::find(alike, each) != alike.end()) continue;
             alike.push_back(each);
             if (each == &ex) number = alike.size();
         }
-        std::string name = short_name(type_name(typeid(ex)));
+        const char* const type = name_of_type_of(ex);
+        std::string name = type == nullptr ? "weir::executor" : short_name(read_type_name(type));
         return alike.size() > 1 ? name + " " + std::to_string(number) : name;
     }
     // weir's pools are templates, of which users write another name.

@@ -3,6 +3,7 @@
 #ifndef WEIR_REPORT_FAILURE_LOG_HPP
 #define WEIR_REPORT_FAILURE_LOG_HPP
 
+#include <weir/detail/config.hpp>
 #include <weir/failure.hpp>
 
 #include <cstddef>        // for std::size_t
@@ -13,7 +14,6 @@
 #include <ostream>        // for std::ostream
 #include <stdexcept>      // for std::invalid_argument
 #include <string>         // for std::string
-#include <typeinfo>       // for typeid
 #include <unordered_map>  // for std::unordered_map
 #include <utility>        // for std::move
 #include <vector>         // for std::vector
@@ -151,7 +151,8 @@ class failure_log {
         try {
             std::rethrow_exception(f.error);
         } catch (const std::exception& e) {
-            return typeid(e).name();
+            const char* const type = detail::name_of_type_of(e);
+            return type == nullptr ? "std::exception" : type;
         } catch (...) {
             return {};
         }

@@ -1,0 +1,77 @@
+// Shows a stage that awaits what another library completes: a sender, by its member `as_awaitable`.
+// The driver calls back on a thread of its own; the stage goes on on the pool, where it was.
+#include <weir/pipeline.hpp>
+#include <weir/task.hpp>
+#include <weir/thread_pool.hpp>
+
+#include <coroutine>
+#include <functional>
+#include <iostream>
+#include <mutex>
+#include <ranges>
+#include <thread>
+#include <utility>
+#include <vector>
+
+// A library that knows nothing of this one: computes something, and calls back from wherever it is.
+class driver {
+    std::mutex lock_;
+    std::vector<std::thread> threads_;
+
+  public:
+    ~driver() {
+        for (std::thread& t : threads_) t.join();
+    }
+    void square(int n, std::function<void(int)> then) {
+        const std::lock_guard guard(lock_);
+        threads_.emplace_back([n, then = std::move(then)] { then(n * n); });
+    }
+};
+
+// Its sender, as std::execution has them: it makes itself awaitable for any promise.
+class square_sender {
+    driver* driver_;
+    int n_;
+
+    class awaiter {
+        driver* driver_;
+        int n_;
+
+      public:
+        awaiter(driver& d, int n) : driver_(&d), n_(n) {}
+        bool await_ready() const noexcept { return false; }
+        void await_suspend(std::coroutine_handle<> h) {
+            driver_->square(n_, [this, h](int result) {
+                n_ = result;
+                h.resume();  // on the driver's thread
+            });
+        }
+        int await_resume() const noexcept { return n_; }
+    };
+
+  public:
+    square_sender(driver& d, int n) : driver_(&d), n_(n) {}
+    template <class Promise>
+    auto as_awaitable(Promise&) const {
+        return awaiter(*driver_, n_);
+    }
+};
+
+int main() {
+    driver device;
+    weir::thread_pool pool(2);
+    const auto squared = [&device](int n) -> weir::task<int> {
+        const int square = co_await square_sender(device, n);
+        co_return square + 1;  // on the pool again
+    };
+    // clang-format off
+    auto pipeline = weir::source(std::views::iota(0, 10))
+                  | weir::pipe(squared, {.name = "squared", .concurrency = 4})
+                  | weir::pipe([&device](int n) { return square_sender(device, n); }, {.name = "again"})
+                  | weir::sink(2);
+    // clang-format on
+    long sum = 0;
+    for (auto run = pipeline.start(pool); const int n : run) sum += n;
+    std::cout << "the sum of (n^2 + 1)^2 for n from 0 to 9 is " << sum << '\n';
+    return sum == 15'913 ? 0 : 1;
+}

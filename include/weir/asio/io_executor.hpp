@@ -1,0 +1,142 @@
+// weir floor 4: an executor that runs coroutines on Asio's io_context
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_ASIO_IO_EXECUTOR_HPP
+#define WEIR_ASIO_IO_EXECUTOR_HPP
+
+#include <weir/asio/library.hpp>
+#include <weir/clock.hpp>
+#include <weir/executor.hpp>
+#include <weir/locked_timers.hpp>
+#include <weir/timer.hpp>
+
+#include WEIR_ASIO_FILE(executor_work_guard.hpp)
+#include WEIR_ASIO_FILE(io_context.hpp)
+#include WEIR_ASIO_FILE(post.hpp)
+#include WEIR_ASIO_FILE(steady_timer.hpp)
+#include WEIR_ASIO_FILE(strand.hpp)
+
+#include <algorithm>  // for std::clamp, std::max
+#include <chrono>     // for std::chrono::hours
+#include <coroutine>  // for std::coroutine_handle
+#include <cstddef>    // for std::size_t
+#include <memory>     // for std::shared_ptr
+#include <optional>   // for std::optional
+
+namespace weir::asio::inline WEIR_ASIO_KIND {
+
+namespace detail {
+
+// The timers of an `io_executor`, woken by one of Asio's, which is set to the earliest of them. Shared, as
+// Asio may still have a handler when the executor is gone.
+class io_timers : public std::enable_shared_from_this<io_timers> {
+  public:
+    explicit io_timers(executor& ex, lib::io_context& io)
+        : executor_(&ex), strand_(io.get_executor()), alarm_(strand_) {}
+
+    basic_locked_timers<> queue;
+
+    // A timer of Asio is for one thread at a time.
+    void set_alarm() {
+        lib::post(strand_, [self = shared_from_this()] { self->set_alarm_here(); });
+    }
+
+  private:
+    void set_alarm_here() {
+        if (queue.next() == queue.never) {
+            alarm_.cancel();
+            return;
+        }
+        const duration left = time_point(duration(queue.next())) - executor_->now();
+        alarm_.expires_after(std::clamp<duration>(left, duration(0), std::chrono::hours(1)));
+        alarm_.async_wait([self = shared_from_this()](const auto& error) {
+            if (!error) self->ring();
+        });
+    }
+
+    // Where the executor is gone there is nothing in the queue.
+    void ring() {
+        if (queue.next() == queue.never) return;
+        queue.fire(executor_->now(), [this](std::coroutine_handle<> h) { executor_->post(h); });
+        set_alarm_here();
+    }
+
+    executor* executor_;
+    lib::strand<lib::io_context::executor_type> strand_;
+    lib::steady_timer alarm_;
+};
+
+}  // namespace detail
+
+/// Runs coroutines on the threads that run an `io_context`, together with Asio's own handlers:
+///
+///     asio::io_context io;
+///     weir::asio::io_executor on_io(io);
+///     weir::pipe(parse, {.executor = &on_io})
+///
+/// Sleeps here are timers of that context. As long as something is posted or sleeps, `io.run()` doesn't
+/// return; a coroutine that waits for a channel doesn't keep it: hold a work guard where that may happen.
+///
+/// Threads:  any may post and add timers. With one thread that runs the context, coroutines here are never
+///           resumed at the same time, nor at the same time as a handler.
+/// Lifetime: the context outlives it, and it outlives what runs on it.
+/// Errors:   what leaves a resumed coroutine comes out of `io.run()`; no memory to post: std::terminate.
+/// Watchdog: takes it for one that may always go on: nobody knows what is still to come from a context.
+/// Cost:     a handler of Asio for each post.
+class io_executor final : public executor {
+  public:
+    /// \param threads how many run `io`. With 0, nobody else does: then whoever waits for something that
+    ///                runs here (`sync_wait`, taking an item from a run, its end) does, until it has it.
+    explicit io_executor(lib::io_context& io, std::size_t threads = 1)
+        : io_(&io), threads_(threads), timers_(std::make_shared<detail::io_timers>(*this, io)) {
+        if (threads == 0) work_.emplace(io.get_executor());
+    }
+
+    void post(std::coroutine_handle<> h) noexcept override {
+        lib::post(*io_, [this, h] { resume(h); });
+    }
+
+    void add(timer& t) noexcept override {
+        using added = basic_locked_timers<>::added;
+        const std::coroutine_handle<> waiter = t.waiter();
+        const added what = timers_->queue.add(t);
+        if (what == added::refused) post(waiter);
+        if (what == added::earliest) timers_->set_alarm();
+    }
+
+    void cancel(timer& t) noexcept override {
+        const std::coroutine_handle<> waiter = t.waiter();
+        if (!timers_->queue.cancel(t, now())) return;
+        // An alarm that is too early does no harm; one for nobody would keep `io.run()` from returning.
+        if (timers_->queue.next() == timers_->queue.never) timers_->set_alarm();
+        post(waiter);
+    }
+
+    /// Where `threads` is 0, or the thread runs the context already: runs the next handler. Nobody tells the
+    /// context when `done` is set, so it looks again after a millisecond.
+    bool drive(flag& done, time_point limit) override {
+        if (!work_ && !io_->get_executor().running_in_this_thread()) return false;
+        const duration left = std::clamp<duration>(limit - now(), duration(0), std::chrono::milliseconds(1));
+        if (left == duration(0)) {
+            io_->poll_one();
+        } else if (io_->run_one_for(left) == 0 && io_->stopped()) {
+            done.wait(left.count());
+        }
+        return true;
+    }
+
+    [[nodiscard]] std::size_t parallelism() const noexcept override {
+        return std::max<std::size_t>(threads_, 1);
+    }
+
+    [[nodiscard]] lib::io_context& context() const noexcept { return *io_; }
+
+  private:
+    lib::io_context* io_;
+    std::size_t threads_;
+    std::shared_ptr<detail::io_timers> timers_;
+    std::optional<lib::executor_work_guard<lib::io_context::executor_type>> work_;
+};
+
+}  // namespace weir::asio::inline WEIR_ASIO_KIND
+
+#endif

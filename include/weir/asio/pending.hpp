@@ -1,0 +1,179 @@
+// weir floor 5: an operation of Asio for which a coroutine waits
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_ASIO_PENDING_HPP
+#define WEIR_ASIO_PENDING_HPP
+
+#include <weir/asio/library.hpp>
+#include <weir/detail/platform.hpp>
+#include <weir/detail/slot.hpp>
+#include <weir/executor.hpp>
+#include <weir/external_wait.hpp>
+
+#include <concepts>      // for std::convertible_to
+#include <coroutine>     // for std::coroutine_handle
+#include <cstdint>       // for std::int64_t, std::uint32_t
+#include <exception>     // for std::exception_ptr
+#include <optional>      // for std::optional
+#include <system_error>  // for std::system_error
+#include <tuple>         // for std::tuple
+#include <type_traits>   // for std::is_same_v
+#include <utility>       // for std::exchange, std::move
+
+namespace weir::asio::inline WEIR_ASIO_KIND::detail {
+
+using weir::detail::clock_of;
+using weir::detail::slot;
+
+// What the waiting coroutine, the handler that Asio keeps, and whoever asks it to stop share: the last of
+// them frees it. On the heap, so that the handler finds it also where the coroutine was destroyed.
+//
+// | phase    | means                                                              |
+// |----------|--------------------------------------------------------------------|
+// | starting | the coroutine is about to suspend; nobody else resumes it          |
+// | waiting  | whoever answers posts it                                           |
+// | answered | there is a result, or there never will be one                      |
+// | left     | the coroutine is gone, or it goes on without the operation         |
+class pending_base {
+    using platform = weir::detail::standard_platform;
+    enum class phase : std::uint32_t { starting, waiting, answered, left };
+
+  public:
+    pending_base(executor& home, slot* measured, std::coroutine_handle<> waiter)
+        : home_(&home), measured_(measured), waiter_(waiter), promised_(std::in_place) {}
+    pending_base(const pending_base&) = delete;
+    pending_base& operator=(const pending_base&) = delete;
+
+    void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
+    // acq_rel: the last owner sees what all others did.
+    bool disown() noexcept { return owners_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+
+    // False if the answer is there already: the coroutine then goes on as it is. Else it may be running
+    // elsewhere when this returns. acq_rel; pairs with answer()
+    bool wait() noexcept {
+        phase expected = phase::starting;
+        return phase_.compare_exchange_strong(expected, phase::waiting, std::memory_order_acq_rel);
+    }
+
+    // Once, by the handler.
+    void answer() noexcept {
+        if (phase_.exchange(phase::answered, std::memory_order_acq_rel) == phase::waiting) {
+            if (measured_ != nullptr) ready_ = clock_of(*measured_);
+            home_->post(waiter_);
+        }
+        promised_.reset();  // after the post
+    }
+
+    void leave() noexcept { phase_.store(phase::left, std::memory_order_release); }
+
+    bool is_waited_for() const noexcept {
+        const phase now = phase_.load(std::memory_order_acquire);
+        return now == phase::starting || now == phase::waiting;
+    }
+
+    std::int64_t ready_at() const noexcept { return ready_; }
+
+  private:
+    platform::atomic<std::uint32_t> owners_{0};
+    platform::atomic<phase> phase_{phase::starting};
+    executor* home_;
+    slot* measured_;
+    std::coroutine_handle<> waiter_;
+    std::int64_t ready_ = 0;
+    std::optional<external_wait> promised_;
+};
+
+template <class Values>
+class pending : public pending_base {
+  public:
+    using pending_base::pending_base;
+
+    std::optional<Values> values;
+    std::exception_ptr error;  // of copying the values
+};
+
+template <class State>
+class shared {
+  public:
+    shared() noexcept = default;
+    explicit shared(State* state) noexcept : state_(state) { state_->own(); }
+    shared(const shared& other) noexcept : state_(other.state_) {
+        if (state_ != nullptr) state_->own();
+    }
+    shared(shared&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+    shared& operator=(shared other) noexcept {
+        std::swap(state_, other.state_);
+        return *this;
+    }
+    ~shared() {
+        if (state_ != nullptr && state_->disown()) delete state_;
+    }
+
+    explicit operator bool() const noexcept { return state_ != nullptr; }
+    State* operator->() const noexcept { return state_; }
+
+  private:
+    State* state_ = nullptr;
+};
+
+// What Asio calls at the end, once. One that is destroyed without having been called, as those are that an
+// `io_context` still has when it is destroyed, answers without a result.
+template <class State>
+class handler {
+  public:
+    explicit handler(shared<State> state) noexcept : state_(std::move(state)) {}
+    handler(handler&&) noexcept = default;
+    handler& operator=(handler&&) = delete;
+    ~handler() {
+        if (state_) state_->answer();
+    }
+
+    template <class... As>
+    void operator()(As&&... as) {
+        const shared<State> state = std::move(state_);
+        try {
+            state->values.emplace(std::forward<As>(as)...);
+        } catch (...) {
+            state->error = std::current_exception();
+        }
+        state->answer();
+    }
+
+  private:
+    shared<State> state_;
+};
+
+template <class T>
+concept error_code = requires(const T& e) {
+    e.category();
+    { e } -> std::convertible_to<std::error_code>;
+};
+
+// What `co_await` gives: the values without the error that stands before them; one as it is, several as a
+// tuple.
+template <class... Ts>
+auto without_error(std::tuple<Ts...>&& values) {
+    if constexpr (sizeof...(Ts) == 1) {
+        return std::get<0>(std::move(values));
+    } else if constexpr (sizeof...(Ts) > 1) {
+        return std::move(values);
+    }
+}
+template <class First, class... Rest>
+    requires error_code<First> || std::is_same_v<First, std::exception_ptr>
+auto without_error(std::tuple<First, Rest...>&& values) {
+    const First& first = std::get<0>(values);
+    if constexpr (error_code<First>) {
+        if (first) throw std::system_error(static_cast<std::error_code>(first));
+    } else {
+        if (first) std::rethrow_exception(first);
+    }
+    return std::apply([](First&,
+                         Rest&... rest) { return without_error(std::tuple<Rest...>(std::move(rest)...)); },
+                      values);
+}
+
+inline std::error_code operation_aborted() { return make_error_code(lib::error::operation_aborted); }
+
+}  // namespace weir::asio::inline WEIR_ASIO_KIND::detail
+
+#endif

@@ -1,0 +1,29 @@
+// weir floor 20: statistics and reports for std::format
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_FORMAT_HPP
+#define WEIR_FORMAT_HPP
+
+#include <weir/detail/config.hpp>
+#include <weir/report/printable.hpp>
+
+#include WEIR_FORMAT_FILE
+
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+
+static_assert(WEIR_HAS_FORMAT,
+              "weir: <weir/format.hpp> needs std::format, which this standard library doesn't have; take "
+              "<weir/fmt.hpp> with the library {fmt}, or write to a stream");
+
+/// Formats what is `weir::printable` as a string, with what a string may be given: a width, a fill, a
+/// precision. `std::format("{:>80}", run.stats().stages.at(0))`
+template <weir::printable T>
+struct std::formatter<T, char> : std::formatter<std::string_view, char> {
+    template <class Context>
+    auto format(const T& value, Context& context) const {
+        const std::string text = weir::printed(value);
+        return std::formatter<std::string_view, char>::format(text, context);
+    }
+};
+
+#endif

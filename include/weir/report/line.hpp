@@ -1,0 +1,68 @@
+// weir floor 18: one stage, one queue, one histogram or the times of one slot as a line
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_LINE_HPP
+#define WEIR_REPORT_LINE_HPP
+
+#include <weir/clock.hpp>
+#include <weir/histogram.hpp>
+#include <weir/report/units.hpp>
+#include <weir/stats.hpp>
+
+#include <ostream>  // for std::ostream
+#include <string>   // for std::string
+
+namespace weir {
+
+/// \returns how often, and how long: `200 times, ave 2.7 ms, p50 2.6 ms, p99 4.1 ms, max 4.3 ms`. What is
+///          not known is left out.
+[[nodiscard]] inline std::string line_text(const histogram& h) {
+    std::string text = units::count(h.count()) + (h.count() == 1 ? " time" : " times");
+    if (h.empty()) return text;
+    text += ", ave " + units::time(h.mean());
+    if (h.has_quantiles()) text += ", p50 " + units::time(h.p50()) + ", p99 " + units::time(h.p99());
+    return text + ", max " + units::time(h.max());
+}
+
+/// \returns each state with its time, the longest word for it in `slot_times`: `run 1.2 s, await 0, ...`.
+[[nodiscard]] inline std::string line_text(const slot_times& t) {
+    return "run " + units::time(t.run) + ", await " + units::time(t.await) + ", runnable " +
+           units::time(t.runnable) + ", wait_get " + units::time(t.wait_get) + ", wait_put " +
+           units::time(t.wait_put) + ", wait_turn " + units::time(t.wait_turn) + ", off " +
+           units::time(t.off);
+}
+
+/// \returns `download[12]: 200 tasks, 3 failed, 33.3 /s, ave 2.7 ms; run 1.2 s, ...`.
+[[nodiscard]] inline std::string line_text(const stage_stats& s) {
+    std::string text = s.name;
+    if (s.concurrency > 1) text += "[" + std::to_string(s.concurrency) + "]";
+    return text + ": " + units::count(s.num_tasks) + (s.num_tasks == 1 ? " task, " : " tasks, ") +
+           units::count(s.num_failures) + " failed, " + units::rate(s.rate()) + ", ave " +
+           units::time(s.ave_time()) + "; " + line_text(s.times());
+}
+
+/// \returns `download_queue: 2 of 8 in it, 200 taken, 33.3 /s, put wait 2.7 ms, get wait 0, readiness 98.2 %`.
+[[nodiscard]] inline std::string line_text(const channel_stats& c) {
+    return c.name + "_queue: " + std::to_string(c.size) + " of " + std::to_string(c.capacity) + " in it, " +
+           units::count(c.num_get) + " taken, " + units::rate(c.rate()) + ", put wait " +
+           units::time(c.ave_put_wait()) + ", get wait " + units::time(c.ave_get_gap()) + ", readiness " +
+           units::percent(c.readiness());
+}
+
+namespace detail {
+
+template <class T>
+concept has_line = requires(const T& value) { line_text(value); };
+
+}  // namespace detail
+
+/// Writes `line_text` at once, without an end of line. Neither the stream's locale nor its format flags
+/// change it.
+template <detail::has_line T>
+std::ostream& operator<<(std::ostream& out, const T& value) {
+    const std::string text = line_text(value);
+    return out.write(text.data(), static_cast<std::streamsize>(text.size()));
+}
+
+}  // namespace weir
+
+#endif

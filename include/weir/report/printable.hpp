@@ -1,0 +1,46 @@
+// weir floor 19: what has a text of its own, in one list, for libraries that format
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_PRINTABLE_HPP
+#define WEIR_REPORT_PRINTABLE_HPP
+
+#include <weir/deadlock_report.hpp>
+#include <weir/get_result.hpp>
+#include <weir/histogram.hpp>
+#include <weir/insight/profile_result.hpp>
+#include <weir/report/line.hpp>
+#include <weir/report/structure.hpp>
+#include <weir/report/table.hpp>
+#include <weir/stats.hpp>
+
+#include <concepts>  // for std::same_as
+#include <sstream>   // for std::ostringstream
+#include <string>    // for std::string
+#include <utility>   // for std::move
+
+namespace weir {
+
+namespace detail {
+
+template <class T, class... Ts>
+concept one_of = (std::same_as<T, Ts> || ...);
+
+}  // namespace detail
+
+/// What `weir/format.hpp` and `weir/fmt.hpp` format: the statistics and the reports. They can all be written
+/// to a stream, too.
+template <class T>
+concept printable =
+    detail::one_of<T, pipeline_stats, stage_stats, channel_stats, slot_times, histogram, channel_status,
+                   pipeline_description, profile_result, deadlock_report, stall_report>;
+
+/// \returns what is written to a stream.
+template <printable T>
+[[nodiscard]] std::string printed(const T& value) {
+    std::ostringstream out;
+    out << value;
+    return std::move(out).str();
+}
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,197 @@
+// Coroutines of other libraries await what is ours.
+#include <weir/awaitable.hpp>
+
+#include "interop/stand_ins.hpp"
+#include "support/catch.hpp"
+
+#include <weir/async_generator.hpp>
+#include <weir/channel.hpp>
+#include <weir/detail/parker.hpp>
+#include <weir/executor.hpp>
+#include <weir/pipeline.hpp>
+#include <weir/run_loop.hpp>
+#include <weir/sleep.hpp>
+#include <weir/stop_token.hpp>
+#include <weir/sync_wait.hpp>
+#include <weir/task.hpp>
+#include <weir/task_group.hpp>
+#include <weir/when_all.hpp>
+
+#include <chrono>
+#include <coroutine>
+#include <exception>
+#include <optional>
+#include <ranges>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+using stand_ins::bare;
+using stand_ins::env_promise;
+using stand_ins::transforming;
+using weir::sync_wait;
+using weir::task;
+using namespace std::chrono_literals;
+using ints = std::vector<int>;
+
+namespace {
+
+weir::async_generator<int> counts(int n) {
+    for (int i = 0; i < n; ++i) {
+        co_await weir::yield();
+        co_yield i;
+    }
+}
+
+task<int> twice(int n) { co_return 2 * n; }
+
+task<int> sleeps(int n) {
+    co_await weir::sleep_for(1ms);
+    co_return n;
+}
+
+// Every awaitable of the library, in a coroutine that knows nothing of it. It begins on the executor.
+template <class Coroutine>
+Coroutine awaits_all(weir::executor& ex, weir::executor& other, ints& seen, bool& done) {
+    co_await weir::schedule(ex);
+    weir::channel<int> numbers(1);
+    seen.push_back(co_await numbers.put(2) ? 1 : 0);
+    const std::optional<int> got = co_await numbers.get();
+    seen.push_back(got.value());
+    seen.push_back(co_await sleeps(3));
+    seen.push_back(co_await twice(2));
+    seen.push_back(co_await weir::sleep_for(1ms) ? 5 : 0);
+    co_await weir::yield();
+    weir::stop_source stop;
+    stop.request_stop();
+    seen.push_back(co_await weir::sleep_for(24h, stop.get_token()) ? 0 : 6);
+    const std::optional<int> stopped = co_await numbers.get(stop.get_token());
+    seen.push_back(stopped.has_value() ? 0 : 7);
+    const ints both = co_await weir::when_all(stand_ins::two(sleeps(3), sleeps(5)));
+    seen.push_back(both[0] + both[1]);
+    weir::async_generator<int> generator = counts(2);
+    while (const std::optional<int> n = co_await generator.next()) seen.push_back(9 + *n);
+    weir::task_group group(ex);
+    const auto adds = [&seen]() -> task<> {
+        seen.push_back(11);
+        co_return;
+    };
+    group.spawn(adds());
+    co_await group.join();
+    // A put that has to wait until another coroutine gets.
+    co_await numbers.put(12);
+    const auto takes = [&]() -> task<> {
+        const std::optional<int> taken = co_await numbers.get();
+        seen.push_back(taken.value());
+    };
+    group.spawn(takes());
+    co_await numbers.put(13);
+    co_await group.join();
+    const std::optional<int> left = co_await numbers.get();
+    seen.push_back(left.value());
+    auto run = (weir::source(std::views::iota(14, 15)) | weir::pipe(sleeps) | weir::sink()).start(ex);
+    const std::optional<int> item = co_await run.next();
+    seen.push_back(item.value());
+    co_await weir::schedule(other);
+    seen.push_back(weir::detail::current_executor() == &other ? 15 : 0);
+    done = true;
+}
+
+const ints one_to_fifteen = [] {
+    ints all;
+    for (int i = 1; i <= 15; ++i) all.push_back(i);
+    return all;
+}();
+
+// What awaiting it throws in a coroutine that runs on no executor.
+template <class Make>
+std::string refusal(Make make) {
+    std::string message = "nothing was thrown";
+    const auto awaits = [&]() -> bare {
+        try {
+            co_await make();
+        } catch (const std::logic_error& e) {
+            message = e.what();
+        }
+    };
+    awaits();
+    return message;
+}
+
+}  // namespace
+
+// Packages that test for senders do it like this: an awaiter that takes any handle is one, and what has an
+// operator co_await; one that takes the handle of a promise of its own is none.
+static_assert(stand_ins::awaitable_by<task<int>, env_promise>);
+static_assert(stand_ins::awaitable_by<weir::schedule, env_promise>);
+static_assert(stand_ins::awaitable_by<decltype(weir::sleep_for(1ms)), env_promise>);
+static_assert(stand_ins::awaitable_by<decltype(weir::yield()), env_promise>);
+static_assert(stand_ins::awaitable_by<decltype(std::declval<weir::channel<int>&>().put(1)), env_promise>);
+static_assert(stand_ins::awaitable_by<decltype(std::declval<weir::channel<int>&>().get()), env_promise>);
+static_assert(stand_ins::awaitable_by<decltype(std::declval<weir::channel<int>&>().get(weir::stop_token())),
+                                      env_promise>);
+static_assert(stand_ins::awaitable_by<decltype(weir::when_all(twice(1), twice(2))), env_promise>);
+static_assert(stand_ins::awaitable_by<decltype(weir::when_all(std::vector<task<int>>())), env_promise>);
+static_assert(
+    stand_ins::awaitable_by<decltype(std::declval<weir::async_generator<int>&>().next()), env_promise>);
+static_assert(stand_ins::awaitable_by<decltype(std::declval<weir::task_group&>().join()), env_promise>);
+static_assert(stand_ins::awaitable_by<
+              decltype(std::declval<weir::task_group&>().fork(task<>(std::declval<task<>>()))), env_promise>);
+static_assert(!stand_ins::awaitable_by<stand_ins::choosy, env_promise>);
+static_assert(!stand_ins::awaitable_by<int, env_promise>);
+
+TEST_CASE("a coroutine with a promise that knows nothing of the library awaits all of it") {
+    ints seen;
+    bool done = false;
+    weir::run_loop loop, second;
+    weir::detail::parker flag;
+    awaits_all<bare>(loop, second, seen, done);
+    while (seen.size() < 14) loop.drive(flag, weir::time_point::max());
+    while (!done) second.drive(flag, weir::time_point::max());
+    CHECK(seen == one_to_fifteen);
+}
+
+TEST_CASE("so does one whose await_transform puts an awaiter of its own around each") {
+    ints seen;
+    bool done = false;
+    weir::run_loop loop, second;
+    weir::detail::parker flag;
+    awaits_all<transforming>(loop, second, seen, done);
+    while (seen.size() < 14) loop.drive(flag, weir::time_point::max());
+    while (!done) second.drive(flag, weir::time_point::max());
+    CHECK(seen == one_to_fifteen);
+}
+
+TEST_CASE("what needs an executor says so in a coroutine that has none, instead of never going on") {
+    weir::channel<int> numbers(1);
+    weir::run_loop loop;
+    weir::task_group group(loop);
+    const std::string cure = "co_await schedule(executor) first";
+    const auto says = [&](const std::string& message, const std::string& what) {
+        CHECK_THAT(message, Catch::Matchers::Contains(what) && Catch::Matchers::EndsWith(cure));
+    };
+    says(refusal([&] { return numbers.get(); }), "weir: a channel has to suspend a coroutine");
+    CHECK(numbers.try_put(1) == weir::channel_status::success);
+    says(refusal([&] { return numbers.put(2); }), "weir: a channel has to suspend a coroutine");
+    says(refusal([] { return weir::sleep_for(1ms); }), "weir: sleep has to suspend a coroutine");
+    says(refusal([] { return weir::when_all(twice(1), twice(2)); }), "weir: when_all is awaited by");
+    group.spawn([]() -> task<> { co_return; }());
+    says(refusal([&] { return group.join(); }), "weir: a task_group is joined by a coroutine");
+    sync_wait(loop, group.join());
+    says(refusal([] { return weir::detail::get_awaiter(stand_ins::just(1)); }),
+         "weir: what is made awaitable");
+}
+
+TEST_CASE("what need not wait is awaited without an executor, too") {
+    ints seen;
+    const auto awaits = [&]() -> bare {
+        weir::channel<int> numbers(1);
+        seen.push_back(co_await numbers.put(1) ? 1 : 0);
+        const std::optional<int> taken = co_await numbers.get();
+        seen.push_back(taken.value() + 1);
+        seen.push_back(co_await twice(1) + 1);
+    };
+    awaits();
+    CHECK(seen == ints{1, 2, 3});
+}
