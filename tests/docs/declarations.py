@@ -30,7 +30,7 @@ class Token:
 
 @dataclass
 class Declaration:
-    kind: str  # namespace, class, enum, enumerator, concept, alias, variable, field, function, guide
+    kind: str  # namespace, namespace alias, class, enum, enumerator, concept, alias, variable, field, function, guide
     name: str
     first: int  # lines, of what is declared, without its docstring
     last: int
@@ -245,11 +245,14 @@ class Parser:
     def namespace(self, scope):
         first = self.tokens[self.at].line
         self.at += 1
-        name = ""
-        while self.peek() != "{":
-            name += self.tokens[self.at].text
+        words = []
+        while self.peek() not in ("{", ";"):
+            words.append(self.tokens[self.at].text)
             self.at += 1
         self.at += 1
+        name = "".join(words).partition("=")[0]
+        if self.tokens[self.at - 1].text == ";":
+            return Declaration("namespace alias", name, first, first, scope, True)
         one = Declaration("namespace", name, first, first, scope, True)
         one.members = self.scope(f"{scope}::{name}".lstrip(":"), "namespace", "namespace", True)
         one.last = self.tokens[self.at].line

@@ -105,9 +105,10 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 /// Suspends: while the operation is under way, which begins when it is awaited.
 /// Resumes:  on the coroutine's own executor, whichever thread runs the `io_context`.
 /// Errors:   `std::system_error` with the operation's error code, as Asio has it: compare it with Asio's
-///           names (`asio::error::eof`). With `as_tuple()` that is the tuple's first element instead. `operation_aborted`, in both, of an operation that is dropped without
-///           an end, as by the destructor of its `io_context`. `std::logic_error` if no executor runs the
-///           coroutine. What starting the operation throws.
+///           names (`asio::error::eof`). With `as_tuple()` that is the tuple's first element instead.
+///           `operation_aborted`, in both, of an operation that is dropped without an end, as by the
+///           destructor of its `io_context`. `std::logic_error` if no executor runs the coroutine. What
+///           starting the operation throws.
 /// Lifetime: as for any other token: the I/O object and the buffers live until the operation has ended. A
 ///           coroutine that is destroyed while it waits only drops the result; close the I/O object first
 ///           if the buffers go with the frame, and on the thread that runs the `io_context`.
@@ -124,6 +125,7 @@ class basic_awaiting {
     [[nodiscard]] constexpr basic_awaiting<true> as_tuple() const noexcept { return {}; }
 };
 
+/// The token to give to an operation.
 inline constexpr basic_awaiting<false> awaiting;
 
 }  // namespace weir::asio::inline WEIR_ASIO_KIND

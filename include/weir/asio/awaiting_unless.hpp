@@ -114,6 +114,7 @@ class until_stopped {
 template <bool AsTuple>
 class basic_awaiting_unless {
   public:
+    /// A stop that was asked for before the operation has begun cancels it as soon as it has.
     explicit basic_awaiting_unless(stop_token stop) noexcept : stop_(std::move(stop)) {}
 
     /// The same, with the error code as the first element of a tuple.
@@ -121,6 +122,7 @@ class basic_awaiting_unless {
         return basic_awaiting_unless<true>(stop_);
     }
 
+    /// What cancels the operation.
     [[nodiscard]] const stop_token& stop() const noexcept { return stop_; }
 
   private:

@@ -128,6 +128,7 @@ class io_executor final : public executor {
         return std::max<std::size_t>(threads_, 1);
     }
 
+    /// Where it runs, for the I/O objects of the stages that run on it.
     [[nodiscard]] lib::io_context& context() const noexcept { return *io_; }
 
   private:
