@@ -32,6 +32,7 @@ template <class Pool, int Threads, int Jobs>
 struct ending : with_pool<ending<Pool, Threads, Jobs>, Pool, Threads> {
     plain<int> data[Jobs];
     int ran[Jobs] = {};
+    models::atomic<int> done{0};
 
     void run(int) {
         std::optional<job> jobs[Jobs];
@@ -44,6 +45,8 @@ struct ending : with_pool<ending<Pool, Threads, Jobs>, Pool, Threads> {
                 pool.post(jobs[i]->on(pool));
             }
             linger();
+            const bool waits = rl::rand(2) != 0;
+            while (waits && done.load(std::memory_order_relaxed) != Jobs) platform::yield();
         }
         for (auto& j : jobs) expect(j->is_done(), "the pool ended before what was posted");
         for (const int n : ran) expect(n == 1, "it did not run once");
@@ -51,6 +54,7 @@ struct ending : with_pool<ending<Pool, Threads, Jobs>, Pool, Threads> {
     job work(int i) {
         expect(data[i].get() == i, "it ran before what was done before the post");
         ++ran[i];
+        done.fetch_add(1, std::memory_order_relaxed);
         co_return;
     }
 };
