@@ -1,5 +1,5 @@
 // What including the library costs: the compiler's processor time for tiny sources, which on a machine
-// with nothing else to do is the time that passes.
+// with nothing else to do is the time that passes; and as a part of what <thread> alone costs in the same run.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -28,9 +28,12 @@ struct unit {
     std::string flags = {};
 };
 
+constexpr const char* the_measure = "<thread>, unused";
+
 std::vector<unit> units() {
     std::vector<unit> all = {
         {"nothing", ""},
+        {the_measure, "#include <thread>\n"},
         {"the standard library's headers", R"(
 #include <atomic>
 #include <coroutine>
@@ -39,6 +42,9 @@ std::vector<unit> units() {
 #include <vector>
 )"},
         {"weir.hpp, unused", "#include <weir/weir.hpp>\n"},
+        {"pipeline.hpp, unused", "#include <weir/pipeline.hpp>\n"},
+        {"task.hpp, unused", "#include <weir/task.hpp>\n"},
+        {"the first example", "#include \"" BENCH_FIRST_EXAMPLE "\"\n"},
         {"weir, a channel and two coroutines", R"(
 #include <weir/channel.hpp>
 #include <weir/sync_wait.hpp>
@@ -167,6 +173,8 @@ double children_seconds() {
 
 struct compilation {
     std::string title;
+    std::string optimise;
+    bool is_measure;
     std::string command;
     std::vector<double> seconds = {};
 
@@ -190,9 +198,11 @@ std::vector<compilation> prepare(const bench::session& session, const folder& te
         std::ofstream(file) << sources[i].source;
         for (const char* const optimise : {"-O0", "-O2"}) {
             const std::string title = sources[i].name + ", " + optimise;
-            if (!session.wants(title)) continue;
-            all.push_back({title, std::string(BENCH_COMPILE) + " " + sources[i].flags + " " + optimise +
-                                      " -c '" + file + "' -o '" + temporary.file("unit.o") + "'"});
+            const bool is_measure = sources[i].name == the_measure;
+            if (!session.wants(title) && !is_measure) continue;
+            all.push_back({title, optimise, is_measure,
+                           std::string(BENCH_COMPILE) + " " + sources[i].flags + " " + optimise + " -c '" +
+                               file + "' -o '" + temporary.file("unit.o") + "'"});
         }
     }
     return all;
@@ -213,4 +223,11 @@ int main(int argc, char** argv) {
         }
     }
     for (compilation& c : all) session.value(c.title, c.median() * 1e3, "ms");
+    for (compilation& measure : all) {
+        if (!measure.is_measure) continue;
+        for (compilation& c : all) {
+            if (c.optimise != measure.optimise) continue;
+            session.value(c.title + ", of <thread>", c.median() / measure.median() * 100, "%");
+        }
+    }
 }

@@ -7,6 +7,7 @@
 #include <weir/task.hpp>
 #include <weir/virtual_time.hpp>
 
+#include <chrono>
 #include <iostream>
 #include <ranges>
 

@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 
+#include <chrono>
 #include <type_traits>
 
 using weir::duration;

@@ -11,6 +11,7 @@
 #include <weir/thread_pool.hpp>
 #include <weir/virtual_time.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <memory>

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <type_traits>
 #include <utility>
 

@@ -3,6 +3,7 @@
 #ifndef WEIR_CHANNEL_HPP
 #define WEIR_CHANNEL_HPP
 
+#include <weir/blocking_operations.hpp>
 #include <weir/channel_core.hpp>
 #include <weir/channel_operations.hpp>
 #include <weir/channel_store.hpp>

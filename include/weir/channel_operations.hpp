@@ -1,68 +1,25 @@
-// weir floor 6: how a coroutine, or a thread, puts into a channel and gets from it
+// weir floor 6: how a coroutine puts into a channel and gets from it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_OPERATIONS_HPP
 #define WEIR_CHANNEL_OPERATIONS_HPP
 
 #include <weir/channel_core.hpp>
-#include <weir/clock.hpp>
+#include <weir/detail/config.hpp>
 #include <weir/detail/env.hpp>
+#include <weir/detail/landing_place.hpp>
 #include <weir/detail/slot.hpp>
 #include <weir/detail/thread_record.hpp>
 #include <weir/detail/waiter.hpp>
 #include <weir/executor.hpp>
-#include <weir/get_result.hpp>
-#include <weir/root.hpp>
-#include <weir/stop_token.hpp>
+#include <weir/stop_listener.hpp>
 
-#include <algorithm>  // for std::max
 #include <coroutine>  // for std::coroutine_handle
 #include <cstdint>    // for std::uint64_t
-#include <memory>     // for std::addressof, std::destroy_at
 #include <optional>   // for std::optional
 #include <stdexcept>  // for std::logic_error
 #include <utility>    // for std::move
 
 namespace weir::detail {
-
-// An operation that was given no stop token has nothing of this.
-struct no_stop {};
-
-// Ends the wait of an operation when a stop is asked for.
-template <class Channel, class Stop>
-class stop_listener {
-    using waiter = typename Channel::core_type::waiter;
-    using side = typename Channel::core_type::side;
-
-  protected:
-    explicit stop_listener(Stop stop) noexcept : stop_(std::move(stop)) {}
-    bool stop_requested() const noexcept { return stop_.stop_requested(); }
-
-    // The callback may run at once, or from another thread before the waiter is linked: then it marks
-    // the waiter, which is looked at under the lock.
-    void listen(Channel& channel, waiter& w, side line) {
-        if (stop_.stop_possible()) on_stop_.emplace(stop_, stop_waiting{&channel, &w, line});
-    }
-    void listen_no_more() noexcept { on_stop_.reset(); }  // waits for a callback that runs right now
-
-  private:
-    struct stop_waiting {
-        Channel* channel;
-        waiter* who;
-        side line;
-        void operator()() const noexcept { channel->stop(*who, line); }
-    };
-    Stop stop_;
-    std::optional<stop_callback<stop_waiting, typename Channel::core_type::platform>> on_stop_;
-};
-template <class Channel>
-class stop_listener<Channel, no_stop> {
-  protected:
-    explicit stop_listener(no_stop) noexcept {}
-    static constexpr bool stop_requested() noexcept { return false; }
-    template <class... Ignored>
-    void listen(Ignored&...) noexcept {}
-    void listen_no_more() noexcept {}
-};
 
 // The part that put and get share: one try under the lock of its end without suspending
 // (`Derived::try_one_end`); when suspending, one under both locks (`Derived::attempt`), and a place in the
@@ -238,31 +195,6 @@ class [[nodiscard("co_await this, or nothing is put")]] put_copy_operation
         : held_copy<T>(item), put_operation<Channel, Stop>(channel, this->copy_, nullptr, std::move(stop)) {}
 };
 
-// Where an item arrives: whoever takes it out of the channel, or hands it over, constructs it here,
-// and that is what `outcome::done` says. An optional would be written in two parts and read in one,
-// which makes the processor wait until both are in the cache (5 ns).
-template <class T>
-class landing_place {
-  public:
-    landing_place() noexcept {}
-    landing_place(const landing_place&) = delete;
-    landing_place& operator=(const landing_place&) = delete;
-    ~landing_place() {}
-
-    T* address() noexcept { return std::addressof(item_); }
-    WEIR_ALWAYS_INLINE std::optional<T> take() noexcept {
-        std::optional<T> item(std::move(item_));
-        destroy();
-        return item;
-    }
-    void destroy() noexcept { std::destroy_at(address()); }
-
-  private:
-    union {
-        T item_;
-    };
-};
-
 template <class Channel, class Stop = no_stop>
 class [[nodiscard("co_await this, or nothing is got")]] get_operation
     : public channel_operation<get_operation<Channel, Stop>, Channel, Stop> {
@@ -308,86 +240,6 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
   private:
     landing_place<T> place_;
 };
-
-// Blocks the thread until `w` is answered or the time is over. Where `ex`, the channel's executor, has
-// no threads of its own, the thread runs it meanwhile: see `help_until`. The time is that of `ex`.
-template <class Channel, class Waiter, class Parker>
-outcome block(Channel& channel, Waiter& w, typename Channel::core_type::side line, Parker& flag, executor* ex,
-              duration timeout) {
-    const bool forever = timeout == duration::max();
-    const basic_blocked_thread<typename Channel::core_type::platform> here(forever ? &flag : nullptr);
-    const auto now = [ex] {
-        return ex != nullptr ? ex->now() : time_point(duration(Channel::core_type::platform::now()));
-    };
-    const time_point limit =
-        forever ? time_point::max() : saturating_add(now(), std::max(timeout, duration(0)));
-    try {
-        while (!flag.is_set()) {
-            const bool helping = help_until(flag, ex, limit);
-            if (flag.is_set()) break;
-            if (forever) {
-                if (!helping) here.wait(flag);
-                continue;
-            }
-            const std::int64_t left = (limit - now()).count();
-            if (left <= 0) break;
-            if (!helping) flag.wait(left);
-        }
-    } catch (...) {
-        if (channel.forget(w, line)) throw;  // else it was answered all the same
-    }
-    if (!flag.is_set()) {
-        if (channel.forget(w, line)) return outcome::timed_out;
-        while (!flag.wait()) {  // answered this moment; whoever did it sets the flag next
-        }
-    }
-    return w.outcome;
-}
-
-template <class Channel>
-channel_status block_on_put(Channel& channel, typename Channel::value_type& item, duration timeout) {
-    using core = typename Channel::core_type;
-    check_threads_of(channel.clock_.load(std::memory_order_relaxed));
-    typename core::parker flag;
-    typename core::waiter w(&item, nullptr);
-    w.is_thread(&flag, timeout != duration::max());
-    wake_list<typename core::platform> woken;
-    executor* ex = nullptr;
-    outcome how;
-    {
-        const typename core::both_ends held(channel);
-        how = channel.offer(item, nullptr, woken);
-        if (how == outcome::pending) ex = channel.wait_in_line(w, core::side::put);
-    }
-    core::wake_all(woken);
-    if (how == outcome::pending) how = block(channel, w, core::side::put, flag, ex, timeout);
-    return how == outcome::done        ? channel_status::success
-           : how == outcome::timed_out ? channel_status::timed_out
-                                       : channel_status::closed;
-}
-
-template <class Channel>
-get_result<typename Channel::value_type> block_on_get(Channel& channel, duration timeout) {
-    using T = typename Channel::value_type;
-    using core = typename Channel::core_type;
-    check_threads_of(channel.clock_.load(std::memory_order_relaxed));
-    typename core::parker flag;
-    landing_place<T> place;
-    typename core::waiter w(place.address(), nullptr);
-    w.is_thread(&flag, timeout != duration::max());
-    wake_list<typename core::platform> woken;
-    executor* ex = nullptr;
-    outcome how;
-    {
-        const typename core::both_ends held(channel);
-        how = channel.take(place.address(), w.number, nullptr, woken);
-        if (how == outcome::pending) ex = channel.wait_in_line(w, core::side::get);
-    }
-    core::wake_all(woken);
-    if (how == outcome::pending) how = block(channel, w, core::side::get, flag, ex, timeout);
-    if (how == outcome::done) return get_result<T>(*place.take());
-    return get_result<T>(how == outcome::timed_out ? channel_status::timed_out : channel_status::closed);
-}
 
 }  // namespace weir::detail
 

@@ -239,7 +239,7 @@ class checkpoint {
                 refuse("they are of runs that began differently");
             }
         }
-        std::vector<std::uint32_t> there;
+        std::vector<u64> there;
         for (const checkpoint& c : ranks) there.push_back(c.shard_.rank());
         std::sort(there.begin(), there.end());
         const std::string of = " of " + std::to_string(world);

@@ -3,8 +3,9 @@
 #ifndef WEIR_CLOCK_HPP
 #define WEIR_CLOCK_HPP
 
-#include <chrono>   // for std::chrono::nanoseconds, std::chrono::time_point
 #include <cstdint>  // for std::int64_t
+#include <mutex>    // for std::chrono::nanoseconds, std::chrono::time_point: <chrono> has all calendars, too
+#include <ratio>    // for std::nano
 
 namespace weir {
 

@@ -4,6 +4,7 @@
 #define WEIR_CREW_HPP
 
 #include <weir/channel_core.hpp>
+#include <weir/detail/owning_list.hpp>
 #include <weir/detail/platform.hpp>
 #include <weir/detail/slot.hpp>
 #include <weir/detail/watched_run.hpp>
@@ -53,12 +54,12 @@ class crew {
     // Before the start; may throw. After it the workers exist and wait for `start`.
     void make_workers() {
         workers_.reserve(slots_.size());
-        for (std::unique_ptr<slot>& s : slots_) workers_.push_back(make_worker(*s));
+        for (slot* const s : slots_) workers_.push_back(make_worker(*s));
     }
     std::size_t num_workers() const noexcept { return slots_.size(); }
     void begin(std::int64_t now) noexcept {
         begin_ = now;
-        for (std::unique_ptr<slot>& s : slots_) s->begin(now);
+        for (slot* const s : slots_) s->begin(now);
     }
     void start() noexcept {
         for (std::size_t i = 0; i < workers_.size(); ++i) start(i);
@@ -71,8 +72,8 @@ class crew {
     // For a watchdog. `states`: also whether each slot's function has a thread.
     void look(stage_seen& seen, [[maybe_unused]] bool states) const {
         const std::lock_guard guard(lock_);
-        for (const std::unique_ptr<slot>& each : slots_) {
-            slot_seen s{each.get(), each->gone.load(std::memory_order_acquire)};
+        for (slot* const each : slots_) {
+            slot_seen s{each, each->gone.load(std::memory_order_acquire)};
             if constexpr (Policy::statistics) {
                 if (states) s.runs = each->state() == slot_state::run;
             }
@@ -163,7 +164,7 @@ class crew {
         }
     }
     void start(std::size_t i) noexcept {
-        workers_[i].start(home_, Policy::statistics ? slots_[i].get() : nullptr, run_);
+        workers_[i].start(home_, Policy::statistics ? slots_[i] : nullptr, run_);
     }
     // Counts a worker more, unless the last one has left.
     bool join() noexcept {
@@ -179,7 +180,7 @@ class crew {
     executor& home_;
     // Guards the two vectors against a change of the concurrency; held for a change, or a look, only.
     mutable std::mutex lock_;
-    std::vector<std::unique_ptr<slot>> slots_;
+    owning_list<slot> slots_;
     std::vector<worker> workers_;
     std::size_t concurrency_;
     std::int64_t begin_ = 0;
@@ -257,9 +258,9 @@ void crew<Policy>::add_times(stage_stats& s, [[maybe_unused]] std::int64_t until
     s.concurrency = concurrency_;
     s.slots.resize(slots_.size());
     if constexpr (Policy::statistics) {
-        for (const auto& each : slots_) each->lock();
+        for (slot* const each : slots_) each->lock();
         std::int64_t at = until;
-        for (const auto& each : slots_) at = std::max(at, each->last_transition());
+        for (slot* const each : slots_) at = std::max(at, each->last_transition());
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             const auto& spent = slots_[i]->spent_until(at);
             const auto in = [&spent](slot_state state) {
@@ -274,9 +275,9 @@ void crew<Policy>::add_times(stage_stats& s, [[maybe_unused]] std::int64_t until
             times.wait_put = in(slot_state::wait_put);
             times.wait_turn = in(slot_state::wait_turn);
         }
-        for (const auto& each : slots_) each->unlock();
+        for (slot* const each : slots_) each->unlock();
         s.elapsed = duration(at - begin_);
-        for (const auto& each : slots_) {
+        for (slot* const each : slots_) {
             s.task_times.add(each->tasks);
             s.num_failures += each->failures.load(std::memory_order_relaxed);
         }

@@ -12,7 +12,7 @@
 
 #include <cstddef>   // for std::size_t
 #include <optional>  // for std::optional
-#include <ranges>    // for std::ranges::input_range
+#include <span>      // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
 #include <string>    // for std::string
 #include <utility>   // for std::move
 

@@ -13,7 +13,7 @@
 #include <weir/task.hpp>
 
 #include <functional>   // for std::invoke
-#include <ranges>       // for std::ranges::input_range
+#include <span>         // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
 #include <type_traits>  // for std::is_lvalue_reference_v
 #include <utility>      // for std::move
 

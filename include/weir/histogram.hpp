@@ -9,7 +9,6 @@
 
 #include <algorithm>  // for std::max, std::min
 #include <array>      // for std::array
-#include <cmath>      // for std::ceil
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
 
@@ -123,8 +122,10 @@ class histogram {
         // The smallest rank that covers q. 0.07 * 100 is a little more than 7 in floating point;
         // a product this near to a whole number means that number.
         const double exact = q > 0 ? q * static_cast<double>(count_) : 0;
-        const double rank = std::ceil(exact - exact * 1e-12);
-        std::uint64_t left = rank <= 1 ? 1 : std::min(static_cast<std::uint64_t>(rank), count_);
+        const double rank = exact - exact * 1e-12;
+        const auto below = static_cast<std::uint64_t>(rank);
+        const std::uint64_t up = static_cast<double>(below) < rank ? below + 1 : below;
+        std::uint64_t left = std::min(std::max<std::uint64_t>(up, 1), count_);
         std::size_t b = 0;
         while (left > cells_[b]) left -= cells_[b++];
         return duration(std::min(scale::upper_bound(b), max_));

@@ -20,7 +20,7 @@
 #include <cstddef>      // for std::size_t
 #include <memory>       // for std::make_unique
 #include <ostream>      // for std::ostream
-#include <ranges>       // for std::ranges::range_value_t
+#include <span>         // for std::ranges::range_value_t, which <span> needs, and <ranges> has with all views
 #include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view

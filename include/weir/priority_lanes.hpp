@@ -5,6 +5,7 @@
 
 #include <weir/clock.hpp>
 #include <weir/detail/injector.hpp>
+#include <weir/detail/owning_list.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/parking_place.hpp>
 #include <weir/detail/spin_lock.hpp>
@@ -15,8 +16,8 @@
 #include <algorithm>  // for std::max
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
-#include <deque>      // for std::deque
 #include <exception>  // for std::terminate
+#include <memory>     // for std::make_unique
 #include <mutex>      // for std::lock_guard
 #include <utility>    // for std::exchange
 #include <vector>     // for std::vector
@@ -67,7 +68,10 @@ class priority_lanes {
     }
 
     /// A lane before all there are. It lives as long as this.
-    executor& add() { return lanes_.emplace_back(*this); }
+    executor& add() {
+        lanes_.push_back(std::make_unique<lane>(*this));
+        return *lanes_[lanes_.size() - 1];
+    }
 
   private:
     class lane final : public executor {
@@ -87,9 +91,9 @@ class priority_lanes {
 
         bool has_more_urgent() const noexcept override {
             bool ahead = false;
-            for (const lane& each : all_.lanes_) {
-                if (ahead && !each.empty()) return true;
-                ahead = ahead || &each == this;
+            for (const lane* each : all_.lanes_) {
+                if (ahead && !each->empty()) return true;
+                ahead = ahead || each == this;
             }
             return false;
         }
@@ -161,8 +165,8 @@ class priority_lanes {
     };
 
     bool run_first() {
-        for (auto at = lanes_.rbegin(); at != lanes_.rend(); ++at) {
-            if (at->run_one()) return true;
+        for (std::size_t i = lanes_.size(); i-- != 0;) {
+            if (lanes_[i]->run_one()) return true;
         }
         return false;
     }
@@ -188,8 +192,8 @@ class priority_lanes {
         bool last;
         {
             const std::lock_guard guard(lock_);
-            for (const lane& each : lanes_) {
-                if (!each.empty()) return false;
+            for (const lane* each : lanes_) {
+                if (!each->empty()) return false;
             }
             idle_.push_back(h);
             last = closing_ && idle_.size() == pumps_.size();
@@ -200,7 +204,7 @@ class priority_lanes {
 
     static constexpr int longest_turn = 64;
     executor& base_;
-    std::deque<lane> lanes_;
+    detail::owning_list<lane> lanes_;
     detail::spin_lock lock_;                     // guards the two below
     std::vector<std::coroutine_handle<>> idle_;  // never allocates after the constructor
     bool closing_ = false;

@@ -10,11 +10,10 @@
 #include <weir/stage.hpp>
 #include <weir/task.hpp>
 
-#include <chrono>       // for std::chrono::milliseconds
-#include <cmath>        // for std::isfinite
 #include <cstddef>      // for std::size_t
 #include <exception>    // for std::exception_ptr
 #include <functional>   // for std::function, std::invoke
+#include <limits>       // for std::numeric_limits
 #include <optional>     // for std::optional
 #include <stdexcept>    // for std::invalid_argument
 #include <type_traits>  // for std::is_invocable_v
@@ -93,7 +92,7 @@ class retrying {
               "weir: the delay of a retry can't be negative; 0 means that it calls again at once");
         check(options_.max_delay >= duration(0),
               "weir: the max_delay of a retry can't be negative; 0 means that it calls again at once");
-        check(std::isfinite(options_.factor) && options_.factor >= 1,
+        check(options_.factor >= 1 && options_.factor <= std::numeric_limits<double>::max(),
               "weir: the factor of a retry has to be 1 or more: 2 doubles the delay each time");
     }
 

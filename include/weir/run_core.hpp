@@ -7,21 +7,24 @@
 #include <weir/checkpoint.hpp>
 #include <weir/clock.hpp>
 #include <weir/deadlock.hpp>
+#include <weir/detail/owning_list.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/platform.hpp>
 #include <weir/detail/watched_run.hpp>
 #include <weir/executor.hpp>
 #include <weir/failure.hpp>
+#include <weir/merged_sink.hpp>
 #include <weir/progress_keeper.hpp>
 #include <weir/root.hpp>
 #include <weir/run_context.hpp>
+#include <weir/run_queue.hpp>
 #include <weir/running_stage.hpp>
 #include <weir/sleep.hpp>
 #include <weir/stage_options.hpp>
 #include <weir/stats.hpp>
 #include <weir/stop_token.hpp>
 
-#include <algorithm>    // for std::max, std::min
+#include <algorithm>    // for std::max
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t, std::uint64_t
 #include <exception>    // for std::exception_ptr
@@ -35,40 +38,6 @@
 #include <vector>       // for std::vector
 
 namespace weir::detail {
-
-// A queue of a run, without its item's type.
-class any_queue {
-  public:
-    virtual ~any_queue() = default;
-    virtual void begin(std::int64_t now) noexcept = 0;
-    virtual void cancel() noexcept = 0;
-    virtual channel_stats stats(std::int64_t until) = 0;
-    virtual void set_capacity(std::size_t capacity) = 0;
-    virtual void set_budget(byte_budget* budget, std::uint64_t sources) noexcept = 0;
-    virtual std::uint64_t sources() const noexcept = 0;
-    virtual const std::string& name() const noexcept = 0;
-    virtual const void* address() const noexcept = 0;
-    virtual const parking_place& place() const noexcept = 0;
-};
-
-template <class T, class Policy>
-class queue_of final : public any_queue {
-  public:
-    queue_of(std::size_t capacity, executor& clock, std::string name)
-        : channel(capacity, clock, std::move(name)) {}
-    void begin(std::int64_t now) noexcept override { channel.begin(now); }
-    void cancel() noexcept override { channel.cancel(); }
-    channel_stats stats(std::int64_t until) override { return channel.stats_until(until); }
-    void set_capacity(std::size_t capacity) override { channel.set_capacity(capacity); }
-    void set_budget(byte_budget* budget, std::uint64_t sources) noexcept override {
-        channel.set_budget(budget, sources);
-    }
-    std::uint64_t sources() const noexcept override { return channel.sources(); }
-    const std::string& name() const noexcept override { return channel.name(); }
-    const void* address() const noexcept override { return &channel; }
-    const parking_place& place() const noexcept override { return channel; }
-    weir::channel<T, Policy> channel;
-};
 
 // Owns everything of a run. Built by a pipeline's `start`; then only its workers change it.
 template <class Policy>
@@ -112,8 +81,7 @@ class run_core final : public run_context, public watched_run {
 
     // The last queue is also the sink's, which has no stage of its own: see `running_sink`.
     void merge_sink(const stage_options& options, std::size_t capacity_before) {
-        merged_sink_.emplace(options);
-        merged_before_ = capacity_before;
+        sink_.emplace(options, capacity_before);
     }
 
     void start() {
@@ -165,8 +133,9 @@ class run_core final : public run_context, public watched_run {
     // The stage of that name, for a change while it runs.
     running_stage<Policy>& stage_named(std::string_view name) { return *stages_[place_named(name, stages_)]; }
     void set_concurrency(std::string_view name, std::size_t concurrency) {
-        if (merged_sink_ && name == merged_sink_->name) {
-            check(concurrency == 1, *merged_sink_, "works on one item after the other; its concurrency is 1");
+        if (sink_ && name == sink_->name()) {
+            check(concurrency == 1, sink_->options(),
+                  "works on one item after the other; its concurrency is 1");
             return;
         }
         stage_named(name).set_concurrency(concurrency);
@@ -179,22 +148,18 @@ class run_core final : public run_context, public watched_run {
               "would have a queue of capacity 0, which never takes an item; "
               "give it 1 or more");
         const std::lock_guard guard(capacities_);
-        if (merged_sink_ && name == merged_sink_->name) {
-            merged_sink_->capacity = capacity;
-            queues_[last_]->set_capacity(merged_before_ + 1 + capacity);
+        if (sink_ && name == sink_->name()) {
+            queues_[last_]->set_capacity(sink_->set_behind(capacity));
             return;
         }
         any_queue& queue = *queues_[place_named(name, queues_)];
-        if (merged_sink_ && &queue == queues_[last_].get()) {
-            merged_before_ = capacity;
-            capacity += 1 + merged_sink_->capacity;
-        }
-        queue.set_capacity(capacity);
+        const bool is_merged = sink_ && &queue == queues_[last_];
+        queue.set_capacity(is_merged ? sink_->set_before(capacity) : capacity);
     }
     std::vector<std::string> stage_names() const {
         std::vector<std::string> names;
         for (const auto& stage : stages_) names.push_back(stage->name());
-        if (merged_sink_) names.push_back(merged_sink_->name);
+        if (sink_) names.push_back(sink_->name());
         return names;
     }
 
@@ -241,7 +206,7 @@ class run_core final : public run_context, public watched_run {
         for (const auto& queue : queues_) s.channels.push_back(queue->stats(until()));
         {
             const std::lock_guard guard(capacities_);
-            if (merged_sink_) split_sink(s);
+            if (sink_) sink_->split(s, last_);
         }
         s.elapsed = duration(until()) - begin_.time_since_epoch();
         // Less only if the clock was set back; they then stand still.
@@ -292,31 +257,6 @@ class run_core final : public run_context, public watched_run {
             if (!run->orphaned()) run->cancel();
         }
     };
-
-    // What the two queues and the slot between them would hold: a sink passes on what it can.
-    void split_sink(pipeline_stats& s) const {
-        stage_stats sink;
-        sink.name = merged_sink_->name;
-        sink.kind = "sink";
-        sink.concurrency = 1;
-        sink.slots.resize(1);
-        sink.inputs = {last_};
-        sink.outputs = {s.channels.size()};
-        s.stages.push_back(sink);
-        channel_stats& before = s.channels[last_];
-        channel_stats behind = before;
-        const std::size_t all = before.size;
-        behind.name = merged_sink_->name;
-        behind.capacity = merged_sink_->capacity;
-        behind.size = std::min(all, behind.capacity);
-        behind.num_put = behind.num_get + behind.size;
-        before.capacity = merged_before_;
-        before.size = all - std::min(all, behind.capacity + 1);
-        before.num_get = behind.num_put + (all > behind.capacity ? 1 : 0);
-        before.bytes = all == 0 ? 0 : before.bytes / all * before.size;  // of each item nobody knows
-        behind.bytes -= before.bytes;
-        s.channels.push_back(behind);
-    }
 
     std::int64_t now() const noexcept { return home().now().time_since_epoch().count(); }
 
@@ -372,10 +312,9 @@ class run_core final : public run_context, public watched_run {
         }
     }
 
-    mutable std::mutex capacities_;  // guards the two below once the run has begun
-    std::optional<stage_options> merged_sink_;
-    std::size_t merged_before_ = 0;  // capacity of the queue before it
-    std::size_t last_ = 0;           // the queue from which the consumer takes
+    mutable std::mutex capacities_;  // guards those of the sink once the run has begun
+    std::optional<merged_sink> sink_;
+    std::size_t last_ = 0;  // the queue from which the consumer takes
     time_point begin_{};
     bool started_ = false;
     bool joined_ = false;
@@ -385,8 +324,8 @@ class run_core final : public run_context, public watched_run {
     standard_platform::atomic<std::size_t> left_{0};
     parker done_;
     // Destroyed in reverse: the callback first, then coroutines, then the queues that they use.
-    std::vector<std::unique_ptr<any_queue>> queues_;
-    std::vector<std::unique_ptr<running_stage<Policy>>> stages_;
+    owning_list<any_queue> queues_;
+    owning_list<running_stage<Policy>> stages_;
     std::optional<root<void>> reporter_;
     std::optional<stop_callback<cancel_run>> on_stop_;
 };

@@ -4,6 +4,7 @@
 #define WEIR_RUN_LOOP_HPP
 
 #include <weir/clock.hpp>
+#include <weir/detail/config.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/ready_queue.hpp>
 #include <weir/detail/spin_lock.hpp>
@@ -13,7 +14,6 @@
 #include <algorithm>  // for std::min
 #include <coroutine>  // for std::coroutine_handle
 #include <mutex>      // for std::lock_guard
-#include <thread>     // for std::this_thread::get_id
 
 namespace weir {
 
@@ -49,7 +49,7 @@ class run_loop final : public executor {
     /// `done` is set, or `limit`.
     /// \returns false on any other thread than the loop's own: that has to sleep by itself.
     bool drive(detail::parker& done, time_point limit) override {
-        if (std::this_thread::get_id() != thread_) return false;
+        if (detail::this_thread() != thread_) return false;
         std::coroutine_handle<> next;
         time_point until = limit;
         {
@@ -83,7 +83,7 @@ class run_loop final : public executor {
     [[nodiscard]] bool passing() const noexcept override { return true; }
 
   private:
-    const std::thread::id thread_ = std::this_thread::get_id();
+    const decltype(detail::this_thread()) thread_ = detail::this_thread();
     detail::spin_lock lock_;
     detail::ready_queue ready_;
     timer_queue timers_;

@@ -6,6 +6,7 @@
 #include <weir/channel.hpp>
 #include <weir/clock.hpp>
 #include <weir/detail/tracked.hpp>
+#include <weir/function_call.hpp>
 #include <weir/invocation.hpp>
 #include <weir/pipe_function.hpp>
 #include <weir/running_stage.hpp>
@@ -30,6 +31,7 @@ class running_pipe final : public running_stage<Policy> {
     using F = typename function_of<Given>::type;
     using In = carried_value_t<C>;
     using types = pipe_types<F, In>;
+    using call_of = function_call<types, F, In>;
     using Out = typename types::value;
     using D = carry_t<C, Out>;
     using load = carrier<C>;
@@ -98,7 +100,7 @@ class running_pipe final : public running_stage<Policy> {
                 std::optional<Out> result;
                 std::exception_ptr error;
                 try {
-                    keep(result, std::invoke(given_, std::move(*item)));
+                    call_of::keep(result, std::invoke(given_, std::move(*item)));
                 } catch (...) {
                     error = std::current_exception();
                 }
@@ -167,11 +169,11 @@ class running_pipe final : public running_stage<Policy> {
                     if (!error) {
                         try {
                             if constexpr (types::waits) {
-                                auto pending = invoke(*f, load::value_of(*item), call);
+                                auto pending = call_of::invoke(*f, load::value_of(*item), call);
                                 auto got = co_await await_measured(pending, env);
-                                keep(value, std::move(got));
+                                call_of::keep(value, std::move(got));
                             } else {
-                                keep(value, invoke(*f, load::value_of(*item), call));
+                                call_of::keep(value, call_of::invoke(*f, load::value_of(*item), call));
                             }
                         } catch (...) {
                             error = std::current_exception();
@@ -272,11 +274,11 @@ class running_pipe final : public running_stage<Policy> {
                     if (!error) {
                         try {
                             if constexpr (types::waits) {
-                                auto pending = invoke(*f, load::value_of(*item), call);
+                                auto pending = call_of::invoke(*f, load::value_of(*item), call);
                                 auto got = co_await await_measured(pending, env);
                                 values.emplace(std::move(got));
                             } else {
-                                values.emplace(invoke(*f, load::value_of(*item), call));
+                                values.emplace(call_of::invoke(*f, load::value_of(*item), call));
                             }
                         } catch (...) {
                             error = std::current_exception();
@@ -357,14 +359,6 @@ class running_pipe final : public running_stage<Policy> {
         }
     }
 
-    static decltype(auto) invoke(F& f, In& item, [[maybe_unused]] const invocation& call) {
-        if constexpr (types::takes_call) {
-            return std::invoke(f, std::move(item), call);
-        } else {
-            return std::invoke(f, std::move(item));
-        }
-    }
-
     // Nothing comes of this item, and of none that has to leave after it.
     void block(const turn& mine) noexcept {
         if (takes_turns_) turns_.update([&mine](turn_rule& rule) { rule.block(mine); });
@@ -374,16 +368,6 @@ class running_pipe final : public running_stage<Policy> {
     // Marks are no items.
     std::uint64_t number_of(const turn& t) const noexcept {
         return t.number - (t.epoch - (is_tracked<C> ? this->run_.first_epoch() : t.epoch));
-    }
-
-    // What the function returned: a value, or a reference to what is somebody else's.
-    template <class R>
-    static void keep(std::optional<Out>& result, R&& r) {
-        if constexpr (types::may_skip) {
-            if (r) result.emplace(*std::forward<R>(r));
-        } else {
-            result.emplace(std::forward<R>(r));
-        }
     }
 
     Given given_;

@@ -20,11 +20,11 @@
 #include <iterator>          // for std::default_sentinel
 #include <memory>            // for std::make_unique
 #include <optional>          // for std::optional
-#include <ranges>            // for std::ranges::input_range
-#include <string>            // for std::string
-#include <type_traits>       // for std::invoke_result_t
-#include <utility>           // for std::move
-#include <vector>            // for std::vector
+#include <span>         // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
+#include <string>       // for std::string
+#include <type_traits>  // for std::invoke_result_t
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
 
 namespace weir {
 

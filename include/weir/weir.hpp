@@ -1,4 +1,4 @@
-// weir floor 20: all of the library that needs only the standard library
+// weir floor 20: all that moves items, and the table that shows where their time went
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_WEIR_HPP
 #define WEIR_WEIR_HPP
@@ -7,6 +7,7 @@
 #include <weir/alarm.hpp>
 #include <weir/async_generator.hpp>
 #include <weir/awaitable.hpp>
+#include <weir/blocking_operations.hpp>
 #include <weir/blocking_pool.hpp>
 #include <weir/branch.hpp>
 #include <weir/cache.hpp>
@@ -18,7 +19,6 @@
 #include <weir/clock.hpp>
 #include <weir/crew.hpp>
 #include <weir/deadlock.hpp>
-#include <weir/deadlock_report.hpp>
 #include <weir/disaggregate.hpp>
 #include <weir/draw.hpp>
 #include <weir/epoch_range.hpp>
@@ -30,15 +30,15 @@
 #include <weir/filter.hpp>
 #include <weir/flat_map.hpp>
 #include <weir/forked.hpp>
+#include <weir/function_call.hpp>
 #include <weir/generator.hpp>
 #include <weir/get_result.hpp>
 #include <weir/histogram.hpp>
-#include <weir/insight/profile.hpp>
-#include <weir/insight/profile_result.hpp>
 #include <weir/invocation.hpp>
 #include <weir/item_size.hpp>
 #include <weir/locked_timers.hpp>
 #include <weir/merge.hpp>
+#include <weir/merged_sink.hpp>
 #include <weir/permutation.hpp>
 #include <weir/pipe.hpp>
 #include <weir/pipe_function.hpp>
@@ -47,13 +47,7 @@
 #include <weir/priority_lanes.hpp>
 #include <weir/progress.hpp>
 #include <weir/progress_keeper.hpp>
-#include <weir/report/describe.hpp>
-#include <weir/report/failure_log.hpp>
 #include <weir/report/line.hpp>
-#include <weir/report/log.hpp>
-#include <weir/report/mermaid.hpp>
-#include <weir/report/printable.hpp>
-#include <weir/report/structure.hpp>
 #include <weir/report/table.hpp>
 #include <weir/report/units.hpp>
 #include <weir/retry.hpp>
@@ -63,6 +57,7 @@
 #include <weir/run_context.hpp>
 #include <weir/run_core.hpp>
 #include <weir/run_loop.hpp>
+#include <weir/run_queue.hpp>
 #include <weir/running_pipe.hpp>
 #include <weir/running_split.hpp>
 #include <weir/running_stage.hpp>
@@ -77,6 +72,7 @@
 #include <weir/stage_list.hpp>
 #include <weir/stage_options.hpp>
 #include <weir/stats.hpp>
+#include <weir/stop_listener.hpp>
 #include <weir/stop_token.hpp>
 #include <weir/sync_wait.hpp>
 #include <weir/take.hpp>
@@ -92,7 +88,6 @@
 #include <weir/virtual_clock.hpp>
 #include <weir/virtual_time.hpp>
 #include <weir/waiting_room.hpp>
-#include <weir/watchdog.hpp>
 #include <weir/weighted_sampler.hpp>
 #include <weir/when_all.hpp>
 #include <weir/zip.hpp>

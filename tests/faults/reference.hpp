@@ -13,6 +13,7 @@
 #include <weir/stage_options.hpp>
 #include <weir/stop_token.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>

@@ -15,6 +15,7 @@
 #include <weir/thread_pool.hpp>
 #include <weir/virtual_time.hpp>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <ranges>

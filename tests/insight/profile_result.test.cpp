@@ -3,6 +3,7 @@
 #include "report/german.hpp"
 #include "support/catch.hpp"
 
+#include <chrono>
 #include <iomanip>
 #include <sstream>
 #include <string>

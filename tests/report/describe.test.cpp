@@ -8,6 +8,7 @@
 #include <weir/stage_list.hpp>
 #include <weir/thread_pool.hpp>
 
+#include <chrono>
 #include <memory>
 #include <sstream>
 #include <string>

@@ -3,6 +3,8 @@
 #include "report/german.hpp"
 #include "support/catch.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <iomanip>
 #include <sstream>
 

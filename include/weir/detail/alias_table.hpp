@@ -6,8 +6,7 @@
 #include <weir/detail/mix.hpp>
 
 #include <algorithm>  // for std::max
-#include <bit>        // for std::bit_width
-#include <cmath>      // for std::ldexp
+#include <bit>        // for std::bit_cast, std::bit_width
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
 #include <limits>     // for std::numeric_limits
@@ -38,8 +37,8 @@ class alias_table {
         const int bits = 63 - static_cast<int>(std::bit_width(n));
         digest d;
         for (std::size_t i = 0; i < n; ++i) {
-            // Below 2^bits, so that n of them are below 2^63. A shift by the exponent is exact.
-            const auto parts = static_cast<u64>(std::ldexp(weights[i], bits - exponent));
+            // Below 2^bits, so that n of them are below 2^63.
+            const u64 parts = number(weights[i]).scaled(bits - exponent);
             columns_[i].own = parts;
             height_ += parts;
             d.add(parts);
@@ -61,6 +60,33 @@ class alias_table {
     }
 
   private:
+    // A weight as a whole number times a power of two. <cmath> can do it as well, but takes longer to
+    // compile than all of weir's samplers.
+    class number {
+        static_assert(std::numeric_limits<double>::is_iec559 && sizeof(double) == sizeof(u64));
+        u64 significand_;
+        int exponent_;
+
+      public:
+        explicit number(double weight) noexcept {
+            const auto bits = std::bit_cast<u64>(weight);
+            const int field = static_cast<int>(bits >> 52 & 0x7ff);
+            const u64 hidden = field == 0 ? 0 : u64{1} << 52;
+            significand_ = (bits & ((u64{1} << 52) - 1)) | hidden;
+            exponent_ = (field == 0 ? 1 : field) - 1075;
+        }
+
+        // The least power of two, by its exponent, that is greater.
+        int magnitude() const noexcept { return static_cast<int>(std::bit_width(significand_)) + exponent_; }
+
+        // Times that power of two, rounded down.
+        u64 scaled(int power) const noexcept {
+            const int shift = exponent_ + power;
+            if (shift >= 0) return significand_ << shift;
+            return shift > -64 ? significand_ >> -shift : 0;
+        }
+    };
+
     struct column {
         u64 own = 0;  // how much of the height is the column's own index
         u64 other = 0;
@@ -109,9 +135,7 @@ class alias_table {
                                             ? "weir: there are no weights; at least one is needed"
                                             : "weir: all weights are 0; at least one has to be positive");
         }
-        int exponent = 0;
-        static_cast<void>(std::frexp(greatest, &exponent));
-        return exponent;
+        return number(greatest).magnitude();
     }
 
     std::vector<column> columns_;

@@ -41,6 +41,8 @@ extern "C"
     __declspec(dllimport) int __stdcall WaitOnAddress(volatile void*, void*, unsigned long, unsigned long);
 #endif
 extern "C" __declspec(dllimport) void __stdcall FlushProcessWriteBuffers();
+extern "C" __declspec(dllimport) unsigned long __stdcall GetCurrentThreadId();
+extern "C" __declspec(dllimport) int __stdcall SwitchToThread();
 extern "C" __declspec(dllimport) void __stdcall WakeByAddressAll(void*);
 extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
 #pragma comment(lib, "Synchronization.lib")
@@ -51,7 +53,8 @@ extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
 #endif
 
 #if __has_include(<unistd.h>) && !defined(_WIN32)
-#include <pthread.h>  // for pthread_atfork
+#include <pthread.h>  // for pthread_atfork, pthread_self
+#include <sched.h>    // for sched_yield
 #endif
 
 #if __has_include(<cxxabi.h>)
@@ -275,6 +278,23 @@ inline void futex_wake(std::atomic<std::uint32_t>& word, bool all) noexcept {
     all ? WakeByAddressAll(&word) : WakeByAddressSingle(&word);
 #else
     all ? word.notify_all() : word.notify_one();
+#endif
+}
+
+// Which thread this is, and letting another one go first: <thread> has both, and a semaphore, a stop token
+// and more, which whoever only awaits something would compile, too.
+inline auto this_thread() noexcept {
+#if __has_include(<unistd.h>) && !defined(_WIN32)
+    return pthread_self();
+#else
+    return GetCurrentThreadId();
+#endif
+}
+inline void yield_thread() noexcept {
+#if __has_include(<unistd.h>) && !defined(_WIN32)
+    sched_yield();
+#else
+    SwitchToThread();
 #endif
 }
 

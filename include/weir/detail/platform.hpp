@@ -10,7 +10,6 @@
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t, std::uint32_t
 #include <new>      // for std::nothrow
-#include <thread>   // for std::thread, std::this_thread::yield
 
 namespace weir::detail {
 
@@ -18,13 +17,16 @@ inline constinit basic_tick_clock<> the_tick_clock;
 
 inline const bool heavy_fence_registered = register_heavy_fence();
 
+// In a header of its own, for those who start one.
+class system_thread;
+
 // What the concurrent core takes from the system. Every class that shares memory between threads
 // is a template over such a platform; the public names fix it to `standard_platform`. A model
 // checker or a simulator supplies another with the same members, and the same source runs there.
 struct standard_platform {
     template <class T>
     using atomic = std::atomic<T>;
-    using thread = std::thread;
+    using thread = system_thread;
 
     // Waits while the word holds `expected`; at most `timeout_ns` (negative: no limit). May return
     // early.
@@ -44,7 +46,7 @@ struct standard_platform {
     static void heavy_fence() noexcept { detail::heavy_fence(); }
 
     static void pause() noexcept { cpu_pause(); }
-    static void yield() noexcept { std::this_thread::yield(); }
+    static void yield() noexcept { yield_thread(); }
 
     // Nanoseconds of a clock that never goes back, that of std::chrono::steady_clock.
     static std::int64_t now() noexcept { return the_tick_clock.now(); }
@@ -55,10 +57,11 @@ struct standard_platform {
     // A seed that differs from call to call; where a thief starts to look, nothing more.
     static std::uint64_t seed() noexcept { return static_cast<std::uint64_t>(now()) * 0x9e3779b97f4a7c15ULL; }
 
-    static unsigned concurrency() noexcept {
-        const unsigned n = std::thread::hardware_concurrency();
-        return n == 0 ? 1 : n;
-    }
+    // Which thread this is.
+    static auto this_thread() noexcept { return detail::this_thread(); }
+
+    // How many threads the hardware runs at once. In system_thread.hpp.
+    static inline unsigned concurrency() noexcept;
 
     // One of each type for each thread, which ends with it; and one for all threads.
     template <class T>

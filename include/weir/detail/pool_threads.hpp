@@ -5,6 +5,7 @@
 
 #include <weir/detail/platform.hpp>
 #include <weir/detail/process.hpp>
+#include <weir/detail/system_thread.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <memory>   // for std::construct_at

@@ -9,20 +9,9 @@
 
 #include <cstdint>  // for std::uint32_t
 #include <mutex>    // for std::lock_guard
-#include <thread>   // for std::this_thread::get_id
 #include <utility>  // for std::exchange, std::swap
 
 namespace weir::detail {
-
-// Which thread this is. A platform whose threads are not the system's says so by this_thread().
-template <class Platform>
-auto this_thread_of() noexcept {
-    if constexpr (requires { Platform::this_thread(); }) {
-        return Platform::this_thread();
-    } else {
-        return std::this_thread::get_id();
-    }
-}
 
 template <class Platform>
 class basic_stop_state;
@@ -66,8 +55,8 @@ class basic_stop_state {
     atomic<std::uint32_t> sources_{1};
     atomic<std::uint32_t> requested_{0};
     basic_spin_lock<Platform> lock_;
-    node* first_ = nullptr;                             // under lock_
-    decltype(this_thread_of<Platform>()) requester_{};  // under lock_; set once, before requested_
+    node* first_ = nullptr;                          // under lock_
+    decltype(Platform::this_thread()) requester_{};  // under lock_; set once, before requested_
 
   public:
     basic_stop_state() noexcept = default;
@@ -102,7 +91,7 @@ class basic_stop_state {
             lock_.unlock();
             return false;
         }
-        requester_ = this_thread_of<Platform>();
+        requester_ = Platform::this_thread();
         requested_.store(1, std::memory_order_release);
         while (first_ != nullptr) {
             node& n = *first_;
@@ -138,7 +127,7 @@ class basic_stop_state {
         lock_.lock();
         const bool was_linked = n.linked_;
         if (was_linked) unlink(n);
-        const bool here = requester_ == this_thread_of<Platform>();
+        const bool here = requester_ == Platform::this_thread();
         lock_.unlock();
         if (was_linked) return;
         if (!here) {

@@ -7,8 +7,8 @@
 
 #include <algorithm>  // for std::max, std::min
 #include <atomic>     // for std::atomic
-#include <chrono>     // for std::chrono::steady_clock
 #include <cstdint>    // for std::int64_t, std::uint64_t
+#include <mutex>      // for std::chrono::steady_clock, without the calendars of <chrono>
 
 namespace weir::detail {
 

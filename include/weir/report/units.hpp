@@ -6,9 +6,9 @@
 #include <weir/clock.hpp>
 
 #include <charconv>  // for std::to_chars
-#include <cmath>     // for std::abs
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for std::uint64_t
+#include <cstdlib>   // for std::abs
 #include <string>    // for std::string
 
 /// Text for people. Nothing here looks at a locale, neither C's nor C++'s: a report reads the same
