@@ -110,7 +110,8 @@ def speaks_for_itself(d):
 
 def only_refuses(d):
     """An overload that is there for its message alone."""
-    return re.fullmatch(r"(static_assert\(.*\);?|return\{\};|\s)+", d.body, re.S) is not None
+    refusal = r"\s*(static_assert\((\"[^\"]*\"|[^;\"])*\);?\s*)+(return[^;]*;?\s*)?"
+    return re.fullmatch(refusal, d.body) is not None
 
 
 def returns_itself(d):

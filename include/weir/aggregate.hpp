@@ -164,7 +164,17 @@ struct aggregate_stage : stage_base {
     template <class C>
     using batch = typename the_batch<Batch>::template made_of<carried_value_t<C>>::type;
     template <class C>
-    using output = carry_t<C, batch<C>>;
+    struct weighs {
+        static constexpr bool fits =
+            requires(Weigh& w, const carried_value_t<C>& item) { static_cast<std::uint64_t>(w(item)); };
+        static_assert(fits,
+                      "weir: what weighs the items of an aggregate is called with each item as a constant, "
+                      "and returns a number; the types are those of aggregate_stage<...>::weighs<...> in "
+                      "this message");
+        using output = carry_t<C, batch<C>>;
+    };
+    template <class C>
+    using output = typename weighs<C>::output;
 
     template <class Self, class Policy, class C>
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {

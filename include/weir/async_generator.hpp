@@ -94,6 +94,9 @@ class async_generator<T>::promise_type final : public detail::task_promise_base 
         return {};
     }
     auto yield_value(const T& v) {
+        static_assert(std::is_copy_constructible_v<T>,
+                      "weir: co_yield copies what has a name, and this type can't be copied; "
+                      "co_yield std::move(it)");
         class yield_copy {
           public:
             explicit yield_copy(const T& from) : copy_(from) {}

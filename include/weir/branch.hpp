@@ -218,6 +218,16 @@ template <class Part>
     return detail::named_branch<>{std::move(name), pipeline<>(std::tuple<>())};
 }
 
+/// What is no part of a pipeline gets a sentence.
+template <class Part>
+    requires(!detail::composable<Part>)
+auto branch(std::string name, Part&&) {
+    static_assert(detail::composable<Part>,
+                  "weir: a branch is made of a stage, or of several put together by |; put a function into "
+                  "weir::pipe(...)");
+    return branch(std::move(name));
+}
+
 }  // namespace weir
 
 #endif

@@ -16,7 +16,7 @@
 
 #include <cstddef>      // for std::size_t
 #include <string>       // for std::string
-#include <type_traits>  // for std::is_nothrow_move_constructible_v
+#include <type_traits>  // for std::is_copy_constructible_v
 #include <utility>      // for std::move
 
 namespace weir {
@@ -48,10 +48,6 @@ namespace weir {
 ///                there that would hold what isn't kept.
 template <class T, class Policy = measured>
 class channel final : public detail::channel_store<T, Policy> {
-    static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>,
-                  "weir: a channel's items must be movable without throwing, so that none is lost "
-                  "between two places; put std::unique_ptr of this type instead");
-
     using core = detail::channel_core<Policy>;
     using store = detail::channel_store<T, Policy>;
     using wakes = detail::wake_list<typename core::platform>;
@@ -101,13 +97,20 @@ class channel final : public detail::channel_store<T, Policy> {
         return detail::put_copy_operation<channel, stop_token>(*this, item, std::move(stop));
     }
 
-    /// What can't be copied gets a sentence.
+    /// What can't be copied gets a sentence, and so does another type.
     template <class Item>
         requires(std::is_same_v<Item, T> && !std::is_copy_constructible_v<T>)
-    void put(const Item&, stop_token = {}) {
+    auto put(const Item&, stop_token = {}) {
         static_assert(std::is_copy_constructible_v<Item>,
                       "weir: put copies what has a name, and this channel's items can't be copied: "
                       "co_await c.put(std::move(item))");
+    }
+    template <class Item>
+        requires(!std::is_convertible_v<Item, T> && !std::is_same_v<std::remove_cvref_t<Item>, T>)
+    auto put(Item&&, stop_token = {}) {
+        static_assert(std::is_convertible_v<Item, T>,
+                      "weir: what is put into a channel has to be one of its items, or to become one by "
+                      "itself; the types are those of channel<T> and Item in this message");
     }
 
     /// Takes the next item, waiting while the channel is empty.

@@ -217,10 +217,10 @@ class channel_core : public parking_place {
         return clock;
     }
 
+  protected:
     mutable channel_end<platform, 0> put_end_;
     mutable channel_end<platform, 1> get_end_;
 
-  protected:
     channel_core(std::size_t capacity, executor* clock, std::string name)
         : bound_(clock != nullptr), capacity_(capacity), clock_(clock), name_(std::move(name)) {
         check(capacity);

@@ -11,16 +11,24 @@
 #include <weir/executor.hpp>
 #include <weir/item_size.hpp>
 
-#include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::uint64_t
-#include <memory>   // for std::construct_at
-#include <string>   // for std::string
-#include <utility>  // for std::move
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint64_t
+#include <memory>       // for std::construct_at
+#include <string>       // for std::string
+#include <type_traits>  // for std::is_nothrow_move_constructible_v
+#include <utility>      // for std::move
 
 namespace weir::detail {
 
 template <class T, class Policy>
 class channel_store : public channel_core<Policy> {
+    static_assert(std::is_object_v<T> && !std::is_const_v<T>,
+                  "weir: a channel's items are objects that move in and out: neither references nor "
+                  "constants; put pointers instead");
+    static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>,
+                  "weir: a channel's items must be movable without throwing, so that none is lost "
+                  "between two places; put std::unique_ptr of this type instead");
+
   protected:
     using core = channel_core<Policy>;
     using waiter = typename core::waiter;

@@ -178,7 +178,9 @@ class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedul
     static constexpr bool ready_at_once = true;
 
     /// \param ex  where the coroutine goes.
-    explicit schedule(executor& ex) noexcept : executor_(&ex) {}
+    [[nodiscard("co_await this, or the coroutine stays where it is")]] explicit schedule(
+        executor& ex) noexcept
+        : executor_(&ex) {}
 
     [[nodiscard]] bool await_ready() const {
         detail::check_threads_of(executor_);

@@ -24,7 +24,9 @@ class [[nodiscard("it says something only as long as it exists")]] external_wait
     using counter = detail::standard_platform::atomic<std::uint64_t>;
 
   public:
-    external_wait() noexcept { begun_.fetch_add(1, std::memory_order_seq_cst); }
+    [[nodiscard("it says something only as long as it exists")]] external_wait() noexcept {
+        begun_.fetch_add(1, std::memory_order_seq_cst);
+    }
     external_wait(const external_wait&) = delete;
     external_wait& operator=(const external_wait&) = delete;
     ~external_wait() { ended_.fetch_add(1, std::memory_order_seq_cst); }

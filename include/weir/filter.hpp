@@ -14,7 +14,7 @@
 #include <functional>   // for std::invoke
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::is_invocable_v
-#include <utility>      // for std::as_const
+#include <utility>      // for std::as_const, std::forward
 
 namespace weir {
 
@@ -55,22 +55,22 @@ class filtering {
     template <class T>
         requires(!std::is_lvalue_reference_v<T> && !about<T>::takes_call)
     typename about<T>::type operator()(T&& item) {
-        return judge(std::move(item), nullptr);
+        return judge(std::forward<T>(item), nullptr);
     }
     template <class T>
         requires(!std::is_lvalue_reference_v<T> && about<T>::takes_call)
     typename about<T>::type operator()(T&& item, const invocation& call) {
-        return judge(std::move(item), &call);
+        return judge(std::forward<T>(item), &call);
     }
 
   private:
     template <class T>
     typename about<T>::type judge(T&& item, const invocation* call) {
         if constexpr (about<T>::waits) {
-            return judge_later(std::move(item), call);
+            return judge_later(std::forward<T>(item), call);
         } else {
             std::optional<T> kept;
-            if (ask(item, call)) kept.emplace(std::move(item));
+            if (ask(item, call)) kept.emplace(std::forward<T>(item));
             return kept;
         }
     }

@@ -66,7 +66,7 @@ class [[nodiscard("a generator does nothing until it is iterated")]] generator {
 
     /// Runs the body up to its first item. Called again, it gives the place where the range is now.
     [[nodiscard]] iterator begin() {
-        if (frame_ && !frame_.promise().started) advance(frame_);
+        if (frame_ && !frame_.promise().started_) advance(frame_);
         return iterator(frame_);
     }
     [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
@@ -77,10 +77,10 @@ class [[nodiscard("a generator does nothing until it is iterated")]] generator {
     explicit generator(handle frame) noexcept : frame_(frame) {}
 
     static void advance(handle frame) {
-        frame.promise().started = true;
+        frame.promise().started_ = true;
         frame.resume();
-        if (frame.promise().error) {
-            std::rethrow_exception(std::exchange(frame.promise().error, nullptr));
+        if (frame.promise().error_) {
+            std::rethrow_exception(std::exchange(frame.promise().error_, nullptr));
         }
     }
 
@@ -106,9 +106,9 @@ class generator<T>::promise_type {
         void await_resume() const noexcept {}
     };
 
-    stored item = nullptr;
-    std::exception_ptr error;
-    bool started = false;
+    stored item_ = nullptr;
+    std::exception_ptr error_;
+    bool started_ = false;
 
   public:
     promise_type() noexcept = default;
@@ -123,11 +123,11 @@ class generator<T>::promise_type {
     std::suspend_always initial_suspend() const noexcept { return {}; }
     std::suspend_always final_suspend() const noexcept { return {}; }
     void return_void() const noexcept {}
-    void unhandled_exception() noexcept { error = std::current_exception(); }
+    void unhandled_exception() noexcept { error_ = std::current_exception(); }
 
     // The item lives in the body's frame, until it is resumed.
     std::suspend_always yield_value(reference object) noexcept {
-        item = std::addressof(object);
+        item_ = std::addressof(object);
         return {};
     }
     copied yield_value(const std::remove_reference_t<reference>& object)
@@ -136,12 +136,12 @@ class generator<T>::promise_type {
         static_assert(std::copy_constructible<value>,
                       "weir: co_yield copies what has a name, and this type can't be copied; "
                       "co_yield std::move(it)");
-        return copied(object, item);
+        return copied(object, item_);
     }
 
     template <class Awaitable>
     std::suspend_never await_transform(Awaitable&&) const noexcept {
-        static_assert(!sizeof(Awaitable*),
+        static_assert(std::is_void_v<Awaitable>,
                       "weir: a generator can't co_await, since its consumer is a plain loop that "
                       "can't wait; write an async_generator");
         return {};
@@ -162,7 +162,7 @@ class generator<T>::iterator {
     }
 
     [[nodiscard]] reference operator*() const noexcept {
-        return static_cast<reference>(*frame_.promise().item);
+        return static_cast<reference>(*frame_.promise().item_);
     }
     iterator& operator++() {
         advance(frame_);

@@ -101,7 +101,7 @@ template <class... Inputs>
 struct merge_stage : stage_of_inputs<Inputs...> {
     using output = typename merged<typename given_by<Inputs>::type...>::type;
 
-    merge_stage(merge_options o, Inputs... from)
+    explicit merge_stage(merge_options o, Inputs... from)
         : stage_of_inputs<Inputs...>(std::move(from)...), how(std::move(o)) {
         this->options.name = how.name;
         this->options.executor = how.executor;
@@ -131,7 +131,9 @@ struct merge_stage : stage_of_inputs<Inputs...> {
     static channel<output, Policy>& attach_all(Self&& self, run_core<Policy>& run,
                                                std::index_sequence<I...>) {
         std::vector<channel<output, Policy>*> in;
+        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
         (in.push_back(&attach_source_part(run, std::get<I>(std::forward<Self>(self).inputs))), ...);
+        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
         return attach_fan_in(run, "merge", self.options, self.how.order, self.how.weights,
                              self.how.until_first_end, std::move(in));
     }
@@ -158,13 +160,15 @@ auto pipeline_of(P&& part) {
 /// Errors: a failure in one input ends that one, and then the run, as anywhere.
 /// Cost:   a slot for each input, which holds at most one item.
 template <class... Inputs>
-    requires(sizeof...(Inputs) > 0 && (detail::composable<Inputs> && ...))
 [[nodiscard]] auto merge(merge_options options, Inputs&&... inputs) {
-    return detail::merge_stage<decltype(detail::pipeline_of(std::forward<Inputs>(inputs)))...>(
-        std::move(options), detail::pipeline_of(std::forward<Inputs>(inputs))...);
+    constexpr bool fit = sizeof...(Inputs) > 0 && (detail::composable<Inputs> && ...);
+    static_assert(fit, "weir: merge is given pipelines, one or more; an argument is none, or there is none");
+    if constexpr (fit) {
+        return detail::merge_stage<decltype(detail::pipeline_of(std::forward<Inputs>(inputs)))...>(
+            std::move(options), detail::pipeline_of(std::forward<Inputs>(inputs))...);
+    }
 }
 template <class... Inputs>
-    requires(sizeof...(Inputs) > 0 && (detail::composable<Inputs> && ...))
 [[nodiscard]] auto merge(Inputs&&... inputs) {
     return merge(merge_options(), std::forward<Inputs>(inputs)...);
 }

@@ -30,6 +30,7 @@ struct pipe_stage : stage_base {
     template <class Self, class Policy, class C>
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         auto& out = run.template add_queue<output<C>>(self.options);
+        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
         run.add_stage(std::make_unique<running_pipe<F, C, Policy>>(run, self.options,
                                                                    std::forward<Self>(self).function, in,
                                                                    out),

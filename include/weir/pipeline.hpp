@@ -101,6 +101,7 @@ auto& attach_from(run_core<Policy>& run, channel<In, Policy>& in, Stages&& stage
                   std::index_sequence<I, Rest...>) {
     using stage = std::tuple_element_t<I, std::remove_cvref_t<Stages>>;
     auto& out = stage::attach(std::get<I>(std::forward<Stages>(stages)), run, in);
+    // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
     return attach_from(run, out, std::forward<Stages>(stages), std::index_sequence<Rest...>());
 }
 
@@ -118,6 +119,7 @@ auto& attach_source_part(run_core<Policy>& run, Part&& part, std::index_sequence
     using stages = std::remove_cvref_t<decltype(part.stages())>;
     using first = std::tuple_element_t<0, stages>;
     auto& begin = first::attach(std::get<0>(std::forward<Part>(part).stages()), run);
+    // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
     return attach_from(run, begin, std::forward<Part>(part).stages(), std::index_sequence<(I + 1)...>());
 }
 template <class Policy, class Part>
@@ -264,6 +266,23 @@ auto join(std::tuple<Left...>&& left, std::tuple<Right...>&& right) {
 template <composable Left, composable Right>
 [[nodiscard]] auto operator|(Left&& left, Right&& right) {
     return join(stages_of(std::forward<Left>(left)), stages_of(std::forward<Right>(right)));
+}
+
+/// What is no part of a pipeline gets a sentence, and only one: the part goes on alone.
+template <class Left, class Right>
+    requires(composable<Left> != composable<Right>)
+auto operator|(Left&& left, Right&& right) {
+    static_assert(composable<Left>,
+                  "weir: what stands left of this | is no part of a pipeline: items come from "
+                  "weir::source(...), functions are put into weir::pipe(...)");
+    static_assert(composable<Right>,
+                  "weir: what stands right of this | is no part of a pipeline: put a function into "
+                  "weir::pipe(...), and call what makes a stage, as in weir::sink()");
+    if constexpr (composable<Left>) {
+        return make_pipeline(stages_of(std::forward<Left>(left)));
+    } else {
+        return make_pipeline(stages_of(std::forward<Right>(right)));
+    }
 }
 
 }  // namespace detail

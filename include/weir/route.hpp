@@ -167,6 +167,7 @@ struct route_stage : stage_of_branches<F, Branches...> {
                                                                     std::move(names), in, begins),
                       {&in}, std::move(outputs));
         std::vector<channel<output<C>, Policy>*> ends;
+        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
         (ends.push_back(&attach_part(run, *begins[I], std::get<I>(std::forward<Self>(self).branches).part)),
          ...);
         join.max_failures = std::nullopt;
@@ -191,14 +192,18 @@ struct route_stage : stage_of_branches<F, Branches...> {
 ///           `route_options::max_failures`. `std::invalid_argument` for two branches of one name.
 /// Cost:     a queue more for each branch. One whose branch is full waits, and so do those behind it.
 template <class F, class... Branches>
-    requires(sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...))
 [[nodiscard]] auto route(F&& chooser, route_options options, Branches... branches) {
-    detail::branch_names::check({branches.name...});
-    return detail::route_stage<std::decay_t<F>, Branches...>(std::forward<F>(chooser), std::move(options),
-                                                             std::move(branches)...);
+    constexpr bool fit = sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...);
+    static_assert(fit,
+                  "weir: behind its chooser a route has branches, one or more, each of them a "
+                  "weir::branch(name, part)");
+    if constexpr (fit) {
+        detail::branch_names::check({branches.name...});
+        return detail::route_stage<std::decay_t<F>, Branches...>(std::forward<F>(chooser), std::move(options),
+                                                                 std::move(branches)...);
+    }
 }
 template <class F, class... Branches>
-    requires(sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...))
 [[nodiscard]] auto route(F&& chooser, Branches... branches) {
     return route(std::forward<F>(chooser), route_options(), std::move(branches)...);
 }

@@ -82,6 +82,7 @@ class run_context : public root_owner {
         fatal_.reserve(most_recorded);
         if (options_.later_stages_first) lanes_.emplace(home);
         if (options_.max_bytes != 0) budget_.emplace(options_.max_bytes);
+        // relaxed: nothing has started yet
         may_hold_up_.store(lanes_ || budget_, std::memory_order_relaxed);
     }
     run_context(const run_context&) = delete;

@@ -179,6 +179,7 @@ class run_core final : public run_context, public watched_run {
         return keeper->checkpoint();
     }
 
+    // release and acquire: they pair, so that who sees the end sees what the run did before
     void see_end() noexcept { ended_.store(true, std::memory_order_release); }
     bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire); }
 

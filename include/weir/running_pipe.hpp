@@ -205,6 +205,7 @@ class running_pipe final : public running_stage<Policy> {
                         }
                         if (value) result.emplace(load::carry(*value, std::move(about)));
                     }
+                    // NOLINTNEXTLINE(bugprone-use-after-move): moved only into a result
                     if (!result) about.settle();
                 }
                 if (!result && !takes_turns_) continue;

@@ -228,6 +228,7 @@ bool running_stage<Policy>::tolerates(slot& me, std::uint64_t item, std::excepti
     if (!count_and_tell(me, item, error)) return false;
     bool too_many;
     if (limit_) {
+        // relaxed: counts, which say nothing about anything else
         const std::uint64_t failures = failures_.fetch_add(1, std::memory_order_relaxed) + 1;
         too_many = limit_->exceeded(failures, invocations_.load(std::memory_order_relaxed) + failures);
     } else {

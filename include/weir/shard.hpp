@@ -112,7 +112,9 @@ class shard {
     [[nodiscard]] friend constexpr bool operator==(const shard&, const shard&) = default;
 
   private:
-    static const char* of_process(const char* name) { return std::getenv(name); }
+    static const char* of_process(const char* name) {
+        return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets one
+    }
 
     template <class LookUp>
     static std::optional<std::uint32_t> read(LookUp& look_up, const char* name) {

@@ -307,6 +307,7 @@ struct source_stage : stage_base {
         run.check(self.options.concurrency == 1, self.options,
                   "is a source: it gives one item after the other, its concurrency is 1");
         auto& out = run.template add_queue<output>(self.options);
+        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
         auto stage = std::make_unique<running_source<S, Policy>>(run, self.options,
                                                                  S(std::forward<Self>(self).items), out);
         run.add_stage(std::move(stage), {}, {&out});

@@ -135,14 +135,18 @@ struct split_stage : stage_of_branches<F, Branches...> {
 /// Errors:   an exception from the chooser, and a branch that isn't there, fail the batch: see
 ///           `split_options::max_failures`. `std::invalid_argument` for two branches of one name.
 template <class F, class... Branches>
-    requires(sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...))
 [[nodiscard]] auto split(F&& chooser, split_options options, Branches... branches) {
-    detail::branch_names::check({branches.name...});
-    return detail::split_stage<std::decay_t<F>, Branches...>(std::forward<F>(chooser), std::move(options),
-                                                             std::move(branches)...);
+    constexpr bool fit = sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...);
+    static_assert(fit,
+                  "weir: behind its chooser a split has branches, one or more, each of them a "
+                  "weir::branch(name, part)");
+    if constexpr (fit) {
+        detail::branch_names::check({branches.name...});
+        return detail::split_stage<std::decay_t<F>, Branches...>(std::forward<F>(chooser), std::move(options),
+                                                                 std::move(branches)...);
+    }
 }
 template <class F, class... Branches>
-    requires(sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...))
 [[nodiscard]] auto split(F&& chooser, Branches... branches) {
     return split(std::forward<F>(chooser), split_options(), std::move(branches)...);
 }

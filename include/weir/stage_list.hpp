@@ -76,6 +76,15 @@ class stage_list {
         return *this;
     }
 
+    /// What is no stage gets a sentence.
+    template <class S>
+        requires(!detail::stage_description<S>)
+    stage_list& add(S&&) {
+        static_assert(detail::stage_description<S>,
+                      "weir: a stage_list is given one stage at a time; put a function into weir::pipe(...)");
+        return *this;
+    }
+
     template <class In>
     using output = typename detail::the_list_of<T>::template is_given<In>::type;
 

@@ -49,7 +49,14 @@ auto sync_wait(A&& a) -> await_result_t<A> {
 /// What is not an awaitable gets a sentence.
 template <class A>
     requires(!awaitable<A>)
-void sync_wait(A&&) {
+auto sync_wait(A&&) {
+    static_assert(awaitable<A>,
+                  "weir: sync_wait needs an awaitable: a task, or anything else that co_await takes; "
+                  "this argument is none. Did you forget to call the coroutine function?");
+}
+template <class A>
+    requires(!awaitable<A>)
+auto sync_wait(executor&, A&&) {
     static_assert(awaitable<A>,
                   "weir: sync_wait needs an awaitable: a task, or anything else that co_await takes; "
                   "this argument is none. Did you forget to call the coroutine function?");

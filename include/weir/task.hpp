@@ -147,6 +147,14 @@ class task_promise_base {
         }
     }
 
+    template <class U>
+    std::suspend_never yield_value(U&&) const noexcept {
+        static_assert(std::is_void_v<U>,
+                      "weir: a task gives one result: co_return it; what gives many with co_yield is a "
+                      "generator, or an async_generator");
+        return {};
+    }
+
     // The awaiter is back on its executor.
     void awaiter_resumed() noexcept {
         if (std::exchange(went_home_, false)) env_.measured->resumed(clock_of(*env_.measured));

@@ -9,13 +9,14 @@
 #include <weir/executor.hpp>
 #include <weir/task.hpp>
 
-#include <cassert>    // for assert
-#include <coroutine>  // for std::coroutine_handle
-#include <cstdint>    // for std::int64_t
-#include <exception>  // for std::exception_ptr
-#include <mutex>      // for std::lock_guard
-#include <stdexcept>  // for std::logic_error
-#include <utility>    // for std::move
+#include <cassert>      // for assert
+#include <coroutine>    // for std::coroutine_handle, std::suspend_never
+#include <cstdint>      // for std::int64_t
+#include <exception>    // for std::exception_ptr
+#include <mutex>        // for std::lock_guard
+#include <stdexcept>    // for std::logic_error
+#include <type_traits>  // for std::is_convertible_v
+#include <utility>      // for std::move
 
 namespace weir {
 
@@ -61,6 +62,25 @@ class task_group final : detail::task_join {
     ///           runs the awaiter.
     [[nodiscard("co_await this, or nobody waits for the tasks")]] auto join() noexcept {
         return join_operation(*this);
+    }
+
+    /// What is no task gets a sentence.
+    template <class Other>
+        requires(!std::is_convertible_v<Other, task<>>)
+    auto spawn(Other&&) {
+        static_assert(std::is_convertible_v<Other, task<>>,
+                      "weir: a task_group runs task<>, which gives nothing. If this is a coroutine "
+                      "function, call it; if it gives something, await it in a task<> that takes it");
+        return std::suspend_never();
+    }
+    /// What is no task gets a sentence.
+    template <class Other>
+        requires(!std::is_convertible_v<Other, task<>>)
+    auto fork(Other&&) {
+        static_assert(std::is_convertible_v<Other, task<>>,
+                      "weir: a task_group runs task<>, which gives nothing. If this is a coroutine "
+                      "function, call it; if it gives something, await it in a task<> that takes it");
+        return std::suspend_never();
     }
 
   private:
@@ -140,6 +160,7 @@ class task_group final : detail::task_join {
         awaiter_ = awaiter;
         home_ = env.home;
         const std::int64_t rest = far - spawned_;
+        // acq_rel; pairs with task_ended(): who takes the last sees all that was done
         return left_.fetch_sub(rest, std::memory_order_acq_rel) != rest;
     }
 

@@ -243,6 +243,15 @@ template <class Part>
     return detail::tee_stage<decltype(side)>(std::move(side), std::move(options));
 }
 
+/// What is no part of a pipeline gets a sentence.
+template <class Part>
+    requires(!detail::composable<Part>)
+auto tee(Part&&, const tee_options& = {}) {
+    static_assert(detail::composable<Part>,
+                  "weir: the side of a tee is made of a stage, or of several put together by |; put a "
+                  "function into weir::pipe(...)");
+}
+
 }  // namespace weir
 
 #endif

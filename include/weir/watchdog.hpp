@@ -87,6 +87,7 @@ class watchdog {
     explicit watchdog(executor& ex, watchdog_options options = {})
         : watchdog(executors{ex}, std::move(options)) {}
     /// Of several: `{pool, io}`.
+    // NOLINTNEXTLINE(google-explicit-constructor): a list of them isn't meant to become one unasked
     explicit watchdog(executors all, watchdog_options options = {}) : options_(std::move(options)) {
         if (options_.period < duration(0) || options_.blocked_after <= duration(0)) {
             throw std::invalid_argument(
@@ -155,7 +156,7 @@ class watchdog {
         while (!stop_.wait(options_.period.count())) {
             try {
                 look();
-            } catch (const std::bad_alloc&) {
+            } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): as said below
                 // The next look may do better.
             }
         }

@@ -74,7 +74,7 @@ class weighted_sampler : public basic_sampler<detail::weighted_order> {
         : weighted_sampler(std::make_shared<const detail::alias_table>(weights), options) {}
 
   private:
-    weighted_sampler(std::shared_ptr<const detail::alias_table> table,
+    weighted_sampler(const std::shared_ptr<const detail::alias_table>& table,
                      const weighted_sampler_options& options)
         : basic_sampler(detail::weighted_order(table, options.seed),
                         {draw_order::weighted, table->checksum(),

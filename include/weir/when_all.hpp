@@ -11,7 +11,7 @@
 #include <weir/root.hpp>
 #include <weir/task.hpp>
 
-#include <coroutine>    // for std::coroutine_handle
+#include <coroutine>    // for std::coroutine_handle, std::suspend_never
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t
 #include <exception>    // for std::exception_ptr
@@ -239,6 +239,17 @@ auto when_all(As&&... parts) {
 template <awaitable A>
 auto when_all(std::vector<A> parts) {
     return detail::when_all_vector<A>(std::move(parts));
+}
+
+/// What is not an awaitable gets a sentence.
+template <class... As>
+    requires(!(awaitable<As> && ...))
+auto when_all(As&&...) {
+    static_assert((awaitable<As> && ...),
+                  "weir: when_all needs awaitables, or a vector of them; an argument is none. If it is a "
+                  "coroutine function, call it; if it is a task with a name, it gives its result away: "
+                  "when_all(std::move(it))");
+    return std::suspend_never();
 }
 
 }  // namespace weir

@@ -162,7 +162,7 @@ template <class... Inputs>
 struct zip_stage : stage_of_inputs<Inputs...> {
     using output = typename zipped<typename given_by<Inputs>::type...>::type;
 
-    zip_stage(zip_options o, Inputs... from) : stage_of_inputs<Inputs...>(std::move(from)...) {
+    explicit zip_stage(zip_options o, Inputs... from) : stage_of_inputs<Inputs...>(std::move(from)...) {
         this->options.name = std::move(o.name);
         this->options.executor = o.executor;
         this->options.capacity = o.capacity;
@@ -210,13 +210,15 @@ inline constexpr bool is_copyable<zip_stage<Inputs...>> = (is_copyable<Inputs> &
 /// Ends:   when one of the inputs has; items that have no partner are dropped then.
 /// Errors: as of `merge`.
 template <class... Inputs>
-    requires(sizeof...(Inputs) > 0 && (detail::composable<Inputs> && ...))
 [[nodiscard]] auto zip(zip_options options, Inputs&&... inputs) {
-    return detail::zip_stage<decltype(detail::pipeline_of(std::forward<Inputs>(inputs)))...>(
-        std::move(options), detail::pipeline_of(std::forward<Inputs>(inputs))...);
+    constexpr bool fit = sizeof...(Inputs) > 0 && (detail::composable<Inputs> && ...);
+    static_assert(fit, "weir: zip is given pipelines, one or more; an argument is none, or there is none");
+    if constexpr (fit) {
+        return detail::zip_stage<decltype(detail::pipeline_of(std::forward<Inputs>(inputs)))...>(
+            std::move(options), detail::pipeline_of(std::forward<Inputs>(inputs))...);
+    }
 }
 template <class... Inputs>
-    requires(sizeof...(Inputs) > 0 && (detail::composable<Inputs> && ...))
 [[nodiscard]] auto zip(Inputs&&... inputs) {
     return zip(zip_options(), std::forward<Inputs>(inputs)...);
 }

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/pipeline.hpp>
 
-auto numbers =
-    weir::source({1, 2, 3}) | weir::pipe([](const weir::invocation& call, int n) { return call.item() + n; });
+auto numbers = weir::source({1, 2, 3}) | weir::pipe([](const weir::invocation& call, int n) {
+                   return static_cast<int>(call.item()) + n;
+               });
 
 int main() {}

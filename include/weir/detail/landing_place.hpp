@@ -32,7 +32,7 @@ class landing_place {
 
   private:
     union {
-        T item_;
+        T item_;  // NOLINT(readability-identifier-naming): private, as the union is
     };
 };
 

@@ -40,6 +40,7 @@ class basic_parker {
     }
 
     void poke() noexcept {
+        // acq_rel, as in set(): who is woken sees what was written before
         if ((word_.fetch_or(poked, std::memory_order_acq_rel) & asleep) != 0) {
             Platform::wake_all(word_);
         }
@@ -62,6 +63,7 @@ class basic_parker {
                 Platform::wait(word_, asleep, left);
             }
         }
+        // acquire; pairs with set() and poke(): sees what was written before them
         return (word_.fetch_and(is_done, std::memory_order_acq_rel) & is_done) != 0;
     }
 };

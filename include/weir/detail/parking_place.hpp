@@ -122,6 +122,7 @@ class parking_registry {
 
     void add(parking_place& place) noexcept {
         place.registry_ = this;
+        // relaxed: a number that no other place has, no more
         place.serial_ = 1 + serials_.fetch_add(1, std::memory_order_relaxed);
         place.next_ = new_.load(std::memory_order_relaxed);
         // release; pairs with the acquire in take_in()
@@ -171,6 +172,7 @@ class parking_registry {
 
   private:
     void take_in() noexcept {
+        // acquire; pairs with the release by which each place was put here
         parking_place* const last = new_.exchange(nullptr, std::memory_order_acquire);
         parking_place* newest = last_;
         parking_place* later = nullptr;

@@ -30,10 +30,12 @@ class basic_spin_lock {
     }
 
     bool try_lock() noexcept {
+        // relaxed: a look that spares others the exchange, which is what takes the lock
         return locked_.load(std::memory_order_relaxed) == 0 &&
                locked_.exchange(1, std::memory_order_acquire) == 0;
     }
 
+    // release; pairs with the acquire in lock() and try_lock()
     void unlock() noexcept { locked_.store(0, std::memory_order_release); }
 
   private:
@@ -52,6 +54,7 @@ class basic_spin_lock {
                 }
                 ++round;
             }
+            // acquire; pairs with the release in unlock()
         } while (locked_.exchange(1, std::memory_order_acquire) != 0);
     }
 };

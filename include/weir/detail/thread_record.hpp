@@ -117,12 +117,14 @@ struct alignas(64) basic_thread_record {
             if (basic_thread_record* const r = records().first) {
                 records().first = r->next_free;
                 r->serve(nullptr);
+                // release; pairs with the acquire in in_use(): it serves nobody yet
                 r->in_use_.store(true, std::memory_order_release);
                 return r;
             }
         }
         auto* const made = Platform::template make_for_good<basic_thread_record>();
         if (made == nullptr) return nullptr;
+        // relaxed: only compared, below
         made->next_of_all_ = all().load(std::memory_order_relaxed);
         // release; pairs with the acquire in each()
         while (!all().compare_exchange_weak(made->next_of_all_, made, std::memory_order_release,

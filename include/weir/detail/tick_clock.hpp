@@ -106,10 +106,12 @@ class basic_tick_clock {
         return best;
     }
 
+    // acquire and release: they pair with each other
     bool try_lock() noexcept { return !locked_.exchange(true, std::memory_order_acquire); }
     void unlock() noexcept { locked_.store(false, std::memory_order_release); }
 
     WEIR_NOINLINE std::int64_t without_ticks() noexcept {
+        // acquire; pairs with the release of whatever changes the state: sees the offset
         if (state_.load(std::memory_order_acquire) == state::fresh && try_lock()) {
             if (state_.load(std::memory_order_relaxed) == state::fresh) begin();
             unlock();
@@ -149,6 +151,7 @@ class basic_tick_clock {
         const double ahead = static_cast<double>(mine - i.steady);
         const std::int64_t now = std::max(mine, i.steady);
         if (passed < 0 || ahead > most_error || ahead < -most_error) {
+            // release of the state, and so of the offset; pairs with the acquire in now()
             offset_.store(now - i.steady, std::memory_order_relaxed);
             state_.store(state::steady, std::memory_order_release);
         } else {

@@ -274,6 +274,15 @@ template <class P>
     }
 }
 
+/// What is no pipeline gets a sentence.
+template <class P>
+    requires(!detail::is_pipeline<std::remove_cvref_t<P>>)
+auto profile(P&&, executor&, std::size_t = 1000, const profile_options& = {}) {
+    static_assert(detail::is_pipeline<std::remove_cvref_t<P>>,
+                  "weir: what is profiled is a pipeline: a source, and stages behind it");
+    return profile_result();
+}
+
 }  // namespace weir
 
 #endif

@@ -289,6 +289,15 @@ template <class In = void, detail::composable P>
     return std::move(to).finish();
 }
 
+/// What is no part of a pipeline gets a sentence.
+template <class In = void, class P>
+    requires(!detail::composable<P>)
+auto describe(const P&) {
+    static_assert(detail::composable<P>,
+                  "weir: what is described is a pipeline, a stage, or several put together by |");
+    return pipeline_description();
+}
+
 }  // namespace weir
 
 #endif

@@ -92,8 +92,12 @@ class explorer {
             throw std::invalid_argument(
                 "weir: a fault has a depth of at least 1: see explore_options::depth");
         }
-        if (const char* const text = std::getenv("WEIR_SCHEDULE")) options_.replay = text;
-        if (const char* const text = std::getenv("WEIR_SEED")) {
+        // NOLINTBEGIN(concurrency-mt-unsafe): nothing here sets one
+        const char* const schedule = std::getenv("WEIR_SCHEDULE");
+        const char* const text = std::getenv("WEIR_SEED");
+        // NOLINTEND(concurrency-mt-unsafe)
+        if (schedule != nullptr) options_.replay = schedule;
+        if (text != nullptr) {
             char* end = nullptr;
             only_ = std::strtoull(text, &end, 0);
             has_only_ = end != text && *end == '\0';
@@ -317,7 +321,7 @@ explored explore(Scenario scenario, explore_options options = {}) {
 /// What is no scenario gets a sentence.
 template <class Scenario>
     requires(!std::invocable<Scenario&, world&>)
-explored explore(Scenario, explore_options = {}) {
+explored explore(Scenario, const explore_options& = {}) {
     static_assert(std::is_invocable_v<Scenario&, world&>,
                   "weir: explore needs a scenario: a function that takes a simulation::world&, starts what "
                   "is to be tested on it, and checks");

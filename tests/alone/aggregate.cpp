@@ -1,0 +1,3 @@
+#include <weir/aggregate.hpp>
+
+auto batches = weir::aggregate(8);

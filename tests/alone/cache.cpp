@@ -1,0 +1,3 @@
+#include <weir/cache.hpp>
+
+auto kept = weir::cache();

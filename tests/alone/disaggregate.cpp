@@ -1,0 +1,3 @@
+#include <weir/disaggregate.hpp>
+
+auto items = weir::disaggregate();

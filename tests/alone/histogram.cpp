@@ -1,0 +1,3 @@
+#include <weir/histogram.hpp>
+
+const weir::duration longest = weir::histogram().max();

@@ -1,0 +1,3 @@
+#include <weir/report/describe.hpp>
+
+auto described = weir::describe(weir::source({1, 2}) | weir::sink());

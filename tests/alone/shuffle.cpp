@@ -1,0 +1,3 @@
+#include <weir/shuffle.hpp>
+
+auto mixed = weir::shuffle(100, 1);

@@ -1,0 +1,5 @@
+#include <weir/simulation.hpp>
+
+auto schedules() {
+    return weir::simulation::explore([](weir::simulation::world&) {});
+}

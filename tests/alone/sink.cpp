@@ -1,0 +1,3 @@
+#include <weir/sink.hpp>
+
+auto end = weir::sink(3);

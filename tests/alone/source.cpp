@@ -1,0 +1,3 @@
+#include <weir/source.hpp>
+
+auto numbers = weir::source({1, 2, 3});

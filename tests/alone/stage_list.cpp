@@ -1,0 +1,3 @@
+#include <weir/stage_list.hpp>
+
+weir::stage_list<int> stages;

@@ -1,0 +1,3 @@
+#include <weir/stats.hpp>
+
+double full(const weir::channel_stats& queue) { return queue.readiness(); }

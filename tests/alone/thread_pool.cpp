@@ -1,0 +1,4 @@
+#include <weir/thread_pool.hpp>
+
+weir::thread_pool pool(2);
+weir::executor& home = pool;

@@ -1,0 +1,3 @@
+#include <weir/watchdog.hpp>
+
+void guard(weir::executor& home) { const weir::watchdog dog(home); }

@@ -1,0 +1,15 @@
+// expect-error: weir: the source of this pipeline can't be copied (a generator), so it is good for one run
+// A generator is good for one run.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/generator.hpp>
+#include <weir/insight/profile.hpp>
+#include <weir/thread_pool.hpp>
+
+weir::generator<int> count() { co_yield 1; }
+
+auto measure(weir::thread_pool& pool) {
+    auto numbers = weir::source(count()) | weir::sink();
+    return weir::profile(numbers, pool);
+}
+
+int main() {}

@@ -1,0 +1,11 @@
+// expect-error: weir: a function to be retried has to give an item to the next stage; this one gives nothing
+// What is retried gives an item.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/pipeline.hpp>
+#include <weir/retry.hpp>
+
+void show(int);
+
+auto shown = weir::source({1, 2}) | weir::pipe(weir::retry(show)) | weir::sink();
+
+int main() {}

@@ -1,0 +1,8 @@
+// expect-error: false: post the timer's waiter
+// Whether a timer was taken is looked at.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/timer.hpp>
+
+void wait(weir::timer_queue& timers, weir::timer& t) { timers.add(t); }
+
+int main() {}

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Checks what a reader may expect of the repository as a whole, reading nothing but the text.
+
+    tests/house.py [ROOT]                        checks ROOT (the default: this repository)
+    tests/house.py --compile COMPILER [FLAG...]  compiles tests/alone: each header's main idea, with it alone
+    tests/house.py --self-test                   shows, on a small tree, that each rule can fail
+
+The rules (those of a single header are in tests/layers.py):
+- Each include/weir/X.hpp has its tests/X.test.cpp, which includes it first; or ELSEWHERE says which file
+  tests it, and why.
+- tests/alone/X.cpp includes of the library only <weir/X.hpp>.
+- Of an atomic operation that is not seq_cst a comment says why: near it, or, if it is relaxed, near the
+  variable. The comment has a line of its own or stands behind the operation.
+- The library has at most MAX_MACROS macros, guards aside.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+MAX_MACROS = 6
+NEAR = 12  # lines above an operation
+ABOVE = 3  # lines above a variable
+
+ELSEWHERE = {
+    "deadlock.hpp": ("tests/virtual_time.test.cpp", "an exception without code; thrown there"),
+    "detail/channel_end.hpp": ("tests/channel_store.test.cpp", "data without functions; used there"),
+    "detail/config.hpp": ("tests/detail/parker.test.cpp", "system calls, seen where threads wait by them"),
+    "detail/executor_view.hpp": ("tests/detail/pool_view.test.cpp", "data without functions; filled there"),
+    "detail/platform.hpp": ("tests/detail/parker.test.cpp", "the standard library under each machine's test"),
+    "forked.hpp": ("tests/fork/fork.test.cpp", "an exception without code; thrown in forked processes"),
+    "running_split.hpp": ("tests/split.test.cpp", "what a split is while it runs"),
+    "simulation.hpp": ("tests/alone/simulation.cpp", "only includes"),
+    "simulation/stepwise.hpp": ("tests/simulation/explore.test.cpp", "data without functions; explored there"),
+    "version.hpp": ("tests/packaging/consumer/main.cpp", "numbers, which the build files read"),
+    "weir.hpp": ("tests/packaging/consumer/main.cpp", "only includes"),
+}
+
+
+def header_names(root):
+    folder = root / "include" / "weir"
+    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*.hpp"))
+
+
+def own_includes(text):
+    return re.findall(r'^#include [<"](weir/[^>"]+)[>"]', text, re.MULTILINE)
+
+
+def unmirrored(root, elsewhere):
+    names = header_names(root)
+    for name in names:
+        mirror = root / "tests" / (name[: -len(".hpp")] + ".test.cpp")
+        if name in elsewhere:
+            if mirror.exists():
+                yield f"tests/house.py: {name} has a test of its own now: take it out of ELSEWHERE"
+            if not (root / elsewhere[name][0]).exists():
+                yield f"tests/house.py: {name} is tested by {elsewhere[name][0]}, which does not exist"
+        elif not mirror.exists():
+            yield f"include/weir/{name}: has no tests/{mirror.relative_to(root / 'tests').as_posix()}"
+        elif own_includes(mirror.read_text(encoding="utf-8"))[:1] != [f"weir/{name}"]:
+            yield f"{mirror.relative_to(root).as_posix()}: does not include <weir/{name}> first"
+    for name in set(elsewhere) - set(names):
+        yield f"tests/house.py: {name} is in ELSEWHERE and does not exist"
+
+
+def alone(root):
+    return sorted((root / "tests" / "alone").rglob("*.cpp"))
+
+
+def not_alone(root):
+    for path in alone(root):
+        name = path.relative_to(root / "tests" / "alone").with_suffix(".hpp").as_posix()
+        if own_includes(path.read_text(encoding="utf-8")) != [f"weir/{name}"]:
+            yield f"{path.relative_to(root).as_posix()}: includes of the library only <weir/{name}>"
+
+
+def has_comment(lines):
+    return any("// " in line and "// for std::" not in line for line in lines)
+
+
+def unargued(root):
+    headers = {name: (root / "include" / "weir" / name).read_text(encoding="utf-8").split("\n")
+               for name in header_names(root)}
+    argued = {match[1] for lines in headers.values() for i, line in enumerate(lines)
+              if (match := re.search(r"(?:[aA]tomic<.*>&?|counter) (\w+)[{;(]", line))
+              and has_comment(lines[max(0, i - ABOVE):i + 1])}
+    for name, lines in headers.items():
+        for i, line in enumerate(lines):
+            code = line.split("//")[0]
+            for order in re.findall(r"memory_order_(relaxed|consume|acquire|release|acq_rel)", code):
+                if has_comment(lines[max(0, i - NEAR):i + 1]):
+                    break
+                used = set(re.findall(r"(\w+)(?:\(\))?\.(?:load|store|exchange|fetch_\w+|compare_\w+)\(", code))
+                if order != "relaxed" or not used <= argued:
+                    yield f"include/weir/{name}:{i + 1}: no comment says why {order}: {line.strip()}"
+                    break
+
+
+def too_many_macros(root):
+    macros = set()
+    for name in header_names(root):
+        text = (root / "include" / "weir" / name).read_text(encoding="utf-8")
+        guard = "WEIR_" + re.sub(r"\W", "_", name).upper()
+        macros |= set(re.findall(r"^\s*#\s*define\s+(\w+)", text, re.MULTILINE)) - {guard}
+    if len(macros) > MAX_MACROS:
+        yield f"include/weir: {len(macros)} macros, {MAX_MACROS} are allowed: {' '.join(sorted(macros))}"
+
+
+def problems_in(root, elsewhere):
+    root = Path(root)
+    for rule in (not_alone, unargued, too_many_macros):
+        yield from rule(root)
+    yield from unmirrored(root, elsewhere)
+
+
+def compile_all(root, compiler, flags):
+    flags = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror", *flags]
+
+    def judge(path):
+        made = subprocess.run([compiler, *flags, f"-I{root}/include", "-fsyntax-only", str(path)],
+                              capture_output=True, text=True)
+        return f"{path}: does not compile:\n{made.stderr}" if made.returncode else None
+
+    with ThreadPoolExecutor(os.cpu_count()) as at_once:
+        yield from filter(None, at_once.map(judge, alone(root)))
+
+
+GOOD = {
+    "include/weir/a.hpp": "#define WEIR_A_HPP\n#define WEIR_X 1\n#include <atomic>  // for std::atomic\n"
+                          + "\n" * NEAR + "a.load(std::memory_order_acquire);  // pairs with b\n"
+                          + "\n" * NEAR + "n_.load(std::memory_order_relaxed);\n"
+                          + "\n" * NEAR + "std::atomic<int> n_{0};  // a count\n",
+    "include/weir/b.hpp": "",
+    "tests/a.test.cpp": '#include <weir/a.hpp>\n#include "support/catch.hpp"\n#include <weir/b.hpp>\n',
+    "tests/other.test.cpp": "",
+    "tests/alone/a.cpp": "#include <weir/a.hpp>\n#include <vector>\n",
+}
+BAD = [
+    ("include/weir/c.hpp", "", "has no tests/c.test.cpp"),
+    ("tests/b.test.cpp", "#include <weir/b.hpp>\n", "take it out of ELSEWHERE"),
+    ("tests/a.test.cpp", "#include <weir/b.hpp>\n#include <weir/a.hpp>\n", "does not include <weir/a.hpp> first"),
+    ("tests/other.test.cpp", None, "tests/other.test.cpp, which does not exist"),
+    ("include/weir/b.hpp", None, "is in ELSEWHERE and does not exist"),
+    ("tests/alone/a.cpp", "#include <weir/a.hpp>\n#include <weir/b.hpp>\n", "only <weir/a.hpp>"),
+    ("include/weir/a.hpp", GOOD["include/weir/a.hpp"].replace("  // pairs with b", ""), "says why acquire"),
+    ("include/weir/a.hpp", GOOD["include/weir/a.hpp"].replace("  // a count", ""), "says why relaxed"),
+    ("include/weir/b.hpp", "".join(f"#define WEIR_{i}\n" for i in range(MAX_MACROS)), "macros,"),
+]
+
+
+def self_test():
+    def found(tree):
+        with tempfile.TemporaryDirectory() as root:
+            for name, text in tree.items():
+                path = Path(root) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                if text is not None:
+                    path.write_text(text)
+            return list(problems_in(root, {"b.hpp": ("tests/other.test.cpp", "so")}))
+
+    yield from (f"the good tree: {problem}" for problem in found(GOOD))
+    for name, text, expected in BAD:
+        problems = found({**GOOD, name: text})
+        if not any(expected in problem for problem in problems):
+            yield f"{name}: not noticed: {expected}; found: {problems}"
+
+
+def main(arguments):
+    root = Path(__file__).resolve().parent.parent
+    if arguments == ["--self-test"]:
+        problems = self_test()
+    elif len(arguments) > 1 and arguments[0] == "--compile":
+        problems = compile_all(root, arguments[1], arguments[2:])
+    elif len(arguments) <= 1 and not any(a.startswith("-") for a in arguments):
+        problems = problems_in(arguments[0] if arguments else root, ELSEWHERE)
+    else:
+        print(__doc__, file=sys.stderr)
+        return 2
+    failed = False
+    for problem in problems:
+        print(problem, flush=True)
+        failed = True
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
