@@ -20,6 +20,7 @@ class WeirConan(ConanFile):
     settings = "os", "arch", "compiler", "build_type"
     exports_sources = "include/*", "LICENSE"
     no_copy_source = True
+    test_package_folder = "tests/packaging/conan-center/all/test_package"
 
     def set_version(self):
         header = load(self, os.path.join(self.recipe_folder, "include", "weir", "version.hpp"))
@@ -40,8 +41,9 @@ class WeirConan(ConanFile):
 
     def package(self):
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
-        copy(self, "*.hpp", os.path.join(self.source_folder, "include"),
-             os.path.join(self.package_folder, "include"))
+        for pattern in "*.hpp", "*.cppm":
+            copy(self, pattern, os.path.join(self.source_folder, "include"),
+                 os.path.join(self.package_folder, "include"))
 
     def package_info(self):
         self.cpp_info.bindirs = []

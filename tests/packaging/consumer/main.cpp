@@ -1,7 +1,15 @@
-// What every way of getting weir has to be able to build: the umbrella header, and nothing else.
+// What every way of getting weir has to build: a pipeline that runs, from two translation units.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/weir.hpp>
-
 #include <cstdio>  // for std::printf
 
-int main() { std::printf("weir %d.%d.%d\n", WEIR_VERSION_MAJOR, WEIR_VERSION_MINOR, WEIR_VERSION_PATCH); }
+#include "squares.hpp"
+
+int main() {
+    weir::virtual_time time;
+    auto run = squares().start(time);
+    int total = 0;
+    while (const auto n = run.get()) total += *n;
+    std::printf("weir %d.%d.%d: %d, and %d on threads\n", WEIR_VERSION_MAJOR, WEIR_VERSION_MINOR,
+                WEIR_VERSION_PATCH, total, sum_on_threads());
+    return total == 338350 && sum_on_threads() == total ? 0 : 1;
+}

@@ -1,0 +1,34 @@
+# Sourced by tests/packaging/run and tests/packaging/conan/run.
+
+weir_version() {
+    sed -nE 's/.*define WEIR_VERSION_(MAJOR|MINOR|PATCH) ([0-9]+).*/\2/p' "$root/include/weir/version.hpp" |
+        paste -sd.
+}
+
+# checkout FOLDER: what a clone would hold of what the doors need, as a repository with one commit. What isn't
+# committed here yet is in it, too.
+checkout() {
+    rm -rf "$1"
+    mkdir -p "$1"
+    tar -C "$root" --exclude=build --exclude=__pycache__ --exclude='tests/subprojects/*/*' -cf - \
+        include tests CMakeLists.txt meson.build conanfile.py vcpkg.json LICENSE | tar -C "$1" -xf -
+    git -C "$1" init -q
+    git -C "$1" add -A
+    git -C "$1" -c user.name=weir -c user.email=weir@localhost commit -qm "weir $(weir_version)"
+}
+
+# refused PATTERN COMMAND...: the command has to fail, and to say what the pattern matches.
+refused() {
+    local pattern=$1 output
+    shift
+    if output=$("$@" 2>&1); then
+        echo "$output" >&2
+        echo "this was to be refused, and was not: $*" >&2
+        return 1
+    fi
+    if ! tr -s '\n ' ' ' <<<"$output" | grep -qE -- "$pattern"; then
+        echo "$output" >&2
+        echo "this was refused, but without '$pattern': $*" >&2
+        return 1
+    fi
+}
