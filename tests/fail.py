@@ -6,7 +6,7 @@
     tests/fail.py --self-test                   shows, on small trees, that each rule can fail
 
 The rules:
-- Each text of a `static_assert` and of a `[[nodiscard("...")]]` is expected by a tests/fail/*.fail.cpp.
+- Each text of a `static_assert` and of a `[[nodiscard("...")]]` is expected by a *.fail.cpp in one of FOLDERS.
   Its first line is `// expect-error: <part of that text>`; the first error line holds it.
 - What a test expects is such a text.
 - A public concept is asked for by a `static_assert` that speaks, or by another such concept.
@@ -53,7 +53,7 @@ class Header:
             if said := text_of(inside):
                 self.said.append((inside, said, text.count("\n", 0, match.start()) + 1))
         # Of public concepts, what defines them. A name belongs to detail between its braces.
-        public = re.sub(r"namespace (weir::)?detail \{.*?\n\}  (?=\n|$)|namespace (weir::)?detail \{.*?\n\}\s*?\n",
+        public = re.sub(r"namespace [\w: ]*\bdetail \{.*?\n\}  (?=\n|$)|namespace [\w: ]*\bdetail \{.*?\n\}\s*?\n",
                         "", text, flags=re.DOTALL)
         self.concepts = dict(re.findall(r"\bconcept (\w+) =(.*?);\n", public, re.DOTALL))
         self.deleted = [(text.count("\n", 0, m.start()) + 1, m[0].strip())
@@ -61,8 +61,12 @@ class Header:
                         if not re.search(r"(\w+)(& operator=)?\((const )?\1&{1,2}\) = delete", m[0])]
 
 
-def expectations(folder):
-    for path in sorted(folder.glob("*.fail.cpp")):
+# Those beside tests/fail need a library, or the lack of one: CTest alone knows whether it is there.
+FOLDERS = ("fail", "asio", "format")
+
+
+def expectations(folders):
+    for path in sorted(p for folder in folders for p in folder.glob("*.fail.cpp")):
         lines = path.read_text(encoding="utf-8").split("\n")
         match = re.match(r"// expect-error: (.+)", lines[0])
         yield path, match[1] if match else None
@@ -72,16 +76,16 @@ def problems_in(root):
     include = Path(root) / "include" / "weir"
     headers = {p.relative_to(include).as_posix(): Header(p.read_text(encoding="utf-8"))
                for p in sorted(include.rglob("*.hpp"))}
-    expected = list(expectations(Path(root) / "tests" / "fail"))
+    expected = list(expectations(Path(root) / "tests" / folder for folder in FOLDERS))
     said = [(name, *each) for name, header in headers.items() for each in header.said]
     for name, _, text, line in said:
         if SECOND not in text and not any(e and e in text for _, e in expected):
-            yield f"include/weir/{name}:{line}: no tests/fail/*.fail.cpp expects: {text}"
+            yield f"include/weir/{name}:{line}: no *.fail.cpp expects: {text}"
     for path, text in expected:
         if text is None:
-            yield f"tests/fail/{path.name}:1: has to be `// expect-error: <text>`"
+            yield f"tests/{path.parent.name}/{path.name}:1: has to be `// expect-error: <text>`"
         elif not any(text in s for _, _, s, _ in said):
-            yield f"tests/fail/{path.name}:1: no header says: {text}"
+            yield f"tests/{path.parent.name}/{path.name}:1: no header says: {text}"
     concepts = {c: (name, d) for name, header in headers.items() for c, d in header.concepts.items()}
     asked = " ".join(condition for _, condition, _, _ in said)
     for concept, (name, _) in concepts.items():
@@ -121,7 +125,7 @@ def compile_all(root, compiler, flags):
             return None if expected in first else f"{path.name}: not said first: {expected}\n  but: {first}"
 
         with ThreadPoolExecutor(os.cpu_count()) as at_once:
-            yield from filter(None, at_once.map(judge, expectations(Path(root) / "tests" / "fail")))
+            yield from filter(None, at_once.map(judge, expectations([Path(root) / "tests" / "fail"])))
 
 
 GOOD = {
@@ -134,7 +138,7 @@ GOOD = {
     "tests/fail/a_kept.fail.cpp": "// expect-error: keep it\n",
 }
 BAD = [
-    ("tests/fail/a_kept.fail.cpp", "keep it", "keep them", "no tests/fail/*.fail.cpp expects: keep it"),
+    ("tests/fail/a_kept.fail.cpp", "keep it", "keep them", "no *.fail.cpp expects: keep it"),
     ("tests/fail/a_kept.fail.cpp", "keep it", "keep them", "no header says: keep them"),
     ("tests/fail/a_kept.fail.cpp", "expect-error", "expects", "has to be"),
     ("include/weir/a.hpp", "static_assert(whole<A>", "static_assert(true", "asks for the concept whole"),

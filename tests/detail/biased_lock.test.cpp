@@ -32,12 +32,12 @@ struct counting : weir::detail::standard_platform {
         }
     };
     // A pair of fences that any machine has: each sees what was before those that it comes after.
-    static inline std::atomic<unsigned> order{0};
+    static inline std::atomic<unsigned> fence{0};
     static bool has_heavy_fence() noexcept { return HeavyFence; }
-    static void light_fence() noexcept { order.fetch_add(1, std::memory_order_acq_rel); }
+    static void light_fence() noexcept { fence.fetch_add(1, std::memory_order_acq_rel); }
     static void heavy_fence() noexcept {
         ++fences;
-        order.fetch_add(1, std::memory_order_acq_rel);
+        fence.fetch_add(1, std::memory_order_acq_rel);
     }
     static void pause() noexcept { ++waits; }
     static void yield() noexcept {

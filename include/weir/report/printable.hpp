@@ -41,6 +41,16 @@ template <printable T>
     return std::move(out).str();
 }
 
+/// What is nothing of the kind gets a sentence.
+template <class T>
+    requires(!printable<T>)
+std::string printed(const T&) {
+    static_assert(printable<T>,
+                  "weir: printed() takes statistics and reports, as run.stats() and what is in them; write "
+                  "anything else to a stream");
+    return {};
+}
+
 }  // namespace weir
 
 #endif
