@@ -11,7 +11,7 @@
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
 
-static_assert(WEIR_HAS_FORMAT,
+static_assert(weir::detail::has_format,
               "weir: <weir/format.hpp> needs std::format, which this standard library doesn't have; take "
               "<weir/fmt.hpp> with the library {fmt}, or write to a stream");
 

@@ -100,11 +100,15 @@ extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
 
 // Where std::format is, for weir/format.hpp.
 #if defined(__cpp_lib_format)
-#define WEIR_HAS_FORMAT true
 #define WEIR_FORMAT_FILE <format>
+namespace weir::detail {
+inline constexpr bool has_format = true;
+}
 #else
-#define WEIR_HAS_FORMAT false
 #define WEIR_FORMAT_FILE <version>
+namespace weir::detail {
+inline constexpr bool has_format = false;
+}
 #endif
 
 namespace weir::detail {
