@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/weir.hpp>
 
+#include <weir/report/describe.hpp>
+#include <weir/report/failure_log.hpp>
+
 #include <iostream>
 #include <ranges>
 #include <sstream>
