@@ -215,10 +215,19 @@ class judge {
                     : !is_part_of(o.got, expected_, missing) ? "an item came that was none, or twice"
                     : how == ending::pause && missing != 0   ? "a pause has lost an item"
                                                              : "";
+            most_missing_ = std::max(most_missing_, missing);
         }
         if (wrong.empty()) wrong = imbalance(before);
         if (!wrong.empty()) complain(title, wrong);
         return has_come;
+    }
+
+    // Of all attempts with a stop: the earliest ones leave most of the items unmade.
+    void expect_cut_short(ending how) {
+        if (most_missing_ == 0) {
+            complain(reference_.name + " on " + text_of(place_) + ": " + ending_names[static_cast<int>(how)],
+                     "whenever it comes, all items are made");
+        }
     }
 
   private:
@@ -312,6 +321,7 @@ class judge {
     const reference& reference_;
     const place place_;
     std::vector<int> expected_;
+    std::size_t most_missing_ = 0;
     std::vector<kind> kinds_;
     int complaints_ = 0;
 };
@@ -396,6 +406,7 @@ void explore_stops(const reference& r) {
             std::size_t step = 0;
             while (j.attempt(how, step)) ++step;
             points += step;
+            if (how == ending::token || how == ending::stop) j.expect_cut_short(how);
         }
         compare(r.name, ending_names[static_cast<int>(how)], points);
     }

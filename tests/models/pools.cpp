@@ -24,7 +24,7 @@ struct with_pool : suite<Derived, Others> {
 
 // Comes late, or not: meanwhile those who have nothing to do may have gone to sleep.
 void linger() {
-    for (unsigned i = rl::rand(2) == 0 ? 0 : 40; i != 0; --i) platform::pause();
+    for (unsigned i = rl::rand(2) == 0 ? 0 : 100; i != 0; --i) platform::pause();
 }
 
 // Posted from outside, and then the end.
@@ -152,6 +152,30 @@ struct sleeping : with_pool<sleeping<Pool, Threads>, Pool, Threads> {
     }
 };
 
+// Two that are posted at once, and need each other: each has to get a worker of its own.
+template <class Pool>
+struct together : with_pool<together<Pool>, Pool, 2> {
+    bool has_begun[2] = {};
+
+    void run(int) {
+        std::optional<job> jobs[2];
+        {
+            Pool pool(2);
+            linger();
+            for (int i = 0; i < 2; ++i) {
+                jobs[i].emplace(work(i));
+                pool.post(jobs[i]->on(pool));
+            }
+        }
+        for (auto& j : jobs) expect(j->is_done(), "the pool ended before what was posted");
+    }
+    job work(int i) {
+        has_begun[i] = true;
+        while (!has_begun[1 - i]) platform::yield();
+        co_return;
+    }
+};
+
 // A timer of somebody outside, while those inside may be asleep.
 template <class Pool, int Threads>
 struct timed_outside : with_pool<timed_outside<Pool, Threads>, Pool, Threads> {
@@ -185,12 +209,16 @@ int main(int argc, char** argv) {
                        check<yielding<thread_pool, 2>>("thread_pool/posts of its own", 20'000),
                        check<two_outside<thread_pool, 2>>("thread_pool/two outside", 20'000),
                        check<sleeping<thread_pool, 2>>("thread_pool/a timer", 15'000),
+                       check<together<thread_pool>>("thread_pool/two who need each other", 20'000),
+                       check<timed_outside<thread_pool, 1>>("thread_pool/a timer from outside, one worker",
+                                                            15'000),
                        check<timed_outside<thread_pool, 2>>("thread_pool/a timer from outside", 15'000),
                        check<ending<blocking_pool, 1, 2>>("blocking_pool/end, one thread", 60'000),
                        check<ending<blocking_pool, 2, 2>>("blocking_pool/end, two threads", 60'000),
                        check<yielding<blocking_pool, 2>>("blocking_pool/posts of its own", 60'000),
                        check<two_outside<blocking_pool, 2>>("blocking_pool/two outside", 40'000),
                        check<sleeping<blocking_pool, 2>>("blocking_pool/a timer", 40'000),
+                       check<together<blocking_pool>>("blocking_pool/two who need each other", 40'000),
                        check<timed_outside<blocking_pool, 2>>("blocking_pool/a timer from outside", 40'000),
                    });
 }

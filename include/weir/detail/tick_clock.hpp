@@ -60,7 +60,7 @@ class basic_tick_clock {
     void mend() noexcept {
         if (version_.load(std::memory_order_relaxed) % 2 != 0) {
             version_.fetch_add(1, std::memory_order_relaxed);
-            state_.store(state::steady, std::memory_order_release);
+            state_.store(state::steady, std::memory_order_relaxed);
         }
         unlock();
     }
