@@ -142,7 +142,8 @@ TEST_CASE("priorities find in few schedules what random decisions take many for"
         }
         return sum / 30;
     };
-    CHECK(until_found(sim::strategy::priorities) < 5);
+    // The first one measures how long a schedule is.
+    CHECK(until_found(sim::strategy::priorities) < 6);
     CHECK(until_found(sim::strategy::random) > 8);
 }
 
