@@ -151,8 +151,6 @@ class executor {
 
 namespace detail {
 
-inline void post_to(executor& ex, std::coroutine_handle<> h) noexcept { ex.post(h); }
-
 // Before a thread waits for something that runs there, and before it takes a lock that a thread of the
 // executor may hold: one of the parent's would hold it for ever.
 inline void check_threads_of(const executor& ex) {

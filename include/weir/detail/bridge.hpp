@@ -15,9 +15,6 @@
 
 namespace weir::detail {
 
-// Posts to an executor, for those who must not know what one is.
-inline void post_to(executor& ex, std::coroutine_handle<> h) noexcept;
-
 // The coroutine between one of ours and something of another library: that may resume it on any thread,
 // also inside of the call that begins it. Ours is posted to its executor then, once.
 class bridge {
@@ -59,9 +56,10 @@ class bridge {
       private:
         friend bridge;
         // The frame may be gone when it returns.
-        void arrive() noexcept { post_to(*env_.home, awaiter_); }
+        void arrive() noexcept { post_(env_.home, awaiter_); }
 
         coroutine_env env_;
+        void (*post_)(void*, std::coroutine_handle<>) noexcept = nullptr;
         std::coroutine_handle<> awaiter_;
         std::exception_ptr error_;
     };
@@ -76,9 +74,14 @@ class bridge {
         if (handle_) handle_.destroy();
     }
 
-    // It is then to be resumed, on `home`; posts `awaiter` there at the end.
-    std::coroutine_handle<> prepare(executor& home, std::coroutine_handle<> awaiter) noexcept {
+    // It is then to be resumed, on `home`; posts `awaiter` there at the end. A template, as what an executor is
+    // isn't known here.
+    template <class Executor>
+    std::coroutine_handle<> prepare(Executor& home, std::coroutine_handle<> awaiter) noexcept {
         handle_.promise().env_.home = &home;
+        handle_.promise().post_ = [](void* ex, std::coroutine_handle<> h) noexcept {
+            static_cast<Executor*>(ex)->post(h);
+        };
         handle_.promise().awaiter_ = awaiter;
         return handle_;
     }
