@@ -166,6 +166,7 @@ struct together : with_pool<together<Pool>, Pool, 2> {
                 jobs[i].emplace(work(i));
                 pool.post(jobs[i]->on(pool));
             }
+            while (!has_begun[0] || !has_begun[1]) platform::yield();  // the end would wake all
         }
         for (auto& j : jobs) expect(j->is_done(), "the pool ended before what was posted");
     }

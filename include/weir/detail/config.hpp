@@ -88,6 +88,7 @@ extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
 // Which Asio the headers in asio/ are for: the one of its own where it is found, else Boost's; Boost's at
 // once where WEIR_USE_BOOST_ASIO is defined. They are of different types then, so that both may be in one
 // program. Nothing is included unless such a header is.
+// NOLINTBEGIN(bugprone-macro-parentheses): a header's name
 #if defined(WEIR_USE_BOOST_ASIO) || !__has_include(<asio/io_context.hpp>)
 #define WEIR_ASIO_FILE(name) <boost/asio/name>
 #define WEIR_ASIO_LIBRARY boost::asio
@@ -97,6 +98,7 @@ extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
 #define WEIR_ASIO_LIBRARY asio
 #define WEIR_ASIO_KIND standalone
 #endif
+// NOLINTEND(bugprone-macro-parentheses)
 
 // Where std::format is, for weir/format.hpp.
 #if defined(__cpp_lib_format)
