@@ -178,6 +178,15 @@ class pipeline {
         return start_with<Policy>(std::move(*this), home, std::move(options));
     }
 
+    /// What is no executor, or one without a name, gets a sentence.
+    template <class Policy = measured, class Home>
+        requires(!std::is_convertible_v<Home, executor&>)
+    auto start(Home&&, run_options = {}) const {
+        static_assert(std::is_convertible_v<Home, executor&>,
+                      "weir: a pipeline is started on an executor that outlives the run: a thread_pool, a "
+                      "run_loop, virtual_time, or what derives from weir::executor, with a name");
+    }
+
     /// The options of the stage of that name, to be changed before a start.
     /// Errors: `std::invalid_argument` if no stage, or more than one, has that name.
     /// Lifetime: that of the pipeline.

@@ -10,7 +10,8 @@
 #include <weir/root.hpp>
 #include <weir/run_loop.hpp>
 
-#include <utility>  // for std::forward
+#include <type_traits>  // for std::is_convertible_v
+#include <utility>      // for std::forward
 
 namespace weir {
 
@@ -53,6 +54,14 @@ auto sync_wait(A&&) {
     static_assert(awaitable<A>,
                   "weir: sync_wait needs an awaitable: a task, or anything else that co_await takes; "
                   "this argument is none. Did you forget to call the coroutine function?");
+}
+/// What is no executor, or one without a name, gets a sentence.
+template <class Ex, class A>
+    requires(!std::is_convertible_v<Ex, executor&>)
+auto sync_wait(Ex&&, A&&) {
+    static_assert(std::is_convertible_v<Ex, executor&>,
+                  "weir: sync_wait(executor, awaitable) runs on an executor: a thread_pool, a run_loop, "
+                  "virtual_time, or what derives from weir::executor, with a name");
 }
 template <class A>
     requires(!awaitable<A>)
