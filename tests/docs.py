@@ -36,6 +36,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent / "docs"))
 import declarations  # noqa: E402
 
+sys.path.insert(0, str(Path(__file__).resolve().parent / "support"))
+import check  # noqa: E402
+
 FIELDS = ("Suspends", "Resumes", "Order", "Ends", "Stops", "Errors", "Threads", "Lifetime", "Units", "Cost",
           "Source", "See")
 
@@ -535,18 +538,5 @@ def self_test():
     return failures
 
 
-def main(arguments):
-    if arguments == ["--self-test"]:
-        problems = self_test()
-    elif len(arguments) <= 1 and not any(a.startswith("-") for a in arguments):
-        problems = problems_in(arguments[0] if arguments else Path(__file__).resolve().parent.parent)
-    else:
-        print(__doc__, file=sys.stderr)
-        return 2
-    for problem in problems:
-        print(problem)
-    return 1 if problems else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(check.run(__doc__, problems_in, self_test))

@@ -13,13 +13,14 @@ The rules:
 - Only copying and moving are deleted: a compiler says nothing of ours about a deleted function.
 """
 
-import os
 import re
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "support"))
+import check  # noqa: E402
 
 # Never the first to be said.
 SECOND = "what is wrong is said above"
@@ -104,28 +105,24 @@ def first_error(output):
 
 def compile_all(root, compiler, flags):
     """What a compiler first says to each of them, all headers being read only once."""
-    flags = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror",
-             *flags, f"-I{root}/include"]
     clang = "clang" in subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
+
+    def judge(case, status, errors):
+        path, expected = case
+        if status == 0:
+            return f"{path.name}: this compiles, and must not"
+        first = first_error(errors)
+        return None if expected in first else f"{path.name}: not said first: {expected}\n  but: {first}"
 
     with tempfile.TemporaryDirectory() as folder:
         header = Path(folder) / "all.hpp"
         header.write_text("#include <weir/simulation.hpp>\n#include <weir/weir.hpp>\n")
         read = Path(folder) / ("all.pch" if clang else "all.hpp.gch")
-        subprocess.run([compiler, *flags, "-x", "c++-header", header, "-o", read], check=True)
+        subprocess.run([compiler, "-std=c++20", *check.WARNINGS, *flags, f"-I{root}/include", "-x", "c++-header",
+                        header, "-o", read], check=True)
         known = ["-include-pch", str(read)] if clang else ["-include", str(header)]
-
-        def judge(each):
-            path, expected = each
-            made = subprocess.run([compiler, *flags, *known, "-fsyntax-only", str(path)],
-                                  capture_output=True, text=True)
-            first = first_error(made.stderr)
-            if made.returncode == 0:
-                return f"{path.name}: this compiles, and must not"
-            return None if expected in first else f"{path.name}: not said first: {expected}\n  but: {first}"
-
-        with ThreadPoolExecutor(os.cpu_count()) as at_once:
-            yield from filter(None, at_once.map(judge, expectations([Path(root) / "tests" / "fail"])))
+        yield from check.syntax_of_all(compiler, [*flags, *known], root,
+                                       list(expectations([root / "tests" / "fail"])), judge)
 
 
 GOOD = {
@@ -163,23 +160,5 @@ def self_test():
             yield f"{name}: {new}: not noticed: {expected}; found: {problems}"
 
 
-def main(arguments):
-    root = Path(__file__).resolve().parent.parent
-    if arguments == ["--self-test"]:
-        problems = self_test()
-    elif len(arguments) > 1 and arguments[0] == "--compile":
-        problems = compile_all(root, arguments[1], arguments[2:])
-    elif len(arguments) <= 1 and not any(a.startswith("-") for a in arguments):
-        problems = problems_in(arguments[0] if arguments else root)
-    else:
-        print(__doc__, file=sys.stderr)
-        return 2
-    failed = False
-    for problem in problems:
-        print(problem, flush=True)
-        failed = True
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(check.run(__doc__, problems_in, self_test, compile_all))

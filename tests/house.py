@@ -14,13 +14,13 @@ The rules (those of a single header are in tests/layers.py):
 - The library has at most MAX_MACROS macros, guards aside; and three that say which Asio it is, for asio/ alone.
 """
 
-import os
 import re
-import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "support"))
+import check  # noqa: E402
 
 MAX_MACROS = 6
 OF_ASIO = {"WEIR_ASIO_FILE", "WEIR_ASIO_KIND", "WEIR_ASIO_LIBRARY"}
@@ -127,15 +127,10 @@ def problems_in(root, elsewhere):
 
 
 def compile_all(root, compiler, flags):
-    flags = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror", *flags]
+    def judge(case, status, errors):
+        return f"{case[0]}: does not compile:\n{errors}" if status else None
 
-    def judge(path):
-        made = subprocess.run([compiler, *flags, f"-I{root}/include", "-fsyntax-only", str(path)],
-                              capture_output=True, text=True)
-        return f"{path}: does not compile:\n{made.stderr}" if made.returncode else None
-
-    with ThreadPoolExecutor(os.cpu_count()) as at_once:
-        yield from filter(None, at_once.map(judge, alone(root)))
+    yield from check.syntax_of_all(compiler, flags, root, [(path,) for path in alone(root)], judge)
 
 
 GOOD = {
@@ -178,23 +173,5 @@ def self_test():
             yield f"{name}: not noticed: {expected}; found: {problems}"
 
 
-def main(arguments):
-    root = Path(__file__).resolve().parent.parent
-    if arguments == ["--self-test"]:
-        problems = self_test()
-    elif len(arguments) > 1 and arguments[0] == "--compile":
-        problems = compile_all(root, arguments[1], arguments[2:])
-    elif len(arguments) <= 1 and not any(a.startswith("-") for a in arguments):
-        problems = problems_in(arguments[0] if arguments else root, ELSEWHERE)
-    else:
-        print(__doc__, file=sys.stderr)
-        return 2
-    failed = False
-    for problem in problems:
-        print(problem, flush=True)
-        failed = True
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(check.run(__doc__, lambda root: problems_in(root, ELSEWHERE), self_test, compile_all))

@@ -21,6 +21,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent / "support"))
+import check  # noqa: E402
+
 MAX_LINES = 400
 UMBRELLA = "weir.hpp"
 VERSION = "version.hpp"
@@ -229,18 +232,5 @@ def self_test():
     return failures
 
 
-def main(arguments):
-    if arguments == ["--self-test"]:
-        problems = self_test()
-    elif len(arguments) <= 1 and not any(a.startswith("-") for a in arguments):
-        problems = problems_in(arguments[0] if arguments else Path(__file__).resolve().parent.parent)
-    else:
-        print(__doc__, file=sys.stderr)
-        return 2
-    for problem in problems:
-        print(problem)
-    return 1 if problems else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(check.run(__doc__, problems_in, self_test))
