@@ -8,7 +8,8 @@
 The rules (those of a single header are in tests/layers.py):
 - Each include/weir/X.hpp has its tests/X.test.cpp, which includes it first; or ELSEWHERE says which file
   tests it, and why.
-- tests/alone/X.cpp includes of the library only <weir/X.hpp>.
+- Each header that tells users of something (`///`) has its tests/alone/X.cpp, which shows that this header
+  is enough for it; or NOT_ALONE says why not. That file includes of the library only <weir/X.hpp>.
 - Of an atomic operation that is not seq_cst a comment says why: near it, or, if it is relaxed, near the
   variable. The comment has a line of its own or stands behind the operation.
 - The library has at most MAX_MACROS macros, guards aside; and three that say which Asio it is, for asio/ alone.
@@ -28,24 +29,18 @@ NEAR = 12  # lines above an operation
 ABOVE = 3  # lines above a variable
 
 ELSEWHERE = {
-    "blocking_operations.hpp": ("tests/channel.test.cpp", "a channel's blocking_put and blocking_get"),
-    "deadlock.hpp": ("tests/virtual_time.test.cpp", "an exception without code; thrown there"),
-    "detail/channel_end.hpp": ("tests/channel_store.test.cpp", "data without functions; used there"),
-    "detail/config.hpp": ("tests/detail/parker.test.cpp", "system calls, seen where threads wait by them"),
-    "detail/executor_view.hpp": ("tests/detail/pool_view.test.cpp", "data without functions; filled there"),
-    "detail/platform.hpp": ("tests/detail/parker.test.cpp", "the standard library under each machine's test"),
-    "detail/system_thread.hpp": ("tests/detail/pool_threads.test.cpp", "std::thread, which the pools start"),
-    "detail/landing_place.hpp": ("tests/channel_operations.test.cpp", "where what was got arrives; used there"),
-    "fmt.hpp": ("tests/format/fmt.test.cpp", "a program of its own, as not everybody has {fmt}"),
-    "format.hpp": ("tests/format/format.test.cpp", "a program of its own, as not everybody has std::format"),
-    "forked.hpp": ("tests/fork/fork.test.cpp", "an exception without code; thrown in forked processes"),
-    "run_queue.hpp": ("tests/run_core.test.cpp", "a channel, and the same without its item's type; used there"),
-    "running_split.hpp": ("tests/split.test.cpp", "what a split is while it runs"),
-    "simulation.hpp": ("tests/alone/simulation.cpp", "only includes"),
-    "simulation/stepwise.hpp": ("tests/simulation/explore.test.cpp", "data without functions; explored there"),
-    "stop_listener.hpp": ("tests/channel_operations.test.cpp", "a base of the operations, tested as they are"),
-    "version.hpp": ("tests/packaging/consumer/main.cpp", "numbers, which the build files read"),
-    "weir.hpp": ("tests/packaging/consumer/main.cpp", "only includes"),
+    "version.hpp": ("tests/packaging/run", "three numbers, which each build file reads its version from"),
+}
+
+# Headers, or folders of them.
+NOT_ALONE = {
+    "asio/": "each needs Asio, which not everybody has",
+    "epoch_range.hpp": "what run::epochs() gives, which is in run.hpp",
+    "fan_in.hpp": "an option of merge.hpp",
+    "fmt.hpp": "needs {fmt}, which not everybody has",
+    "format.hpp": "needs std::format, which not everybody has",
+    "running_split.hpp": "an option of split.hpp",
+    "simulation/explore_pipeline.hpp": "takes a pipeline, which pipeline.hpp makes",
 }
 
 
@@ -86,6 +81,21 @@ def not_alone(root):
             yield f"{path.relative_to(root).as_posix()}: includes of the library only <weir/{name}>"
 
 
+def not_shown_alone(root, excused):
+    """What NOT_ALONE should say, and what it shouldn't."""
+    used = set()
+    for name in header_names(root):
+        text = (root / "include" / "weir" / name).read_text(encoding="utf-8")
+        shown = (root / "tests" / "alone" / name).with_suffix(".cpp").exists()
+        reasons = {key for key in excused if name == key or key.endswith("/") and name.startswith(key)}
+        if not shown and "///" in text and not reasons:
+            yield f"include/weir/{name}: has no tests/alone/{name[: -len('.hpp')]}.cpp"
+        if not shown and "///" in text:
+            used |= reasons
+    for key in sorted(set(excused) - used):
+        yield f"tests/house.py: {key} needs no excuse any more: take it out of NOT_ALONE"
+
+
 def has_comment(lines):
     return any("// " in line and "// for std::" not in line for line in lines)
 
@@ -119,11 +129,12 @@ def too_many_macros(root):
         yield f"include/weir: {len(macros)} macros, {MAX_MACROS} are allowed: {' '.join(sorted(macros))}"
 
 
-def problems_in(root, elsewhere):
+def problems_in(root, elsewhere, excused):
     root = Path(root)
     for rule in (not_alone, unargued, too_many_macros):
         yield from rule(root)
     yield from unmirrored(root, elsewhere)
+    yield from not_shown_alone(root, excused)
 
 
 def compile_all(root, compiler, flags):
@@ -134,13 +145,16 @@ def compile_all(root, compiler, flags):
 
 
 GOOD = {
-    "include/weir/a.hpp": "#define WEIR_A_HPP\n#define WEIR_X 1\n#include <atomic>  // for std::atomic\n"
+    "include/weir/a.hpp": "/// For users.\n#define WEIR_A_HPP\n#define WEIR_X 1\n"
+                          + "#include <atomic>  // for std::atomic\n"
                           + "\n" * NEAR + "a.load(std::memory_order_acquire);  // pairs with b\n"
                           + "\n" * NEAR + "n_.load(std::memory_order_relaxed);\n"
                           + "\n" * NEAR + "std::atomic<int> n_{0};  // a count\n",
     "include/weir/b.hpp": "",
+    "include/weir/c/d.hpp": "/// For users who have more.\n",
     "tests/a.test.cpp": '#include <weir/a.hpp>\n#include "support/catch.hpp"\n#include <weir/b.hpp>\n',
     "tests/other.test.cpp": "",
+    "tests/c/d.test.cpp": "#include <weir/c/d.hpp>\n",
     "tests/alone/a.cpp": "#include <weir/a.hpp>\n#include <vector>\n",
 }
 BAD = [
@@ -150,6 +164,8 @@ BAD = [
     ("tests/other.test.cpp", None, "tests/other.test.cpp, which does not exist"),
     ("include/weir/b.hpp", None, "is in ELSEWHERE and does not exist"),
     ("tests/alone/a.cpp", "#include <weir/a.hpp>\n#include <weir/b.hpp>\n", "only <weir/a.hpp>"),
+    ("tests/alone/a.cpp", None, "has no tests/alone/a.cpp"),
+    ("tests/alone/c/d.cpp", "#include <weir/c/d.hpp>\n", "c/ needs no excuse"),
     ("include/weir/a.hpp", GOOD["include/weir/a.hpp"].replace("  // pairs with b", ""), "says why acquire"),
     ("include/weir/a.hpp", GOOD["include/weir/a.hpp"].replace("  // a count", ""), "says why relaxed"),
     ("include/weir/b.hpp", "".join(f"#define WEIR_{i}\n" for i in range(MAX_MACROS)), "macros,"),
@@ -164,7 +180,7 @@ def self_test():
                 path.parent.mkdir(parents=True, exist_ok=True)
                 if text is not None:
                     path.write_text(text)
-            return list(problems_in(root, {"b.hpp": ("tests/other.test.cpp", "so")}))
+            return list(problems_in(root, {"b.hpp": ("tests/other.test.cpp", "so")}, {"c/": "so"}))
 
     yield from (f"the good tree: {problem}" for problem in found(GOOD))
     for name, text, expected in BAD:
@@ -174,4 +190,4 @@ def self_test():
 
 
 if __name__ == "__main__":
-    sys.exit(check.run(__doc__, lambda root: problems_in(root, ELSEWHERE), self_test, compile_all))
+    sys.exit(check.run(__doc__, lambda root: problems_in(root, ELSEWHERE, NOT_ALONE), self_test, compile_all))

@@ -148,13 +148,13 @@ class type_reader {
     std::size_t at_ = 0;
 };
 
-/// \returns such as `std::vector<std::string>`, alike from all compilers as far as they name it alike.
+// Gives such as `std::vector<std::string>`, alike from all compilers as far as they name it alike.
 template <class T>
 [[nodiscard]] std::string type_name() {
     return type_reader::read(std::string(type_text<T>()));
 }
 
-/// The same for what is known only when the program runs: `read_type_name(typeid(object).name())`.
+// The same for what is known only when the program runs: `read_type_name(typeid(object).name())`.
 [[nodiscard]] inline std::string read_type_name(const char* mangled) {
     return type_reader::read(demangled(mangled));
 }

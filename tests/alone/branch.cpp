@@ -1,0 +1,3 @@
+#include <weir/branch.hpp>
+
+auto unchanged = weir::branch("unchanged");

@@ -1,0 +1,3 @@
+#include <weir/simulation/decisions.hpp>
+
+auto how = weir::simulation::strategy::exhaustive;
