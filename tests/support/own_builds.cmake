@@ -34,6 +34,17 @@ if(WEIR_ASIO_INCLUDE_DIR)
     target_include_directories(weir_asio INTERFACE "${WEIR_ASIO_INCLUDE_DIR}")
 endif()
 
+# libjpeg-turbo's own interface, for the example that decodes photographs. Debian's package file for CMake
+# asks for files of another package, too.
+find_path(WEIR_TURBOJPEG_INCLUDE_DIR turbojpeg.h DOC "Where turbojpeg.h is, for weir's example images")
+find_library(WEIR_TURBOJPEG_LIBRARY turbojpeg DOC "libturbojpeg, for weir's example images")
+mark_as_advanced(WEIR_TURBOJPEG_INCLUDE_DIR WEIR_TURBOJPEG_LIBRARY)
+if(WEIR_TURBOJPEG_INCLUDE_DIR AND WEIR_TURBOJPEG_LIBRARY)
+    add_library(weir_turbojpeg INTERFACE IMPORTED)
+    target_include_directories(weir_turbojpeg INTERFACE "${WEIR_TURBOJPEG_INCLUDE_DIR}")
+    target_link_libraries(weir_turbojpeg INTERFACE "${WEIR_TURBOJPEG_LIBRARY}")
+endif()
+
 # weir_programs(FOLDER PREFIX RESULT): each *.cpp of the folder, and each folder with *.cpp in it, is a
 # program of that name, and finds includes from the folder on. Its target is PREFIX<name>; RESULT lists
 # the names that were added. Where the variable needs_<name> lists imported targets, the program links

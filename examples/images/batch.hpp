@@ -1,0 +1,90 @@
+// images: pixels to what a network takes: the middle of each photograph as a square of one size, and
+// several of these in one batch. Nothing here knows the library.
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXAMPLES_IMAGES_BATCH_HPP
+#define WEIR_EXAMPLES_IMAGES_BATCH_HPP
+
+#include "decode.hpp"
+
+#include <algorithm>  // for std::clamp, std::min
+#include <cstddef>    // for std::size_t
+#include <vector>     // for std::vector
+
+namespace images {
+
+/// In the order NCHW: of the first image all of its red, row by row, all of its green, all of its blue; then
+/// the next image. From 0 to 1.
+struct batch {
+    std::size_t count = 0;
+    std::size_t side = 0;
+    std::vector<float> values;
+
+    /// How many values one colour of one image has.
+    [[nodiscard]] std::size_t plane() const noexcept { return side * side; }
+};
+
+/// The pixels on both sides of a place, and how near it is to the second.
+struct place {
+    std::size_t first = 0;
+    std::size_t second = 0;
+    float share = 0;
+};
+
+/// \returns where the middles of `count` equal parts of [begin, begin + length) lie.
+[[nodiscard]] inline std::vector<place> places(int begin, int length, int count) {
+    std::vector<place> result;
+    const auto step = static_cast<float>(length) / static_cast<float>(count);
+    for (int i = 0; i < count; ++i) {
+        const float middle = (static_cast<float>(i) + 0.5F) * step - 0.5F;
+        const float at = std::clamp(middle, 0.0F, static_cast<float>(length - 1));
+        const int first = static_cast<int>(at);
+        result.push_back({static_cast<std::size_t>(begin + first),
+                          static_cast<std::size_t>(begin + std::min(first + 1, length - 1)),
+                          at - static_cast<float>(first)});
+    }
+    return result;
+}
+
+/// \returns the largest square in the middle, made `side` pixels wide (bilinear interpolation).
+[[nodiscard]] inline image square(const image& from, int side) {
+    const int length = std::min(from.width, from.height);
+    const std::vector<place> columns = places((from.width - length) / 2, length, side);
+    const std::vector<place> rows = places((from.height - length) / 2, length, side);
+    const std::size_t pitch = std::size_t{3} * static_cast<std::size_t>(from.width);
+    image to{side, side, {}};
+    to.pixels.reserve(3 * rows.size() * columns.size());
+    const auto between = [](float a, float b, float share) { return a + (b - a) * share; };
+    for (const place& y : rows) {
+        const unsigned char* const upper = from.pixels.data() + y.first * pitch;
+        const unsigned char* const lower = from.pixels.data() + y.second * pitch;
+        for (const place& x : columns) {
+            for (std::size_t colour = 0; colour < 3; ++colour) {
+                const std::size_t left = 3 * x.first + colour;
+                const std::size_t right = 3 * x.second + colour;
+                const float value = between(between(upper[left], upper[right], x.share),
+                                            between(lower[left], lower[right], x.share), y.share);
+                to.pixels.push_back(static_cast<unsigned char>(value + 0.5F));
+            }
+        }
+    }
+    return to;
+}
+
+/// \param squares  all of one size.
+[[nodiscard]] inline batch collate(const std::vector<image>& squares) {
+    batch to;
+    to.count = squares.size();
+    to.side = static_cast<std::size_t>(squares.front().width);
+    to.values.resize(3 * to.count * to.plane());
+    float* value = to.values.data();
+    for (const image& from : squares) {
+        for (std::size_t colour = 0; colour < 3; ++colour) {
+            for (std::size_t i = colour; i < from.pixels.size(); i += 3) *value++ = from.pixels[i] / 255.0F;
+        }
+    }
+    return to;
+}
+
+}  // namespace images
+
+#endif

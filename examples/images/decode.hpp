@@ -1,0 +1,91 @@
+// images: JPEG to pixels, by libjpeg-turbo, which makes a photograph smaller while it decodes it.
+// Nothing here knows the library.
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXAMPLES_IMAGES_DECODE_HPP
+#define WEIR_EXAMPLES_IMAGES_DECODE_HPP
+
+#include "photo.hpp"
+
+#include <turbojpeg.h>  // for tjDecompress2
+
+#include <algorithm>  // for std::min
+#include <cstddef>    // for std::size_t
+#include <memory>     // for std::unique_ptr
+#include <stdexcept>  // for std::runtime_error
+#include <string>     // for std::string
+#include <vector>     // for std::vector
+
+namespace images {
+
+/// Red, green and blue of each pixel, row by row.
+struct image {
+    int width = 0;
+    int height = 0;
+    std::vector<unsigned char> pixels;
+};
+
+/// Has memory of its own that it uses again for the next photograph: one for each thread that decodes.
+class decoder {
+  public:
+    decoder() : handle_(make_handle()) {}
+
+    /// \returns the photograph; of the sizes that cost nothing (eighths of its own) the smallest whose sides
+    ///          both have at least `side` pixels, or its own size if that is smaller.
+    /// Errors: `std::runtime_error` if it can't be read, is no JPEG, or is damaged, even if only in part.
+    [[nodiscard]] image decode(const photo& from, int side) {
+        if (!from.problem.empty()) refuse(from, from.problem);
+        if (from.bytes.empty()) refuse(from, "is empty");
+        const auto length = static_cast<unsigned long>(from.bytes.size());
+        image to;
+        int ignored = 0;
+        check(from, tjDecompressHeader3(handle_.get(), from.bytes.data(), length, &to.width, &to.height,
+                                        &ignored, &ignored));
+        const tjscalingfactor scale = smallest_scale(std::min(to.width, to.height), side);
+        to.width = TJSCALED(to.width, scale);
+        to.height = TJSCALED(to.height, scale);
+        to.pixels.resize(std::size_t{3} * static_cast<std::size_t>(to.width) *
+                         static_cast<std::size_t>(to.height));
+        // The limit is on files that are made to take minutes.
+        check(from, tjDecompress2(handle_.get(), from.bytes.data(), length, to.pixels.data(), to.width, 0,
+                                  to.height, TJPF_RGB, TJFLAG_LIMITSCANS));
+        return to;
+    }
+
+  private:
+    using handle = std::unique_ptr<void, int (*)(tjhandle)>;
+
+    static handle make_handle() {
+        handle made(tjInitDecompress(), tjDestroy);
+        if (made == nullptr) {
+            throw std::runtime_error(std::string("libjpeg-turbo does not start: ") + tjGetErrorStr2(nullptr));
+        }
+        return made;
+    }
+
+    static tjscalingfactor smallest_scale(int shorter, int side) {
+        int count = 0;
+        const tjscalingfactor* const scales = tjGetScalingFactors(&count);
+        tjscalingfactor best{1, 1};
+        for (int i = 0; i < count; ++i) {
+            const bool is_smaller = scales[i].num * best.denom < best.num * scales[i].denom;
+            if (is_smaller && TJSCALED(shorter, scales[i]) >= side) best = scales[i];
+        }
+        return best;
+    }
+
+    void check(const photo& from, int status) {
+        if (status == 0) return;
+        const std::string why = tjGetErrorStr2(handle_.get());
+        handle_ = make_handle();  // the next photograph must not be decoded with tables of this one
+        refuse(from, why);
+    }
+    [[noreturn]] static void refuse(const photo& from, const std::string& why) {
+        throw std::runtime_error(from.path + ": " + why);
+    }
+
+    handle handle_;
+};
+
+}  // namespace images
+
+#endif

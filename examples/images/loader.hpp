@@ -1,0 +1,64 @@
+// images: the pipeline: names of files go in, batches come out.
+// This is what to copy and change; the rest of the folder is what its stages do.
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXAMPLES_IMAGES_LOADER_HPP
+#define WEIR_EXAMPLES_IMAGES_LOADER_HPP
+
+#include "batch.hpp"
+#include "decode.hpp"
+#include "options.hpp"
+#include "photo.hpp"
+
+#include <weir/epochs.hpp>
+#include <weir/executor.hpp>
+#include <weir/failure.hpp>
+#include <weir/pipeline.hpp>
+
+#include <algorithm>  // for std::shuffle
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
+#include <random>     // for std::mt19937_64
+#include <string>     // for std::string
+#include <vector>     // for std::vector
+
+namespace images {
+
+// Files that one task reads: enough that a task's own cost doesn't matter, few enough to spread.
+inline constexpr std::size_t files_per_read = 8;
+
+/// \param readers  where files are read, which blocks a thread. Outlives the runs.
+/// \returns a description of a pipeline, whose runs give a `batch` after the other.
+[[nodiscard]] inline auto make_loader(const std::vector<std::string>& paths, const settings& s,
+                                      weir::executor& readers) {
+    const auto number_of_readers = static_cast<std::size_t>(s.readers);
+    const auto threads = static_cast<std::size_t>(s.threads);
+    const auto batch_size = static_cast<std::size_t>(s.batch);
+
+    // Each epoch in another order, which is the same in every run.
+    const auto shuffled = [paths](std::uint64_t epoch) {
+        std::vector<std::string> order = paths;
+        std::shuffle(order.begin(), order.end(), std::mt19937_64(epoch));
+        return order;
+    };
+    // Each slot of the stage makes its own decoder. What that throws is a failure of one file, and tolerated.
+    const auto own_decoder = [side = static_cast<int>(s.side)] {
+        return [side, own = decoder()](const photo& p) mutable { return square(own.decode(p, side), side); };
+    };
+
+    // clang-format off
+    return weir::source(weir::repeat(shuffled, static_cast<std::uint64_t>(s.epochs)), {.name = "list"})
+         | weir::aggregate(files_per_read, {.name = "group"})
+         | weir::pipe(read_all, {.name = "read", .concurrency = number_of_readers, .executor = &readers})
+         | weir::disaggregate({.name = "ungroup"})
+         | weir::pipe(weir::per_slot(own_decoder), {.name = "decode", .concurrency = threads,
+                                                    .max_failures = weir::unlimited})
+         | weir::aggregate(batch_size, {.name = "batch"})
+         | weir::pipe(collate, {.name = "collate"})
+         // With a GPU, the copy to it is the next stage.
+         | weir::sink(3);
+    // clang-format on
+}
+
+}  // namespace images
+
+#endif

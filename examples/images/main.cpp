@@ -1,0 +1,69 @@
+// images: turns a directory of photographs into batches for a network, and says where the time went.
+// The pipeline itself is in loader.hpp.
+// SPDX-License-Identifier: BSL-1.0
+#include "../common/interrupt.hpp"
+#include "loader.hpp"
+#include "options.hpp"
+#include "photo.hpp"
+#include "report.hpp"
+
+#include <weir/blocking_pool.hpp>
+#include <weir/report/failure_log.hpp>
+#include <weir/report/table.hpp>
+#include <weir/thread_pool.hpp>
+
+#include <chrono>     // for std::chrono::milliseconds
+#include <exception>  // for std::exception
+#include <iostream>   // for std::cout, std::cerr
+#include <sstream>    // for std::ostringstream
+#include <string>     // for std::string
+#include <vector>     // for std::vector
+
+namespace {
+
+int run_images(const images::settings& s) {
+    const std::vector<std::string> paths = images::find_photos(s.directory);
+    std::cerr << paths.size() << " photographs, " << s.epochs << " times ..." << std::endl;
+
+    weir::thread_pool workers(static_cast<unsigned>(s.threads));
+    weir::blocking_pool readers(static_cast<unsigned>(s.readers));
+    const auto loader = images::make_loader(paths, s, readers);
+
+    // A broken file stops nothing, as the loader tolerates it. Each is named at the end.
+    std::ostringstream broken;
+    const weir::failure_log log(broken, {.first = 1});
+    auto run = loader.start(workers, {.on_failure = log});
+
+    images::learned network;
+    for (const images::batch& batch : run) {
+        network.add(batch);
+        examples::be_busy(std::chrono::milliseconds(s.train_ms));  // as a larger network is
+        if (examples::interrupted()) break;
+    }
+    run.stop();
+
+    const weir::pipeline_stats stats = run.stats();
+    std::cout << stats << '\n';
+    images::report(std::cout, network, stats);
+    log.summary();
+    if (log.count() > 0) std::cout << log.count() << " failed:\n" << broken.str();
+    if (examples::interrupted()) {
+        std::cout << "stopped early, as asked\n";
+        return examples::exit_interrupted;
+    }
+    return network.images > 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    images::settings s;
+    if (const auto status = images::parse(s, argc, argv)) return *status;
+    examples::stop_on_interrupt();
+    try {
+        return run_images(s);
+    } catch (const std::exception& e) {
+        std::cerr << "images: " << e.what() << '\n';
+        return 1;
+    }
+}

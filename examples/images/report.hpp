@@ -1,0 +1,77 @@
+// images: what is said at the end: what the foreground got, and who kept all others waiting.
+// Every figure of the table is a value, too.
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXAMPLES_IMAGES_REPORT_HPP
+#define WEIR_EXAMPLES_IMAGES_REPORT_HPP
+
+#include "batch.hpp"
+
+#include <weir/stats.hpp>
+
+#include <array>    // for std::array
+#include <chrono>   // for std::chrono::duration
+#include <cstddef>  // for std::size_t
+#include <iomanip>  // for std::setprecision
+#include <numeric>  // for std::accumulate
+#include <ostream>  // for std::ostream
+#include <string>   // for std::string
+
+namespace images {
+
+/// Stands for a network: it learns what the photographs' mean colour is.
+struct learned {
+    std::size_t batches = 0;
+    std::size_t images = 0;
+    std::array<double, 3> sums{};  // of each image's mean red, green and blue
+
+    void add(const batch& b) {
+        ++batches;
+        images += b.count;
+        const float* plane = b.values.data();
+        for (std::size_t i = 0; i < 3 * b.count; ++i, plane += b.plane()) {
+            sums[i % 3] += std::accumulate(plane, plane + b.plane(), 0.0) / static_cast<double>(b.plane());
+        }
+    }
+};
+
+/// Who works on items, and for which share of the time.
+struct worker {
+    std::string name;
+    double busy = 0;
+};
+
+/// \returns who limits the pipeline: all others have to wait for whoever is busiest. (That is so where no stage
+///          has more slots than its executor has threads, or its slots would share those.)
+[[nodiscard]] inline worker busiest(const weir::pipeline_stats& stats) {
+    const auto share = [](weir::duration part, weir::duration whole) {
+        return whole > weir::duration(0)
+                   ? static_cast<double>(part.count()) / static_cast<double>(whole.count())
+                   : 0;
+    };
+    // The foreground is what the last queue's items are for. It is busy unless it waits for one.
+    worker most{"the foreground", 1 - share(stats.channels.back().get_blocked, stats.elapsed)};
+    for (const weir::stage_stats& stage : stats.stages) {
+        const weir::slot_times times = stage.times();
+        const double busy = share(times.busy(), times.total());
+        if (busy > most.busy) most = {stage.name, busy};
+    }
+    return most;
+}
+
+inline void report(std::ostream& out, const learned& all, const weir::pipeline_stats& stats) {
+    const double seconds = std::chrono::duration<double>(stats.elapsed).count();
+    const auto number = static_cast<double>(all.images);
+    const worker limit = busiest(stats);
+    out << std::fixed << std::setprecision(1) << all.images << " images in " << all.batches << " batches, "
+        << seconds << " s: " << number / seconds << " images/s\n";
+    if (all.images > 0) {
+        out << std::setprecision(3) << "mean colour: " << all.sums[0] / number << " red, "
+            << all.sums[1] / number << " green, " << all.sums[2] / number << " blue\n";
+    }
+    out << std::setprecision(0) << "the bottleneck: " << limit.name << ", at work for " << 100 * limit.busy
+        << " % of the time\n";
+}
+
+}  // namespace images
+
+#endif

@@ -1,0 +1,299 @@
+#include "examples/images/batch.hpp"
+#include "examples/images/decode.hpp"
+#include "examples/images/loader.hpp"
+#include "examples/images/options.hpp"
+#include "examples/images/photo.hpp"
+#include "examples/images/report.hpp"
+
+#include "support/catch.hpp"
+
+#include <weir/failure.hpp>
+#include <weir/stats.hpp>
+#include <weir/virtual_time.hpp>
+
+#include <turbojpeg.h>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace images;
+namespace fs = std::filesystem;
+
+namespace {
+
+using colour = std::array<unsigned char, 3>;
+constexpr colour orange = {200, 120, 40};
+constexpr colour blue = {10, 60, 220};
+
+bool near(double a, double b) { return std::abs(a - b) < 3.0 / 255; }
+
+// A photograph of one colour.
+std::string jpeg(int width, int height, colour c, int sampling = TJSAMP_420) {
+    std::vector<unsigned char> pixels;
+    for (int i = 0; i < width * height; ++i) pixels.insert(pixels.end(), c.begin(), c.end());
+    const std::unique_ptr<void, int (*)(tjhandle)> encoder(tjInitCompress(), tjDestroy);
+    unsigned char* data = nullptr;
+    unsigned long length = 0;
+    const int status = tjCompress2(encoder.get(), pixels.data(), width, 0, height, TJPF_RGB, &data, &length,
+                                   sampling, 90, 0);
+    const std::unique_ptr<unsigned char, void (*)(unsigned char*)> owner(data, tjFree);
+    if (status != 0) throw std::runtime_error(tjGetErrorStr2(encoder.get()));
+    return {data, data + length};
+}
+
+photo in_memory(const std::string& bytes) { return {"some.jpg", {bytes.begin(), bytes.end()}, {}}; }
+
+// A directory of our own, which goes when this does.
+class folder {
+  public:
+    folder() : path_(fs::temp_directory_path() / ("weir-images-" + std::to_string(std::random_device{}()))) {
+        fs::create_directories(path_);
+    }
+    folder(const folder&) = delete;
+    folder& operator=(const folder&) = delete;
+    ~folder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    std::string add(const std::string& name, const std::string& bytes) const {
+        fs::create_directories((path_ / name).parent_path());
+        std::ofstream(path_ / name, std::ios::binary) << bytes;
+        return (path_ / name).string();
+    }
+    std::string path(const std::string& name = {}) const { return (path_ / name).string(); }
+
+  private:
+    fs::path path_;
+};
+
+std::string refusal(const photo& p) {
+    try {
+        static_cast<void>(decoder().decode(p, 8));
+    } catch (const std::runtime_error& e) {
+        return e.what();
+    }
+    return "none";
+}
+
+std::string refusal_to_find(const std::string& directory) {
+    try {
+        static_cast<void>(find_photos(directory));
+    } catch (const std::runtime_error& e) {
+        return e.what();
+    }
+    return "none";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a photograph of one colour is a batch of that colour") {
+    const image decoded = decoder().decode(in_memory(jpeg(300, 200, orange)), 32);
+    const batch b = collate({square(decoded, 32)});
+    REQUIRE(b.count == 1);
+    REQUIRE(b.side == 32);
+    REQUIRE(b.values.size() == 3 * 32 * 32);
+    for (std::size_t i = 0; i < b.values.size(); ++i)
+        REQUIRE(near(b.values[i], orange[i / (32 * 32)] / 255.0));
+}
+
+TEST_CASE("a photograph without colours is grey in all three") {
+    const image decoded = decoder().decode(in_memory(jpeg(64, 64, orange, TJSAMP_GRAY)), 8);
+    const double grey = 0.299 * orange[0] + 0.587 * orange[1] + 0.114 * orange[2];
+    for (const unsigned char value : decoded.pixels) REQUIRE(near(value / 255.0, grey / 255));
+}
+
+TEST_CASE("decoding gives the smallest size that is large enough and costs nothing") {
+    const photo p = in_memory(jpeg(640, 480, blue));
+    decoder d;
+    const auto size = [&](int side) {
+        const image decoded = d.decode(p, side);
+        CHECK(decoded.pixels.size() == static_cast<std::size_t>(3 * decoded.width * decoded.height));
+        return std::pair(decoded.width, decoded.height);
+    };
+    CHECK(size(60) == std::pair(80, 60));
+    CHECK(size(61) == std::pair(160, 120));
+    CHECK(size(480) == std::pair(640, 480));
+    CHECK(size(1000) == std::pair(640, 480));
+}
+
+TEST_CASE("a square is the middle of a photograph") {
+    // Red, green and blue side by side; and one above the other.
+    image wide{9, 3, {}};
+    image high{3, 9, {}};
+    for (std::size_t i = 0; i < 27; ++i) {
+        for (std::size_t c = 0; c < 3; ++c) {
+            wide.pixels.push_back(i % 9 / 3 == c ? 255 : 0);
+            high.pixels.push_back(i / 9 == c ? 255 : 0);
+        }
+    }
+    for (const int side : {1, 2, 3, 7}) {
+        image green{side, side, {}};
+        for (int i = 0; i < side * side; ++i) green.pixels.insert(green.pixels.end(), {0, 255, 0});
+        CHECK(square(wide, side).pixels == green.pixels);
+        CHECK(square(high, side).pixels == green.pixels);
+    }
+}
+
+TEST_CASE("between pixels a colour lies in between") {
+    image from{2, 2, {}};
+    for (const int v : {0, 100, 40, 140})
+        from.pixels.insert(from.pixels.end(), 3, static_cast<unsigned char>(v));
+    const auto grey = [&](int side) {
+        const image to = square(from, side);
+        std::vector<int> values;
+        for (std::size_t i = 0; i < to.pixels.size(); i += 3) values.push_back(to.pixels[i]);
+        return values;
+    };
+    CHECK(grey(1) == std::vector{70});
+    CHECK(grey(2) == std::vector{0, 100, 40, 140});
+    CHECK(grey(4) == std::vector{0, 25, 75, 100, 10, 35, 85, 110, 30, 55, 105, 130, 40, 65, 115, 140});
+}
+
+TEST_CASE("a batch has for each image its red, its green, its blue") {
+    const image first{2, 2, {255, 51, 0, 204, 102, 0, 153, 0, 0, 102, 51, 255}};
+    const image second{1, 1, {51, 102, 0}};
+    const auto fifths = [](batch b) {
+        for (float& v : b.values) v *= 5;
+        return b.values;
+    };
+    CHECK(fifths(collate({first})) == std::vector<float>{5, 4, 3, 2, 1, 2, 0, 1, 0, 0, 0, 5});
+    CHECK(fifths(collate({second, second})) == std::vector<float>{1, 2, 0, 1, 2, 0});
+}
+
+TEST_CASE("a decoder that met a damaged photograph decodes the next one as ever") {
+    const std::string whole = jpeg(64, 64, blue);
+    decoder d;
+    for (std::size_t length = 0; length < whole.size(); length += 7) {
+        CHECK_THROWS_AS(d.decode(in_memory(whole.substr(0, length)), 8), std::runtime_error);
+        REQUIRE(d.decode(in_memory(whole), 64).pixels.size() == std::size_t{3} * 64 * 64);
+    }
+}
+
+TEST_CASE("what is no photograph is refused by name") {
+    const std::string whole = jpeg(64, 64, blue);
+    CHECK(refusal(in_memory(whole)) == "none");
+    CHECK(refusal(in_memory("hello")) == "some.jpg: Not a JPEG file: starts with 0x68 0x65");
+    CHECK(refusal(in_memory("")) == "some.jpg: is empty");
+    CHECK(contains(refusal(in_memory(whole.substr(0, whole.size() - 20))), "some.jpg: Premature end"));
+    CHECK(contains(refusal(in_memory(whole.substr(0, 100))), "some.jpg: "));
+    CHECK(contains(refusal(read("no/such.jpg")), "no/such.jpg: No such file"));
+}
+
+TEST_CASE("photographs are found further down, by what their names end in") {
+    const folder dir;
+    CHECK(contains(refusal_to_find(dir.path()), "holds no JPEG file"));
+    CHECK(contains(refusal_to_find(dir.path("nowhere")), "nowhere' is no directory"));
+    const std::string b = dir.add("b.jpeg", "B");
+    const std::string a = dir.add("a/b/c.JPG", "A");
+    CHECK(contains(refusal_to_find(b), "is no directory"));
+    dir.add("a.png", "");
+    fs::create_directories(dir.path("d.jpg"));
+    CHECK(find_photos(dir.path()) == std::vector{a, b});
+    CHECK(read(a).bytes == std::vector<unsigned char>{'A'});
+    CHECK(read(a).problem.empty());
+}
+
+TEST_CASE("the loader gives each photograph in each epoch, and tells of the broken ones") {
+    const folder dir;
+    for (int i = 0; i < 10; ++i) dir.add(std::to_string(i) + ".jpg", jpeg(40, 30, i < 5 ? orange : blue));
+    const std::string text = dir.add("text.jpg", "hello");
+    std::vector<std::string> paths = find_photos(dir.path());
+    paths.push_back(dir.path("gone.jpg"));
+
+    settings s;
+    s.batch = 8;
+    s.side = 16;
+    s.epochs = 3;
+    weir::virtual_time time;
+    std::vector<std::string> failures;
+    learned network;
+    std::vector<std::size_t> sizes;
+    const auto note = [&](const weir::failure& f) {
+        CHECK(f.stage == "decode");
+        failures.push_back(f.message());
+    };
+    auto run = make_loader(paths, s, time).start(time, {.on_failure = note});
+    for (const batch& b : run) {
+        sizes.push_back(b.count);
+        CHECK(b.side == 16);
+        network.add(b);
+    }
+    CHECK(sizes == std::vector<std::size_t>{8, 8, 8, 6});
+    CHECK(network.images == 30);
+    CHECK(network.batches == 4);
+    for (std::size_t c = 0; c < 3; ++c) CHECK(near(network.sums[c] / 30, (orange[c] + blue[c]) / 510.0));
+    REQUIRE(failures.size() == 6);
+    int refused = 0;
+    for (const std::string& f : failures) refused += contains(f, text + ": Not a JPEG") ? 1 : 0;
+    CHECK(refused == 3);
+}
+
+TEST_CASE("the busiest is the bottleneck") {
+    using std::chrono::milliseconds;
+    weir::pipeline_stats stats;
+    stats.elapsed = milliseconds(100);
+    stats.channels.resize(1);
+    stats.stages.resize(2);
+    stats.stages[0].name = "read";
+    stats.stages[0].slots.resize(1);
+    stats.stages[0].slots[0].await = milliseconds(70);
+    stats.stages[0].slots[0].wait_put = milliseconds(30);
+    stats.stages[1].name = "decode";
+    stats.stages[1].slots.resize(2);
+    for (auto& slot : stats.stages[1].slots) {
+        slot.run = milliseconds(60);
+        slot.runnable = milliseconds(40);
+    }
+    stats.channels[0].get_blocked = milliseconds(20);
+    CHECK(busiest(stats).name == "the foreground");
+    CHECK(busiest(stats).busy == 0.8);
+    stats.channels[0].get_blocked = milliseconds(40);
+    CHECK(busiest(stats).name == "read");
+    CHECK(busiest(stats).busy == 0.7);
+}
+
+TEST_CASE("the program reports what it made, and what was broken") {
+    const folder dir;
+    for (int i = 0; i < 5; ++i) dir.add("photos/" + std::to_string(i) + ".jpg", jpeg(100, 80, orange));
+    const std::string broken = dir.add("photos/broken.jpg", jpeg(100, 80, orange).substr(0, 400));
+    const auto call = [&](const std::string& arguments) {
+        const std::string command =
+            "\"" WEIR_IMAGES "\" " + arguments + " > \"" + dir.path("out") + "\" 2>&1";
+        const int status = std::system(command.c_str());
+        std::ostringstream text;
+        text << std::ifstream(dir.path("out")).rdbuf();
+        return std::pair(status == 0, text.str());
+    };
+
+    const auto [worked, said] = call("--epochs 4 --batch 6 --size 32 \"" + dir.path("photos") + "\"");
+    INFO(said);
+    CHECK(worked);
+    CHECK(contains(said, "20 images in 4 batches"));
+    CHECK(contains(said, "mean colour: 0.78"));
+    CHECK(contains(said, "the bottleneck: "));
+    CHECK(contains(said, "4 failed:"));
+    CHECK(contains(said, "failed: " + broken + ": "));
+    CHECK(contains(said, "3 more not shown"));
+
+    dir.add("nothing/broken.jpg", "hello");
+    CHECK_FALSE(call("\"" + dir.path("nothing") + "\"").first);
+    const auto [found, why] = call("\"" + dir.path("nowhere") + "\"");
+    CHECK_FALSE(found);
+    CHECK(contains(why, "images: '" + dir.path("nowhere") + "' is no directory"));
+}
