@@ -12,7 +12,7 @@ The rules:
   else pays for them. The core never includes what is in cuda/, mpi/ or asio/, format.hpp and
   fmt.hpp, nor simulation.hpp and what is behind it, which is for tests.
 - A header guards itself: `#pragma once`, or a guard named after its path.
-- `#if` and its kin stand in detail/config.hpp only, `#define` there and in version.hpp only.
+- `#if` and its kin stand in detail/config.hpp only, and in cuda/runtime.hpp for the versions of CUDA; `#define` there and in version.hpp only.
 - No header has more than 400 lines.
 """
 
@@ -28,6 +28,7 @@ MAX_LINES = 400
 UMBRELLA = "weir.hpp"
 VERSION = "version.hpp"
 CONFIG = "detail/config.hpp"
+OF_CUDA = "cuda/runtime.hpp"  # its versions
 OPTIONAL = ("cuda/", "mpi/", "asio/", "fmt.hpp", "format.hpp", "simulation")
 BY_NAME = ("insight/", "report/", "deadlock_report.hpp", "watchdog.hpp")
 NOT_BY_NAME = ("report/line.hpp", "report/table.hpp", "report/units.hpp")
@@ -127,7 +128,7 @@ def check_text(header):
         yield 2, f"neither `#pragma once` nor a guard named {header.guard()}"
         body = header.directives
     for number, keyword, _ in body:
-        if keyword in CONDITIONS and header.name != CONFIG:
+        if keyword in CONDITIONS and header.name not in (CONFIG, OF_CUDA):
             yield number, f"`#{keyword}` belongs into {CONFIG}"
         if keyword in DEFINITIONS and header.name not in (CONFIG, VERSION):
             yield number, f"`#{keyword}` belongs into {CONFIG} or {VERSION}"

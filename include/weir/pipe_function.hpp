@@ -5,6 +5,7 @@
 
 #include <weir/invocation.hpp>
 #include <weir/stage.hpp>
+#include <weir/stats.hpp>
 
 #include <functional>   // for std::invoke
 #include <optional>     // for std::optional
@@ -43,6 +44,18 @@ template <class F>
 inline constexpr bool is_slot_factory = false;
 template <class Make>
 inline constexpr bool is_slot_factory<slot_factory<Make>> = true;
+
+// What a function tells of what it copied to a device, if it does such a thing.
+template <class F>
+std::optional<transfer_stats> transfers_of(const F& f) {
+    if constexpr (is_slot_factory<F>) {
+        return transfers_of(f.make);
+    } else if constexpr (requires { f.transfers(); }) {
+        return f.transfers();
+    } else {
+        return std::nullopt;
+    }
+}
 
 // What a slot calls.
 template <class F>

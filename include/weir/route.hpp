@@ -49,7 +49,7 @@ class running_route final : public running_stage<Policy> {
     worker make_worker(slot& me) override { return choose(me); }
 
     worker choose(slot& me) {
-        [[maybe_unused]] coroutine_env& env = co_await my_env();
+        [[maybe_unused]] coroutine_env& env = *co_await my_env();
         this->arrive(me);
         bool over = false;
         while (!over) {

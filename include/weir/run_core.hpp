@@ -90,7 +90,8 @@ class run_core final : public run_context, public watched_run {
             stage->make_workers();
             workers += stage->num_workers();
         }
-        if (options_.lap > duration(0) && options_.on_lap) reporter_.emplace(report_laps());
+        if (options_.lap > duration(0) && options_.on_lap)
+            static_cast<void>(reporter_.emplace(report_laps()));
         // Nothing below throws.
         begin_ = home().now();
         expect_workers(workers);

@@ -12,6 +12,7 @@
 #include <weir/running_stage.hpp>
 #include <weir/stage.hpp>
 #include <weir/stage_options.hpp>
+#include <weir/stats.hpp>
 #include <weir/stop_token.hpp>
 #include <weir/time_limit.hpp>
 #include <weir/turnstile.hpp>
@@ -65,6 +66,7 @@ class running_pipe final : public running_stage<Policy> {
   private:
     bool resizable() const noexcept override { return true; }
     void recall(slot& who) noexcept override { in_.recall(who); }
+    std::optional<transfer_stats> transfers() const override { return transfers_of(given_); }
 
     worker make_worker(slot& me) override {
         if constexpr (types::gives_many) {
@@ -127,7 +129,7 @@ class running_pipe final : public running_stage<Policy> {
     }
 
     worker give_one(slot& me) {
-        [[maybe_unused]] coroutine_env& env = co_await my_env();
+        [[maybe_unused]] coroutine_env& env = *co_await my_env();
         this->arrive(me);
         bool over = false;
         while (!over) {
@@ -230,7 +232,7 @@ class running_pipe final : public running_stage<Policy> {
     // Each value is put as soon as it is there. The time of the invocation is that of the function,
     // without its waits for room.
     worker give_many(slot& me) {
-        [[maybe_unused]] coroutine_env& env = co_await my_env();
+        [[maybe_unused]] coroutine_env& env = *co_await my_env();
         this->arrive(me);
         bool over = false;
         while (!over) {

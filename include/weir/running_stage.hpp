@@ -50,6 +50,7 @@ class running_stage : public crew<Policy> {
         s.inputs = inputs_;
         s.outputs = outputs_;
         this->add_times(s, until);
+        s.transfers = transfers();
         return s;
     }
 
@@ -158,6 +159,9 @@ class running_stage : public crew<Policy> {
     }
 
   private:
+    // Of what it copied to a device. Any thread, at any time.
+    virtual std::optional<transfer_stats> transfers() const { return std::nullopt; }
+
     void dismiss_hooks() noexcept;
     bool count_and_tell(slot& me, std::uint64_t item, std::exception_ptr error) noexcept;
     void stop_run(std::uint64_t item, std::exception_ptr error) noexcept;

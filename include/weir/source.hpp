@@ -225,7 +225,7 @@ class running_source final : public running_stage<Policy> {
     worker make_worker(slot& me) override { return give(me); }
 
     worker give(slot& me) {
-        [[maybe_unused]] coroutine_env& env = co_await my_env();
+        [[maybe_unused]] coroutine_env& env = *co_await my_env();
         this->arrive(me);
         std::uint64_t number = 0;
         std::uint64_t epoch = this->run_.first_epoch();  // of the next item

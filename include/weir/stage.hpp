@@ -102,7 +102,8 @@ void replace(std::optional<T>& place, std::optional<T>&& by) {
     }
 }
 
-// The environment of the coroutine that awaits it.
+// The environment of the coroutine that awaits it. A pointer: nvcc takes a reference that co_await gives for
+// a value.
 class my_env {
   public:
     bool await_ready() const noexcept { return false; }
@@ -111,7 +112,7 @@ class my_env {
         env_ = &h.promise().env();
         return false;
     }
-    coroutine_env& await_resume() const noexcept { return *env_; }
+    coroutine_env* await_resume() const noexcept { return env_; }
 
   private:
     coroutine_env* env_ = nullptr;

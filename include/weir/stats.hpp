@@ -9,6 +9,7 @@
 #include <algorithm>  // for std::clamp, std::min
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
+#include <optional>   // for std::optional
 #include <string>     // for std::string
 #include <utility>    // for std::move
 #include <vector>     // for std::vector
@@ -171,6 +172,43 @@ struct slot_times {
     [[nodiscard]] friend constexpr bool operator==(const slot_times&, const slot_times&) = default;
 };
 
+/// What a stage measured that copies its items to a device: see `weir/cuda/to_device.hpp`.
+struct transfer_stats {
+    std::uint64_t num_copies = 0;       ///< that are done
+    std::uint64_t bytes = 0;            ///< of those
+    duration copying{};                 ///< time that the device took for them, summed
+    std::uint64_t num_handed_over = 0;  ///< of those, how many a consumer's stream took over
+    duration handed_over{};             ///< the part of `copying` that those took
+    duration exposed{};                 ///< the part of that in which the consumer's stream had nothing to do
+    std::uint64_t num_block_waits = 0;  ///< times that no page-locked block was free
+    duration block_wait{};              ///< time that was waited for one, summed over slots
+
+    /// \returns bytes a second while the device copied; 0 without a copy.
+    [[nodiscard]] double rate() const noexcept { return detail::per_second(bytes, copying); }
+
+    /// \returns the share of the copies' time that was hidden behind the consumer's work, 0 to 1; of
+    ///          batches that no consumer's stream took over nothing is known, 0 if there are only those.
+    [[nodiscard]] double hidden() const noexcept {
+        if (handed_over <= duration(0)) return 0;
+        const double share = static_cast<double>(exposed.count()) / static_cast<double>(handed_over.count());
+        return std::clamp(1 - share, 0.0, 1.0);
+    }
+
+    /// A lap; nothing becomes negative.
+    [[nodiscard]] friend transfer_stats operator-(transfer_stats later, const transfer_stats& earlier) {
+        later.num_copies = detail::since(earlier.num_copies, later.num_copies);
+        later.bytes = detail::since(earlier.bytes, later.bytes);
+        later.copying = detail::since(earlier.copying, later.copying);
+        later.num_handed_over = detail::since(earlier.num_handed_over, later.num_handed_over);
+        later.handed_over = detail::since(earlier.handed_over, later.handed_over);
+        later.exposed = detail::since(earlier.exposed, later.exposed);
+        later.num_block_waits = detail::since(earlier.num_block_waits, later.num_block_waits);
+        later.block_wait = detail::since(earlier.block_wait, later.block_wait);
+        return later;
+    }
+    [[nodiscard]] friend bool operator==(const transfer_stats&, const transfer_stats&) = default;
+};
+
 /// What a stage measured.
 struct stage_stats {
     std::string name;                  ///< see `stage_options::name`
@@ -185,6 +223,7 @@ struct stage_stats {
     std::vector<std::size_t> inputs;   ///< from which of `pipeline_stats::channels` it takes
     std::vector<std::size_t> outputs;  ///< to which of them it gives
     histogram task_times;              ///< of the time of each successful invocation
+    std::optional<transfer_stats> transfers = std::nullopt;  ///< of one that copies to a device
 
     /// \returns the slots' times, summed.
     [[nodiscard]] slot_times times() const noexcept {
@@ -216,6 +255,7 @@ struct stage_stats {
             later.slots[i].off = detail::since(earlier.elapsed, later.slots[i].off);
         }
         later.task_times -= earlier.task_times;
+        if (later.transfers && earlier.transfers) later.transfers = *later.transfers - *earlier.transfers;
         return later;
     }
     [[nodiscard]] friend bool operator==(const stage_stats&, const stage_stats&) = default;

@@ -66,7 +66,7 @@ class running_transform final : public running_stage<Policy> {
     worker make_worker(slot& me) override { return work(me); }
 
     worker work(slot& me) {
-        [[maybe_unused]] coroutine_env& env = co_await my_env();
+        [[maybe_unused]] coroutine_env& env = *co_await my_env();
         this->arrive(me);
         std::optional<alarm<ring>> bell;
         std::uint64_t number = 0;            // of the last item or mark

@@ -39,6 +39,7 @@
 #include <weir/locked_timers.hpp>
 #include <weir/merge.hpp>
 #include <weir/merged_sink.hpp>
+#include <weir/pending_answer.hpp>
 #include <weir/permutation.hpp>
 #include <weir/pipe.hpp>
 #include <weir/pipe_function.hpp>

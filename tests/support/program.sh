@@ -25,16 +25,25 @@ quietly() {
     fi
 }
 
-# run_program FOLDER TARGET_PREFIX NAME ARGUMENT...: builds it in Release and becomes it.
+# has_target BUILD_FOLDER TARGET
+has_target() {
+    cmake --build "$1" --target help 2>/dev/null | grep -E "^([.]{3} )?$2(:|$)" >/dev/null
+}
+
+# run_program FOLDER TARGET_PREFIX NAME ARGUMENT...: builds it in Release and becomes it; or says why it was
+# left out.
 run_program() {
     local folder=$1 target=$2$3 name=$3 build=$root/build/release
     shift 3
     mkdir -p "$build"
     # Later starts leave this out: the build itself notices a changed build file and a new source.
-    if ((installed)) || ! cmake --build "$build" --target help 2>/dev/null |
-        grep -E "^([.]{3} )?$target(:|$)" >/dev/null; then
+    if ((installed)) || ! has_target "$build" "$target"; then
         quietly "$build/configure.log" configure "$build" \
             -DCMAKE_BUILD_TYPE=Release -DWEIR_BUILD_TESTS=OFF
+        if ! has_target "$build" "$target" &&
+            sed -n "s/^-- \(weir: $name is left out: \)/\1/p" "$build/configure.log" | grep . >&2; then
+            exit 0
+        fi
     fi
     quietly "$build/$name.log" cmake --build "$build" --target "$target" --parallel "$(job_count)"
     exec "$build/$folder/$name" "$@"

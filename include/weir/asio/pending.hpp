@@ -6,12 +6,10 @@
 #include <weir/asio/library.hpp>
 #include <weir/detail/platform.hpp>
 #include <weir/detail/slot.hpp>
-#include <weir/executor.hpp>
-#include <weir/external_wait.hpp>
+#include <weir/pending_answer.hpp>
 
 #include <concepts>      // for std::convertible_to
-#include <coroutine>     // for std::coroutine_handle
-#include <cstdint>       // for std::int64_t, std::uint32_t
+#include <cstdint>       // for std::uint32_t
 #include <exception>     // for std::exception_ptr
 #include <optional>      // for std::optional
 #include <system_error>  // for std::system_error
@@ -21,65 +19,22 @@
 
 namespace weir::asio::inline WEIR_ASIO_KIND::detail {
 
-using weir::detail::clock_of;
 using weir::detail::slot;
 
 // What the waiting coroutine, the handler that Asio keeps, and whoever asks it to stop share: the last of
 // them frees it. On the heap, so that the handler finds it also where the coroutine was destroyed.
-//
-// | phase    | means                                                              |
-// |----------|--------------------------------------------------------------------|
-// | starting | the coroutine is about to suspend; nobody else resumes it          |
-// | waiting  | whoever answers posts it                                           |
-// | answered | there is a result, or there never will be one                      |
-// | left     | the coroutine is gone, or it goes on without the operation         |
-class pending_base {
+class pending_base : public weir::detail::pending_answer {
     using platform = weir::detail::standard_platform;
-    enum class phase : std::uint32_t { starting, waiting, answered, left };
 
   public:
-    pending_base(executor& home, slot* measured, std::coroutine_handle<> waiter)
-        : home_(&home), measured_(measured), waiter_(waiter), promised_(std::in_place) {}
-    pending_base(const pending_base&) = delete;
-    pending_base& operator=(const pending_base&) = delete;
+    using pending_answer::pending_answer;
 
     void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
     // acq_rel: the last owner sees what all others did.
     bool disown() noexcept { return owners_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
-    // False if the answer is there already: the coroutine then goes on as it is. Else it may be running
-    // elsewhere when this returns. acq_rel; pairs with answer()
-    bool wait() noexcept {
-        phase expected = phase::starting;
-        return phase_.compare_exchange_strong(expected, phase::waiting, std::memory_order_acq_rel);
-    }
-
-    // Once, by the handler.
-    void answer() noexcept {
-        if (phase_.exchange(phase::answered, std::memory_order_acq_rel) == phase::waiting) {
-            if (measured_ != nullptr) ready_ = clock_of(*measured_);
-            home_->post(waiter_);
-        }
-        promised_.reset();  // after the post
-    }
-
-    void leave() noexcept { phase_.store(phase::left, std::memory_order_release); }
-
-    bool is_waited_for() const noexcept {
-        const phase now = phase_.load(std::memory_order_acquire);
-        return now == phase::starting || now == phase::waiting;
-    }
-
-    std::int64_t ready_at() const noexcept { return ready_; }
-
   private:
     platform::atomic<std::uint32_t> owners_{0};
-    platform::atomic<phase> phase_{phase::starting};
-    executor* home_;
-    slot* measured_;
-    std::coroutine_handle<> waiter_;
-    std::int64_t ready_ = 0;
-    std::optional<external_wait> promised_;
 };
 
 template <class Values>

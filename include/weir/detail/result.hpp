@@ -21,7 +21,7 @@ class result {
         if constexpr (std::is_reference_v<T>) {
             value_ = &value;
         } else {
-            value_.emplace(std::forward<U>(value));
+            static_cast<void>(value_.emplace(std::forward<U>(value)));
         }
     }
 

@@ -138,10 +138,28 @@ class text_table {
     return table;
 }
 
+// Of those that copy to a device; no rows if none does.
+[[nodiscard]] inline text_table transfers_of(const std::vector<stage_stats>& stages, bool& any) {
+    text_table table({"copies", "batches", "bytes", "bytes/s", "hidden", "waits", "ave"});
+    table.head(5, 6, "for a block");
+    for (const stage_stats& s : stages) {
+        if (!s.transfers) continue;
+        any = true;
+        const transfer_stats& t = *s.transfers;
+        table.add({s.name, units::count(t.num_copies, 8), units::bytes(t.bytes),
+                   t.copying <= duration(0) ? "-" : units::bytes(static_cast<std::uint64_t>(t.rate())) + "/s",
+                   t.handed_over <= duration(0) ? "-" : units::whole_percent(t.hidden()) + " %",
+                   units::count(t.num_block_waits, 8),
+                   time_cell(average(t.block_wait, t.num_block_waits), t.num_block_waits)});
+    }
+    return table;
+}
+
 }  // namespace detail
 
 /// \returns the statistics as two tables: the stages, with how long their work takes and where
-///          their slots spend the time, and the queues between them. Plain ASCII, at most 120
+///          their slots spend the time, and the queues between them; and a third one of those that
+///          copy to a device. Plain ASCII, at most 120
 ///          columns; of names the first 20 characters, a `~` shows where one was cut. Figures are
 ///          rounded; the values that the table is made of are exact. What is not known is `-`.
 [[nodiscard]] inline std::string table_text(const pipeline_stats& stats) {
@@ -154,6 +172,12 @@ class text_table {
     if (!stats.channels.empty()) {
         text += '\n';
         detail::table_of(stats.channels).append_to(text);
+    }
+    bool any = false;
+    const detail::text_table copies = detail::transfers_of(stats.stages, any);
+    if (any) {
+        text += '\n';
+        copies.append_to(text);
     }
     if (!stats.stages.empty()) {
         text +=

@@ -1,0 +1,75 @@
+// weir floor 8: what a coroutine awaits that waits for work on a device
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CUDA_AWAITED_WORK_HPP
+#define WEIR_CUDA_AWAITED_WORK_HPP
+
+#include <weir/cuda/completion.hpp>
+#include <weir/cuda/context.hpp>
+#include <weir/cuda/runtime.hpp>
+#include <weir/detail/env.hpp>
+#include <weir/executor.hpp>
+#include <weir/sleep.hpp>
+
+#include <coroutine>  // for std::coroutine_handle
+#include <cstdint>    // for std::int64_t
+#include <memory>     // for std::shared_ptr
+#include <string>     // for std::string
+#include <utility>    // for std::move
+
+namespace weir::cuda::detail {
+
+// `Work` is what is awaited. It has
+//   begin(core&, ticket&, measured)  queues it, if there is something to queue, and submits the ticket;
+//   on_host()                        does it without a device;
+//   call                             what is said to have failed if it does.
+template <class Work>
+class [[nodiscard("co_await this, or nothing is done")]] awaited_work {
+  public:
+    explicit awaited_work(std::shared_ptr<core> of, Work work) noexcept
+        : core_(std::move(of)), work_(std::move(work)) {}
+    awaited_work(const awaited_work&) = delete;
+    awaited_work& operator=(const awaited_work&) = delete;
+
+    // In a frame that is destroyed while it waits: what the work uses may lie there, too.
+    ~awaited_work() {
+        if (completion_ == nullptr) return;
+        completion_->waiting->leave_and_wait();
+        completion_->disown();
+    }
+
+    bool await_ready() {
+        if (!core_->on_host()) return false;
+        work_.on_host();
+        return true;
+    }
+
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> h) {
+        const weir::detail::coroutine_env env = weir::detail::env_of(h);
+        if (env.measured != nullptr) stage_ = &env.measured->stage();
+        executor& home = weir::detail::home_of(env, "work on a GPU");
+        core_->check_device(env.measured);
+        ticket t(*core_, [](completion& c) noexcept { c.waiting->answer(); });
+        t.get().waiting.emplace(home, env.measured, h);
+        work_.begin(*core_, t, env.measured);
+        completion_ = t.keep();
+        return completion_->waiting->wait();
+    }
+
+    void await_resume() const {
+        if (completion_ == nullptr || completion_->result == cudaSuccess) return;
+        throw error(completion_->result, work_.call, stage_ == nullptr ? std::string() : *stage_);
+    }
+
+    std::int64_t ready_at() const noexcept { return completion_->waiting->ready_at(); }
+
+  private:
+    std::shared_ptr<core> core_;
+    Work work_;
+    const std::string* stage_ = nullptr;
+    completion* completion_ = nullptr;
+};
+
+}  // namespace weir::cuda::detail
+
+#endif

@@ -1,0 +1,254 @@
+// weir floor 7: a GPU in use: what awaits its work, and what is shared by all who use it
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CUDA_CONTEXT_HPP
+#define WEIR_CUDA_CONTEXT_HPP
+
+#include <weir/cuda/completion.hpp>
+#include <weir/cuda/device.hpp>
+#include <weir/cuda/error.hpp>
+#include <weir/cuda/reactor.hpp>
+#include <weir/cuda/runtime.hpp>
+#include <weir/detail/slot.hpp>
+#include <weir/detail/system_thread.hpp>
+
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
+#include <memory>     // for std::shared_ptr
+#include <stdexcept>  // for std::logic_error
+#include <string>     // for std::string
+#include <utility>    // for std::exchange
+
+namespace weir::cuda {
+
+namespace detail {
+
+// What a context and everything made from it share. Goes with the last of them; never inside the driver.
+class core {
+  public:
+    core(device d, const context_options& options) : device_(d.index()), how_(options.how) {
+        int found = 0;
+        const cudaError_t code = cudaGetDeviceCount(&found);
+        if (code == cudaSuccess && device_ >= 0 && device_ < found) {
+            make_pool();
+            return;
+        }
+        static_cast<void>(cudaGetLastError());  // nobody else is to find it
+        if (!options.or_host) refuse(code, found);
+        on_host_ = true;
+    }
+    core(const core&) = delete;
+    core& operator=(const core&) = delete;
+    ~core() {
+        if (pool_ != nullptr) static_cast<void>(cudaMemPoolDestroy(pool_));
+    }
+
+    bool on_host() const noexcept { return on_host_; }
+    int device_index() const noexcept { return device_; }
+    const std::shared_ptr<mailbox>& box() const noexcept { return box_; }
+
+    event_pool events{cudaEventDisableTiming};
+    event_pool timed_events{cudaEventDefault};
+    verdict broken;
+
+    // Errors: what is wrong with the device for good.
+    void check_device(const weir::detail::slot* measured = nullptr) const {
+        if (broken.get() != cudaSuccess) throw_error(broken.get(), "an earlier call", measured);
+    }
+    void check(cudaError_t code, const char* call, const weir::detail::slot* measured = nullptr) {
+        if (code != cudaSuccess) fail(code, call, measured);
+    }
+    [[noreturn]] void fail(cudaError_t code, const char* call, const weir::detail::slot* measured = nullptr) {
+        static_cast<void>(cudaGetLastError());
+        if (is_sticky(code)) {
+            broken.set(code);
+            box_->knock();
+        }
+        throw_error(code, call, measured);
+    }
+
+    // Work was queued of whose end nothing will tell: returns when it is done, so that whoever queued it may
+    // use the memory again. Blocks.
+    void settle(cudaStream_t stream) noexcept {
+        cudaError_t code = cudaSuccess;
+        for (unsigned i = 0; i < reactor::max_refusals; ++i) {
+            code = cudaStreamSynchronize(stream);
+            if (code == cudaSuccess) return;
+            if (is_sticky(code)) break;
+        }
+        broken.set(code);
+        box_->knock();
+    }
+
+    // From a pool where the device has such, so that it is free again in the stream's order.
+    cudaError_t allocate(void*& memory, std::size_t bytes, cudaStream_t stream) noexcept {
+        if (pool_ != nullptr) return cudaMallocFromPoolAsync(&memory, bytes, pool_, stream);
+        const device_scope here(device_);
+        return here.status() == cudaSuccess ? cudaMalloc(&memory, bytes) : here.status();
+    }
+    void free(void* memory, cudaStream_t stream) noexcept {
+        // The second one waits for all that the device does.
+        static_cast<void>(pool_ != nullptr ? cudaFreeAsync(memory, stream) : cudaFree(memory));
+    }
+
+    bool told_by_driver() const noexcept { return how_ == completion_by::host_function; }
+
+  private:
+    [[noreturn]] static void throw_error(cudaError_t code, const char* call,
+                                         const weir::detail::slot* measured) {
+        throw error(code, call, measured == nullptr ? std::string() : measured->stage());
+    }
+
+    [[noreturn]] void refuse(cudaError_t code, int found) const {
+        if (code != cudaSuccess) {
+            throw error(code, "cudaGetDeviceCount", {},
+                        "weir::cuda needs an NVIDIA GPU and a driver at least as new as the toolkit; set "
+                        "context_options::or_host to do without");
+        }
+        throw error(cudaErrorInvalidDevice, "weir::cuda::context", {},
+                    "there is no GPU " + std::to_string(device_) + ": this process sees " +
+                        std::to_string(found) + ", counted from 0");
+    }
+
+    void make_pool() {
+        int has_pools = 0;
+        weir::cuda::detail::check(cudaDeviceGetAttribute(&has_pools, cudaDevAttrMemoryPoolsSupported,
+                                                         device_),
+                                  "cudaDeviceGetAttribute");
+        if (has_pools == 0) return;
+        cudaMemPoolProps like{};
+        like.allocType = cudaMemAllocationTypePinned;
+        like.location.type = cudaMemLocationTypeDevice;
+        like.location.id = device_;
+        weir::cuda::detail::check(cudaMemPoolCreate(&pool_, &like), "cudaMemPoolCreate");
+        // Else each wait for the device would give the memory back, and the next batch would ask again.
+        std::uint64_t keep = UINT64_MAX;
+        const cudaError_t code = cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep);
+        if (code == cudaSuccess) return;
+        static_cast<void>(cudaMemPoolDestroy(std::exchange(pool_, nullptr)));
+        weir::cuda::detail::check(code, "cudaMemPoolSetAttribute");
+    }
+
+    const int device_;
+    const completion_by how_;
+    bool on_host_ = false;
+    cudaMemPool_t pool_ = nullptr;
+    const std::shared_ptr<mailbox> box_ = std::make_shared<mailbox>();
+};
+
+// One piece of work that is about to be queued, or was.
+class ticket {
+  public:
+    // Errors: those of the runtime, and std::bad_alloc. Nothing is queued yet.
+    ticket(core& of, completion::reaction then) : core_(of) {
+        cudaEvent_t const event = of.events.take(of.device_index());
+        try {
+            completion_ = &completion::make(of.box(), event, then);
+        } catch (...) {
+            of.events.give(event);
+            throw;
+        }
+    }
+    ticket(const ticket&) = delete;
+    ticket& operator=(const ticket&) = delete;
+    ~ticket() {
+        if (completion_ == nullptr) return;
+        if (!submitted_ && completion_->returns_event) core_.events.give(completion_->event);
+        completion_->disown();
+    }
+
+    completion& get() const noexcept { return *completion_; }
+
+    // Behind what is queued on the stream. If it throws, all of that is done.
+    void submit(cudaStream_t stream, const weir::detail::slot* measured = nullptr) {
+        const cudaError_t code = cudaEventRecord(completion_->event, stream);
+        if (code != cudaSuccess) {
+            core_.settle(stream);
+            core_.fail(code, "cudaEventRecord", measured);
+        }
+        completion& c = *completion_;
+        if (core_.told_by_driver()) {
+            c.own();
+            c.has_function = cudaLaunchHostFunc(stream, &completion::told_by_driver, &c) == cudaSuccess;
+            if (!c.has_function) c.disown();  // then it is polled
+        }
+        submit_recorded(stream);
+    }
+
+    // The event is another's and was recorded.
+    void submit_recorded(cudaStream_t stream) {
+        completion_->own();
+        submitted_ = core_.box()->put(*completion_);
+        if (submitted_) return;
+        completion_->disown();
+        core_.settle(stream);
+        throw std::logic_error(
+            "weir: the weir::cuda::context of this stream was destroyed: nothing awaits its work any more; "
+            "keep the context until everything that uses the device has ended");
+    }
+
+    // Who waits keeps it.
+    completion* keep() noexcept { return std::exchange(completion_, nullptr); }
+
+  private:
+    core& core_;
+    completion* completion_;
+    bool submitted_ = false;
+};
+
+}  // namespace detail
+
+/// A GPU in use, and the thread that resumes those who wait for it. Streams, events and pools are made from
+/// it.
+///
+///     weir::cuda::context gpu;                     // the one of this process's rank
+///     weir::cuda::stream stream(gpu);
+///     co_await weir::cuda::copy(stream, device_memory, host_memory, bytes);
+///
+/// Errors:   `weir::cuda::error` if there is no such device, or no driver; unless
+///           `context_options::or_host` says that the host shall do the work. `std::system_error` if no
+///           thread can be started.
+/// Ends:     the destructor waits for all work that is awaited, and everybody is resumed.
+/// Lifetime: outlives all awaiting. What was made from it may outlive it, but nothing can be awaited then.
+/// Threads:  any.
+/// Cost:     a thread; it sleeps while nobody waits for the device.
+///
+/// After an error that breaks the device (`is_sticky`), everybody who waits gets that error, once, and so
+/// does everybody who begins to.
+class context {
+  public:
+    /// On the device of `device::from_environment()`.
+    explicit context(context_options options = {}) : context(device::from_environment(), options) {}
+    context(device d, context_options options = {}) : core_(std::make_shared<detail::core>(d, options)) {
+        if (core_->on_host()) return;
+        thread_ = weir::detail::system_thread([core = core_.get(), options] {
+            static_cast<void>(cudaSetDevice(core->device_index()));
+            detail::reactor(*core->box(), core->events, core->broken, options).run();
+        });
+    }
+    context(const context&) = delete;
+    context& operator=(const context&) = delete;
+    ~context() {
+        core_->box()->ask_to_end();
+        if (thread_.joinable()) thread_.join();
+    }
+
+    /// \returns true if there is no device, and the host does the work: streams then do what they are told
+    ///          at once, and what is on the device lies in ordinary memory.
+    [[nodiscard]] bool on_host() const noexcept { return core_->on_host(); }
+
+    /// \returns `cudaSuccess`, or the error that broke the device.
+    [[nodiscard]] cudaError_t status() const noexcept { return core_->broken.get(); }
+
+    [[nodiscard]] int device_index() const noexcept { return core_->device_index(); }  ///< as it was given
+
+    /// \returns what everything shares that is made from it: for what is built on it, and nobody else.
+    [[nodiscard]] const std::shared_ptr<detail::core>& shared() const noexcept { return core_; }
+
+  private:
+    std::shared_ptr<detail::core> core_;
+    weir::detail::system_thread thread_;
+};
+
+}  // namespace weir::cuda
+
+#endif

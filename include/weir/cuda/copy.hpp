@@ -1,0 +1,81 @@
+// weir floor 11: copies between the host and a GPU that can be awaited
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CUDA_COPY_HPP
+#define WEIR_CUDA_COPY_HPP
+
+#include <weir/cuda/awaited_work.hpp>
+#include <weir/cuda/context.hpp>
+#include <weir/cuda/runtime.hpp>
+#include <weir/cuda/stream.hpp>
+
+#include <cstddef>  // for std::size_t
+#include <cstring>  // for std::memcpy
+#include <memory>   // for std::shared_ptr
+#include <span>     // for std::span
+
+namespace weir::cuda {
+
+namespace detail {
+
+struct copy_work {
+    std::shared_ptr<stream_handle> stream;
+    piece what;
+    static constexpr const char* call = "cudaMemcpyAsync";
+
+    void on_host() const noexcept {
+        if (what.bytes != 0) std::memcpy(what.to, what.from, what.bytes);
+    }
+    void begin(core& of, ticket& t, const weir::detail::slot* measured) const {
+        of.check(cudaMemcpyAsync(what.to, what.from, what.bytes, cudaMemcpyDefault, stream->get()), call,
+                 measured);
+        t.submit(stream->get(), measured);
+    }
+};
+
+struct copies_work {
+    std::shared_ptr<stream_handle> stream;
+    std::span<const piece> pieces;
+    static constexpr const char* call = "cudaMemcpyBatchAsync";
+
+    void on_host() const noexcept {
+        for (const piece& p : pieces) copy_work{{}, p}.on_host();
+    }
+    void begin(core& of, ticket& t, const weir::detail::slot* measured) const {
+        const cudaError_t code = copy_all(pieces, stream->get());
+        if (code != cudaSuccess) {
+            of.settle(stream->get());  // some of them may be under way
+            of.fail(code, call, measured);
+        }
+        t.submit(stream->get(), measured);
+    }
+};
+
+}  // namespace detail
+
+/// Copies `bytes` from `from` to `to`, each of them on the host or the device, behind what is queued on the
+/// stream.
+///
+/// \returns  awaitable of nothing: the copy is done.
+/// Suspends: always, but in a context without a device, which copies at once. From ordinary memory, the
+///           runtime copies into its own first, in the call: only memory of a `pinned_pool`, or other page-locked
+///           memory, is copied by the device alone, and at its full rate.
+/// Resumes:  on the coroutine's executor.
+/// Errors:   `weir::cuda::error`: nothing is under way then. `std::logic_error` if no executor runs the
+///           coroutine, or the context is gone.
+/// Stops:    see `stream::done`.
+/// Lifetime: both sides until it has ended.
+[[nodiscard("co_await this, or nothing is done")]] inline auto copy(const stream& s, void* to,
+                                                                      const void* from, std::size_t bytes) {
+    return detail::awaited_work<detail::copy_work>(s.shared()->of(), {s.shared(), {to, from, bytes}});
+}
+
+/// The same for many small ones, which must not overlap: by one call where the toolkit has it (12.8).
+/// Lifetime: the list of pieces, too, until it has ended.
+[[nodiscard("co_await this, or nothing is done")]] inline auto copy(const stream& s,
+                                                                      std::span<const piece> pieces) {
+    return detail::awaited_work<detail::copies_work>(s.shared()->of(), {s.shared(), pieces});
+}
+
+}  // namespace weir::cuda
+
+#endif

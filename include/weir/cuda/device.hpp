@@ -1,0 +1,75 @@
+// weir floor 3: which of the machine's GPUs
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CUDA_DEVICE_HPP
+#define WEIR_CUDA_DEVICE_HPP
+
+#include <weir/cuda/error.hpp>
+#include <weir/cuda/runtime.hpp>
+#include <weir/shard.hpp>
+
+namespace weir::cuda {
+
+/// A GPU by its number, as CUDA counts those that this process sees. Threads: a value, like `int`.
+class device {
+  public:
+    /// \param index  from 0; whether it is there is asked when a `context` is made for it.
+    constexpr explicit device(int index) noexcept : index_(index) {}
+
+    [[nodiscard]] constexpr int index() const noexcept { return index_; }  ///< from 0
+
+    /// The one for this process among those on its machine: that of its local rank, as
+    /// `shard::local_rank_from_environment()` finds it. Where the process sees one only, as launchers
+    /// arrange it that bind each process to a GPU, that one.
+    ///
+    /// Errors: `std::invalid_argument` if the rank is no number.
+    [[nodiscard]] static device from_environment() {
+        const auto rank = static_cast<int>(shard::local_rank_from_environment());
+        return device(count() == 1 ? 0 : rank);
+    }
+
+    /// \returns how many there are; 0 without a driver, too.
+    [[nodiscard]] static int count() noexcept {
+        int found = 0;
+        if (cudaGetDeviceCount(&found) == cudaSuccess) return found;
+        static_cast<void>(cudaGetLastError());  // nobody else is to find it
+        return 0;
+    }
+
+    [[nodiscard]] friend constexpr bool operator==(device, device) noexcept = default;
+
+  private:
+    int index_;
+};
+
+namespace detail {
+
+// Makes a device the thread's current one, and then the one before again: what is created belongs to the
+// current one.
+class device_scope {
+  public:
+    explicit device_scope(int index) noexcept {
+        code_ = cudaGetDevice(&before_);
+        if (code_ != cudaSuccess || before_ == index) return;
+        code_ = cudaSetDevice(index);
+        changed_ = code_ == cudaSuccess;
+    }
+    device_scope(const device_scope&) = delete;
+    device_scope& operator=(const device_scope&) = delete;
+    ~device_scope() {
+        if (changed_) static_cast<void>(cudaSetDevice(before_));
+    }
+
+    cudaError_t status() const noexcept { return code_; }
+    void check() const { detail::check(code_, "cudaSetDevice"); }
+
+  private:
+    int before_ = 0;
+    bool changed_ = false;
+    cudaError_t code_ = cudaSuccess;
+};
+
+}  // namespace detail
+
+}  // namespace weir::cuda
+
+#endif

@@ -1,0 +1,89 @@
+// weir floor 2: what the CUDA runtime refuses or can't do, as an exception
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CUDA_ERROR_HPP
+#define WEIR_CUDA_ERROR_HPP
+
+#include <weir/cuda/runtime.hpp>
+
+#include <string>        // for std::string
+#include <system_error>  // for std::system_error
+#include <utility>       // for std::move
+
+namespace weir::cuda {
+
+/// Of error codes that are a `cudaError_t`. Lifetime: the program's.
+[[nodiscard]] inline const std::error_category& error_category() noexcept {
+    class category final : public std::error_category {
+        const char* name() const noexcept override { return "cuda"; }
+        std::string message(int code) const override {
+            return cudaGetErrorString(static_cast<cudaError_t>(code));
+        }
+    };
+    static const category one;
+    return one;
+}
+
+/// \returns true for what ends all use of the device by this process: every later call gives it, too.
+[[nodiscard]] constexpr bool is_sticky(cudaError_t code) noexcept {
+    switch (code) {
+        case cudaErrorECCUncorrectable:
+        case cudaErrorNvlinkUncorrectable:
+        case cudaErrorIllegalAddress:
+        case cudaErrorLaunchTimeout:
+        case cudaErrorAssert:
+        case cudaErrorHardwareStackError:
+        case cudaErrorIllegalInstruction:
+        case cudaErrorMisalignedAddress:
+        case cudaErrorInvalidAddressSpace:
+        case cudaErrorInvalidPc:
+        case cudaErrorLaunchFailure:
+        case cudaErrorUnknown:
+            return true;
+        default:
+            return false;
+    }
+}
+
+/// A call of the runtime that failed, or work on the device that did.
+class error : public std::system_error {
+  public:
+    /// \param call   the runtime's function, a literal.
+    /// \param stage  the name of the stage that waited for it; empty: none did.
+    /// \param hint   what can be done about it, a sentence.
+    error(cudaError_t code, const char* call, std::string stage = {}, const std::string& hint = {})
+        : std::system_error(static_cast<int>(code), error_category(), text(code, call, stage, hint)),
+          call_(call), stage_(std::move(stage)) {}
+
+    /// \returns the code, as the runtime has it.
+    [[nodiscard]] cudaError_t status() const noexcept { return static_cast<cudaError_t>(code().value()); }
+    [[nodiscard]] const char* call() const noexcept { return call_; }  ///< for example cudaMemcpyAsync
+    [[nodiscard]] const std::string& stage() const noexcept { return stage_; }  ///< its name; may be empty
+    /// \returns true if nothing on the device works any more, until the process ends.
+    [[nodiscard]] bool sticky() const noexcept { return is_sticky(status()); }
+
+  private:
+    static std::string text(cudaError_t code, const char* call, const std::string& stage,
+                            const std::string& hint) {
+        std::string said = std::string("weir: ") + call + " gave " + cudaGetErrorName(code) + " (" +
+                           std::to_string(static_cast<int>(code)) + ")";
+        if (!stage.empty()) said += " in stage '" + stage + "'";
+        if (is_sticky(code)) said += "; the device can't be used any more by this process";
+        if (!hint.empty()) said += "; " + hint;
+        return said;
+    }
+
+    const char* call_;
+    std::string stage_;
+};
+
+namespace detail {
+
+inline void check(cudaError_t code, const char* call) {
+    if (code != cudaSuccess) throw error(code, call);
+}
+
+}  // namespace detail
+
+}  // namespace weir::cuda
+
+#endif

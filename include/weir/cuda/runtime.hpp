@@ -1,0 +1,71 @@
+// weir floor 1: the CUDA runtime, and where its versions differ
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CUDA_RUNTIME_HPP
+#define WEIR_CUDA_RUNTIME_HPP
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>  // for std::size_t
+#include <span>     // for std::span
+#include <vector>   // for std::vector
+
+namespace weir::cuda {
+
+/// One of several copies that begin together. Lifetime: both sides until it has ended.
+struct piece {
+    void* to;           ///< on the host or the device
+    const void* from;   ///< on the host or the device
+    std::size_t bytes;  ///< how many; 0: nothing, from and to nowhere
+};
+
+namespace detail {
+
+inline cudaError_t copy_one_by_one(std::span<const piece> pieces, cudaStream_t stream) noexcept {
+    for (const piece& p : pieces) {
+        const cudaError_t code = cudaMemcpyAsync(p.to, p.from, p.bytes, cudaMemcpyDefault, stream);
+        if (code != cudaSuccess) return code;
+    }
+    return cudaSuccess;
+}
+
+#if CUDART_VERSION >= 12080
+// One call for all, which takes neither the legacy default stream nor a piece of nothing. What it needs of
+// memory is made before anything is queued.
+inline cudaError_t copy_all(std::span<const piece> pieces, cudaStream_t stream) {
+    if (stream == nullptr || stream == cudaStreamLegacy) return copy_one_by_one(pieces, stream);
+    std::vector<void*> to;
+    std::vector<const void*> from;
+    std::vector<std::size_t> sizes;
+    to.reserve(pieces.size());
+    from.reserve(pieces.size());
+    sizes.reserve(pieces.size());
+    for (const piece& p : pieces) {
+        if (p.bytes == 0) continue;
+        to.push_back(p.to);
+        from.push_back(p.from);
+        sizes.push_back(p.bytes);
+    }
+    if (to.empty()) return cudaSuccess;
+    cudaMemcpyAttributes how{};
+    how.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    std::size_t first = 0;
+#if CUDART_VERSION >= 13000
+    return cudaMemcpyBatchAsync(to.data(), from.data(), sizes.data(), to.size(), &how, &first, 1, stream);
+#else
+    // Its pointers are not const there.
+    std::size_t failed = 0;
+    return cudaMemcpyBatchAsync(to.data(), const_cast<void**>(from.data()), sizes.data(), to.size(), &how,
+                                &first, 1, &failed, stream);
+#endif
+}
+#else
+inline cudaError_t copy_all(std::span<const piece> pieces, cudaStream_t stream) {
+    return copy_one_by_one(pieces, stream);
+}
+#endif
+
+}  // namespace detail
+
+}  // namespace weir::cuda
+
+#endif

@@ -1,0 +1,118 @@
+// weir floor 11: how long copies took, and how much of it was hidden behind the work on them
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CUDA_TRANSFER_LOG_HPP
+#define WEIR_CUDA_TRANSFER_LOG_HPP
+
+#include <weir/clock.hpp>
+#include <weir/cuda/event.hpp>
+#include <weir/cuda/runtime.hpp>
+#include <weir/cuda/stream.hpp>
+#include <weir/stats.hpp>
+
+#include <algorithm>  // for std::clamp
+#include <cstddef>    // for std::size_t
+#include <memory>     // for std::shared_ptr
+#include <mutex>      // for std::mutex, std::scoped_lock
+#include <optional>   // for std::optional
+#include <utility>    // for std::move
+#include <vector>     // for std::vector
+
+namespace weir::cuda::detail {
+
+using shared_event = std::shared_ptr<pooled_event>;
+
+// Of one batch. `begin` and `end` stand around its copy. If a consumer's stream takes it over: `idle` is the
+// point at which that stream had done all that it had to do with the batch before (null: this is the
+// first), and `start` the one at which it could go on with this one.
+//
+//     copying stream   ----[begin ===copy=== end]--------------
+//     consumer         ==batch before==[idle ........ start]==this batch==
+//                                             ^^^^^^ exposed
+struct copy_times {
+    std::size_t bytes = 0;
+    shared_event begin, end, idle, start;
+};
+
+// All times are the device's own, between two events that lie near each other: a float has no more.
+class transfer_log {
+  public:
+    void add(std::shared_ptr<copy_times> copy) {
+        const std::scoped_lock held(lock_);
+        harvest();
+        copies_.push_back(std::move(copy));
+    }
+
+    // A consumer's stream goes on with a batch, after `start`; or has done with it, at `idle`.
+    void taken_over(copy_times& copy, const stream_handle* by, shared_event start) {
+        const std::scoped_lock held(lock_);
+        for (const auto& [stream, idle] : idle_since_) {
+            if (stream == by) copy.idle = idle;
+        }
+        copy.start = std::move(start);
+    }
+    void done_with(const stream_handle* by, shared_event idle) {
+        const std::scoped_lock held(lock_);
+        for (auto& [stream, since] : idle_since_) {
+            if (stream == by) {
+                since = std::move(idle);
+                return;
+            }
+        }
+        idle_since_.emplace_back(by, std::move(idle));
+    }
+
+    void waited(duration d) noexcept {
+        const std::scoped_lock held(lock_);
+        ++sum_.num_block_waits;
+        sum_.block_wait += d;
+    }
+
+    // Of all copies that are over. One that a consumer still has is counted when that has let it go, as only
+    // then it is known what its stream did.
+    transfer_stats stats() {
+        const std::scoped_lock held(lock_);
+        harvest();
+        return sum_;
+    }
+
+  private:
+    void harvest() {
+        std::erase_if(copies_, [this](const std::shared_ptr<copy_times>& c) {
+            return c.use_count() == 1 && c->end->is_over() && (!c->start || c->start->is_over()) && count(*c);
+        });
+    }
+
+    bool count(const copy_times& c) noexcept {
+        const std::optional<duration> took = between(c.begin, c.end);
+        if (!took) return true;  // it failed
+        ++sum_.num_copies;
+        sum_.bytes += c.bytes;
+        sum_.copying += *took;
+        if (!c.start) return true;
+        ++sum_.num_handed_over;
+        sum_.handed_over += *took;
+        duration exposed = *took;
+        if (c.idle) {
+            const std::optional<duration> idle = between(c.idle, c.start);
+            const std::optional<duration> late = between(c.end, c.start);
+            if (idle && late) exposed = std::clamp(*idle - *late, duration(0), *took);
+        }
+        sum_.exposed += exposed;
+        return true;
+    }
+
+    static std::optional<duration> between(const shared_event& a, const shared_event& b) noexcept {
+        float ms = 0;
+        if (cudaEventElapsedTime(&ms, a->get(), b->get()) != cudaSuccess) return std::nullopt;
+        return duration(static_cast<duration::rep>(static_cast<double>(ms) * 1e6));
+    }
+
+    std::mutex lock_;
+    std::vector<std::shared_ptr<copy_times>> copies_;
+    std::vector<std::pair<const stream_handle*, shared_event>> idle_since_;
+    transfer_stats sum_;
+};
+
+}  // namespace weir::cuda::detail
+
+#endif

@@ -1,0 +1,103 @@
+#include <weir/cuda/completion.hpp>
+
+#include "cuda/support.hpp"
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+using weir::cuda::detail::completion;
+using weir::cuda::detail::mailbox;
+
+namespace {
+
+void nothing(completion&) noexcept {}
+
+}  // namespace
+
+TEST_CASE("a mailbox gives out what was put into it, the newest first, once") {
+    const auto box = std::make_shared<mailbox>();
+    completion& first = completion::make(box, nullptr, nothing);
+    completion& second = completion::make(box, nullptr, nothing);
+    CHECK(box->put(first));
+    CHECK(box->put(second));
+    completion* const all = box->take_all();
+    CHECK(all == &second);
+    CHECK(all->next == &first);
+    CHECK(first.next == nullptr);
+    CHECK(box->take_all() == nullptr);
+    first.disown();
+    second.disown();
+}
+
+TEST_CASE("a mailbox closes only when it is empty, and takes nothing in from then on") {
+    const auto box = std::make_shared<mailbox>();
+    completion& one = completion::make(box, nullptr, nothing);
+    CHECK(box->put(one));
+    CHECK_FALSE(box->try_close());
+    CHECK_FALSE(box->is_closed());
+    CHECK(box->take_all() == &one);
+    CHECK(box->try_close());
+    CHECK(box->is_closed());
+    CHECK_FALSE(box->put(one));
+    one.disown();
+}
+
+TEST_CASE("what the driver calls marks the work as done and wakes the reactor, and nothing else") {
+    const auto box = std::make_shared<mailbox>();
+    const std::size_t calls = stand_in::calls();
+    completion& one = completion::make(box, nullptr, nothing);
+    one.own();
+    std::thread driver([&] { completion::told_by_driver(&one); });
+    while (!one.called) box->wait(-1);
+    driver.join();
+    CHECK(stand_in::calls() == calls);
+    one.disown();
+}
+
+TEST_CASE("work whose function comes last of all is given back by that") {
+    std::weak_ptr<mailbox> gone;
+    completion* last = nullptr;
+    {
+        const auto box = std::make_shared<mailbox>();
+        gone = box;
+        last = &completion::make(box, nullptr, nothing);
+        last->own();
+        last->disown();
+    }
+    CHECK_FALSE(gone.expired());  // the work still has it
+    completion::told_by_driver(last);
+    CHECK(gone.expired());
+    // Its memory is the next one's.
+    const auto box = std::make_shared<mailbox>();
+    completion& next = completion::make(box, nullptr, nothing);
+    CHECK(&next == last);
+    next.disown();
+}
+
+TEST_CASE("what several threads put into a mailbox is all there, once") {
+    const auto box = std::make_shared<mailbox>();
+    constexpr std::size_t threads = 3;
+    constexpr std::size_t each = 500;
+    std::atomic<std::size_t> left{threads};
+    std::vector<std::thread> putting;
+    for (std::size_t t = 0; t < threads; ++t) {
+        putting.emplace_back([&] {
+            for (std::size_t i = 0; i < each; ++i) box->put(completion::make(box, nullptr, nothing));
+            --left;
+        });
+    }
+    std::size_t got = 0;
+    for (bool last = false; !last;) {
+        last = left == 0;
+        for (completion* c = box->take_all(); c != nullptr;) {
+            completion* const next = c->next;
+            c->disown();
+            c = next;
+            ++got;
+        }
+    }
+    for (std::thread& t : putting) t.join();
+    CHECK(got == threads * each);
+}

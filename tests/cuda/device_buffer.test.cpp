@@ -1,0 +1,149 @@
+#include <weir/cuda/device_buffer.hpp>
+
+#include "cuda/support.hpp"
+
+#include <weir/sync_wait.hpp>
+
+#include <cstring>
+#include <memory>
+#include <optional>
+
+using namespace cuda_tests;
+using weir::cuda::context;
+using weir::cuda::device_buffer;
+using weir::cuda::pinned_pool;
+using weir::cuda::stream;
+using weir::cuda::detail::device_memory;
+using weir::cuda::detail::transfer_log;
+
+namespace {
+
+// A batch on its way to the device.
+device_buffer<int> sent(const std::vector<int>& batch, pinned_pool& pool, const stream& s,
+                        const std::shared_ptr<transfer_log>& log) {
+    const std::size_t bytes = batch.size() * sizeof(int);
+    device_memory there(s, bytes, log);
+    weir::cuda::lease block = *pool.try_acquire(bytes);
+    std::memcpy(block.bytes().data(), batch.data(), bytes);
+    there.fill_from(block, s);
+    return device_buffer<int>(std::move(there));
+}
+
+struct sender {
+    explicit sender(weir::cuda::context_options options) : gpu(options) {}
+    context gpu;
+    pinned_pool pool{gpu, 4096, 2};
+    stream copies{gpu};
+    std::shared_ptr<transfer_log> log = std::make_shared<transfer_log>();
+};
+
+}  // namespace
+
+TEST_CASE("a consumer's stream sees the whole batch, though nobody on the host waited for the copy") {
+    const fresh_runtime runtime;
+    sender from(either_way());
+    const stream consumer(from.gpu);
+    const std::vector<int> batch = counting_up<int>(1000);
+    std::vector<int> seen;
+    stand_in::hold(from.copies.get());
+    {
+        device_buffer<int> there = sent(batch, from.pool, from.copies, from.log);
+        CHECK(there.size() == 1000);
+        CHECK(there.size_bytes() == 4000);
+        CHECK(there.on_device());
+        there.hand_over(consumer);
+        REQUIRE(stand_in::launch(consumer.get(), [&seen, p = there.data()] { seen.assign(p, p + 1000); }) ==
+                cudaSuccess);
+    }
+    CHECK(seen.empty());
+    stand_in::release(from.copies.get());
+    weir::sync_wait([](stream on) -> weir::task<> { co_await on.done(); }(consumer));
+    CHECK(seen == batch);
+}
+
+TEST_CASE("the memory is freed behind the consumer's work, so that nothing lands in it before") {
+    const fresh_runtime runtime;
+    sender from(either_way());
+    const stream consumer(from.gpu);
+    const std::vector<int> first(100, 1);
+    const std::vector<int> second(100, 2);
+    std::vector<int> seen;
+    {
+        device_buffer<int> there = sent(first, from.pool, from.copies, from.log);
+        there.hand_over(consumer);
+        stand_in::hold(consumer.get());
+        REQUIRE(stand_in::launch(consumer.get(), [&seen, p = there.data()] { seen.assign(p, p + 100); }) ==
+                cudaSuccess);
+    }
+    // More batches, while the consumer hasn't read the first one.
+    for (int i = 0; i < 5; ++i) {
+        const device_buffer<int> other = sent(second, from.pool, from.copies, from.log);
+        weir::sync_wait([](const device_buffer<int>& b) -> weir::task<> { co_await b.copied(); }(other));
+        wait_for([&] { return from.pool.stats().size == 2; });
+    }
+    stand_in::release(consumer.get());
+    weir::sync_wait([](stream on) -> weir::task<> { co_await on.done(); }(consumer));
+    CHECK(seen == first);
+}
+
+TEST_CASE("a buffer that nobody takes over is freed behind its copy") {
+    const fresh_runtime runtime;
+    sender from(either_way());
+    stand_in::hold(from.copies.get());
+    static_cast<void>(sent(counting_up<int>(10), from.pool, from.copies, from.log));
+    stand_in::release(from.copies.get());
+}
+
+TEST_CASE("a buffer outlives its pool, its stream and its context") {
+    const fresh_runtime runtime;
+    std::optional<device_buffer<int>> left;
+    {
+        sender from(either_way());
+        left = sent(counting_up<int>(10), from.pool, from.copies, from.log);
+    }
+    CHECK(left->size() == 10);
+}
+
+TEST_CASE("who waits for the copy goes on when it is done") {
+    const fresh_runtime runtime;
+    sender from(either_way());
+    const std::vector<int> batch = counting_up<int>(10);
+    const device_buffer<int> there = sent(batch, from.pool, from.copies, from.log);
+    weir::sync_wait([](const device_buffer<int>& b) -> weir::task<> { co_await b.copied(); }(there));
+    CHECK(std::memcmp(there.data(), batch.data(), there.size_bytes()) == 0);
+}
+
+TEST_CASE("whatever call fails on the way of a batch, nothing is lost, doubled or read too late") {
+    const auto options = either_way();
+    bool reached = true;
+    for (std::size_t n = 1; reached && n < 1000; ++n) {
+        const fresh_runtime runtime;
+        sender from(options);
+        const stream consumer(from.gpu);
+        const std::vector<int> batch = counting_up<int>(100);
+        std::vector<int> seen = batch;
+        stand_in::fail_call(n, cudaErrorMemoryAllocation);
+        try {
+            device_buffer<int> there = sent(batch, from.pool, from.copies, from.log);
+            there.hand_over(consumer);
+            static_cast<void>(
+                stand_in::launch(consumer.get(), [&seen, p = there.data()] { seen.assign(p, p + 100); }));
+        } catch (const weir::cuda::error& e) {
+            CHECK(e.status() == cudaErrorMemoryAllocation);
+        }
+        wait_for([&] { return from.pool.stats().size == 2; });
+        stand_in::wait_until_idle();
+        reached = stand_in::forget_faults() == 0;
+        CHECK(seen == batch);
+        CHECK(from.pool.stats().num_put == from.pool.stats().num_get + 2);
+    }
+    CHECK_FALSE(reached);
+}
+
+TEST_CASE("a buffer of nothing has no elements, of whatever size they are") {
+    const fresh_runtime runtime;
+    sender from(either_way());
+    const device_buffer<char> none{device_memory(from.copies, 0, from.log)};
+    CHECK(none.size() == 0);
+    CHECK(none.data() != nullptr);
+}

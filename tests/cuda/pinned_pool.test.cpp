@@ -1,0 +1,279 @@
+#include <weir/cuda/pinned_pool.hpp>
+
+#include "cuda/support.hpp"
+
+#include <weir/stop_token.hpp>
+#include <weir/sync_wait.hpp>
+#include <weir/task_group.hpp>
+#include <weir/thread_pool.hpp>
+
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <optional>
+
+using namespace cuda_tests;
+using Catch::Matchers::ContainsSubstring;
+using weir::cuda::context;
+using weir::cuda::lease;
+using weir::cuda::pinned_pool;
+using weir::cuda::stream;
+
+namespace {
+
+// Memory of the device, for one test.
+class on_device {
+  public:
+    explicit on_device(std::size_t bytes) { REQUIRE(cudaMalloc(&memory_, bytes) == cudaSuccess); }
+    on_device(const on_device&) = delete;
+    on_device& operator=(const on_device&) = delete;
+    ~on_device() { static_cast<void>(cudaFree(memory_)); }
+    void* get() const { return memory_; }
+
+  private:
+    void* memory_ = nullptr;
+};
+
+weir::task<> take_one(pinned_pool& pool, outcome& to) {
+    try {
+        const lease got = co_await pool.acquire(8);
+        to.code = static_cast<int>(got.bytes().size());
+    } catch (const weir::cuda::error& e) {
+        to.code = -e.status();
+    }
+    ++to.resumed;
+}
+
+}  // namespace
+
+TEST_CASE("a pool lends each block once, of the size that was asked for, and takes it back") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 100, 2);
+    CHECK(pool.block_bytes() == 100);
+    CHECK(pool.blocks() == 2);
+    std::optional<lease> a = pool.try_acquire(100);
+    std::optional<lease> b = pool.try_acquire(7);
+    REQUIRE(a);
+    REQUIRE(b);
+    CHECK(a->bytes().size() == 100);
+    CHECK(b->bytes().size() == 7);
+    CHECK(a->bytes().data() != b->bytes().data());
+    CHECK_FALSE(pool.try_acquire(1));
+    const std::byte* const where = a->bytes().data();
+    a.reset();
+    a = pool.try_acquire(1);
+    REQUIRE(a);
+    CHECK(a->bytes().data() == where);
+}
+
+TEST_CASE("a lease that was moved is given back once") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 8, 2);
+    {
+        lease a = *pool.try_acquire(8);
+        lease b = std::move(a);
+        lease c = *pool.try_acquire(8);
+        c = std::move(b);
+        CHECK(c.bytes().size() == 8);
+    }
+    CHECK(pool.stats().size == 2);
+    CHECK(pool.stats().num_get == 2);
+}
+
+TEST_CASE("who finds no block free waits for one, and the pool's statistics tell of it") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    weir::thread_pool home(1);
+    pinned_pool pool(gpu, 8, 1, "blocks of 8");
+    std::optional<lease> taken = pool.try_acquire(8);
+    outcome end;
+    weir::task_group group(home);
+    group.spawn(take_one(pool, end));
+    weir::sync_wait([](weir::thread_pool& on) -> weir::task<> { co_await weir::schedule(on); }(home));
+    CHECK(end.resumed == 0);
+    taken.reset();
+    weir::sync_wait(group.join());
+    CHECK(end.code == 8);
+    const weir::channel_stats s = pool.stats();
+    CHECK(s.name == "blocks of 8");
+    CHECK(s.num_get == 2);
+    CHECK(s.size == 1);
+    CHECK(s.get_wait > weir::duration(0));
+}
+
+TEST_CASE("a block that was given to the device comes back when the device is done with it, and not before") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    weir::thread_pool home(1);
+    pinned_pool pool(gpu, 8, 1);
+    const stream s(gpu);
+    const on_device there(8);
+    {
+        stand_in::hold(s.get());
+        lease block = *pool.try_acquire(8);
+        std::memcpy(block.bytes().data(), "weir is", 8);
+        block.copy_to(s, there.get());
+        CHECK(block.bytes().empty());
+    }
+    stand_in::wait_until_idle();
+    CHECK_FALSE(pool.try_acquire(8));
+    outcome end;
+    weir::task_group group(home);
+    group.spawn(take_one(pool, end));
+    stand_in::release(s.get());
+    weir::sync_wait(group.join());
+    CHECK(end.code == 8);
+    CHECK(std::memcmp(there.get(), "weir is", 8) == 0);
+}
+
+TEST_CASE("a block comes back also where the driver never says so, or the device breaks") {
+    const fresh_runtime runtime;
+    context gpu({.how = weir::cuda::completion_by::host_function, .watchdog = std::chrono::milliseconds(1)});
+    pinned_pool pool(gpu, 8, 1);
+    const stream s(gpu);
+    const bool breaks = GENERATE(false, true);
+    stand_in::drop_host_functions(true);
+    stand_in::hold(s.get());
+    pool.try_acquire(8)->return_after(s);
+    if (breaks) stand_in::poison(cudaErrorIllegalAddress);
+    stand_in::release(s.get());
+    outcome end;
+    weir::sync_wait(take_one(pool, end));
+    CHECK(end.resumed == 1);
+    if (breaks) {
+        CHECK((end.code == 8 || end.code == -cudaErrorIllegalAddress));
+        CHECK(gpu.status() == (end.code == 8 ? gpu.status() : cudaErrorIllegalAddress));
+    } else {
+        CHECK(end.code == 8);
+    }
+    wait_for([&] { return pool.stats().size == 1; });
+}
+
+TEST_CASE("who waits for a block when the device breaks gets the error") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    weir::thread_pool home(1);
+    pinned_pool pool(gpu, 8, 1);
+    const stream s(gpu);
+    stand_in::hold(s.get());
+    REQUIRE(stand_in::launch(s.get(), [] {}) == cudaSuccess);
+    pool.try_acquire(8)->return_after(s);
+    std::vector<outcome> ends(3);
+    weir::task_group group(home);
+    for (outcome& end : ends) group.spawn(take_one(pool, end));
+    stand_in::poison(cudaErrorIllegalAddress);
+    weir::sync_wait(group.join());
+    for (const outcome& end : ends) {
+        CHECK(end.resumed == 1);
+        CHECK(end.code == -cudaErrorIllegalAddress);
+    }
+    CHECK_THROWS_AS(pool.try_acquire(8), weir::cuda::error);
+    stand_in::release(s.get());
+}
+
+TEST_CASE("a wait for a block can be stopped") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    weir::thread_pool home(1);
+    pinned_pool pool(gpu, 8, 1);
+    const std::optional<lease> taken = pool.try_acquire(8);
+    weir::stop_source stop;
+    bool none = false;
+    weir::task_group group(home);
+    group.spawn([](pinned_pool& from, weir::stop_token token, bool& to) -> weir::task<> {
+        to = !(co_await from.acquire(8, token));
+    }(pool, stop.get_token(), none));
+    stop.request_stop();
+    weir::sync_wait(group.join());
+    CHECK(none);
+}
+
+TEST_CASE("more than a block is refused, and a pool of nothing, with what to do") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 8, 1, "small");
+    CHECK_THROWS_WITH(pool.try_acquire(9),
+                      ContainsSubstring("9 bytes don't fit into a block of 'small', which has 8"));
+    CHECK_THROWS_WITH(pool.acquire(9), ContainsSubstring("make the blocks of the pinned_pool larger"));
+    CHECK_THROWS_WITH(pinned_pool(gpu, 0, 1), ContainsSubstring("a pinned_pool of 1 blocks of 0 bytes"));
+    CHECK_THROWS_WITH(pinned_pool(gpu, 1, 0), ContainsSubstring("a pinned_pool of 0 blocks of 1 bytes"));
+    CHECK_THROWS_AS(pinned_pool(gpu, std::numeric_limits<std::size_t>::max() / 2, 4), std::bad_alloc);
+}
+
+TEST_CASE("memory that can't be locked is an error that names the call") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    stand_in::fail_call_of("cudaHostAlloc", 1, cudaErrorMemoryAllocation);
+    CHECK_THROWS_WITH(pinned_pool(gpu, 8, 1),
+                      ContainsSubstring("cudaHostAlloc gave cudaErrorMemoryAllocation"));
+}
+
+TEST_CASE("a lease may outlive its pool and its context") {
+    const fresh_runtime runtime;
+    std::optional<lease> left;
+    {
+        context gpu(either_way());
+        pinned_pool pool(gpu, 8, 1);
+        left = pool.try_acquire(8);
+    }
+    std::memset(left->bytes().data(), 1, 8);
+}
+
+TEST_CASE("a block that the device still has keeps the pool's memory until it comes back") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    const stream s(gpu);
+    const on_device there(8);
+    stand_in::hold(s.get());
+    {
+        pinned_pool pool(gpu, 8, 1);
+        lease block = *pool.try_acquire(8);
+        std::memcpy(block.bytes().data(), "weir is", 8);
+        block.copy_to(s, there.get());
+    }
+    stand_in::release(s.get());
+    stand_in::wait_until_idle();
+    CHECK(std::memcmp(there.get(), "weir is", 8) == 0);
+    wait_for([] { return stand_in::calls("cudaFreeHost") == 1; });
+}
+
+TEST_CASE("whatever call fails while a block is on its way, it comes back, once") {
+    const auto options = either_way();
+    bool reached = true;
+    for (std::size_t n = 1; reached && n < 1000; ++n) {
+        const fresh_runtime runtime;
+        context gpu(options);
+        const stream s(gpu);
+        pinned_pool pool(gpu, 8, 1);
+        const on_device there(8);
+        stand_in::fail_call(n, cudaErrorMemoryAllocation);
+        try {
+            pool.try_acquire(8)->copy_to(s, there.get());
+        } catch (const weir::cuda::error& e) {
+            CHECK(e.status() == cudaErrorMemoryAllocation);
+        }
+        wait_for([&] { return pool.stats().size == 1; });
+        reached = stand_in::forget_faults() == 0;
+        CHECK(pool.stats().num_put == 2);
+    }
+    CHECK_FALSE(reached);
+}
+
+TEST_CASE("without a device the blocks are ordinary memory, and copies are done at once") {
+    stand_in::reset();
+    stand_in::no_device(cudaErrorNoDevice);
+    {
+        context gpu({.or_host = true});
+        pinned_pool pool(gpu, 8, 1);
+        const stream s(gpu);
+        char there[8] = {};
+        lease block = *pool.try_acquire(8);
+        std::memcpy(block.bytes().data(), "weir is", 8);
+        block.copy_to(s, there);
+        CHECK(std::memcmp(there, "weir is", 8) == 0);
+        CHECK(pool.try_acquire(8));
+    }
+    stand_in::reset();
+}

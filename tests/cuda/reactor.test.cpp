@@ -1,0 +1,111 @@
+#include <weir/cuda/reactor.hpp>
+
+#include "cuda/support.hpp"
+
+#include <memory>
+#include <thread>
+
+using namespace cuda_tests;
+using weir::cuda::completion_by;
+using weir::cuda::context_options;
+using weir::cuda::detail::completion;
+using weir::cuda::detail::event_pool;
+using weir::cuda::detail::mailbox;
+using weir::cuda::detail::reactor;
+using weir::cuda::detail::verdict;
+
+namespace {
+
+// A reactor on a thread, as a context has it; what it finishes is written down.
+class running_reactor {
+  public:
+    explicit running_reactor(context_options options)
+        : thread_([this, options] { reactor(*box, events, broken, options).run(); }) {}
+    running_reactor(const running_reactor&) = delete;
+    running_reactor& operator=(const running_reactor&) = delete;
+    ~running_reactor() {
+        box->ask_to_end();
+        thread_.join();
+    }
+
+    // Work of which the reactor is told when it's queued.
+    void begin(cudaStream_t s) {
+        cudaEvent_t const event = events.take(0);
+        REQUIRE(cudaEventRecord(event, s) == cudaSuccess);
+        completion& c = completion::make(box, event, [](completion& done) noexcept {
+            auto& mine = *static_cast<running_reactor*>(done.kept.get());
+            mine.last_result = done.result;
+            ++mine.finished;
+        });
+        c.kept = std::shared_ptr<void>(this, [](void*) {});
+        REQUIRE(box->put(c));
+    }
+
+    std::shared_ptr<mailbox> box = std::make_shared<mailbox>();
+    event_pool events{cudaEventDisableTiming};
+    verdict broken;
+    std::atomic<int> finished{0};
+    std::atomic<int> last_result{-1};
+
+  private:
+    std::thread thread_;
+};
+
+}  // namespace
+
+TEST_CASE("a reactor finishes work of several streams in whatever order it is done") {
+    const fresh_runtime runtime;
+    cudaStream_t held = nullptr;
+    cudaStream_t free = nullptr;
+    REQUIRE(cudaStreamCreateWithFlags(&held, cudaStreamNonBlocking) == cudaSuccess);
+    REQUIRE(cudaStreamCreateWithFlags(&free, cudaStreamNonBlocking) == cudaSuccess);
+    {
+        running_reactor r(either_way());
+        stand_in::hold(held);
+        REQUIRE(stand_in::launch(held, [] {}) == cudaSuccess);
+        r.begin(held);
+        for (int i = 0; i < 10; ++i) r.begin(free);
+        wait_for([&] { return r.finished == 10; });
+        CHECK(r.last_result == cudaSuccess);
+        r.begin(held);
+        stand_in::release(held);
+        wait_for([&] { return r.finished == 12; });
+    }
+    CHECK(cudaStreamDestroy(held) == cudaSuccess);
+    CHECK(cudaStreamDestroy(free) == cudaSuccess);
+}
+
+TEST_CASE("a reactor that is asked to end finishes what it has") {
+    const fresh_runtime runtime;
+    cudaStream_t s = nullptr;
+    REQUIRE(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking) == cudaSuccess);
+    std::shared_ptr<mailbox> box;
+    {
+        running_reactor r(either_way());
+        box = r.box;
+        for (int i = 0; i < 5; ++i) r.begin(s);
+    }
+    CHECK(box->is_closed());
+    CHECK(cudaStreamDestroy(s) == cudaSuccess);
+}
+
+TEST_CASE("events are used again, so that there are as many as were in use at once") {
+    const fresh_runtime runtime;
+    event_pool events(cudaEventDisableTiming);
+    for (int i = 0; i < 10; ++i) {
+        cudaEvent_t const a = events.take(0);
+        cudaEvent_t const b = events.take(0);
+        CHECK(a != b);
+        events.give(a);
+        events.give(b);
+    }
+    CHECK(stand_in::calls("cudaEventCreateWithFlags") == 2);
+}
+
+TEST_CASE("the first error that breaks a device is the one that is kept") {
+    verdict broken;
+    CHECK(broken.get() == cudaSuccess);
+    broken.set(cudaErrorIllegalAddress);
+    broken.set(cudaErrorLaunchFailure);
+    CHECK(broken.get() == cudaErrorIllegalAddress);
+}

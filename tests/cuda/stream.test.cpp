@@ -1,0 +1,360 @@
+#include <weir/cuda/stream.hpp>
+
+#include "cuda/support.hpp"
+
+#include <weir/cuda/copy.hpp>
+#include <weir/cuda/error.hpp>
+#include <weir/sync_wait.hpp>
+#include <weir/task_group.hpp>
+#include <weir/thread_pool.hpp>
+
+#include <array>
+#include <coroutine>
+#include <exception>
+#include <optional>
+
+using namespace cuda_tests;
+using Catch::Matchers::ContainsSubstring;
+using weir::cuda::completion_by;
+using weir::cuda::context;
+using weir::cuda::context_options;
+using weir::cuda::stream;
+
+namespace {
+
+weir::task<> end_of(stream s, outcome& to) {
+    try {
+        co_await s.done();
+        to.code = cudaSuccess;
+    } catch (const weir::cuda::error& e) {
+        to.code = e.status();
+        to.call = e.call();
+        to.stage = e.stage();
+    }
+    ++to.resumed;
+}
+
+// A coroutine of somebody else, which begins at once.
+struct plain {
+    struct promise_type {
+        std::exception_ptr error;
+        plain get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+        std::suspend_never initial_suspend() noexcept { return {}; }
+        std::suspend_always final_suspend() noexcept { return {}; }
+        void return_void() {}
+        void unhandled_exception() { error = std::current_exception(); }
+    };
+    std::coroutine_handle<promise_type> handle;
+};
+
+}  // namespace
+
+TEST_CASE("who awaits a stream goes on when all that was queued is done, and not before") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    weir::thread_pool home(1);
+    const stream s(gpu);
+    bool ran = false;
+    bool saw = false;
+    stand_in::hold(s.get());
+    REQUIRE(stand_in::launch(s.get(), [&] { ran = true; }) == cudaSuccess);
+    outcome end;
+    weir::task_group group(home);
+    group.spawn([](stream on, bool& done, bool& seen, outcome& to) -> weir::task<> {
+        co_await end_of(on, to);
+        seen = done;
+    }(s, ran, saw, end));
+    stand_in::wait_until_idle();
+    CHECK(end.resumed == 0);
+    stand_in::release(s.get());
+    weir::sync_wait(group.join());
+    CHECK(end.resumed == 1);
+    CHECK(end.code == cudaSuccess);
+    CHECK(saw);
+}
+
+TEST_CASE("a stream with nothing in it is done") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    const stream s(gpu);
+    outcome end;
+    weir::sync_wait(end_of(s, end));
+    CHECK(end.resumed == 1);
+    CHECK(end.code == cudaSuccess);
+}
+
+TEST_CASE("a coroutine goes on where its executor is, and never inside the driver") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    weir::thread_pool home(1);
+    const stream s(gpu);
+    const auto where = [&]() -> weir::task<bool> {
+        co_await weir::schedule(home);
+        const std::thread::id before = std::this_thread::get_id();
+        co_await s.done();
+        co_return before == std::this_thread::get_id();
+    };
+    for (int i = 0; i < 20; ++i) CHECK(weir::sync_wait(where()));
+}
+
+TEST_CASE("many coroutines that wait for many streams go on once each") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    weir::thread_pool home(2);
+    std::vector<stream> streams;
+    for (int i = 0; i < 4; ++i) streams.emplace_back(gpu);
+    std::vector<outcome> ends(200);
+    weir::task_group group(home);
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+        REQUIRE(stand_in::launch(streams[i % 4].get(), [] {}) == cudaSuccess);
+        group.spawn(end_of(streams[i % 4], ends[i]));
+    }
+    weir::sync_wait(group.join());
+    for (const outcome& end : ends) {
+        CHECK(end.resumed == 1);
+        CHECK(end.code == cudaSuccess);
+    }
+}
+
+TEST_CASE("a driver that never calls its host functions keeps nobody waiting") {
+    const fresh_runtime runtime;
+    stand_in::drop_host_functions(true);
+    context gpu({.how = completion_by::host_function, .watchdog = std::chrono::milliseconds(1)});
+    const stream s(gpu);
+    outcome end;
+    weir::sync_wait(end_of(s, end));
+    CHECK(end.resumed == 1);
+    CHECK(end.code == cudaSuccess);
+}
+
+TEST_CASE("a host function that comes late, even after its context is gone, resumes nobody again") {
+    const fresh_runtime runtime;
+    stand_in::hold_host_functions();
+    std::array<outcome, 3> ends;
+    {
+        context gpu({.how = completion_by::host_function, .watchdog = std::chrono::milliseconds(1)});
+        const stream s(gpu);
+        for (outcome& end : ends) weir::sync_wait(end_of(s, end));
+    }
+    stand_in::release_host_functions();
+    stand_in::wait_until_idle();
+    for (const outcome& end : ends) CHECK(end.resumed == 1);
+}
+
+TEST_CASE(
+    "when the device breaks, all who wait get the error that broke it, once, and so do all who come later") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    weir::thread_pool home(1);
+    {
+        const stream s(gpu);
+        const stream other(gpu);
+        std::vector<outcome> ends(10);
+        weir::task_group group(home);
+        stand_in::hold_all();
+        REQUIRE(stand_in::launch(s.get(), [] {}) == cudaSuccess);
+        REQUIRE(stand_in::launch(other.get(), [] {}) == cudaSuccess);
+        const std::size_t records = stand_in::calls("cudaEventRecord");
+        for (std::size_t i = 0; i < ends.size(); ++i) group.spawn(end_of(i % 2 == 0 ? s : other, ends[i]));
+        wait_for([&] { return stand_in::calls("cudaEventRecord") == records + ends.size(); });
+        stand_in::poison(cudaErrorIllegalAddress);
+        weir::sync_wait(group.join());
+        for (const outcome& end : ends) {
+            CHECK(end.resumed == 1);
+            CHECK(end.code == cudaErrorIllegalAddress);
+        }
+        CHECK(gpu.status() == cudaErrorIllegalAddress);
+        outcome later;
+        weir::sync_wait(end_of(s, later));
+        CHECK(later.resumed == 1);
+        CHECK(later.code == cudaErrorIllegalAddress);
+        stand_in::release_all();
+    }
+}
+
+TEST_CASE("a kernel that breaks the device is told of to who waits for it") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    const stream s(gpu);
+    REQUIRE(stand_in::fail_kernel(s.get(), cudaErrorLaunchFailure) == cudaSuccess);
+    outcome end;
+    weir::sync_wait(end_of(s, end));
+    CHECK(end.resumed == 1);
+    CHECK(end.code == cudaErrorLaunchFailure);
+}
+
+TEST_CASE("a runtime that for once can't say whether work is done is asked again") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    const stream s(gpu);
+    stand_in::fail_call_of("cudaEventQuery", 1, cudaErrorInitializationError);
+    outcome end;
+    weir::sync_wait(end_of(s, end));
+    CHECK(end.code == cudaSuccess);
+    CHECK(gpu.status() == cudaSuccess);
+}
+
+TEST_CASE("a runtime that never can say it makes the device unusable, with its error") {
+    const fresh_runtime runtime;
+    context gpu(context_options{});
+    const stream s(gpu);
+    stand_in::hold(s.get());
+    REQUIRE(stand_in::launch(s.get(), [] {}) == cudaSuccess);
+    for (std::size_t n = 1; n <= 100; ++n)
+        stand_in::fail_call_of("cudaEventQuery", n, cudaErrorInitializationError);
+    outcome end;
+    weir::sync_wait(end_of(s, end));
+    CHECK(end.code == cudaErrorInitializationError);
+    CHECK(gpu.status() == cudaErrorInitializationError);
+    stand_in::release(s.get());
+}
+
+TEST_CASE("where no event can be set behind the work, its end is waited for, and then the error is told") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    const stream s(gpu);
+    bool ran = false;
+    REQUIRE(stand_in::launch(s.get(), [&] { ran = true; }) == cudaSuccess);
+    stand_in::fail_call_of("cudaEventRecord", 1, cudaErrorMemoryAllocation);
+    outcome end;
+    weir::sync_wait(end_of(s, end));
+    CHECK(ran);
+    CHECK(end.resumed == 1);
+    CHECK(end.code == cudaErrorMemoryAllocation);
+    CHECK(end.call == "cudaEventRecord");
+    CHECK(gpu.status() == cudaSuccess);
+}
+
+TEST_CASE("where the driver takes no host function, the event is polled") {
+    const fresh_runtime runtime;
+    context gpu({.how = completion_by::host_function, .watchdog = std::chrono::hours(1)});
+    const stream s(gpu);
+    stand_in::fail_call_of("cudaLaunchHostFunc", 1, cudaErrorMemoryAllocation);
+    outcome end;
+    weir::sync_wait(end_of(s, end));
+    CHECK(end.code == cudaSuccess);
+}
+
+TEST_CASE("a coroutine that is destroyed while it waits is waited for, and not resumed") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    const stream s(gpu);
+    bool ran = false;
+    bool resumed = false;
+    stand_in::hold(s.get());
+    REQUIRE(stand_in::launch(s.get(), [&] { ran = true; }) == cudaSuccess);
+    const auto wait_and_destroy = [&]() -> weir::task<> {
+        const plain p = [](stream on, bool& to) -> plain {
+            co_await on.done();
+            to = true;
+        }(s, resumed);
+        std::thread releases([&] { stand_in::release(s.get()); });
+        p.handle.destroy();
+        CHECK(ran);
+        releases.join();
+        co_return;
+    };
+    weir::sync_wait(wait_and_destroy());
+    CHECK_FALSE(resumed);
+}
+
+TEST_CASE("a borrowed stream is used and not destroyed; so is what only has one") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    cudaStream_t mine = nullptr;
+    REQUIRE(cudaStreamCreateWithFlags(&mine, cudaStreamNonBlocking) == cudaSuccess);
+    struct reference {
+        cudaStream_t one;
+        cudaStream_t get() const { return one; }
+    };
+    {
+        const stream s(gpu, mine);
+        const stream t(gpu, reference{mine});
+        CHECK(s.get() == mine);
+        CHECK(t.get() == mine);
+        outcome end;
+        weir::sync_wait(end_of(s, end));
+        weir::sync_wait(end_of(t, end));
+        CHECK(end.resumed == 2);
+    }
+    CHECK(cudaStreamDestroy(mine) == cudaSuccess);
+}
+
+TEST_CASE("an owned stream that is destroyed while it is waited for does its work") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    weir::thread_pool home(1);
+    bool ran = false;
+    outcome end;
+    weir::task_group group(home);
+    {
+        const stream s(gpu);
+        REQUIRE(stand_in::launch(s.get(), [&] { ran = true; }) == cudaSuccess);
+        group.spawn(end_of(s, end));
+    }
+    weir::sync_wait(group.join());
+    CHECK(ran);
+    CHECK(end.code == cudaSuccess);
+}
+
+TEST_CASE("awaiting a stream whose context is gone says so, and its work is done") {
+    const fresh_runtime runtime;
+    std::optional<context> gpu(std::in_place, either_way());
+    const stream s(*gpu);
+    gpu.reset();
+    bool ran = false;
+    REQUIRE(stand_in::launch(s.get(), [&] { ran = true; }) == cudaSuccess);
+    CHECK_THROWS_WITH(weir::sync_wait([](stream on) -> weir::task<> { co_await on.done(); }(s)),
+                      ContainsSubstring("the weir::cuda::context of this stream was destroyed"));
+    CHECK(ran);
+}
+
+TEST_CASE("destroying a context waits for those who wait for the device") {
+    const fresh_runtime runtime;
+    weir::thread_pool home(1);
+    outcome end;
+    weir::task_group group(home);
+    {
+        context gpu(either_way());
+        const stream s(gpu);
+        stand_in::hold(s.get());
+        REQUIRE(stand_in::launch(s.get(), [] {}) == cudaSuccess);
+        const std::size_t records = stand_in::calls("cudaEventRecord");
+        group.spawn(end_of(s, end));
+        wait_for([&] { return stand_in::calls("cudaEventRecord") > records; });
+        if (GENERATE(true, false)) {
+            stand_in::release(s.get());
+        } else {
+            std::thread([h = s.get()] { stand_in::release(h); }).join();
+        }
+    }
+    weir::sync_wait(group.join());
+    CHECK(end.resumed == 1);
+    CHECK(end.code == cudaSuccess);
+}
+
+TEST_CASE("without a device the host does the work, and a stream is always done") {
+    stand_in::reset();
+    stand_in::no_device(cudaErrorInsufficientDriver);
+    {
+        context gpu({.or_host = true});
+        CHECK(gpu.on_host());
+        const stream s(gpu);
+        CHECK(s.get() == nullptr);
+        outcome end;
+        weir::sync_wait(end_of(s, end));
+        CHECK(end.code == cudaSuccess);
+    }
+    stand_in::reset();
+}
+
+TEST_CASE("work on a device can't be awaited where no executor is") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    const stream s(gpu);
+    const plain p = [](stream on) -> plain { co_await on.done(); }(s);
+    REQUIRE(p.handle.promise().error);
+    CHECK_THROWS_WITH(std::rethrow_exception(p.handle.promise().error),
+                      ContainsSubstring("no executor runs"));
+    p.handle.destroy();
+}

@@ -1,0 +1,82 @@
+// What the tests of weir/cuda share: a stand-in for the runtime that is fresh for each, and looked over at its end.
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_TESTS_CUDA_SUPPORT_HPP
+#define WEIR_TESTS_CUDA_SUPPORT_HPP
+
+#include "cuda/stand_in/control.hpp"
+#include "support/catch.hpp"
+
+#include <weir/cuda/context.hpp>
+#include <weir/task.hpp>
+#include <weir/when_all.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace cuda_tests {
+
+using sentences = std::vector<std::string>;
+
+// At the end nothing is left, and nothing was done wrong.
+class fresh_runtime {
+  public:
+    fresh_runtime() { stand_in::reset(); }
+    fresh_runtime(const fresh_runtime&) = delete;
+    fresh_runtime& operator=(const fresh_runtime&) = delete;
+    ~fresh_runtime() {
+        stand_in::wait_until_idle();
+        CHECK(stand_in::misuses() == sentences{});
+        CHECK(stand_in::leaks(stand_in::after_a_failed_free::left_out) == sentences{});
+        stand_in::reset();
+    }
+};
+
+// Each test that asks for it runs once for each way in which a context hears of the end of work.
+inline weir::cuda::context_options either_way() {
+    using weir::cuda::completion_by;
+    return {.how = GENERATE(completion_by::polling, completion_by::host_function)};
+}
+
+// Until something on another thread has happened; a test that waits here for ever is stopped by its time-out.
+template <class Condition>
+void wait_for(Condition&& happened) {
+    while (!happened()) std::this_thread::yield();
+}
+
+// What came of one coroutine's waiting.
+struct outcome {
+    std::atomic<int> resumed{0};
+    std::atomic<int> code{-1};
+    std::string call;
+    std::string stage;
+};
+
+// Awaits something of which the result is nothing, and notes how it ended.
+template <class Awaitable>
+weir::task<> note(Awaitable awaited, outcome& to) {
+    try {
+        co_await std::move(awaited);
+        to.code = cudaSuccess;
+    } catch (const weir::cuda::error& e) {
+        to.code = e.status();
+        to.call = e.call();
+        to.stage = e.stage();
+    }
+    ++to.resumed;
+}
+
+template <class T>
+std::vector<T> counting_up(std::size_t n, T first = T(1)) {
+    std::vector<T> all(n);
+    for (T& each : all) each = first++;
+    return all;
+}
+
+}  // namespace cuda_tests
+
+#endif

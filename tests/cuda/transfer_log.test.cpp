@@ -1,0 +1,109 @@
+#include <weir/cuda/transfer_log.hpp>
+
+#include "cuda/support.hpp"
+
+#include <weir/cuda/device_buffer.hpp>
+#include <weir/sync_wait.hpp>
+
+#include <cstring>
+#include <memory>
+#include <optional>
+
+using namespace cuda_tests;
+using namespace std::chrono_literals;
+using Catch::Approx;
+using weir::cuda::context;
+using weir::cuda::pinned_pool;
+using weir::cuda::stream;
+using weir::cuda::detail::device_memory;
+using weir::cuda::detail::transfer_log;
+
+namespace {
+
+// A million bytes take 1 ms, on the device's clock.
+constexpr std::size_t ms = 1'000'000;
+
+// Batches that are all queued at once, so that the host's time plays no part; each is worked on for so long.
+weir::transfer_stats of_a_run(int batches, std::chrono::nanoseconds work) {
+    context gpu;
+    pinned_pool pool(gpu, ms, static_cast<std::size_t>(batches));
+    const stream copies(gpu);
+    const stream consumer(gpu);
+    const auto log = std::make_shared<transfer_log>();
+    stand_in::hold_all();
+    for (int i = 0; i < batches; ++i) {
+        device_memory there(copies, ms, log);
+        weir::cuda::lease block = *pool.try_acquire(ms);
+        std::memset(block.bytes().data(), i, ms);
+        there.fill_from(block, copies);
+        there.hand_over(consumer);
+        REQUIRE(stand_in::launch(consumer.get(), [] {}, work) == cudaSuccess);
+    }
+    stand_in::release_all();
+    weir::sync_wait([](stream a, stream b) -> weir::task<> {
+        co_await a.done();
+        co_await b.done();
+    }(copies, consumer));
+    return log->stats();
+}
+
+}  // namespace
+
+TEST_CASE("a log knows how long the device copied, and at which rate") {
+    const fresh_runtime runtime;
+    const weir::transfer_stats s = of_a_run(5, 1ms);
+    CHECK(s.num_copies == 5);
+    CHECK(s.bytes == 5 * ms);
+    CHECK(s.copying.count() == Approx(5e6).epsilon(1e-4));
+    CHECK(s.rate() == Approx(1e9).epsilon(1e-4));
+    CHECK(s.num_handed_over == 5);
+    CHECK(s.handed_over == s.copying);
+}
+
+TEST_CASE("where the work takes longer than the copies, all but the first one are hidden") {
+    const fresh_runtime runtime;
+    const weir::transfer_stats s = of_a_run(10, 3ms);
+    CHECK(s.exposed.count() == Approx(1e6).epsilon(1e-4));
+    CHECK(s.hidden() == Approx(0.9).epsilon(1e-4));
+}
+
+TEST_CASE("where the copies take longer, what is left of each when the work is done is exposed") {
+    const fresh_runtime runtime;
+    const weir::transfer_stats s = of_a_run(10, 250us);
+    // The first one, and of nine the three quarters during which the consumer waits.
+    CHECK(s.exposed.count() == Approx(1e6 + 9 * 0.75e6).epsilon(1e-4));
+    CHECK(s.hidden() == Approx(9 * 0.25 / 10).epsilon(1e-3));
+}
+
+TEST_CASE("where there is no work at all, nothing is hidden") {
+    const fresh_runtime runtime;
+    CHECK(of_a_run(4, 0ms).hidden() == Approx(0).margin(1e-4));
+}
+
+TEST_CASE("a copy that no consumer's stream took over is counted, and says nothing about what was hidden") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, ms, 1);
+    const stream copies(gpu);
+    const auto log = std::make_shared<transfer_log>();
+    {
+        device_memory there(copies, ms, log);
+        weir::cuda::lease block = *pool.try_acquire(ms);
+        std::memset(block.bytes().data(), 1, ms);
+        there.fill_from(block, copies);
+        weir::sync_wait([](stream a) -> weir::task<> { co_await a.done(); }(copies));
+        CHECK(log->stats().num_copies == 0);  // somebody still has it
+    }
+    const weir::transfer_stats s = log->stats();
+    CHECK(s.num_copies == 1);
+    CHECK(s.num_handed_over == 0);
+    CHECK(s.hidden() == 0);
+}
+
+TEST_CASE("waits for a block are counted, with their time") {
+    transfer_log log;
+    log.waited(3ms);
+    log.waited(2ms);
+    CHECK(log.stats().num_block_waits == 2);
+    CHECK(log.stats().block_wait == 5ms);
+}
