@@ -4,6 +4,9 @@ formatter's marks, in the example that the comment before it names. Examples are
 README can't rot. And that it has 200 lines at most, with code by the twentieth; and that every file that
 it, or a text in .github, links to or names with its folder is there.
 
+Of the examples: each source has under 100 lines, of which the first two, and no third, say what it shows. Those
+in files of their own are numbered from 01 on. README names each example, the numbered ones in their order.
+
 tests/readme.py [README]
 tests/readme.py --self-test   shows that it can fail
 """
@@ -31,6 +34,32 @@ def too_long(text):
     found = [] if len(lines) <= 200 else [f"{len(lines)} lines, of 200 at most"]
     first = next((i for i, line in enumerate(lines, 1) if line.startswith("```")), len(lines) + 1)
     return found if first <= 20 else found + ["no code by line 20"]
+
+
+def examples_named_in(text):
+    return re.findall(r"`(\w+)(?: [^`]*)?`", text)
+
+
+def problems_of_examples(files, readme):
+    """`files`: the text of each source, by its path in examples/."""
+    found = []
+    for name, text in sorted(files.items()):
+        lines = text.splitlines()
+        if len(lines) >= 100:
+            found.append(f"examples/{name}: {len(lines)} lines; under 100 are read at once, so split it by ideas")
+        comments = [line.startswith("// ") and "SPDX-" not in line for line in lines[:3]]
+        if comments != [True, True, False]:
+            found.append(f"examples/{name}: two lines at its begin, no more and no less, say what it shows")
+    alone = sorted(name.removesuffix(".cpp") for name in files if "/" not in name)
+    for number, name in enumerate(alone, 1):
+        if not name.startswith(f"{number:02}_"):
+            found.append(f"examples/{name}.cpp: as one of a path, its name begins with {number:02}_")
+    named = examples_named_in(readme)
+    if [name for name in named if name in alone] != alone:
+        found.append("README.md: names the numbered examples once each, in their order")
+    for folder in sorted({name.split("/")[0] for name in files if name.endswith("/main.cpp")} - set(named)):
+        found.append(f"README.md: does not name the example {folder}")
+    return found
 
 
 def problems(text, read):
@@ -76,6 +105,15 @@ def self_test():
     assert not missing("[a](A.md#b), [c](https://d.e/f), `tests/run --long`", ".github/", there)
     assert missing("[a](A.md)", "", there) == ["'A.md' does not exist"]
     assert missing("`tests/walk`", "", there) == ["'tests/walk' does not exist"]
+    example = "// Shows\n// it.\nint main() {}\n"
+    path = {"01_a.cpp": example, "02_b.cpp": example, "c/main.cpp": example, "c/d.hpp": example}
+    assert problems_of_examples(path, "`01_a`, `02_b` (two), `c [FILE]`") == []
+    for wrong, readme in (({"02_b.cpp": example + "\n" * 97}, "`01_a`, `02_b`, `c`"),
+                          ({"c/d.hpp": "// Shows it.\nint main() {}\n"}, "`01_a`, `02_b`, `c`"),
+                          ({"c/d.hpp": "// Shows\n" + example}, "`01_a`, `02_b`, `c`"),
+                          ({"04_e.cpp": example}, "`01_a`, `02_b`, `04_e`, `c`"),
+                          ({}, "`02_b`, `01_a`, `c`"), ({}, "`01_a`, `02_b`")):
+        assert len(problems_of_examples({**path, **wrong}, readme)) == 1, (wrong, readme)
     print("readme.py: the self-test passed")
 
 
@@ -85,6 +123,8 @@ if __name__ == "__main__":
     else:
         text = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "README.md").read_text()
         bad = [f"README.md: {line}" for line in problems(text, read_file) + too_long(text)]
+        bad += problems_of_examples({p.relative_to(ROOT / "examples").as_posix(): p.read_text()
+                                     for p in ROOT.glob("examples/**/*.[ch]pp")}, text)
         for name, folder in [("README.md", ""), *((f".github/{p.name}", ".github/") for p in ROOT.glob(".github/*.md"))]:
             bad += [f"{name}: {line}"
                     for line in missing((ROOT / name).read_text(), folder, lambda f: (ROOT / f).exists())]

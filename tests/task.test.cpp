@@ -534,8 +534,10 @@ TEST_CASE("a stage's slot is told when its function is suspended, and what that 
     ex.run();
     ex.advance(128);  // awaits
     first.set();
+    ex.run();
     ex.advance(256);  // awaits
     second.set();
+    ex.run();
     CHECK(o.times == 1);
     slot.lock();
     const auto& spent = slot.spent_until(ex.now().time_since_epoch().count());

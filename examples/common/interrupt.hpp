@@ -1,4 +1,5 @@
-// examples: Ctrl-C asks the program to stop early and report; a second Ctrl-C ends it at once
+// examples: Ctrl-C asks the program to stop early and report.
+// A second Ctrl-C ends it at once.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_COMMON_INTERRUPT_HPP
 #define WEIR_EXAMPLES_COMMON_INTERRUPT_HPP

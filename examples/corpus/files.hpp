@@ -1,4 +1,5 @@
 // corpus: finds files, reads them and unpacks .gz, and keeps the books of what went wrong, by name.
+// How each of that is done, a source of its own tells.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_CORPUS_FILES_HPP
 #define WEIR_EXAMPLES_CORPUS_FILES_HPP
@@ -54,6 +55,13 @@ class books {
 /// links ends. Where a directory can't be read, the walk goes on.
 /// \param problems where to report; may be null
 weir::generator<std::string> walk(std::filesystem::path directory, books* problems);
+
+/// \returns how many a walk would yield: names only, so it is quick, and a progress bar has a total; or how
+///          many were found until Ctrl-C
+[[nodiscard]] std::uint64_t count_files(const std::string& directory);
+
+/// \returns why a file is too large, for a message
+[[nodiscard]] std::string too_large(std::size_t max_bytes);
 
 /// \returns what the file holds
 /// Errors: `file_error` if it can't be read, is no regular file, or holds more than `max_bytes`.

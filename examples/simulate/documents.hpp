@@ -4,6 +4,7 @@
 #ifndef WEIR_EXAMPLES_SIMULATE_DOCUMENTS_HPP
 #define WEIR_EXAMPLES_SIMULATE_DOCUMENTS_HPP
 
+#include "scenario.hpp"
 #include "spec.hpp"
 
 #include <cstddef>   // for std::size_t
@@ -14,21 +15,6 @@
 #include <vector>    // for std::vector
 
 namespace simulate {
-
-/// What the document says of one queue; nothing where it says nothing.
-struct documented_queue {
-    std::optional<double> put_ms;
-    std::optional<double> get_ms;
-    std::optional<double> occupancy_percent;
-};
-
-/// One of its pipelines.
-struct scenario {
-    std::string title;
-    pipeline_spec spec;
-    double documented_rate;                // items a second at the sink
-    std::vector<documented_queue> queues;  // src, each stage, sink
-};
 
 namespace detail {
 

@@ -3,33 +3,24 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "../common/options.hpp"
 #include "documents.hpp"
+#include "file.hpp"
 #include "measure.hpp"
 #include "results.hpp"
+#include "scenario.hpp"
+#include "show.hpp"
 #include "spec.hpp"
 
-#include <cerrno>        // for errno
-#include <chrono>        // for std::chrono::duration
-#include <cstdint>       // for std::int64_t
-#include <exception>     // for std::exception
-#include <fstream>       // for std::ifstream
-#include <iostream>      // for std::cout
-#include <sstream>       // for std::ostringstream
-#include <string>        // for std::string
-#include <system_error>  // for std::generic_category
+#include <weir/report/units.hpp>
+
+#include <chrono>     // for std::chrono::duration
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t
+#include <exception>  // for std::exception
+#include <iostream>   // for std::cout
+#include <string>     // for std::string
+#include <vector>     // for std::vector
 
 namespace {
-
-std::string read(const std::string& file) {
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream text;
-    // A directory opens, but can't be read.
-    if (!in || (in.peek(), in.bad())) {
-        const std::string why = std::generic_category().message(errno);
-        throw simulate::spec_error(file, "", "", "can't be read: " + why);
-    }
-    text << in.rdbuf();
-    return text.str();
-}
 
 struct settings {
     std::string clock = "virtual";
@@ -50,22 +41,6 @@ simulate::measurement measure(const simulate::pipeline_spec& spec, const setting
     return m;
 }
 
-void show(const std::string& title, const simulate::pipeline_spec& spec, const simulate::measurement& m,
-          const simulate::scenario* documented) {
-    using weir::units::time;
-    std::cout << title << "\n  (";
-    if (spec.snapshot_ns) {
-        std::cout << "the first " << time(m.stats.elapsed);
-    } else if (spec.items) {
-        std::cout << "all " << *spec.items << " items, " << time(m.stats.elapsed);
-    } else if (m.steady) {
-        std::cout << time(m.stats.elapsed) << " in steady state, which repeats every " << time(m.period);
-    } else {
-        std::cout << time(m.stats.elapsed) << " after a warm-up";
-    }
-    std::cout << ")\n" << simulate::to_table(m.stats, documented) << std::endl;
-}
-
 void run_documents(const settings& s) {
     const auto start = std::chrono::steady_clock::now();
     if (!s.json) std::cout << "In parentheses, what the document says.\n\n";
@@ -74,7 +49,7 @@ void run_documents(const settings& s) {
         if (s.json) {
             std::cout << simulate::to_json(scenario.spec, m.stats).dump() << std::endl;
         } else {
-            show(scenario.title, scenario.spec, m, &scenario);
+            simulate::show(scenario.title, scenario.spec, m, &scenario);
         }
     }
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
@@ -82,7 +57,7 @@ void run_documents(const settings& s) {
 }
 
 void run_file(const std::string& file, const settings& s) {
-    const std::vector<simulate::pipeline_spec> specs = simulate::parse_specs(read(file), file);
+    const std::vector<simulate::pipeline_spec> specs = simulate::read_specs(file);
     std::size_t number = 0;
     for (const simulate::pipeline_spec& spec : specs) {
         ++number;
@@ -90,7 +65,8 @@ void run_file(const std::string& file, const settings& s) {
         if (s.json) {
             std::cout << simulate::to_json(spec, m.stats).dump() << std::endl;
         } else {
-            show(spec.name.empty() ? "spec " + std::to_string(number) : spec.name, spec, m, nullptr);
+            simulate::show(spec.name.empty() ? "spec " + std::to_string(number) : spec.name, spec, m,
+                           nullptr);
         }
     }
 }

@@ -3,6 +3,7 @@
 #ifndef WEIR_ASYNC_GENERATOR_HPP
 #define WEIR_ASYNC_GENERATOR_HPP
 
+#include <weir/awaitable.hpp>
 #include <weir/detail/env.hpp>
 #include <weir/detail/transfer.hpp>
 #include <weir/task.hpp>
@@ -50,6 +51,16 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
     /// \returns awaitable of `optional<T>`: empty once the coroutine has ended, and from then on.
     /// Suspends: unless it has ended.
     auto next() noexcept { return next_operation(handle_); }
+
+    /// A plain loop, which can't wait, gets a sentence.
+    template <class Item = T>
+    detail::no_place<T> begin() const {
+        static_assert(std::is_void_v<Item>,
+                      "weir: a plain loop can't wait for an async_generator; in a coroutine write "
+                      "while (auto x = co_await generator.next())");
+        return {};
+    }
+    detail::no_place<T> end() const { return {}; }
 
   private:
     using handle = std::coroutine_handle<promise_type>;
@@ -113,6 +124,14 @@ class async_generator<T>::promise_type final : public detail::task_promise_base 
             T copy_;
         };
         return yield_copy(v);
+    }
+    template <class U>
+        requires(!std::is_convertible_v<U, T &&> && !std::is_convertible_v<U, const T&>)
+    std::suspend_never yield_value(U&&) const noexcept {
+        static_assert(std::is_convertible_v<U, T>,
+                      "weir: an async_generator<T> co_yields a T, or what becomes one by itself, and this is "
+                      "neither");
+        return {};
     }
     void unhandled_exception() noexcept { error = std::current_exception(); }
     void return_void() noexcept {}

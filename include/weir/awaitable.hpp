@@ -5,8 +5,9 @@
 
 #include <weir/detail/bridge.hpp>
 
-#include <concepts>  // for std::convertible_to
-#include <utility>   // for std::forward
+#include <concepts>     // for std::convertible_to
+#include <type_traits>  // for std::is_copy_constructible_v
+#include <utility>      // for std::forward
 
 namespace weir {
 
@@ -41,6 +42,16 @@ decltype(auto) get_awaiter(A&& a) {
     }
 }
 
+// What `begin` and `end` give where a plain loop can't wait: enough for it to get to the sentence in `begin`.
+// No iterator, so that nothing takes it for a range.
+template <class T>
+class no_place {
+  public:
+    std::conditional_t<std::is_copy_constructible_v<T>, T&, T&&> operator*() const;
+    void operator++() const;
+    bool operator!=(no_place) const;
+};
+
 }  // namespace detail
 
 /// Can stand behind `co_await` in any coroutine whose promise doesn't forbid it.
@@ -49,6 +60,11 @@ decltype(auto) get_awaiter(A&& a) {
 /// `std::execution` may, which goes before all else. Whoever completes it, and wherever: the coroutine
 /// goes on once, on its own executor. One that completes as stopped throws `std::system_error` with
 /// `std::errc::operation_canceled`.
+///
+/// Any other awaiter goes on with the coroutine where it likes, as on a thread of a driver. The coroutine is
+/// there until it waits for something of this library, of which `co_await weir::yield()` is the shortest:
+/// from then on it is on its own executor again, also where it doesn't know which that is. Whoever awaits a
+/// `task` or an `async_generator`, and each stage, is on its own executor in any case.
 template <class A>
 concept awaitable = detail::has_as_awaitable<A> || detail::has_member_co_await<A> ||
                     detail::has_free_co_await<A> || awaiter<A>;

@@ -3,6 +3,7 @@
 #ifndef WEIR_CHANNEL_HPP
 #define WEIR_CHANNEL_HPP
 
+#include <weir/awaitable.hpp>
 #include <weir/blocking_operations.hpp>
 #include <weir/channel_core.hpp>
 #include <weir/channel_operations.hpp>
@@ -70,6 +71,16 @@ class channel final : public detail::channel_store<T, Policy> {
     channel(std::size_t capacity, executor& clock, std::string name = {})
         : store(capacity, &clock, std::move(name)) {}
 
+    /// What is no executor, or one without a name, gets a sentence.
+    template <class Ex>
+        requires(!std::is_convertible_v<Ex, executor&>)
+    channel(std::size_t, Ex&&, std::string = {}) : store(1, nullptr, {}) {
+        static_assert(std::is_convertible_v<Ex, executor&>,
+                      "weir: a channel(capacity, clock, name) measures in the time of an executor that "
+                      "outlives it: a thread_pool, a run_loop, virtual_time, or what derives from "
+                      "weir::executor, with a name");
+    }
+
     ~channel() { this->go_unwatched(); }
 
     /// Adds one item, waiting while the channel is full.
@@ -112,6 +123,30 @@ class channel final : public detail::channel_store<T, Policy> {
                       "weir: what is put into a channel has to be one of its items, or to become one by "
                       "itself; the types are those of channel<T> and Item in this message");
     }
+
+    /// What would have to be copied gets a sentence, and so does another type.
+    template <class Item>
+        requires(!std::is_convertible_v<Item, T &&>)
+    channel_status try_put(Item&&) noexcept {
+        return refuse<Item>();
+    }
+    /// The same.
+    template <class Item>
+        requires(!std::is_convertible_v<Item, T &&>)
+    channel_status blocking_put(Item&&, duration = duration::max()) noexcept {
+        return refuse<Item>();
+    }
+
+    /// A plain loop, which can't wait, gets a sentence.
+    template <class Item = T>
+    detail::no_place<T> begin() const {
+        static_assert(std::is_void_v<Item>,
+                      "weir: a plain loop can't wait for a channel; in a coroutine write "
+                      "while (auto x = co_await channel.get()), in a thread "
+                      "while (auto x = channel.blocking_get())");
+        return {};
+    }
+    detail::no_place<T> end() const { return {}; }
 
     /// Takes the next item, waiting while the channel is empty.
     ///
@@ -284,6 +319,19 @@ class channel final : public detail::channel_store<T, Policy> {
     }
 
   private:
+    template <class Item>
+    static constexpr channel_status refuse() noexcept {
+        constexpr bool one_of_them = std::is_same_v<std::remove_cvref_t<Item>, T>;
+        static_assert(one_of_them || std::is_convertible_v<Item, T>,
+                      "weir: what is put into a channel has to be one of its items, or to become one by "
+                      "itself; the types are those of channel<T> and Item in this message");
+        static_assert(
+            !one_of_them,
+            "weir: try_put and blocking_put take away what they are given, if it goes in; give away "
+            "what has a name, c.try_put(std::move(item)), or a copy, c.try_put(T(item))");
+        return channel_status::closed;
+    }
+
     template <class, class>
     friend class detail::put_operation;
     template <class, class>

@@ -40,6 +40,10 @@ using slot_of = std::conditional_t<Policy::statistics, timed_slot<keeps_histogra
 // lock 917, an end each 850.
 template <class Policy>
 class channel_core : public parking_place {
+    static_assert(policy_like<Policy>,
+                  "weir: what measures a channel or a run, or doesn't, is a policy, and this is none: "
+                  "weir::measured, weir::summed or weir::unmeasured");
+
   public:
     using platform = typename Policy::platform;
     using waiter = basic_waiter<platform>;
@@ -200,7 +204,7 @@ class channel_core : public parking_place {
     std::uint64_t sources() const noexcept { return bytes_.sources; }
 
     // Measures from now on, which is the beginning of the run that it belongs to.
-    void begin(std::int64_t now) noexcept {
+    void start_measuring(std::int64_t now) noexcept {
         if constexpr (Policy::statistics) {
             const both_ends held(*this);
             meter_.start(now);

@@ -15,6 +15,7 @@
 #include <weir/forked.hpp>
 #include <weir/timer.hpp>
 
+#include <concepts>   // for std::same_as
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
 
@@ -133,7 +134,7 @@ class executor {
     class shift {
       public:
         /// Of `ex`, which outlives it.
-        explicit shift(executor& ex) noexcept : before_(detail::current_executor()) {
+        explicit shift(executor& ex) noexcept : before_(detail::current_executor()), trampoline_(&ex) {
             detail::current_executor() = &ex;
         }
         shift(const shift&) = delete;
@@ -179,6 +180,14 @@ class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedul
     [[nodiscard("co_await this, or the coroutine stays where it is")]] explicit schedule(
         executor& ex) noexcept
         : executor_(&ex) {}
+    /// What is no executor, or one without a name, gets a sentence.
+    template <class Ex>
+        requires(!std::is_convertible_v<Ex, executor&> && !std::same_as<std::remove_cvref_t<Ex>, schedule>)
+    explicit schedule(Ex&&) noexcept : executor_(nullptr) {
+        static_assert(std::is_convertible_v<Ex, executor&>,
+                      "weir: schedule moves a coroutine to an executor that outlives it: a thread_pool, a "
+                      "run_loop, virtual_time, or what derives from weir::executor, with a name");
+    }
 
     [[nodiscard]] bool await_ready() const {
         detail::check_threads_of(executor_);

@@ -106,7 +106,7 @@ class filtering {
 /// and an exception fails the item.
 template <class Predicate>
 [[nodiscard]] auto filter(Predicate&& predicate, stage_options options = {}) {
-    using given = std::decay_t<Predicate>;
+    using given = detail::kept_t<Predicate>;
     if (options.name.empty()) options.name = "filter";
     if constexpr (detail::is_slot_factory<given>) {
         auto make = [factory = std::forward<Predicate>(predicate)]() mutable {
@@ -117,6 +117,13 @@ template <class Predicate>
         return pipe(detail::filtering<given>(std::forward<Predicate>(predicate)), std::move(options));
     }
 }
+
+/// One of several functions of a name gets a sentence.
+template <class F = detail::not_deduced, class = detail::refused_t<F>>
+void filter(F, stage_options = {}) noexcept;
+/// What is no options gets one, too.
+template <class F, class Options, class = detail::refused_options_t<Options>>
+void filter(F&&, Options&&) noexcept;
 
 }  // namespace weir
 

@@ -140,7 +140,7 @@ class expanding {
 /// Cost:   one allocation an item; an element leaves as soon as it is there, the next one waits for room.
 template <class F>
 [[nodiscard]] auto flat_map(F&& function, stage_options options = {}) {
-    using given = std::decay_t<F>;
+    using given = detail::kept_t<F>;
     if (options.name.empty()) options.name = "flat_map";
     if constexpr (detail::is_slot_factory<given>) {
         auto make = [factory = std::forward<F>(function)]() mutable {
@@ -151,6 +151,13 @@ template <class F>
         return pipe(detail::expanding<given>(std::forward<F>(function)), std::move(options));
     }
 }
+
+/// One of several functions of a name gets a sentence.
+template <class F = detail::not_deduced, class = detail::refused_t<F>>
+void flat_map(F, stage_options = {}) noexcept;
+/// What is no options gets one, too.
+template <class F, class Options, class = detail::refused_options_t<Options>>
+void flat_map(F&&, Options&&) noexcept;
 
 }  // namespace weir
 

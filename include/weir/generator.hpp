@@ -139,6 +139,17 @@ class generator<T>::promise_type {
         return copied(object, item_);
     }
 
+    template <class U>
+        requires(!std::is_convertible_v<U, reference> &&
+                 !(std::is_rvalue_reference_v<reference> && std::is_convertible_v<U, const value&>))
+    std::suspend_never yield_value(U&&) const noexcept {
+        static_assert(
+            std::is_convertible_v<U, reference>,
+            "weir: a generator<T> co_yields a T, or what becomes one by itself, and a generator<T&> "
+            "what has a name and is a T; this is neither");
+        return {};
+    }
+
     template <class Awaitable>
     std::suspend_never await_transform(Awaitable&&) const noexcept {
         static_assert(std::is_void_v<Awaitable>,

@@ -60,8 +60,15 @@ struct pipe_stage : stage_base {
 template <class F>
 [[nodiscard]] auto pipe(F&& function, stage_options options = {}) {
     if (options.name.empty()) options.name = "pipe";
-    return detail::pipe_stage<std::decay_t<F>>(std::forward<F>(function), std::move(options));
+    return detail::pipe_stage<detail::kept_t<F>>(std::forward<F>(function), std::move(options));
 }
+
+/// One of several functions of a name gets a sentence.
+template <class F = detail::not_deduced, class = detail::refused_t<F>>
+void pipe(F, stage_options = {}) noexcept;
+/// What is no options gets one, too.
+template <class F, class Options, class = detail::refused_options_t<Options>>
+void pipe(F&&, Options&&) noexcept;
 
 }  // namespace weir
 

@@ -121,8 +121,15 @@ template <class Make>
 [[nodiscard]] auto per_slot(Make&& make) {
     static_assert(std::is_invocable_v<std::decay_t<Make>&>,
                   "weir: per_slot needs a function without parameters that returns the stage's function");
-    return detail::slot_factory<std::decay_t<Make>>{std::forward<Make>(make)};
+    static_assert(!std::is_void_v<std::invoke_result_t<std::decay_t<Make>&>>,
+                  "weir: the function given to per_slot returns the stage's function, and this one returns "
+                  "nothing");
+    return detail::slot_factory<detail::kept_t<Make>>{std::forward<Make>(make)};
 }
+
+/// One of several functions of a name gets a sentence.
+template <class F = detail::not_deduced, class = detail::refused_t<F>>
+void per_slot(F) noexcept;
 
 }  // namespace weir
 

@@ -58,13 +58,18 @@ inline constexpr bool is_stage_list = false;
 template <class T, class Policies>
 inline constexpr bool is_stage_list<stage_list<T, Policies>> = true;
 
+template <class S>
+concept stage = stage_description<S> || is_stage_list<std::remove_cvref_t<S>>;
+
 // What stands to the left or right of `|`.
 template <class P>
-concept composable =
-    stage_description<P> || is_stage_list<std::remove_cvref_t<P>> || is_pipeline<std::remove_cvref_t<P>>;
+concept composable = stage<P> || is_pipeline<std::remove_cvref_t<P>>;
 
 template <class P>
 auto stages_of(P&& part) {
+    static_assert(!std::is_lvalue_reference_v<P> || is_copyable<std::remove_cvref_t<P>>,
+                  "weir: what has a name is copied into a pipeline, and a stage of this can't be copied (a "
+                  "generator, or what holds an object that only moves): std::move(it) | ...");
     if constexpr (is_pipeline<std::remove_cvref_t<P>>) {
         return std::forward<P>(part).stages();
     } else {
@@ -143,6 +148,10 @@ auto& attach_source_part(run_core<Policy>& run, Part&& part) {
 /// first is "src", the last, read by the consumer, "sink".
 template <class... Stages>
 class pipeline {
+    static_assert((detail::stage<Stages> && ...),
+                  "weir: a pipeline's type is made of stages, and not written by hand: let | make it, "
+                  "auto p = weir::source(...) | weir::sink()");
+
     static constexpr bool complete =
         (sizeof...(Stages) >= 2) && detail::is_source<std::tuple_element_t<0, std::tuple<Stages...>>> &&
         detail::is_sink<std::tuple_element_t<sizeof...(Stages) - 1, std::tuple<Stages...>>>;

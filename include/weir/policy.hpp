@@ -5,6 +5,8 @@
 
 #include <weir/detail/platform.hpp>
 
+#include <concepts>  // for std::convertible_to
+
 namespace weir {
 
 /// Everything is measured; the default.
@@ -37,6 +39,17 @@ template <class...>
 struct policies {};
 
 namespace detail {
+
+template <class P>
+concept policy_like = requires {
+    typename P::platform;
+    { P::statistics } -> std::convertible_to<bool>;
+};
+
+template <class P>
+inline constexpr bool is_policies = false;
+template <class... Each>
+inline constexpr bool is_policies<policies<Each...>> = (policy_like<Each> && ...);
 
 // A policy that doesn't say keeps histograms, if it measures anything.
 template <class Policy>

@@ -164,8 +164,12 @@ class retrying {
 ///           stopped waits for it as for any invocation.
 template <class F>
 [[nodiscard]] auto retry(F&& function, retry_options options = {}) {
-    return detail::retrying<std::decay_t<F>>(std::forward<F>(function), std::move(options));
+    return detail::retrying<detail::kept_t<F>>(std::forward<F>(function), std::move(options));
 }
+
+/// One of several functions of a name gets a sentence.
+template <class F = detail::not_deduced, class = detail::refused_t<F>>
+void retry(F, retry_options = {}) noexcept;
 
 }  // namespace weir
 

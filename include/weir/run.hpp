@@ -21,6 +21,7 @@
 #include <optional>     // for std::optional
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
+#include <type_traits>  // for std::is_object_v
 #include <utility>      // for std::move
 #include <vector>       // for std::vector
 
@@ -49,6 +50,12 @@ namespace weir {
 /// \tparam T  what its last queue holds: the items, with more around them where the source has epochs.
 template <class T, class Policy = measured>
 class [[nodiscard("destroying the run stops it: keep it, and take its items")]] run {
+    static_assert(detail::policy_like<Policy>,
+                  "weir: what measures a channel or a run, or doesn't, is a policy, and this is none: "
+                  "weir::measured, weir::summed or weir::unmeasured");
+    static_assert(std::is_object_v<T> && !std::is_const_v<T>,
+                  "weir: a run gives objects, which move out of it: neither references nor constants");
+
     using queue = channel<T, Policy>;
     using load = detail::carrier<T>;
 
@@ -147,6 +154,25 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         return epoch_range<run>(*this);
     }
 
+    /// What a source without epochs can't give gets a sentence.
+    template <class Item = T>
+        requires(!detail::is_tracked<Item>)
+    auto next_in_epoch() noexcept {
+        return no_epochs<Item>();
+    }
+    /// The same.
+    template <class Item = T>
+        requires(!detail::is_tracked<Item>)
+    auto get_in_epoch() noexcept {
+        return no_epochs<Item>();
+    }
+    /// The same.
+    template <class Item = T>
+        requires(!detail::is_tracked<Item>)
+    auto epochs() noexcept {
+        return no_epochs<Item>();
+    }
+
     /// \returns whether a consumer has seen the end of the stream.
     [[nodiscard]] bool ended() const noexcept { return core_->has_ended(); }
 
@@ -197,6 +223,13 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     friend class pipeline;
     template <class>
     friend class epoch_range;
+
+    template <class Item>
+    static auto no_epochs() {
+        static_assert(detail::is_tracked<Item>,
+                      "weir: the source of this run has no epochs; give it some, as in "
+                      "weir::source(weir::epochs(files, 3)), or take items with next and get");
+    }
 
     run(std::unique_ptr<detail::run_core<Policy>> core, queue& out) : core_(core.release()), out_(&out) {}
 

@@ -42,6 +42,10 @@ namespace weir::detail {
 // Owns everything of a run. Built by a pipeline's `start`; then only its workers change it.
 template <class Policy>
 class run_core final : public run_context, public watched_run {
+    static_assert(policy_like<Policy>,
+                  "weir: what measures a channel or a run, or doesn't, is a policy, and this is none: "
+                  "weir::measured, weir::summed or weir::unmeasured");
+
   public:
     using run_context::run_context;
     ~run_core() {

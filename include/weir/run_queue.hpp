@@ -36,7 +36,7 @@ class queue_of final : public any_queue {
   public:
     queue_of(std::size_t capacity, executor& clock, std::string name)
         : channel(capacity, clock, std::move(name)) {}
-    void begin(std::int64_t now) noexcept override { channel.begin(now); }
+    void begin(std::int64_t now) noexcept override { channel.start_measuring(now); }
     void cancel() noexcept override { channel.cancel(); }
     channel_stats stats(std::int64_t until) override { return channel.stats_until(until); }
     void set_capacity(std::size_t capacity) override { channel.set_capacity(capacity); }

@@ -118,7 +118,8 @@ class sleep_operation {
     return detail::sleep_operation({}, t, false, order, std::move(stop));
 }
 
-/// Lets everything else that is ready on the executor go first.
+/// Lets everything else that is ready on the executor go first. Brings a coroutine home, too, that something
+/// of another library has resumed on a thread of its own.
 ///
 /// \returns  awaitable, whose result says nothing.
 /// Suspends: always. Resumes: on the coroutine's executor.

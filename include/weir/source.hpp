@@ -340,7 +340,7 @@ template <class S>
                   "weir: a source needs a range, a generator, an async_generator, or a function that "
                   "gives std::optional items, a range or a generator; this is none of them");
     if constexpr (detail::source_like<std::decay_t<S>>) {
-        return detail::source_stage<std::decay_t<S>>(std::forward<S>(items), std::move(options));
+        return detail::source_stage<detail::kept_t<S>>(std::forward<S>(items), std::move(options));
     }
 }
 

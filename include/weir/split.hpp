@@ -142,14 +142,19 @@ template <class F, class... Branches>
                   "weir::branch(name, part)");
     if constexpr (fit) {
         detail::branch_names::check({branches.name...});
-        return detail::split_stage<std::decay_t<F>, Branches...>(std::forward<F>(chooser), std::move(options),
-                                                                 std::move(branches)...);
+        return detail::split_stage<detail::kept_t<F>, Branches...>(std::forward<F>(chooser),
+                                                                   std::move(options),
+                                                                   std::move(branches)...);
     }
 }
 template <class F, class... Branches>
 [[nodiscard]] auto split(F&& chooser, Branches... branches) {
     return split(std::forward<F>(chooser), split_options(), std::move(branches)...);
 }
+
+/// One of several functions of a name gets a sentence.
+template <class F = detail::not_deduced, class = detail::refused_t<F>, class... Rest>
+void split(F, const Rest&...) noexcept;
 
 }  // namespace weir
 

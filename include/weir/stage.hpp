@@ -60,6 +60,37 @@ inline constexpr bool is_async_generator = false;
 template <class T>
 inline constexpr bool is_async_generator<async_generator<T>> = true;
 
+// A function, or a source's items, as a stage keeps them.
+template <class F>
+struct kept {
+    static_assert(std::is_constructible_v<std::decay_t<F>, F>,
+                  "weir: what has a name is copied into its stage, and this can't be copied: std::move(it)");
+    using type = std::decay_t<F>;
+};
+template <class F>
+using kept_t = typename kept<F>::type;
+
+// For overloads that are there for no type but one that they refuse: for a function whose type can't be deduced.
+struct not_deduced {};
+template <class F>
+struct refused_if_not_deduced {
+    static_assert(!std::is_same_v<F, not_deduced>,
+                  "weir: which function is meant can't be told from its name, as it has overloads or is a "
+                  "template; call it in a lambda: [](auto item) { return f(std::move(item)); }");
+};
+template <class F>
+using refused_t = typename refused_if_not_deduced<F>::type;
+
+// The same for what is no options.
+template <class Options>
+struct refused_if_no_options {
+    static_assert(std::is_convertible_v<Options, stage_options>,
+                  "weir: a stage's options are given by their names, and this is none: "
+                  "{.name = \"decode\", .concurrency = 4}");
+};
+template <class Options>
+using refused_options_t = typename refused_if_no_options<Options>::type;
+
 // What a call gives once it was awaited, if it has to be.
 template <class R>
 struct awaited {
@@ -72,14 +103,30 @@ struct awaited<R> {
 template <class R>
 using awaited_t = std::remove_cvref_t<typename awaited<R>::type>;
 
+// Who awaits a task goes on at home, wherever it ended. (A member of a class template, as g++ 12 warns of
+// coroutines of others whose parameters are of an anonymous namespace.)
+template <class A>
+struct in_a_task {
+    static task<await_result_t<A>> of(A& a) {
+        if constexpr (std::is_void_v<await_result_t<A>>) {
+            co_await std::move(a);
+        } else {
+            co_return co_await std::move(a);
+        }
+    }
+};
+
 // Awaits on behalf of a stage's function: a task tells the slot by itself what it does, anything
-// else is told for.
+// else is told for. What can't say when the slot was ready may resume it on any thread.
 template <class A>
 decltype(auto) await_measured(A& a, coroutine_env& env) {
+    using awaiter = std::remove_reference_t<decltype(get_awaiter(std::declval<A>()))>;
     if constexpr (is_task<A>) {
         return std::move(a);
-    } else {
+    } else if constexpr (has_as_awaitable<A> || requires(awaiter& it) { it.ready_at(); }) {
         return observed<A>(std::move(a), env);
+    } else {
+        return in_a_task<A>::of(a);
     }
 }
 

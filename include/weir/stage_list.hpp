@@ -47,6 +47,12 @@ struct the_list_of {
 /// \tparam Policies  those: `stage_list<image, weir::policies<weir::unmeasured>>`.
 template <class T, class Policies = policies<measured, summed, unmeasured>>
 class stage_list {
+    static_assert(std::is_object_v<T> && !std::is_const_v<T>,
+                  "weir: a stage_list takes and gives objects, which move: neither references nor constants");
+    static_assert(detail::is_policies<Policies>,
+                  "weir: a stage_list is compiled for a list of policies: "
+                  "stage_list<T, weir::policies<weir::measured, weir::unmeasured>>");
+
   public:
     stage_list() = default;
     stage_list(const stage_list& other) {

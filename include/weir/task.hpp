@@ -117,15 +117,18 @@ class task_promise_base {
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             task_promise_base& p = h.promise();
             if (p.join_ != nullptr) return p.join_->task_ended(p.env_.home, h);
-            if (p.awaiter_home_ != nullptr && p.awaiter_home_ != p.env_.home) {
-                if (slot* const measured = p.env_.measured) {
-                    p.went_home_ = true;
-                    measured->enter(slot_state::runnable, clock_of(*measured));
-                }
-                p.awaiter_home_->post(p.awaiter_);  // the frame may be gone from here on
-                return std::noop_coroutine();
+            executor* const home = p.awaiter_home_;
+            if (home == nullptr) return trampoline::transfer(p.awaiter_);
+            // What the body awaited last may have left it on a thread of somebody else.
+            if (home == p.env_.home) {
+                if (const auto next = trampoline::transfer_on(home, p.awaiter_)) return next;
             }
-            return trampoline::transfer(p.awaiter_);
+            if (slot* const measured = p.env_.measured) {
+                p.went_home_ = true;
+                measured->enter(slot_state::runnable, clock_of(*measured));
+            }
+            home->post(p.awaiter_);  // the frame may be gone from here on
+            return std::noop_coroutine();
         }
         void await_resume() const noexcept {}
     };
@@ -189,6 +192,13 @@ class task_promise final : public task_promise_base {
     void return_value(U&& value) {
         result.set_value(std::forward<U>(value));
     }
+    template <class U>
+        requires(!std::convertible_to<U &&, T>)
+    void return_value(U&&) {
+        static_assert(std::convertible_to<U&&, T>,
+                      "weir: a task<T> co_returns a T, or what becomes one by itself, and this is neither; "
+                      "what can't be copied is moved: co_return std::move(it)");
+    }
     detail::result<T> result;
 };
 
@@ -206,7 +216,8 @@ class task_promise<void> final : public task_promise_base {
 /// A coroutine that starts when it is awaited and gives one result to whoever awaits it.
 ///
 /// Suspends: the awaiting coroutine, until the task has ended.
-/// Resumes:  on the awaiter's executor: in the same breath if the task ended there, else posted to it.
+/// Resumes:  on the awaiter's executor: in the same breath if the task ended there, else posted to it; so also
+///           where something of another library has resumed the task on a thread of its own.
 /// Errors:   what the body throws comes out of the `co_await`.
 /// Lifetime: the object owns the coroutine and is awaited at most once; destroying it before it was
 ///           awaited destroys the arguments and runs nothing. Reference parameters must outlive it.

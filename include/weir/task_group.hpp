@@ -10,6 +10,7 @@
 #include <weir/task.hpp>
 
 #include <cassert>      // for assert
+#include <concepts>     // for std::same_as
 #include <coroutine>    // for std::coroutine_handle, std::suspend_never
 #include <cstdint>      // for std::int64_t
 #include <exception>    // for std::exception_ptr
@@ -36,13 +37,21 @@ class task_group final : detail::task_join {
   public:
     /// \param ex  where the tasks run. Outlives the group.
     explicit task_group(executor& ex) noexcept : executor_(&ex) {}
+    /// What is no executor, or one without a name, gets a sentence.
+    template <class Ex>
+        requires(!std::is_convertible_v<Ex, executor&> && !std::same_as<std::remove_cvref_t<Ex>, task_group>)
+    explicit task_group(Ex&&) noexcept : executor_(nullptr) {
+        static_assert(std::is_convertible_v<Ex, executor&>,
+                      "weir: a task_group runs its tasks on an executor that outlives it: a thread_pool, a "
+                      "run_loop, virtual_time, or what derives from weir::executor, with a name");
+    }
     task_group(const task_group&) = delete;
     task_group& operator=(const task_group&) = delete;
     ~task_group() { assert(spawned_ == 0 && "weir::task_group: destroyed before it was joined"); }
 
     /// Starts a task on the group's executor; it never runs inside this call. After a `join` it may be
     /// used again.
-    void spawn(task<> t) noexcept { executor_->fork(start(std::move(t))); }
+    void spawn(task<>&& t) noexcept { executor_->fork(start(std::move(t))); }
 
     /// Starts a task at once, on this thread, and lets the caller go on when the task waits for something
     /// or has ended, or before on another thread: so the tasks of a long loop don't pile up. Else as
@@ -50,7 +59,7 @@ class task_group final : detail::task_join {
     ///
     /// \returns  awaitable of nothing.
     /// Suspends: always. Resumes: on the awaiter's executor.
-    [[nodiscard("co_await this, or nothing is started")]] auto fork(task<> t) noexcept {
+    [[nodiscard("co_await this, or nothing is started")]] auto fork(task<>&& t) noexcept {
         return fork_operation(*this, std::move(t));
     }
 
@@ -70,7 +79,8 @@ class task_group final : detail::task_join {
     auto spawn(Other&&) {
         static_assert(std::is_convertible_v<Other, task<>>,
                       "weir: a task_group runs task<>, which gives nothing. If this is a coroutine "
-                      "function, call it; if it gives something, await it in a task<> that takes it");
+                      "function, call it; if it is a task with a name, give it away: std::move(it); if it "
+                      "gives something, await it in a task<> that takes it");
         return std::suspend_never();
     }
     /// What is no task gets a sentence.
@@ -79,7 +89,8 @@ class task_group final : detail::task_join {
     auto fork(Other&&) {
         static_assert(std::is_convertible_v<Other, task<>>,
                       "weir: a task_group runs task<>, which gives nothing. If this is a coroutine "
-                      "function, call it; if it gives something, await it in a task<> that takes it");
+                      "function, call it; if it is a task with a name, give it away: std::move(it); if it "
+                      "gives something, await it in a task<> that takes it");
         return std::suspend_never();
     }
 

@@ -11,6 +11,7 @@
 #include <weir/root.hpp>
 #include <weir/task.hpp>
 
+#include <concepts>     // for std::copy_constructible
 #include <coroutine>    // for std::coroutine_handle, std::suspend_never
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t
@@ -38,7 +39,9 @@ class when_all_join : public task_join, public root_owner {
     // Where the last one ended, the awaiting coroutine goes on, if it belongs there.
     std::coroutine_handle<> task_ended(executor* here, std::coroutine_handle<>) noexcept override {
         if (!one_less()) return std::noop_coroutine();
-        if (here == home_) return trampoline::transfer(awaiter_);
+        if (here == home_) {
+            if (const auto next = trampoline::transfer_on(here, awaiter_)) return next;
+        }
         home_->post(awaiter_);
         return std::noop_coroutine();
     }
@@ -216,6 +219,11 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
     when_all_join join_;
 };
 
+template <class V>
+concept copyable_awaitables =
+    std::same_as<V, std::vector<typename V::value_type>> && awaitable<typename V::value_type> &&
+    std::copy_constructible<typename V::value_type>;
+
 }  // namespace detail
 
 /// Awaits all of its arguments, which run at the same time where the executor has several threads.
@@ -237,18 +245,25 @@ auto when_all(As&&... parts) {
 
 /// The same for any number of awaitables of one type: a vector of their results in the same order.
 template <awaitable A>
-auto when_all(std::vector<A> parts) {
+auto when_all(std::vector<A>&& parts) {
     return detail::when_all_vector<A>(std::move(parts));
+}
+
+/// The same with copies of them.
+template <detail::copyable_awaitables V>
+auto when_all(const V& parts) {
+    return detail::when_all_vector<typename V::value_type>(V(parts));
 }
 
 /// What is not an awaitable gets a sentence.
 template <class... As>
-    requires(!(awaitable<As> && ...))
+    requires(!(awaitable<As> && ...) && !(detail::copyable_awaitables<std::remove_cvref_t<As>> && ...))
 auto when_all(As&&...) {
-    static_assert((awaitable<As> && ...),
-                  "weir: when_all needs awaitables, or a vector of them; an argument is none. If it is a "
-                  "coroutine function, call it; if it is a task with a name, it gives its result away: "
-                  "when_all(std::move(it))");
+    static_assert(
+        (awaitable<As> && ...),
+        "weir: when_all needs awaitables, or a vector of them; an argument is none. If it is a "
+        "coroutine function, call it; if it is a task with a name, or a vector of tasks, it gives its "
+        "results away: when_all(std::move(it))");
     return std::suspend_never();
 }
 

@@ -12,9 +12,11 @@
 #include <weir/task.hpp>
 #include <weir/task_group.hpp>
 #include <weir/thread_pool.hpp>
+#include <weir/watchdog.hpp>
 #include <weir/when_all.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <ranges>
 #include <stdexcept>
@@ -182,4 +184,39 @@ TEST_CASE("channels hand over between the context and a pool") {
     auto [sum, nothing] = sync_wait(pool, weir::when_all(adds(), puts()));
     static_cast<void>(nothing);
     CHECK(sum == 499'500);
+}
+
+TEST_CASE("a watchdog sees coroutines that keep all of its threads while another one waits to run") {
+    const std::size_t threads = GENERATE(1U, 2U);
+    served net(threads);
+    io_executor on_io(net.io, threads);
+    std::vector<weir::stall_report> stalls;
+    weir::watchdog dog(on_io, {.period = weir::duration(0),
+                               .on_stall = [&](const weir::stall_report& r) { stalls.push_back(r); }});
+    weir::time_point now{};
+    std::atomic<std::size_t> begun = 0;
+    std::atomic<bool> allowed = false;
+    const auto blocks = [&]() -> task<> {
+        ++begun;
+        allowed.wait(false);
+        co_return;
+    };
+    const auto waits_to_run = []() -> task<> { co_return; };
+    weir::task_group group(on_io);
+    for (std::size_t i = 1; i <= threads; ++i) {
+        group.spawn(blocks());
+        while (begun != i) std::this_thread::yield();
+        for (int k = 0; k < 20; ++k) dog.look(now += 20ms);
+        CHECK(stalls.empty());  // nobody waits for one of its threads
+    }
+    group.spawn(waits_to_run());
+    while (stalls.empty()) dog.look(now += 20ms);
+    CHECK(stalls[0].workers == threads);
+    CHECK(stalls[0].of == threads);
+    CHECK(stalls[0].held >= 100ms);
+    allowed = true;
+    allowed.notify_all();
+    sync_wait(group.join());
+    for (int k = 0; k < 20; ++k) dog.look(now += 20ms);
+    CHECK(stalls.size() == 1);
 }

@@ -1,5 +1,7 @@
 #include "../../examples/simulate/measure.hpp"
 
+#include "../../examples/simulate/figures.hpp"
+#include "../../examples/simulate/parse.hpp"
 #include "../../examples/simulate/results.hpp"
 #include "support/catch.hpp"
 

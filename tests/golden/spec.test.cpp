@@ -1,4 +1,4 @@
-#include "../../examples/simulate/spec.hpp"
+#include "../../examples/simulate/parse.hpp"
 
 #include "../../examples/simulate/documents.hpp"
 #include "support/catch.hpp"

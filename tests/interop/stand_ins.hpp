@@ -122,7 +122,13 @@ class engine {
     engine(const engine&) = delete;
     engine& operator=(const engine&) = delete;
     ~engine() {
-        for (std::thread& t : threads_) t.join();
+        // Who waited for the last one may be here before `resume` has put it in.
+        std::vector<std::thread> all;
+        {
+            const std::lock_guard guard(lock_);
+            all.swap(threads_);
+        }
+        for (std::thread& t : all) t.join();
     }
     void resume(std::coroutine_handle<> h) {
         const std::lock_guard guard(lock_);

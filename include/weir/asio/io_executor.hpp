@@ -5,6 +5,8 @@
 
 #include <weir/asio/library.hpp>
 #include <weir/clock.hpp>
+#include <weir/detail/executor_view.hpp>
+#include <weir/detail/platform.hpp>
 #include <weir/executor.hpp>
 #include <weir/locked_timers.hpp>
 #include <weir/timer.hpp>
@@ -19,6 +21,7 @@
 #include <chrono>     // for std::chrono::hours
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
 #include <memory>     // for std::shared_ptr
 #include <optional>   // for std::optional
 
@@ -80,9 +83,12 @@ class io_timers : public std::enable_shared_from_this<io_timers> {
 ///           resumed at the same time, nor at the same time as a handler.
 /// Lifetime: the context outlives it, and it outlives what runs on it.
 /// Errors:   what leaves a resumed coroutine comes out of `io.run()`; no memory to post: std::terminate.
-/// Watchdog: takes it for one that may always go on: nobody knows what is still to come from a context.
-/// Cost:     a handler of Asio for each post.
+/// Watchdog: sees coroutines here that keep all of its threads from others. Else it takes it for one that may
+///           always go on: nobody knows what is still to come from a context.
+/// Cost:     a handler of Asio for each post, and three counters.
 class io_executor final : public executor {
+    using count = weir::detail::standard_platform::atomic<std::uint64_t>;
+
   public:
     /// \param threads how many run `io`. With 0, nobody else does: then whoever waits for something that
     ///                runs here (`sync_wait`, taking an item from a run, its end) does, until it has it.
@@ -92,7 +98,8 @@ class io_executor final : public executor {
     }
 
     void post(std::coroutine_handle<> h) noexcept override {
-        lib::post(*io_, [this, h] { resume(h); });
+        posted_.fetch_add(1);
+        lib::post(*io_, [this, h] { work_on(h); });
     }
 
     void add(timer& t) noexcept override {
@@ -128,12 +135,43 @@ class io_executor final : public executor {
         return std::max<std::size_t>(threads_, 1);
     }
 
+    // Asio tells nobody what its context still has to do, so something always may be pending.
+    void look(weir::detail::executor_view& view) const override {
+        // In this order none is less than the one before it.
+        const std::uint64_t ended = ended_.load();
+        const std::uint64_t begun = begun_.load();
+        const std::uint64_t posted = posted_.load();
+        view.resumed = begun;
+        view.busy = static_cast<std::size_t>(begun - ended);
+        const bool all_busy = view.busy >= parallelism();
+        view.crowded = all_busy && posted != begun;
+        view.workers.assign(parallelism(), {all_busy, ended});
+    }
+
     /// Where it runs, for the I/O objects of the stages that run on it.
     [[nodiscard]] lib::io_context& context() const noexcept { return *io_; }
 
   private:
+    void work_on(std::coroutine_handle<> h) {
+        class ending {
+          public:
+            explicit ending(count& of) noexcept : of_(&of) {}
+            ending(const ending&) = delete;
+            ending& operator=(const ending&) = delete;
+            ~ending() { of_->fetch_add(1); }
+
+          private:
+            count* of_;
+        };
+        begun_.fetch_add(1);
+        const ending at_the_end(ended_);
+        resume(h);
+    }
+
     lib::io_context* io_;
     std::size_t threads_;
+    // Of coroutines, ever: queued, begun to be resumed, and suspended or ended again.
+    count posted_{0}, begun_{0}, ended_{0};
     std::shared_ptr<detail::io_timers> timers_;
     std::optional<lib::executor_work_guard<lib::io_context::executor_type>> work_;
 };

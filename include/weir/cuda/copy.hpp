@@ -65,14 +65,14 @@ struct copies_work {
 /// Stops:    see `stream::done`.
 /// Lifetime: both sides until it has ended.
 [[nodiscard("co_await this, or nothing is done")]] inline auto copy(const stream& s, void* to,
-                                                                      const void* from, std::size_t bytes) {
+                                                                    const void* from, std::size_t bytes) {
     return detail::awaited_work<detail::copy_work>(s.shared()->of(), {s.shared(), {to, from, bytes}});
 }
 
 /// The same for many small ones, which must not overlap: by one call where the toolkit has it (12.8).
 /// Lifetime: the list of pieces, too, until it has ended.
 [[nodiscard("co_await this, or nothing is done")]] inline auto copy(const stream& s,
-                                                                      std::span<const piece> pieces) {
+                                                                    std::span<const piece> pieces) {
     return detail::awaited_work<detail::copies_work>(s.shared()->of(), {s.shared(), pieces});
 }
 

@@ -83,7 +83,9 @@ class event {
     /// Resumes:  on the coroutine's executor.
     /// Errors:   `weir::cuda::error` if the device is broken; `std::logic_error` without an executor, or if the
     ///           context is gone.
-    [[nodiscard("co_await this, or nothing is done")]] auto done() const { return detail::until_over(shared_); }
+    [[nodiscard("co_await this, or nothing is done")]] auto done() const {
+        return detail::until_over(shared_);
+    }
 
     /// \returns true if all that was queued before it is done, or the device is broken. Doesn't wait.
     [[nodiscard]] bool ready() const noexcept { return shared_->is_over(); }

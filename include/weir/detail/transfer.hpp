@@ -8,6 +8,10 @@
 #include <coroutine>  // for std::coroutine_handle
 #include <utility>    // for std::exchange
 
+namespace weir {
+class executor;
+}
+
 namespace weir::detail {
 
 // Symmetric transfer is a tail call in theory. g++ below 15 makes it one at -O2 only; at -O0, -O1
@@ -16,7 +20,12 @@ namespace weir::detail {
 // coroutine from there on an empty stack.
 class trampoline {
   public:
-    trampoline() noexcept : outer_(current()) { current() = this; }
+    trampoline() noexcept : trampoline(nullptr) {}
+    // `of`: whose coroutines are resumed here. If null, those of the one below, if any.
+    explicit trampoline(const executor* of) noexcept : outer_(current()) {
+        of_ = of != nullptr || outer_ == nullptr ? of : outer_->of_;
+        current() = this;
+    }
     trampoline(const trampoline&) = delete;
     trampoline& operator=(const trampoline&) = delete;
     ~trampoline() { current() = outer_; }
@@ -41,15 +50,27 @@ class trampoline {
             run(h);
             return std::noop_coroutine();
         }
-        if (++here->count_ < cap) return h;
-        // A coroutine that a foreign awaitable resumed by hand, on top of the one that asks now, may
-        // have asked before. It goes first; nobody but the caller knows of `h` yet.
-        if (here->pending_) run(std::exchange(here->pending_, {}));
-        here->pending_ = h;
-        return std::noop_coroutine();
+        return here->next(h);
+    }
+
+    // The same where the thread does work of that executor. Else null, and `h` has to be posted there.
+    WEIR_NOINLINE static std::coroutine_handle<> transfer_on(const executor* home,
+                                                             std::coroutine_handle<> h) {
+        trampoline* const here = current();
+        if (here == nullptr || here->of_ != home) return nullptr;
+        return here->next(h);
     }
 
   private:
+    std::coroutine_handle<> next(std::coroutine_handle<> h) {
+        if (++count_ < cap) return h;
+        // A coroutine that a foreign awaitable resumed by hand, on top of the one that asks now, may
+        // have asked before. It goes first; nobody but the caller knows of `h` yet.
+        if (pending_) run(std::exchange(pending_, {}));
+        pending_ = h;
+        return std::noop_coroutine();
+    }
+
     static constexpr int cap = 32;  // times 705 bytes, the worst measured, is 22 KiB
 
     // Not inlined: see WEIR_NOINLINE.
@@ -59,6 +80,7 @@ class trampoline {
     }
 
     trampoline* const outer_;
+    const executor* of_;
     std::coroutine_handle<> pending_;
     int count_ = 0;
 };

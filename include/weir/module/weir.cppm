@@ -121,6 +121,7 @@ using weir::timer;
 using weir::timer_order;
 using weir::timer_queue;
 using weir::to_string;
+using weir::transfer_stats;
 using weir::unlimited;
 using weir::unmeasured;
 using weir::virtual_time;

@@ -1,0 +1,32 @@
+// simulate: a pipeline, and what a document says that will be measured of it.
+// What it doesn't say has no value.
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXAMPLES_SIMULATE_SCENARIO_HPP
+#define WEIR_EXAMPLES_SIMULATE_SCENARIO_HPP
+
+#include "spec.hpp"
+
+#include <optional>  // for std::optional
+#include <string>    // for std::string
+#include <vector>    // for std::vector
+
+namespace simulate {
+
+/// What the document says of one queue; nothing where it says nothing.
+struct documented_queue {
+    std::optional<double> put_ms;
+    std::optional<double> get_ms;
+    std::optional<double> occupancy_percent;
+};
+
+/// One of its pipelines.
+struct scenario {
+    std::string title;
+    pipeline_spec spec;
+    double documented_rate;                // items a second at the sink
+    std::vector<documented_queue> queues;  // src, each stage, sink
+};
+
+}  // namespace simulate
+
+#endif

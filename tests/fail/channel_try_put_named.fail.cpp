@@ -1,0 +1,12 @@
+// expect-error: weir: try_put and blocking_put take away what they are given, if it goes in
+// What goes in leaves the hands of whoever put it.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/channel.hpp>
+
+#include <memory>
+
+bool offer(weir::channel<std::unique_ptr<int>>& c, std::unique_ptr<int> item) {
+    return c.try_put(item) == weir::channel_status::success;
+}
+
+int main() {}

@@ -1,0 +1,12 @@
+// expect-error: weir: what has a name is copied into a pipeline, and a stage of this can't be copied
+// A generator has one consumer, so that a source of one is given away.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/generator.hpp>
+#include <weir/pipeline.hpp>
+
+weir::generator<int> count();
+
+auto numbers = weir::source(count());
+auto all = numbers | weir::sink();
+
+int main() {}

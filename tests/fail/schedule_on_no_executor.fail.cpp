@@ -1,0 +1,9 @@
+// expect-error: weir: schedule moves a coroutine to an executor that outlives it
+// A coroutine goes to an executor, not to a number of threads.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/executor.hpp>
+#include <weir/task.hpp>
+
+weir::task<> move() { co_await weir::schedule(4); }
+
+int main() {}

@@ -1,0 +1,12 @@
+// expect-error: weir: what has a name is copied into its stage, and this can't be copied
+// A generator has one consumer, to whom it is given away.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/generator.hpp>
+#include <weir/source.hpp>
+
+weir::generator<int> count();
+
+auto numbers = count();
+auto all = weir::source(numbers);
+
+int main() {}
