@@ -31,7 +31,7 @@ HEAVY = {
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
     ("weir.hpp", HEAVY, 13000),
-    ("pipeline.hpp", HEAVY | {"thread"}, 8600),
+    ("pipeline.hpp", HEAVY | {"thread"}, 8700),
     ("task.hpp", HEAVY | {"deque", "functional", "memory", "ostream", "set", "thread"}, 1750),
 ]
 

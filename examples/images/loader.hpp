@@ -27,7 +27,7 @@ namespace images {
 inline constexpr std::size_t files_per_read = 8;
 
 /// \param readers  where files are read, which blocks a thread. Outlives the runs.
-/// \returns a description of a pipeline, whose runs give a `batch` after the other.
+/// \returns the stages that make a `batch` after the other; where they go is in host.hpp and gpu.hpp.
 [[nodiscard]] inline auto make_loader(const std::vector<std::string>& paths, const settings& s,
                                       weir::executor& readers) {
     const auto number_of_readers = static_cast<std::size_t>(s.readers);
@@ -53,9 +53,7 @@ inline constexpr std::size_t files_per_read = 8;
          | weir::pipe(weir::per_slot(own_decoder), {.name = "decode", .concurrency = threads,
                                                     .max_failures = weir::unlimited})
          | weir::aggregate(batch_size, {.name = "batch"})
-         | weir::pipe(collate, {.name = "collate"})
-         // With a GPU, the copy to it is the next stage.
-         | weir::sink(3);
+         | weir::pipe(collate, {.name = "collate"});
     // clang-format on
 }
 

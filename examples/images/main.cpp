@@ -12,6 +12,15 @@
 #include <weir/report/table.hpp>
 #include <weir/thread_pool.hpp>
 
+// By the build, where it finds the CUDA toolkit.
+#ifdef IMAGES_ON_GPU
+#include "gpu.hpp"
+using destination = images::gpu;
+#else
+#include "host.hpp"
+using destination = images::host;
+#endif
+
 #include <chrono>     // for std::chrono::milliseconds
 #include <exception>  // for std::exception
 #include <iostream>   // for std::cout, std::cerr
@@ -23,11 +32,13 @@ namespace {
 
 int run_images(const images::settings& s) {
     const std::vector<std::string> paths = images::find_photos(s.directory);
-    std::cerr << paths.size() << " photographs, " << s.epochs << " times ..." << std::endl;
+    destination there(s);
+    std::cerr << paths.size() << " photographs, " << s.epochs << " times, to " << there.name() << " ..."
+              << std::endl;
 
     weir::thread_pool workers(static_cast<unsigned>(s.threads));
     weir::blocking_pool readers(static_cast<unsigned>(s.readers));
-    const auto loader = images::make_loader(paths, s, readers);
+    const auto loader = there.behind(images::make_loader(paths, s, readers));
 
     // A broken file stops nothing, as the loader tolerates it. Each is named at the end.
     std::ostringstream broken;
@@ -35,8 +46,8 @@ int run_images(const images::settings& s) {
     auto run = loader.start(workers, {.on_failure = log});
 
     images::learned network;
-    for (const images::batch& batch : run) {
-        network.add(batch);
+    for (auto& batch : run) {
+        network.add(there.take(batch));
         examples::be_busy(std::chrono::milliseconds(s.train_ms));  // as a larger network is
         if (examples::interrupted()) break;
     }

@@ -1,5 +1,8 @@
+#include "cuda/stand_in/control.hpp"
 #include "examples/images/batch.hpp"
 #include "examples/images/decode.hpp"
+#include "examples/images/gpu.hpp"
+#include "examples/images/host.hpp"
 #include "examples/images/loader.hpp"
 #include "examples/images/options.hpp"
 #include "examples/images/photo.hpp"
@@ -9,10 +12,12 @@
 
 #include <weir/failure.hpp>
 #include <weir/stats.hpp>
+#include <weir/thread_pool.hpp>
 #include <weir/virtual_time.hpp>
 
 #include <turbojpeg.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -228,8 +233,10 @@ TEST_CASE("the loader gives each photograph in each epoch, and tells of the brok
         CHECK(f.stage == "decode");
         failures.push_back(f.message());
     };
-    auto run = make_loader(paths, s, time).start(time, {.on_failure = note});
-    for (const batch& b : run) {
+    host here(s);
+    auto run = here.behind(make_loader(paths, s, time)).start(time, {.on_failure = note});
+    for (const batch& each : run) {
+        const batch& b = here.take(each);
         sizes.push_back(b.count);
         CHECK(b.side == 16);
         network.add(b);
@@ -242,6 +249,38 @@ TEST_CASE("the loader gives each photograph in each epoch, and tells of the brok
     int refused = 0;
     for (const std::string& f : failures) refused += contains(f, text + ": Not a JPEG") ? 1 : 0;
     CHECK(refused == 3);
+}
+
+TEST_CASE("batches come to a GPU whole, and to the host where there is none") {
+    const folder dir;
+    for (int i = 0; i < 10; ++i) dir.add(std::to_string(i) + ".jpg", jpeg(40, 30, i < 5 ? orange : blue));
+    settings s;
+    s.batch = 4;
+    s.side = 8;
+    s.epochs = 2;
+    stand_in::reset();
+    const bool is_there = GENERATE(true, false);
+    if (!is_there) stand_in::no_device(cudaErrorNoDevice);
+    {
+        weir::thread_pool workers(1);
+        gpu there(s);
+        CHECK(there.name() == std::string(is_there ? "a GPU" : "the host (no GPU was found)"));
+        auto run = there.behind(make_loader(find_photos(dir.path()), s, workers)).start(workers);
+        std::size_t images = 0;
+        for (auto& each : run) {
+            const batch& b = there.take(each);
+            images += b.count;
+            REQUIRE(each.data.size() == b.values.size());
+            stand_in::wait_until_idle();
+            CHECK(std::equal(b.values.begin(), b.values.end(), each.data.data()));
+        }
+        CHECK(images == 20);
+        CHECK(run.stats().stages.back().name == "sink");
+    }
+    stand_in::wait_until_idle();
+    CHECK(stand_in::misuses().empty());
+    CHECK(stand_in::leaks().empty());
+    stand_in::reset();
 }
 
 TEST_CASE("the busiest is the bottleneck") {
