@@ -63,8 +63,8 @@ class no_place {
 ///
 /// Any other awaiter goes on with the coroutine where it likes, as on a thread of a driver. The coroutine is
 /// there until it waits for something of this library, of which `co_await weir::yield()` is the shortest:
-/// from then on it is on its own executor again, also where it doesn't know which that is. Whoever awaits a
-/// `task` or an `async_generator`, and each stage, is on its own executor in any case.
+/// from then on it is on its own executor again, also where it doesn't know which that is. From a thread that
+/// runs no executor, whoever awaits a `task` or an `async_generator`, and each stage, is back at its end.
 template <class A>
 concept awaitable = detail::has_as_awaitable<A> || detail::has_member_co_await<A> ||
                     detail::has_free_co_await<A> || awaiter<A>;

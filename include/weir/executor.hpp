@@ -134,7 +134,7 @@ class executor {
     class shift {
       public:
         /// Of `ex`, which outlives it.
-        explicit shift(executor& ex) noexcept : before_(detail::current_executor()), trampoline_(&ex) {
+        explicit shift(executor& ex) noexcept : before_(detail::current_executor()), trampoline_(true) {
             detail::current_executor() = &ex;
         }
         shift(const shift&) = delete;

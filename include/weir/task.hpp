@@ -121,7 +121,7 @@ class task_promise_base {
             if (home == nullptr) return trampoline::transfer(p.awaiter_);
             // What the body awaited last may have left it on a thread of somebody else.
             if (home == p.env_.home) {
-                if (const auto next = trampoline::transfer_on(home, p.awaiter_)) return next;
+                if (const auto next = trampoline::transfer_at_work(p.awaiter_)) return next;
             }
             if (slot* const measured = p.env_.measured) {
                 p.went_home_ = true;

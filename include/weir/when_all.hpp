@@ -40,7 +40,7 @@ class when_all_join : public task_join, public root_owner {
     std::coroutine_handle<> task_ended(executor* here, std::coroutine_handle<>) noexcept override {
         if (!one_less()) return std::noop_coroutine();
         if (here == home_) {
-            if (const auto next = trampoline::transfer_on(here, awaiter_)) return next;
+            if (const auto next = trampoline::transfer_at_work(awaiter_)) return next;
         }
         home_->post(awaiter_);
         return std::noop_coroutine();

@@ -183,6 +183,36 @@ TEST_CASE("a kernel that breaks the device is told of to who waits for it") {
     CHECK(end.code == cudaErrorLaunchFailure);
 }
 
+TEST_CASE(
+    "what one finds out about the device, all others hear at once, however seldom the rest is asked about") {
+    const fresh_runtime runtime;
+    context gpu({.how = completion_by::host_function, .watchdog = std::chrono::hours(1)});
+    weir::thread_pool home(1);
+    const stream s(gpu);
+    const stream breaks(gpu);
+    weir::cuda::event last(gpu);
+    std::vector<outcome> ends(3);
+    weir::task_group group(home);
+    stand_in::hold_all();
+    REQUIRE(stand_in::launch(s.get(), [] {}) == cudaSuccess);
+    REQUIRE(stand_in::fail_kernel(breaks.get(), cudaErrorLaunchFailure) == cudaSuccess);
+    breaks.record(last);
+    const std::size_t records = stand_in::calls("cudaEventRecord");
+    for (outcome& end : ends) group.spawn(end_of(s, end));
+    wait_for([&] { return stand_in::calls("cudaLaunchHostFunc") == 3; });
+    CHECK(stand_in::calls("cudaEventRecord") == records + 3);
+    group.spawn([](weir::cuda::event e) -> weir::task<> {
+        try {
+            co_await e.done();
+        } catch (const weir::cuda::error&) {
+        }
+    }(last));
+    stand_in::release(breaks.get());
+    weir::sync_wait(group.join());
+    for (const outcome& end : ends) CHECK(end.code == cudaErrorLaunchFailure);
+    stand_in::release_all();
+}
+
 TEST_CASE("a runtime that for once can't say whether work is done is asked again") {
     const fresh_runtime runtime;
     context gpu(either_way());

@@ -112,3 +112,18 @@ TEST_CASE("each thread has a name of its own") {
     std::thread([&] { same = here == detail::this_thread(); }).join();
     CHECK_FALSE(same);
 }
+
+#if defined(__linux__)
+TEST_CASE("a thread may have its waits end on time") {
+    int before = 0;
+    int after = 0;
+    std::thread([&] {
+        before = prctl(PR_GET_TIMERSLACK);
+        detail::end_waits_on_time();
+        after = prctl(PR_GET_TIMERSLACK);
+    }).join();
+    CHECK(before > after);
+    CHECK(after == 1'000);
+    CHECK(prctl(PR_GET_TIMERSLACK) == before);  // of that thread alone
+}
+#endif

@@ -8,7 +8,6 @@
 #include <weir/detail/env.hpp>
 #include <weir/executor.hpp>
 #include <weir/pipeline.hpp>
-#include <weir/run_loop.hpp>
 #include <weir/sleep.hpp>
 #include <weir/sync_wait.hpp>
 #include <weir/task.hpp>
@@ -19,7 +18,6 @@
 #include <coroutine>
 #include <ranges>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 using stand_ins::engine;
@@ -44,19 +42,6 @@ class elsewhere {
   private:
     engine* engine_;
     int n_;
-};
-
-// Whoever sets it goes on with who waits for it.
-class inline_event {
-  public:
-    inline_event() noexcept {}
-    bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> h) noexcept { waiter_ = h; }
-    void await_resume() const noexcept {}
-    void set() { std::exchange(waiter_, nullptr).resume(); }
-
-  private:
-    std::coroutine_handle<> waiter_;
 };
 
 bool runs_on(const weir::executor& ex) { return weir::detail::current_executor() == &ex; }
@@ -122,32 +107,6 @@ TEST_CASE("who awaits a generator, or several tasks, that go on elsewhere goes o
         co_return seen;
     };
     CHECK(sync_wait(pool, awaits()) == ints{1, 2, 3, 4});
-}
-
-TEST_CASE("who awaits a task that another executor's coroutine resumed goes on at home") {
-    weir::run_loop mine, other;
-    inline_event event;
-    weir::executor* waited_on = nullptr;
-    weir::executor* went_on = nullptr;
-    const auto waits = [&]() -> task<> {
-        co_await event;
-        waited_on = weir::detail::current_executor();
-    };
-    const auto awaits = [&]() -> task<> {
-        co_await waits();
-        went_on = weir::detail::current_executor();
-    };
-    const auto sets = [&]() -> task<> {
-        co_await weir::yield();
-        const auto there = [&]() -> task<> {
-            event.set();
-            co_return;
-        };
-        sync_wait(other, there());
-    };
-    sync_wait(mine, weir::when_all(awaits(), sets()));
-    CHECK(waited_on == &other);
-    CHECK(went_on == &mine);
 }
 
 TEST_CASE("a stage whose function gives a foreign awaiter works at home all the same") {

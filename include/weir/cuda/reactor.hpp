@@ -105,6 +105,7 @@ class reactor {
 
     // Until the mailbox was asked to end, and everything is done.
     void run() noexcept {
+        weir::detail::end_waits_on_time();
         for (;;) {
             bool news = collect();
             if (look_at_all()) news = true;
@@ -185,6 +186,7 @@ class reactor {
             box_.wait(-1);
             return;
         }
+        if (broken_.get() != cudaSuccess) return;  // the others are to hear of it at once
         if (!polls_) {
             box_.wait(options_.watchdog.count());
             return;

@@ -8,10 +8,6 @@
 #include <coroutine>  // for std::coroutine_handle
 #include <utility>    // for std::exchange
 
-namespace weir {
-class executor;
-}
-
 namespace weir::detail {
 
 // Symmetric transfer is a tail call in theory. g++ below 15 makes it one at -O2 only; at -O0, -O1
@@ -20,10 +16,9 @@ namespace weir::detail {
 // coroutine from there on an empty stack.
 class trampoline {
   public:
-    trampoline() noexcept : trampoline(nullptr) {}
-    // `of`: whose coroutines are resumed here. If null, those of the one below, if any.
-    explicit trampoline(const executor* of) noexcept : outer_(current()) {
-        of_ = of != nullptr || outer_ == nullptr ? of : outer_->of_;
+    // `at_work`: for an executor, as is all above such a one.
+    explicit trampoline(bool at_work = false) noexcept
+        : outer_(current()), at_work_(at_work || (outer_ != nullptr && outer_->at_work_)) {
         current() = this;
     }
     trampoline(const trampoline&) = delete;
@@ -53,11 +48,10 @@ class trampoline {
         return here->next(h);
     }
 
-    // The same where the thread does work of that executor. Else null, and `h` has to be posted there.
-    WEIR_NOINLINE static std::coroutine_handle<> transfer_on(const executor* home,
-                                                             std::coroutine_handle<> h) {
+    // The same on a thread of an executor. Null on any other, where `h` has no business: it has to be posted.
+    WEIR_NOINLINE static std::coroutine_handle<> transfer_at_work(std::coroutine_handle<> h) {
         trampoline* const here = current();
-        if (here == nullptr || here->of_ != home) return nullptr;
+        if (here == nullptr || !here->at_work_) return nullptr;
         return here->next(h);
     }
 
@@ -80,7 +74,7 @@ class trampoline {
     }
 
     trampoline* const outer_;
-    const executor* of_;
+    const bool at_work_;
     std::coroutine_handle<> pending_;
     int count_ = 0;
 };
