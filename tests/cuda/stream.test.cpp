@@ -193,7 +193,8 @@ TEST_CASE(
     weir::cuda::event last(gpu);
     std::vector<outcome> ends(3);
     weir::task_group group(home);
-    stand_in::hold_all();
+    stand_in::hold(s.get());
+    stand_in::hold(breaks.get());
     REQUIRE(stand_in::launch(s.get(), [] {}) == cudaSuccess);
     REQUIRE(stand_in::fail_kernel(breaks.get(), cudaErrorLaunchFailure) == cudaSuccess);
     breaks.record(last);
@@ -210,7 +211,7 @@ TEST_CASE(
     stand_in::release(breaks.get());
     weir::sync_wait(group.join());
     for (const outcome& end : ends) CHECK(end.code == cudaErrorLaunchFailure);
-    stand_in::release_all();
+    stand_in::release(s.get());
 }
 
 TEST_CASE("a runtime that for once can't say whether work is done is asked again") {
