@@ -43,8 +43,8 @@ generator<std::string> two_words() {
 }
 
 task<weir::executor*> my_executor() {
-    const auto& env = co_await weir::detail::my_env();
-    co_return env.home;
+    const weir::detail::coroutine_env* env = co_await weir::detail::my_env();
+    co_return env->home;
 }
 
 }  // namespace
