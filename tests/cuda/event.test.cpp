@@ -100,6 +100,13 @@ TEST_CASE("an event may be destroyed while it is waited for") {
     group.spawn(wait_for_event(*e, end));
     wait_for([&] { return stand_in::calls("cudaEventQuery") > queries; });
     e.reset();
+    // Another one that is over at once has nothing to do with it.
+    event other(gpu);
+    const stream elsewhere(gpu);
+    elsewhere.record(other);
+    const std::size_t asked = stand_in::calls("cudaEventQuery");
+    wait_for([&] { return stand_in::calls("cudaEventQuery") > asked + 2; });
+    CHECK(end.resumed == 0);
     stand_in::release(s.get());
     weir::sync_wait(group.join());
     CHECK(end.code == cudaSuccess);

@@ -30,7 +30,8 @@ class running_reactor {
 
     // Work of which the reactor is told when it's queued.
     void begin(cudaStream_t s) {
-        cudaEvent_t const event = events.take(0);
+        cudaEvent_t event = nullptr;
+        REQUIRE(events.take(event, 0) == cudaSuccess);
         REQUIRE(cudaEventRecord(event, s) == cudaSuccess);
         completion& c = completion::make(box, event, [](completion& done) noexcept {
             auto& mine = *static_cast<running_reactor*>(done.kept.get());
@@ -93,8 +94,10 @@ TEST_CASE("events are used again, so that there are as many as were in use at on
     const fresh_runtime runtime;
     event_pool events(cudaEventDisableTiming);
     for (int i = 0; i < 10; ++i) {
-        cudaEvent_t const a = events.take(0);
-        cudaEvent_t const b = events.take(0);
+        cudaEvent_t a = nullptr;
+        cudaEvent_t b = nullptr;
+        REQUIRE(events.take(a, 0) == cudaSuccess);
+        REQUIRE(events.take(b, 0) == cudaSuccess);
         CHECK(a != b);
         events.give(a);
         events.give(b);

@@ -10,6 +10,8 @@
 #include <weir/sync_wait.hpp>
 #include <weir/thread_pool.hpp>
 
+#include <atomic>
+#include <exception>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -171,13 +173,21 @@ TEST_CASE("an error of the device names the stage, and stops the run") {
     pinned_pool pool(gpu, 64, 2);
     weir::thread_pool workers(2);
     stand_in::fail_call_of("cudaMemcpyAsync", 3, cudaErrorIllegalAddress, true);
-    auto run = (batches(10, 4) | to_device(gpu, pool, {.name = "upload"}) | weir::sink(1)).start(workers);
-    try {
-        for (device_buffer<int>& b : run) static_cast<void>(b);
-        FAIL("the run has to fail");
-    } catch (const std::exception& e) {
-        CHECK_THAT(e.what(), ContainsSubstring("upload"));
-    }
+    std::atomic<int> named{0};
+    auto run = (batches(10, 4) | to_device(gpu, pool, {.name = "upload"}) | weir::sink(1))
+                   .start(workers, {.on_failure = [&](const weir::failure& f) {
+                              try {
+                                  std::rethrow_exception(f.error);
+                              } catch (const weir::cuda::error& e) {
+                                  if (e.stage() == "upload") ++named;
+                              }
+                          }});
+    CHECK_THROWS_AS(
+        [&] {
+            for (device_buffer<int>& b : run) static_cast<void>(b);
+        }(),
+        weir::pipeline_failure);
+    CHECK(named >= 1);
     CHECK(gpu.status() == cudaErrorIllegalAddress);
 }
 

@@ -75,6 +75,39 @@ TEST_CASE("where the copies take longer, what is left of each when the work is d
     CHECK(s.hidden() == Approx(9 * 0.25 / 10).epsilon(1e-3));
 }
 
+TEST_CASE(
+    "of a consumer that comes late for its own reasons, only what it would have waited for is exposed") {
+    const fresh_runtime runtime;
+    context gpu;
+    pinned_pool pool(gpu, ms, 2);
+    const stream copies(gpu);
+    const stream consumer(gpu);
+    const stream other(gpu);
+    const auto log = std::make_shared<transfer_log>();
+    const auto sent = [&] {
+        device_memory there(copies, ms, log);
+        weir::cuda::lease block = *pool.try_acquire(ms);
+        std::memset(block.bytes().data(), 1, ms);
+        there.fill_from(block, copies);
+        return there;
+    };
+    stand_in::hold_all();
+    std::optional<device_memory> first = sent();   // copied from 0 to 1 ms, worked on until 1.5
+    std::optional<device_memory> second = sent();  // copied from 1 to 2 ms
+    first->hand_over(consumer);
+    REQUIRE(stand_in::launch(consumer.get(), [] {}, 500us) == cudaSuccess);
+    first.reset();
+    REQUIRE(stand_in::launch(other.get(), [] {}, 10ms) == cudaSuccess);
+    stand_in::release_all();
+    REQUIRE(cudaStreamSynchronize(other.get()) == cudaSuccess);
+    second->hand_over(consumer);  // at 10 ms
+    second.reset();
+    weir::sync_wait([](stream s) -> weir::task<> { co_await s.done(); }(consumer));
+    const weir::transfer_stats s = log->stats();
+    CHECK(s.num_handed_over == 2);
+    CHECK(s.exposed.count() == Approx(1.5e6).epsilon(1e-3));
+}
+
 TEST_CASE("where there is no work at all, nothing is hidden") {
     const fresh_runtime runtime;
     CHECK(of_a_run(4, 0ms).hidden() == Approx(0).margin(1e-4));

@@ -66,6 +66,12 @@ class core {
         throw_error(code, call, measured);
     }
 
+    cudaEvent_t take_event(event_pool& from) {
+        cudaEvent_t event = nullptr;
+        check(from.take(event, device_), "cudaEventCreateWithFlags");
+        return event;
+    }
+
     // Work was queued of whose end nothing will tell: returns when it is done, so that whoever queued it may
     // use the memory again. Blocks.
     void settle(cudaStream_t stream) noexcept {
@@ -140,7 +146,7 @@ class ticket {
   public:
     // Errors: those of the runtime, and std::bad_alloc. Nothing is queued yet.
     ticket(core& of, completion::reaction then) : core_(of) {
-        cudaEvent_t const event = of.events.take(of.device_index());
+        cudaEvent_t const event = of.take_event(of.events);
         try {
             completion_ = &completion::make(of.box(), event, then);
         } catch (...) {

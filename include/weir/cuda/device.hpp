@@ -60,7 +60,6 @@ class device_scope {
     }
 
     cudaError_t status() const noexcept { return code_; }
-    void check() const { detail::check(code_, "cudaSetDevice"); }
 
   private:
     int before_ = 0;

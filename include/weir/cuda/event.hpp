@@ -20,7 +20,7 @@ class pooled_event {
     // Errors: `weir::cuda::error`.
     pooled_event(std::shared_ptr<core> of, bool timed)
         : core_(std::move(of)), timed_(timed),
-          event_(core_->on_host() ? nullptr : events().take(core_->device_index())) {}
+          event_(core_->on_host() ? nullptr : core_->take_event(events())) {}
     pooled_event(const pooled_event&) = delete;
     pooled_event& operator=(const pooled_event&) = delete;
     ~pooled_event() {
@@ -42,7 +42,7 @@ class pooled_event {
 };
 
 // An event that was recorded, awaited. Nobody but the poller tells of it: a host function would need a
-// stream of its own.
+// stream of its own. Who awaits it keeps the event.
 struct recorded_work {
     std::shared_ptr<pooled_event> event;
     static constexpr const char* call = "cudaEventQuery";
@@ -53,7 +53,6 @@ struct recorded_work {
         of.events.give(c.event);
         c.event = event->get();
         c.returns_event = false;
-        c.kept = event;
         t.submit_recorded(nullptr);
     }
 };

@@ -39,7 +39,7 @@ class pinned_blocks {
             memory_ = ::operator new(stride * blocks, std::align_val_t(page));
         } else {
             const device_scope here(core_->device_index());
-            here.check();
+            core_->check(here.status(), "cudaSetDevice");
             core_->check(cudaHostAlloc(&memory_, stride * blocks, cudaHostAllocPortable), "cudaHostAlloc");
         }
         auto* const first = static_cast<std::byte*>(memory_);

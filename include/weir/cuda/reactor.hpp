@@ -47,21 +47,19 @@ class event_pool {
         for (cudaEvent_t e : free_) static_cast<void>(cudaEventDestroy(e));
     }
 
-    cudaEvent_t take(int device) {
+    // Errors: std::bad_alloc.
+    cudaError_t take(cudaEvent_t& event, int device) {
         {
             const std::scoped_lock held(lock_);
             if (!free_.empty()) {
-                cudaEvent_t const event = free_.back();
+                event = free_.back();
                 free_.pop_back();
-                return event;
+                return cudaSuccess;
             }
             free_.reserve(++made_);  // so that give() needs no memory
         }
         const device_scope here(device);
-        here.check();
-        cudaEvent_t event = nullptr;
-        check(cudaEventCreateWithFlags(&event, flags_), "cudaEventCreateWithFlags");
-        return event;
+        return here.status() == cudaSuccess ? cudaEventCreateWithFlags(&event, flags_) : here.status();
     }
     void give(cudaEvent_t event) noexcept {
         const std::scoped_lock held(lock_);

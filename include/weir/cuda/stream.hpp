@@ -24,7 +24,7 @@ class stream_handle {
     stream_handle(std::shared_ptr<core> of, int priority) : core_(std::move(of)) {
         if (core_->on_host()) return;
         const device_scope here(core_->device_index());
-        here.check();
+        core_->check(here.status(), "cudaSetDevice");
         core_->check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority),
                      "cudaStreamCreateWithPriority");
         owned_ = true;
