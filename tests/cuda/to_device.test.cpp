@@ -191,6 +191,32 @@ TEST_CASE("an error of the device names the stage, and stops the run") {
     CHECK(gpu.status() == cudaErrorIllegalAddress);
 }
 
+TEST_CASE("whatever call fails in a run, and however badly, each batch comes whole or fails, once") {
+    const auto options = either_way();
+    const hand_on when = GENERATE(hand_on::at_once, hand_on::when_copied);
+    const bool sticky = GENERATE(false, true);
+    bool reached = true;
+    for (std::size_t n = 1; reached && n < 1000; ++n) {
+        const fresh_runtime runtime;
+        context gpu(options);
+        pinned_pool pool(gpu, 64, 2);
+        weir::thread_pool workers(1);
+        std::atomic<int> failed{0};
+        int whole = 0;
+        {
+            auto run = (batches(4, 16) | to_device(gpu, pool, {.when = when}) | weir::sink(1))
+                           .start(workers, {.max_failures = weir::unlimited,
+                                            .on_failure = [&](const weir::failure&) { ++failed; }});
+            stand_in::fail_call(n, sticky ? cudaErrorLaunchFailure : cudaErrorMemoryAllocation, sticky);
+            for (device_buffer<int>& b : run) whole += b.size() == 16 ? 1 : 0;
+        }
+        CHECK(whole + failed == 4);
+        wait_for([&] { return pool.stats().size == 2; });
+        reached = stand_in::forget_faults() == 0;
+    }
+    CHECK_FALSE(reached);
+}
+
 TEST_CASE("a run that is stopped early, with copies under way, ends, and leaves nothing") {
     const fresh_runtime runtime;
     const hand_on when = GENERATE(hand_on::at_once, hand_on::when_copied);

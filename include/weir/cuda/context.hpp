@@ -216,6 +216,7 @@ class ticket {
 /// Ends:     the destructor waits for all work that is awaited, and everybody is resumed.
 /// Lifetime: outlives all awaiting. What was made from it may outlive it, but nothing can be awaited then.
 /// Threads:  any.
+/// Watchdog: each wait counts as an `external_wait`. Virtual time knows of nothing outside: no waits there.
 /// Cost:     a thread; it sleeps while nobody waits for the device.
 ///
 /// After an error that breaks the device (`is_sticky`), everybody who waits gets that error, once, and so

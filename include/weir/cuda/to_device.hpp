@@ -70,41 +70,44 @@ class copies_under_way {
     // The place of one copy. Whoever has taken it waits for `after` first, the oldest one; null: for none.
     class place {
       public:
-        explicit place(copies_under_way& all) : all_(all), after(all.begin()) {}
+        explicit place(copies_under_way& all) : after(all.begin()), all_(all) {}
         place(const place&) = delete;
         place& operator=(const place&) = delete;
-        ~place() { all_.end(std::move(copy_)); }
+        ~place() {
+            if (!filled_) all_.give_up();
+        }
 
-        void fill(shared_event copy) noexcept { copy_ = std::move(copy); }
+        void fill(shared_event copy) {
+            all_.add(std::move(copy));
+            filled_ = true;
+        }
+
+        const shared_event after;
 
       private:
         copies_under_way& all_;
-        shared_event copy_;
-
-      public:
-        const shared_event after;
+        bool filled_ = false;
     };
 
   private:
     shared_event begin() {
         const std::scoped_lock held(lock_);
-        if (free_ != 0)
+        shared_event oldest;
+        if (free_ != 0) {
             --free_;
-        else if (!row_.empty()) {
-            shared_event oldest = std::move(row_.front());
+        } else if (!row_.empty()) {
+            oldest = std::move(row_.front());
             row_.pop_front();
-            return oldest;
         }
-        return nullptr;
+        return oldest;
     }
-    // Null: it never was one.
-    void end(shared_event copy) {
+    void add(shared_event copy) {
         const std::scoped_lock held(lock_);
-        if (copy == nullptr) {
-            ++free_;
-        } else {
-            row_.push_back(std::move(copy));
-        }
+        row_.push_back(std::move(copy));
+    }
+    void give_up() {
+        const std::scoped_lock held(lock_);
+        ++free_;
     }
 
     std::mutex lock_;
@@ -192,12 +195,11 @@ class copying_slot {
             if (!block) co_return std::nullopt;
         }
         if (bytes != 0) std::memcpy(block->bytes().data(), from, bytes);
-        std::optional<copies_under_way::place> place(std::in_place, s.under_way);
-        if (place->after && !place->after->is_over()) co_await until_over(place->after);
+        copies_under_way::place place(s.under_way);
+        if (place.after && !place.after->is_over()) co_await until_over(place.after);
         device_memory there(s.copies, bytes, s.log);
         there.fill_from(*block, s.copies);
-        place->fill(there.end());
-        place.reset();  // the next one may wait for this copy
+        place.fill(there.end());
         if (s.when == hand_on::when_copied) co_await s.copies.done();
         co_return std::move(there);
     }
