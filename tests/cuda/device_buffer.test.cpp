@@ -86,6 +86,44 @@ TEST_CASE("the memory is freed behind the consumer's work, so that nothing lands
     CHECK(seen == first);
 }
 
+TEST_CASE("a second consumer comes after the first, and the memory is freed behind both") {
+    const fresh_runtime runtime;
+    sender from(either_way());
+    const stream first(from.gpu);
+    const stream second(from.gpu);
+    const std::vector<int> batch = counting_up<int>(100);
+    std::vector<std::vector<int>> seen;
+    stand_in::hold(first.get());
+    {
+        device_buffer<int> there = sent(batch, from.pool, from.copies, from.log);
+        for (const stream* s : {&first, &second}) {
+            there.hand_over(*s);
+            REQUIRE(stand_in::launch(s->get(), [&seen, p = there.data()] {
+                        seen.emplace_back(p, p + 100);
+                    }) == cudaSuccess);
+        }
+    }
+    stand_in::wait_until_idle();
+    CHECK(seen.empty());
+    stand_in::release(first.get());
+    weir::sync_wait([](stream on) -> weir::task<> { co_await on.done(); }(second));
+    CHECK(seen == std::vector{batch, batch});
+}
+
+TEST_CASE("without a device a buffer lies on the host, and its copy is done") {
+    stand_in::reset();
+    stand_in::no_device(cudaErrorNoDevice);
+    {
+        sender from({.or_host = true});
+        device_buffer<int> there{device_memory(from.copies, 40, from.log)};
+        CHECK_FALSE(there.on_device());
+        there.hand_over(from.copies);
+        weir::sync_wait([](const device_buffer<int>& b) -> weir::task<> { co_await b.copied(); }(there));
+        CHECK(there.size() == 10);
+    }
+    stand_in::reset();
+}
+
 TEST_CASE("a buffer that nobody takes over is freed behind its copy") {
     const fresh_runtime runtime;
     sender from(either_way());

@@ -59,7 +59,7 @@ class device_memory {
     std::size_t bytes() const noexcept { return bytes_; }
     bool on_device() const noexcept { return !stream_->of()->on_host(); }
 
-    // Queues the copy, with its times around it. If it throws, nothing is under way.
+    // Queues the copy, with its times around it. If it throws, nothing is under way that uses the block.
     void fill_from(lease& from, const stream& s) {
         const std::shared_ptr<core>& of = stream_->of();
         auto times = std::make_shared<copy_times>();
@@ -84,9 +84,18 @@ class device_memory {
     void hand_over(const stream& to) {
         core& of = *stream_->of();
         if (of.on_host()) return;
-        if (times_) of.check(cudaStreamWaitEvent(to.get(), times_->end->get(), 0), "cudaStreamWaitEvent");
+        if (!times_) {
+            stream_ = to.shared();
+            return;
+        }
+        if (times_->start && stream_ != to.shared()) {
+            // Behind what the consumer before this one has queued.
+            const pooled_event handed(stream_->of(), false);
+            of.check(cudaEventRecord(handed.get(), stream_->get()), "cudaEventRecord");
+            of.check(cudaStreamWaitEvent(to.get(), handed.get(), 0), "cudaStreamWaitEvent");
+        }
+        of.check(cudaStreamWaitEvent(to.get(), times_->end->get(), 0), "cudaStreamWaitEvent");
         stream_ = to.shared();
-        if (!times_) return;
         auto start = std::make_shared<pooled_event>(stream_->of(), true);
         of.check(cudaEventRecord(start->get(), to.get()), "cudaEventRecord");
         log_->taken_over(*times_, stream_.get(), std::move(start));
@@ -139,14 +148,15 @@ class device_buffer {
     [[nodiscard]] bool on_device() const noexcept { return memory_.on_device(); }  ///< or on the host
 
     /// What is queued on `consumer` from now on waits for the copy, on the device, and the memory is freed
-    /// behind it. The host waits for nothing.
+    /// behind it. The host waits for nothing. A second consumer's work waits for what the first one has
+    /// queued, too: the first one is to queue nothing more that uses the batch.
     /// Errors: `weir::cuda::error`.
     void hand_over(const stream& consumer) { memory_.hand_over(consumer); }
 
     /// \returns  awaitable of nothing: the copy is done.
     /// Suspends: always, but on the host. Resumes: on the coroutine's executor. Errors: as of `event::done`.
     [[nodiscard("co_await this, or nothing is done")]] auto copied() const {
-        return detail::until_over(memory_.end());
+        return detail::until_over(memory_.of(), memory_.end());
     }
 
   private:

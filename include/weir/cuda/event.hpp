@@ -58,8 +58,9 @@ struct recorded_work {
 };
 
 // A function: g++ 12 destroys twice what is made by braces inside of an awaited expression.
-inline awaited_work<recorded_work> until_over(const std::shared_ptr<pooled_event>& event) {
-    return awaited_work<recorded_work>(event->of(), {event});
+// In a context without a device the event may be null.
+inline awaited_work<recorded_work> until_over(std::shared_ptr<core> of, std::shared_ptr<pooled_event> event) {
+    return awaited_work<recorded_work>(std::move(of), {std::move(event)});
 }
 
 }  // namespace detail
@@ -83,7 +84,7 @@ class event {
     /// Errors:   `weir::cuda::error` if the device is broken; `std::logic_error` without an executor, or if the
     ///           context is gone.
     [[nodiscard("co_await this, or nothing is done")]] auto done() const {
-        return detail::until_over(shared_);
+        return detail::until_over(shared_->of(), shared_);
     }
 
     /// \returns true if all that was queued before it is done, or the device is broken. Doesn't wait.

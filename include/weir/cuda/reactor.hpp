@@ -89,8 +89,7 @@ class verdict {
     standard_platform::atomic<int> code_{cudaSuccess};
 };
 
-// Runs on a thread of its own, on which the device is the current one. `Clock` and what follows from
-// it are for nobody's results: they only say when it looks again.
+// Runs on a thread of its own, on which the device is the current one. The clock only says when it looks again.
 class reactor {
     using platform = standard_platform;
 

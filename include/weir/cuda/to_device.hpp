@@ -196,7 +196,7 @@ class copying_slot {
         }
         if (bytes != 0) std::memcpy(block->bytes().data(), from, bytes);
         copies_under_way::place place(s.under_way);
-        if (place.after && !place.after->is_over()) co_await until_over(place.after);
+        if (place.after && !place.after->is_over()) co_await until_over(place.after->of(), place.after);
         device_memory there(s.copies, bytes, s.log);
         there.fill_from(*block, s.copies);
         place.fill(there.end());
