@@ -34,15 +34,17 @@ struct epochs_of {
     std::uint64_t count;
 };
 
+// A function: nvcc 13 takes no partial specialisation of a variable that has a requires-clause.
 template <class Make>
-inline constexpr bool makes_epochs = source_like<Make> && std::is_copy_constructible_v<Make>;
-template <class Make>
-    requires std::is_invocable_v<Make&, std::uint64_t>
-inline constexpr bool makes_epochs<Make> =
-    source_like<std::decay_t<std::invoke_result_t<Make&, std::uint64_t>>>;
-template <class Make>
-    requires(!std::is_invocable_v<Make&, std::uint64_t> && std::is_invocable_v<Make&>)
-inline constexpr bool makes_epochs<Make> = source_like<std::decay_t<std::invoke_result_t<Make&>>>;
+consteval bool makes_epochs() {
+    if constexpr (std::is_invocable_v<Make&, std::uint64_t>) {
+        return source_like<std::decay_t<std::invoke_result_t<Make&, std::uint64_t>>>;
+    } else if constexpr (std::is_invocable_v<Make&>) {
+        return source_like<std::decay_t<std::invoke_result_t<Make&>>>;
+    } else {
+        return source_like<Make> && std::is_copy_constructible_v<Make>;
+    }
+}
 
 template <class Make>
 decltype(auto) make_epoch(Make& make, std::uint64_t epoch) {
@@ -218,7 +220,7 @@ class items_of<draws_of<Sampler>> {
 /// Errors: what `make`, or its range, throws ends the stream and fails the run, as of any `source`.
 template <class Make>
 [[nodiscard]] auto epochs(Make make, std::uint64_t count = endless) {
-    static_assert(detail::makes_epochs<Make>,
+    static_assert(detail::makes_epochs<Make>(),
                   "weir: epochs needs a function that gives a range or a generator, of the epoch's number or "
                   "of nothing, or a container that can be copied; this is neither");
     return detail::epochs_of<Make>{std::move(make), count};

@@ -198,7 +198,8 @@ template <class F, class... Branches>
                   "weir: behind its chooser a route has branches, one or more, each of them a "
                   "weir::branch(name, part)");
     if constexpr (fit) {
-        detail::branch_names::check({branches.name...});
+        const std::vector<std::string> names{branches.name...};  // nvcc 13 wants it named
+        detail::branch_names::check(names);
         return detail::route_stage<detail::kept_t<F>, Branches...>(std::forward<F>(chooser),
                                                                    std::move(options),
                                                                    std::move(branches)...);

@@ -4,6 +4,8 @@
 //     toolkit without_a_device    what has to work anywhere
 //     toolkit with_a_device       ends with 77, and says why, where there is none
 // SPDX-License-Identifier: BSL-1.0
+#include <weir/weir.hpp>  // all of it, as nvcc has its own mind
+
 #include <weir/cuda/awaited_work.hpp>
 #include <weir/cuda/completion.hpp>
 #include <weir/cuda/context.hpp>
