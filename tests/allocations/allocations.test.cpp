@@ -140,14 +140,14 @@ TEST_CASE("a put and a get allocate nothing, whether they wait or not") {
         }
         co_return counted_heap::allocations() - before;
     };
-    for (const std::size_t capacity : {1, 2, 64}) {
+    for (const std::size_t capacity : {1U, 2U, 64U}) {
         weir::virtual_time time;
         weir::channel<int> c(capacity, time);
         const int all = warm_up + counted;
         const auto results = weir::sync_wait(time, weir::when_all(take(c, all), give(c, all)));
         CHECK(std::get<0>(results) == 0);
     }
-    for (const std::size_t capacity : {1, 2, 64}) {
+    for (const std::size_t capacity : {1U, 2U, 64U}) {
         weir::thread_pool pool(1);
         weir::channel<int> c(capacity, pool);
         const int all = warm_up + counted;
