@@ -1,5 +1,6 @@
 #include <weir/channel.hpp>
 
+#include "support/actor.hpp"
 #include "support/catch.hpp"
 
 #include <weir/sleep.hpp>
@@ -102,33 +103,6 @@ class manual final : public weir::executor {
     std::size_t size_ = 0;
     weir::timer_queue timers_;
     weir::time_point now_{};
-};
-
-// A coroutine whose frame is there before it begins, and until the test lets it go.
-struct actor {
-    struct promise_type {
-        actor get_return_object() noexcept {
-            return actor(std::coroutine_handle<promise_type>::from_promise(*this));
-        }
-        std::suspend_always initial_suspend() const noexcept { return {}; }
-        std::suspend_always final_suspend() const noexcept { return {}; }
-        void return_void() const noexcept {}
-        void unhandled_exception() const noexcept { std::terminate(); }
-        weir::detail::coroutine_env& env() noexcept { return env_; }
-        weir::detail::coroutine_env env_;
-    };
-    explicit actor(std::coroutine_handle<promise_type> h) noexcept : handle(h) {}
-    actor(actor&& other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
-    actor& operator=(actor&&) = delete;
-    ~actor() {
-        if (handle) handle.destroy();
-    }
-    void start(weir::executor& ex) {
-        handle.promise().env().home = &ex;
-        ex.post(handle);
-    }
-    bool ended() const noexcept { return handle.done(); }
-    std::coroutine_handle<promise_type> handle;
 };
 
 // What has become of an operation.

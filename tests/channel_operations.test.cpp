@@ -1,5 +1,6 @@
 #include <weir/channel_operations.hpp>
 
+#include "support/actor.hpp"
 #include "support/catch.hpp"
 
 #include <weir/channel.hpp>
@@ -37,36 +38,10 @@ namespace {
 using box = std::unique_ptr<int>;
 const weir::time_point t0{};
 
-// A coroutine that the test starts and may destroy while it waits.
-struct actor {
-    struct promise_type {
-        actor get_return_object() noexcept {
-            return actor(std::coroutine_handle<promise_type>::from_promise(*this));
-        }
-        std::suspend_always initial_suspend() const noexcept { return {}; }
-        std::suspend_always final_suspend() const noexcept { return {}; }
-        void return_void() const noexcept {}
-        void unhandled_exception() const noexcept { std::terminate(); }
-        weir::detail::coroutine_env& env() noexcept { return env_; }
-        weir::detail::coroutine_env env_;
-    };
-    explicit actor(std::coroutine_handle<promise_type> h) noexcept : handle(h) {}
-    actor(actor&& other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
-    actor& operator=(actor&& other) noexcept {
-        std::swap(handle, other.handle);
-        return *this;
-    }
-    ~actor() {
-        if (handle) handle.destroy();
-    }
-    void start(virtual_time& time) {
-        handle.promise().env().home = &time;
-        time.post(handle);
-        time.run_until(time.now());
-    }
-    bool ended() const noexcept { return handle.done(); }
-    std::coroutine_handle<promise_type> handle;
-};
+void run(actor& a, virtual_time& time) {
+    a.start(time);
+    time.run_until(time.now());
+}
 
 actor put_box(channel<box>& c, box& item, weir::stop_token stop, std::optional<bool>& result) {
     result = co_await c.put(std::move(item), std::move(stop));
@@ -108,12 +83,12 @@ TEST_CASE("a put that is refused leaves the item with the caller") {
     SECTION("since the channel is closed") {
         c.close();
         actor a = put_box(c, item, {}, result);
-        a.start(time);
+        run(a, time);
     }
     SECTION("since the channel is closed while it waits") {
         CHECK(c.try_put(std::make_unique<int>(0)) == channel_status::success);
         actor a = put_box(c, item, {}, result);
-        a.start(time);
+        run(a, time);
         CHECK_FALSE(result.has_value());
         c.close();
         time.run();
@@ -122,12 +97,12 @@ TEST_CASE("a put that is refused leaves the item with the caller") {
         CHECK(c.try_put(std::make_unique<int>(0)) == channel_status::success);
         source.request_stop();
         actor a = put_box(c, item, source.get_token(), result);
-        a.start(time);
+        run(a, time);
     }
     SECTION("since it is asked to stop while it waits") {
         CHECK(c.try_put(std::make_unique<int>(0)) == channel_status::success);
         actor a = put_box(c, item, source.get_token(), result);
-        a.start(time);
+        run(a, time);
         CHECK_FALSE(result.has_value());
         source.request_stop();
         time.run();
@@ -147,12 +122,12 @@ TEST_CASE("a put that is done has taken the item, whatever is asked after that")
     SECTION("it was stopped before, but there is room") {
         source.request_stop();
         actor a = put_box(c, item, source.get_token(), result);
-        a.start(time);
+        run(a, time);
     }
     SECTION("it is stopped after room was made for it, and before it runs") {
         CHECK(c.try_put(std::make_unique<int>(0)) == channel_status::success);
         actor a = put_box(c, item, source.get_token(), result);
-        a.start(time);
+        run(a, time);
         CHECK(**c.try_get() == 0);
         source.request_stop();
         CHECK_FALSE(result.has_value());
@@ -161,7 +136,7 @@ TEST_CASE("a put that is done has taken the item, whatever is asked after that")
     SECTION("it is closed after room was made for it, and before it runs") {
         CHECK(c.try_put(std::make_unique<int>(0)) == channel_status::success);
         actor a = put_box(c, item, source.get_token(), result);
-        a.start(time);
+        run(a, time);
         CHECK(**c.try_get() == 0);
         c.close();
         time.run();
@@ -182,11 +157,11 @@ TEST_CASE("a get that was answered delivers its item, whatever is asked after th
         CHECK(c.try_put(std::make_unique<int>(1)) == channel_status::success);
         source.request_stop();
         actor a = get_box(c, source.get_token(), result, answered);
-        a.start(time);
+        run(a, time);
     }
     SECTION("it is stopped after the item was handed over, and before it runs") {
         actor a = get_box(c, source.get_token(), result, answered);
-        a.start(time);
+        run(a, time);
         CHECK(c.try_put(std::make_unique<int>(1)) == channel_status::success);
         source.request_stop();
         CHECK_FALSE(answered);
@@ -194,7 +169,7 @@ TEST_CASE("a get that was answered delivers its item, whatever is asked after th
     }
     SECTION("it is closed after the item was handed over, and before it runs") {
         actor a = get_box(c, source.get_token(), result, answered);
-        a.start(time);
+        run(a, time);
         CHECK(c.try_put(std::make_unique<int>(1)) == channel_status::success);
         c.cancel();
         time.run();
@@ -214,14 +189,14 @@ TEST_CASE("a get that is stopped gets nothing, and takes nothing from others") {
     SECTION("before it waits") {
         source.request_stop();
         actor a = get_box(c, source.get_token(), stopped, answered);
-        a.start(time);
+        run(a, time);
         CHECK(answered);
     }
     SECTION("while it waits, the first in line") {
         actor a = get_box(c, source.get_token(), stopped, answered);
         actor b = get_box(c, {}, waiting, other);
-        a.start(time);
-        b.start(time);
+        run(a, time);
+        run(b, time);
         source.request_stop();
         time.run_until(time.now());
         CHECK(answered);
@@ -354,7 +329,7 @@ TEST_CASE("a waiting coroutine that is destroyed leaves the line, and the others
         for (int& r : result) {
             r = -2;
             actors.push_back(get_number(c, r));
-            actors.back().start(time);
+            run(actors.back(), time);
         }
         actors.erase(actors.begin() + goes);
         CHECK(c.try_put(10) == channel_status::success);
@@ -373,7 +348,7 @@ TEST_CASE("a waiting coroutine that is destroyed leaves the line, and the others
         for (int i = 0; i < 3; ++i) {
             result[i] = -2;
             actors.push_back(put_number(c, i, result[i]));
-            actors.back().start(time);
+            run(actors.back(), time);
         }
         actors.erase(actors.begin() + goes);
         std::vector<int> got;
@@ -393,7 +368,7 @@ TEST_CASE("a waiting coroutine with a stop token that is destroyed is asked noth
     bool answered = false;
     {
         actor a = get_box(c, source.get_token(), result, answered);
-        a.start(time);
+        run(a, time);
     }
     source.request_stop();
     time.run();

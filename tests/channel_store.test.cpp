@@ -1,5 +1,6 @@
 #include <weir/channel_store.hpp>
 
+#include "support/actor.hpp"
 #include "support/catch.hpp"
 
 #include <weir/channel.hpp>
@@ -52,32 +53,6 @@ struct weir::item_size<parcel> {
 };
 
 namespace {
-
-// A coroutine whose frame is there until the test lets it go.
-struct actor {
-    struct promise_type {
-        actor get_return_object() noexcept {
-            return actor(std::coroutine_handle<promise_type>::from_promise(*this));
-        }
-        std::suspend_always initial_suspend() const noexcept { return {}; }
-        std::suspend_always final_suspend() const noexcept { return {}; }
-        void return_void() const noexcept {}
-        void unhandled_exception() const noexcept { std::terminate(); }
-        weir::detail::coroutine_env& env() noexcept { return env_; }
-        weir::detail::coroutine_env env_;
-    };
-    explicit actor(std::coroutine_handle<promise_type> h) noexcept : handle(h) {}
-    actor(actor&& other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
-    actor& operator=(actor&&) = delete;
-    ~actor() {
-        if (handle) handle.destroy();
-    }
-    void start(weir::executor& ex) {
-        handle.promise().env().home = &ex;
-        ex.post(handle);
-    }
-    std::coroutine_handle<promise_type> handle;
-};
 
 enum class fate { pending, success, refused };
 

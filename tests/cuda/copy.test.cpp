@@ -18,40 +18,12 @@ using weir::cuda::stream;
 
 namespace {
 
-// Memory of the device, for one test.
-class on_device {
-  public:
-    explicit on_device(std::size_t bytes) { REQUIRE(cudaMalloc(&memory_, bytes) == cudaSuccess); }
-    on_device(const on_device&) = delete;
-    on_device& operator=(const on_device&) = delete;
-    ~on_device() { static_cast<void>(cudaFree(memory_)); }
-    void* get() const { return memory_; }
-    std::byte* at(std::size_t offset) const { return static_cast<std::byte*>(memory_) + offset; }
-
-  private:
-    void* memory_ = nullptr;
-};
-
-weir::task<> copied(stream s, void* to, const void* from, std::size_t bytes, outcome& end) {
-    try {
-        co_await copy(s, to, from, bytes);
-        end.code = cudaSuccess;
-    } catch (const weir::cuda::error& e) {
-        end.code = e.status();
-        end.call = e.call();
-    }
-    ++end.resumed;
+weir::task<> copied(const stream& s, void* to, const void* from, std::size_t bytes, outcome& end) {
+    return note([=] { return copy(s, to, from, bytes); }, end);
 }
 
-weir::task<> all_copied(stream s, std::span<const piece> pieces, outcome& end) {
-    try {
-        co_await copy(s, pieces);
-        end.code = cudaSuccess;
-    } catch (const weir::cuda::error& e) {
-        end.code = e.status();
-        end.call = e.call();
-    }
-    ++end.resumed;
+weir::task<> all_copied(const stream& s, std::span<const piece> pieces, outcome& end) {
+    return note([=] { return copy(s, pieces); }, end);
 }
 
 }  // namespace

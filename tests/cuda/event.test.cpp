@@ -17,13 +17,7 @@ using weir::cuda::stream;
 namespace {
 
 weir::task<> wait_for_event(const event& e, outcome& to) {
-    try {
-        co_await e.done();
-        to.code = cudaSuccess;
-    } catch (const weir::cuda::error& error) {
-        to.code = error.status();
-    }
-    ++to.resumed;
+    return note([&e] { return e.done(); }, to);
 }
 
 }  // namespace

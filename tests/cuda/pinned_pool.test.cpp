@@ -21,19 +21,6 @@ using weir::cuda::stream;
 
 namespace {
 
-// Memory of the device, for one test.
-class on_device {
-  public:
-    explicit on_device(std::size_t bytes) { REQUIRE(cudaMalloc(&memory_, bytes) == cudaSuccess); }
-    on_device(const on_device&) = delete;
-    on_device& operator=(const on_device&) = delete;
-    ~on_device() { static_cast<void>(cudaFree(memory_)); }
-    void* get() const { return memory_; }
-
-  private:
-    void* memory_ = nullptr;
-};
-
 weir::task<> take_one(pinned_pool& pool, outcome& to) {
     try {
         const lease got = co_await pool.acquire(8);

@@ -22,16 +22,8 @@ using weir::cuda::stream;
 
 namespace {
 
-weir::task<> end_of(stream s, outcome& to) {
-    try {
-        co_await s.done();
-        to.code = cudaSuccess;
-    } catch (const weir::cuda::error& e) {
-        to.code = e.status();
-        to.call = e.call();
-        to.stage = e.stage();
-    }
-    ++to.resumed;
+weir::task<> end_of(const stream& s, outcome& to) {
+    return note([s] { return s.done(); }, to);
 }
 
 // A coroutine of somebody else, which begins at once.

@@ -56,11 +56,11 @@ struct outcome {
     std::string stage;
 };
 
-// Awaits something of which the result is nothing, and notes how it ended.
-template <class Awaitable>
-weir::task<> note(Awaitable awaited, outcome& to) {
+// Awaits what a function gives, of which the result is nothing, and notes how that ended.
+template <class Begin>
+weir::task<> note(Begin begin, outcome& to) {
     try {
-        co_await std::move(awaited);
+        co_await begin();
         to.code = cudaSuccess;
     } catch (const weir::cuda::error& e) {
         to.code = e.status();
@@ -69,6 +69,20 @@ weir::task<> note(Awaitable awaited, outcome& to) {
     }
     ++to.resumed;
 }
+
+// Memory of the device, for one test.
+class on_device {
+  public:
+    explicit on_device(std::size_t bytes) { REQUIRE(cudaMalloc(&memory_, bytes) == cudaSuccess); }
+    on_device(const on_device&) = delete;
+    on_device& operator=(const on_device&) = delete;
+    ~on_device() { static_cast<void>(cudaFree(memory_)); }
+    void* get() const { return memory_; }
+    std::byte* at(std::size_t offset) const { return static_cast<std::byte*>(memory_) + offset; }
+
+  private:
+    void* memory_ = nullptr;
+};
 
 template <class T>
 std::vector<T> counting_up(std::size_t n, T first = T(1)) {

@@ -148,10 +148,6 @@ class mailbox {
         // relaxed: nothing is handed over
         return newest_.compare_exchange_strong(nothing, closed(), std::memory_order_relaxed);
     }
-    bool is_closed() const noexcept {
-        // relaxed: who finds it open may still be refused by put()
-        return newest_.load(std::memory_order_relaxed) == closed();
-    }
 
     void knock() noexcept { parker_.poke(); }
     void wait(std::int64_t ns) noexcept { static_cast<void>(parker_.wait(ns)); }

@@ -117,21 +117,20 @@ class core {
 
     void make_pool() {
         int has_pools = 0;
-        weir::cuda::detail::check(cudaDeviceGetAttribute(&has_pools, cudaDevAttrMemoryPoolsSupported,
-                                                         device_),
-                                  "cudaDeviceGetAttribute");
+        check(cudaDeviceGetAttribute(&has_pools, cudaDevAttrMemoryPoolsSupported, device_),
+              "cudaDeviceGetAttribute");
         if (has_pools == 0) return;
         cudaMemPoolProps like{};
         like.allocType = cudaMemAllocationTypePinned;
         like.location.type = cudaMemLocationTypeDevice;
         like.location.id = device_;
-        weir::cuda::detail::check(cudaMemPoolCreate(&pool_, &like), "cudaMemPoolCreate");
+        check(cudaMemPoolCreate(&pool_, &like), "cudaMemPoolCreate");
         // Else each wait for the device would give the memory back, and the next batch would ask again.
         std::uint64_t keep = UINT64_MAX;
         const cudaError_t code = cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep);
         if (code == cudaSuccess) return;
         static_cast<void>(cudaMemPoolDestroy(std::exchange(pool_, nullptr)));
-        weir::cuda::detail::check(code, "cudaMemPoolSetAttribute");
+        check(code, "cudaMemPoolSetAttribute");
     }
 
     const int device_;

@@ -76,14 +76,6 @@ class error : public std::system_error {
     std::string stage_;
 };
 
-namespace detail {
-
-inline void check(cudaError_t code, const char* call) {
-    if (code != cudaSuccess) throw error(code, call);
-}
-
-}  // namespace detail
-
 }  // namespace weir::cuda
 
 #endif

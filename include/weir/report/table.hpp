@@ -46,6 +46,9 @@ class text_table {
         rows_.push_back(std::move(row));
     }
 
+    // Nothing but headings.
+    [[nodiscard]] bool empty() const noexcept { return rows_.size() == 1; }
+
     // Columns are as wide as their widest cell; two spaces lie between them, or one where the lines
     // would be too long otherwise.
     void append_to(std::string& text) const {
@@ -138,13 +141,12 @@ class text_table {
     return table;
 }
 
-// Of those that copy to a device; no rows if none does.
-[[nodiscard]] inline text_table transfers_of(const std::vector<stage_stats>& stages, bool& any) {
+// Of those that copy to a device; they may be none.
+[[nodiscard]] inline text_table copies_table_of(const std::vector<stage_stats>& stages) {
     text_table table({"copies", "batches", "bytes", "bytes/s", "hidden", "waits", "ave"});
     table.head(5, 6, "for a block");
     for (const stage_stats& s : stages) {
         if (!s.transfers) continue;
-        any = true;
         const transfer_stats& t = *s.transfers;
         table.add({s.name, units::count(t.num_copies, 8), units::bytes(t.bytes),
                    t.copying <= duration(0) ? "-" : units::bytes(static_cast<std::uint64_t>(t.rate())) + "/s",
@@ -173,9 +175,8 @@ class text_table {
         text += '\n';
         detail::table_of(stats.channels).append_to(text);
     }
-    bool any = false;
-    const detail::text_table copies = detail::transfers_of(stats.stages, any);
-    if (any) {
+    const detail::text_table copies = detail::copies_table_of(stats.stages);
+    if (!copies.empty()) {
         text += '\n';
         copies.append_to(text);
     }
