@@ -142,9 +142,9 @@ void use_all_of(context& gpu) {
     weir::cuda::pinned_pool pool(gpu, bytes, 3);
     std::vector<std::byte> on_host(gpu.on_host() ? bytes : 0);
     void* there = on_host.data();
-    if (!gpu.on_host()) weir::cuda::detail::check(cudaMalloc(&there, bytes), "cudaMalloc");
+    if (!gpu.on_host()) require(cudaMalloc(&there, bytes) == cudaSuccess, "there is memory on the device");
     weir::sync_wait(workers, copies_and_waits(gpu, pool, static_cast<std::byte*>(there)));
-    if (!gpu.on_host()) weir::cuda::detail::check(cudaFree(there), "cudaFree");
+    if (!gpu.on_host()) require(cudaFree(there) == cudaSuccess, "memory of the device is given back");
     for (const auto when : {weir::cuda::hand_on::at_once, weir::cuda::hand_on::when_copied}) {
         pipeline_to(gpu, pool, workers, when);
     }
