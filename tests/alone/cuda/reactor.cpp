@@ -1,4 +1,5 @@
 #include <weir/cuda/reactor.hpp>
 
-constexpr weir::cuda::context_options options{.how = weir::cuda::completion_by::host_function,
-                                              .or_host = true};
+using weir::cuda::completion_by;
+
+static_assert(weir::cuda::context_options{.how = completion_by::host_function, .or_host = true}.or_host);
