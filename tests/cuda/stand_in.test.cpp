@@ -32,6 +32,8 @@ static_assert(cudaErrorMemoryAllocation == 2 && cudaErrorDevicesUnavailable == 4
               cudaErrorContained == 226 && cudaErrorContextIsDestroyed == 709 && cudaErrorAssert == 710 &&
               cudaErrorTensorMemoryLeak == 721 && cudaErrorNotSupported == 801 &&
               cudaErrorExternalDevice == 911);
+static_assert(cudaErrorCallRequiresNewerDriver == 36 && cudaErrorCapturedEvent == 907 &&
+              cudaStreamCaptureModeRelaxed == 2);
 static_assert(cudaDevAttrAsyncEngineCount == 40 && cudaDevAttrMemoryPoolsSupported == 115);
 static_assert(cudaMemPoolAttrReleaseThreshold == 4 && cudaMemcpySrcAccessOrderAny == 3);
 static_assert(sizeof(cudaMemPoolProps) == 88 && sizeof(cudaMemcpyAttributes) == 24);
@@ -134,6 +136,10 @@ struct everything {
             {"cudaStreamQuery", [*this] { return cudaStreamQuery(s); }},
             {"cudaStreamWaitEvent", [*this] { return cudaStreamWaitEvent(s, e); }},
             {"cudaStreamGetDevice", [*this, n = 0]() mutable { return cudaStreamGetDevice(s, &n); }},
+            {"cudaThreadExchangeStreamCaptureMode",
+             [mode = cudaStreamCaptureModeRelaxed]() mutable {
+                 return cudaThreadExchangeStreamCaptureMode(&mode);
+             }},
             {"cudaLaunchHostFunc", [*this] { return cudaLaunchHostFunc(s, [](void*) {}, nullptr); }},
             {"cudaEventCreateWithFlags",
              [made = cudaEvent_t{}]() mutable { return cudaEventCreateWithFlags(&made, cudaEventDefault); }},
@@ -349,7 +355,7 @@ TEST_CASE_METHOD(fixture, "an event tells of the work before its latest record")
     CHECK(cudaEventQuery(e) == cudaSuccess);
     CHECK(cudaEventRecord(e, s) == cudaSuccess);
     CHECK(cudaEventQuery(e) == cudaErrorNotReady);
-    CHECK(cudaGetLastError() == cudaErrorNotReady);
+    CHECK(cudaGetLastError() == cudaSuccess);
     stand_in::release(s);
     CHECK(cudaEventSynchronize(e) == cudaSuccess);
     CHECK(cudaEventQuery(e) == cudaSuccess);
@@ -680,6 +686,36 @@ TEST_CASE_METHOD(fixture, "in a host function, no function of the runtime may be
     CHECK(misuses.back() == "cudaGetLastError: was called inside of a host function");
 }
 
+TEST_CASE_METHOD(fixture, "what could spoil a capture is refused while another thread captures") {
+    const everything all;
+    CHECK(cudaEventRecord(all.e, all.s) == cudaSuccess);
+    CHECK(cudaStreamSynchronize(all.s) == cudaSuccess);
+    stand_in::capture_elsewhere(true);
+    cudaStreamCaptureMode before = cudaStreamCaptureModeThreadLocal;
+    CHECK(cudaThreadExchangeStreamCaptureMode(&before) == cudaSuccess);
+    CHECK(before == cudaStreamCaptureModeGlobal);
+    CHECK(cudaMemcpyAsync(all.there, all.here, 8, cudaMemcpyDefault, all.s) == cudaSuccess);
+    CHECK(cudaEventRecord(all.e, all.s) == cudaSuccess);
+    CHECK(cudaEventQuery(all.e) == cudaErrorStreamCaptureUnsupported);
+    CHECK(misuse() == "cudaEventQuery: spoils what another thread captures");
+    CHECK(cudaFreeAsync(all.there, all.s) == cudaErrorStreamCaptureUnsupported);
+    CHECK(cudaStreamSynchronize(all.s) == cudaErrorStreamCaptureUnsupported);
+    CHECK(stand_in::misuses().size() == 3);
+    SECTION("but not from a thread that says that it has nothing to do with it") {
+        before = cudaStreamCaptureModeRelaxed;
+        CHECK(cudaThreadExchangeStreamCaptureMode(&before) == cudaSuccess);
+        CHECK(before == cudaStreamCaptureModeThreadLocal);
+    }
+    SECTION("and not afterwards") { stand_in::capture_elsewhere(false); }
+    for (const auto& [name, call] : all.calls()) {
+        INFO(name);
+        if (name == "cudaThreadExchangeStreamCaptureMode") continue;
+        stand_in::wait_until_idle();
+        CHECK(call() == cudaSuccess);
+    }
+    CHECK(stand_in::misuses().size() == 3);
+}
+
 TEST_CASE_METHOD(fixture, "what is left behind is listed") {
     CHECK(stand_in::leaks().empty());
     const everything all;
@@ -744,6 +780,9 @@ TEST_CASE_METHOD(fixture, "what the documentation forbids as an argument is refu
     CHECK(cudaGetDeviceCount(nullptr) == cudaErrorInvalidValue);
     CHECK(cudaDeviceGetAttribute(&n, cudaDevAttrAsyncEngineCount, -1) == cudaErrorInvalidDevice);
     CHECK(cudaStreamGetDevice(all.s, nullptr) == cudaErrorInvalidValue);
+    CHECK(cudaThreadExchangeStreamCaptureMode(nullptr) == cudaErrorInvalidValue);
+    cudaStreamCaptureMode mode = static_cast<cudaStreamCaptureMode>(3);
+    CHECK(cudaThreadExchangeStreamCaptureMode(&mode) == cudaErrorInvalidValue);
     CHECK(cudaEventElapsedTime(nullptr, all.e, all.e) == cudaErrorInvalidValue);
     CHECK(stand_in::misuses().empty());
     CHECK(stand_in::leaks().size() == 5);
@@ -1012,6 +1051,7 @@ TEST_CASE_METHOD(fixture, "after a reset, nothing is as it was told to be") {
     stand_in::drop_host_functions(true);
     stand_in::hold_host_functions();
     stand_in::hold_all();
+    stand_in::capture_elsewhere(true);
     stand_in::no_device(cudaErrorNoDevice);
     stand_in::poison(cudaErrorLaunchFailure);
     stand_in::reset();

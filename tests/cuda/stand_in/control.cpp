@@ -52,6 +52,10 @@ void support_memory_pools(bool supported) {
     steer([&](machine& m, machine::lock&) { m.have_pools = supported; });
 }
 
+void capture_elsewhere(bool captures) {
+    steer([&](machine& m, machine::lock&) { m.captured_elsewhere = captures; });
+}
+
 std::vector<std::string> misuses() {
     return steer([](machine& m, machine::lock&) { return m.misuses; });
 }

@@ -42,6 +42,12 @@ void no_device(cudaError_t why);
 
 void support_memory_pools(bool supported);
 
+// A thread of somebody else captures a stream into a graph, in the mode `global`. Until that ends, what could
+// disturb it is refused to every thread that has not the mode `relaxed`, and is a misuse, as the capture
+// would be lost. The documentation names but a few of such calls; here they are all that neither only put
+// work into a stream nor only tell something.
+void capture_elsewhere(bool captures);
+
 // --- What was done wrong, and what was left behind.
 
 // A sentence for each misuse so far, the name of the call first.

@@ -23,6 +23,7 @@ constexpr known_error known[] = {
     WEIR_ERROR(cudaErrorCudartUnloading, "the runtime is being unloaded"),
     WEIR_ERROR(cudaErrorInvalidMemcpyDirection, "this is no direction of a copy"),
     WEIR_ERROR(cudaErrorInsufficientDriver, "there is no driver, or it is older than the runtime"),
+    WEIR_ERROR(cudaErrorCallRequiresNewerDriver, "the driver is too old for this call"),
     WEIR_ERROR(cudaErrorDevicesUnavailable, "all devices are busy or unavailable"),
     WEIR_ERROR(cudaErrorNoDevice, "no device was found"),
     WEIR_ERROR(cudaErrorInvalidDevice, "there is no device of this number"),
@@ -56,6 +57,7 @@ constexpr known_error known[] = {
     WEIR_ERROR(cudaErrorMpsServerNotReady, "the multi-process server is not ready"),
     WEIR_ERROR(cudaErrorMpsClientTerminated, "the multi-process server ended this process's work"),
     WEIR_ERROR(cudaErrorStreamCaptureUnsupported, "a stream that is captured does not permit this"),
+    WEIR_ERROR(cudaErrorCapturedEvent, "the event stands for work that was captured, and not done"),
     WEIR_ERROR(cudaErrorExternalDevice, "a device of somebody else failed"),
     WEIR_ERROR(cudaErrorUnknown, "an unknown error"),
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 namespace stand_in::detail {
@@ -48,10 +49,26 @@ void machine::begin() {
     without_device = cudaSuccess;
     all_held = host_functions_held = host_functions_dropped = false;
     have_pools = true;
+    captured_elsewhere = false;
     calls = 0;
 }
 
 // --- Calls.
+
+namespace {
+
+constexpr std::string_view safe_beside_captures[] = {
+    "cudaRuntimeGetVersion", "cudaDriverGetVersion",
+    "cudaGetDeviceCount",    "cudaSetDevice",
+    "cudaGetDevice",         "cudaDeviceGetAttribute",
+    "cudaStreamGetDevice",   "cudaDeviceGetStreamPriorityRange",
+    "cudaStreamWaitEvent",   "cudaThreadExchangeStreamCaptureMode",
+    "cudaEventRecord",       "cudaLaunchHostFunc",
+    "cudaMemcpyAsync",       "cudaMemcpyBatchAsync",
+    "cudaMemsetAsync",
+};
+
+}  // namespace
 
 caller& machine::here() const {
     thread_local caller c;
@@ -78,6 +95,9 @@ void machine::enter(const char* called, const void* released) {
     }
     if (here().inside != nullptr)
         refuse(cudaErrorNotPermitted, std::string("was called inside of a ") + here().inside);
+    if (captured_elsewhere && here().capture_mode != cudaStreamCaptureModeRelaxed &&
+        std::ranges::find(safe_beside_captures, called) == std::ranges::end(safe_beside_captures))
+        refuse(cudaErrorStreamCaptureUnsupported, "spoils what another thread captures");
 }
 
 void machine::misuse(const std::string& sentence) { misuses.push_back(function + (": " + sentence)); }

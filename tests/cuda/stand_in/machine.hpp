@@ -120,6 +120,7 @@ struct caller {
     int device = 0;
     cudaError_t last_error = cudaSuccess;
     const char* inside = nullptr;
+    cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
 };
 
 // All of it needs the lock, but for what is in `operation::work`.
@@ -193,6 +194,7 @@ class machine {
     duration observed{0};  // the host's own time on the devices' clock
     cudaError_t without_device = cudaSuccess;
     bool all_held = false, host_functions_held = false, host_functions_dropped = false, have_pools = true;
+    bool captured_elsewhere = false;
     const char* function = "";  // the one that was called last
     std::size_t calls = 0;
     std::map<std::string, std::size_t, std::less<>> calls_of;
@@ -235,7 +237,8 @@ cudaError_t call_without_device(const char* function, Body body, const void* rel
     } catch (const refusal& r) {
         result = r.code;
     }
-    if (result != cudaSuccess) m.here().last_error = result;
+    // In CUDA 13 that is no error that one is told of later.
+    if (result != cudaSuccess && result != cudaErrorNotReady) m.here().last_error = result;
     return result;
 }
 

@@ -170,6 +170,16 @@ cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
     });
 }
 
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+    return call("cudaThreadExchangeStreamCaptureMode", [&](machine& m, machine::lock&) {
+        m.need(mode != nullptr && *mode >= cudaStreamCaptureModeGlobal &&
+               *mode <= cudaStreamCaptureModeRelaxed);
+        m.need_healthy(m.here().device);
+        std::swap(*mode, m.here().capture_mode);
+        return cudaSuccess;
+    });
+}
+
 cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void* data) {
     return call("cudaLaunchHostFunc", [&](machine& m, machine::lock&) {
         m.need(function != nullptr);

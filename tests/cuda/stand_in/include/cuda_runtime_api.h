@@ -32,6 +32,7 @@ enum cudaError {
     cudaErrorCudartUnloading = 4,
     cudaErrorInvalidMemcpyDirection = 21,
     cudaErrorInsufficientDriver = 35,
+    cudaErrorCallRequiresNewerDriver = 36,
     cudaErrorDevicesUnavailable = 46,
     cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
@@ -65,6 +66,7 @@ enum cudaError {
     cudaErrorMpsServerNotReady = 807,
     cudaErrorMpsClientTerminated = 810,
     cudaErrorStreamCaptureUnsupported = 900,
+    cudaErrorCapturedEvent = 907,
     cudaErrorExternalDevice = 911,
     cudaErrorUnknown = 999
 };
@@ -77,6 +79,12 @@ enum cudaMemcpyKind {
     cudaMemcpyDeviceToHost = 2,
     cudaMemcpyDeviceToDevice = 3,
     cudaMemcpyDefault = 4
+};
+
+enum cudaStreamCaptureMode {
+    cudaStreamCaptureModeGlobal = 0,
+    cudaStreamCaptureModeThreadLocal = 1,
+    cudaStreamCaptureModeRelaxed = 2
 };
 
 enum cudaMemcpySrcAccessOrder {
@@ -165,6 +173,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle);
 cudaError_t cudaStreamQuery(cudaStream_t handle);
 cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t awaited, unsigned int flags = 0);
 cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device);
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode);
 cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void* data);
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* handle, unsigned int flags);
