@@ -25,6 +25,10 @@ TEST_CASE("an error that ends all use of the device says so") {
     CHECK(e.stage().empty());
     CHECK_THAT(e.what(), ContainsSubstring("can't be used any more by this process"));
     CHECK(weir::cuda::is_sticky(cudaErrorLaunchFailure));
+    CHECK(weir::cuda::is_sticky(cudaErrorContained));
+    CHECK(weir::cuda::is_sticky(cudaErrorTensorMemoryLeak));
+    CHECK(weir::cuda::is_sticky(cudaErrorMpsClientTerminated));
+    CHECK(weir::cuda::is_sticky(cudaErrorExternalDevice));
     CHECK_FALSE(weir::cuda::is_sticky(cudaErrorMemoryAllocation));
     CHECK_FALSE(weir::cuda::is_sticky(cudaSuccess));
 }

@@ -25,7 +25,7 @@ namespace weir::cuda {
 
 /// \returns true for what ends all use of the device by this process: every later call gives it, too.
 [[nodiscard]] constexpr bool is_sticky(cudaError_t code) noexcept {
-    switch (code) {
+    switch (static_cast<int>(code)) {
         case cudaErrorECCUncorrectable:
         case cudaErrorNvlinkUncorrectable:
         case cudaErrorIllegalAddress:
@@ -38,6 +38,11 @@ namespace weir::cuda {
         case cudaErrorInvalidPc:
         case cudaErrorLaunchFailure:
         case cudaErrorUnknown:
+        // Which not every toolkit names:
+        case 226:  // cudaErrorContained
+        case 721:  // cudaErrorTensorMemoryLeak
+        case 810:  // cudaErrorMpsClientTerminated
+        case 911:  // cudaErrorExternalDevice
             return true;
         default:
             return false;
