@@ -95,6 +95,23 @@ TEST_CASE("on the default stream, which takes no batches, the pieces are copied 
     CHECK(std::memcmp(there.get(), before.data(), sizeof(before)) == 0);
 }
 
+TEST_CASE("where the driver is older than the call for many pieces, they are copied one by one") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    const stream s(gpu);
+    const std::array<int, 2> before{1, 2};
+    const on_device there(2 * sizeof(int));
+    const std::array<piece, 2> pieces{
+        {{there.get(), before.data(), sizeof(int)}, {there.at(sizeof(int)), &before[1], sizeof(int)}}};
+    outcome end;
+    stand_in::fail_call_of("cudaMemcpyBatchAsync", 1, cudaErrorCallRequiresNewerDriver);
+    weir::sync_wait(all_copied(s, pieces, end));
+    CHECK(end.code == cudaSuccess);
+    CHECK(stand_in::calls("cudaMemcpyAsync") == 2);
+    CHECK(std::memcmp(there.get(), before.data(), sizeof(before)) == 0);
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
+}
+
 TEST_CASE("a copy that the runtime refuses is an error at once, with its call, and harms nothing else") {
     const fresh_runtime runtime;
     context gpu(either_way());

@@ -29,8 +29,8 @@ inline cudaError_t copy_one_by_one(std::span<const piece> pieces, cudaStream_t s
 }
 
 #if CUDART_VERSION >= 12080
-// One call for all, which takes neither the legacy default stream nor a piece of nothing. What it needs of
-// memory is made before anything is queued.
+// One call for all, which takes neither the legacy default stream nor a piece of nothing, and which a driver
+// of before 12.8 doesn't have. What it needs of memory is made before anything is queued.
 inline cudaError_t copy_all(std::span<const piece> pieces, cudaStream_t stream) {
     if (stream == nullptr || stream == cudaStreamLegacy) return copy_one_by_one(pieces, stream);
     std::vector<void*> to;
@@ -50,13 +50,17 @@ inline cudaError_t copy_all(std::span<const piece> pieces, cudaStream_t stream) 
     how.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
     std::size_t first = 0;
 #if CUDART_VERSION >= 13000
-    return cudaMemcpyBatchAsync(to.data(), from.data(), sizes.data(), to.size(), &how, &first, 1, stream);
+    const cudaError_t code =
+        cudaMemcpyBatchAsync(to.data(), from.data(), sizes.data(), to.size(), &how, &first, 1, stream);
 #else
     // Its pointers are not const there.
     std::size_t failed = 0;
-    return cudaMemcpyBatchAsync(to.data(), const_cast<void**>(from.data()), sizes.data(), to.size(), &how,
-                                &first, 1, &failed, stream);
+    const cudaError_t code = cudaMemcpyBatchAsync(to.data(), const_cast<void**>(from.data()), sizes.data(),
+                                                  to.size(), &how, &first, 1, &failed, stream);
 #endif
+    if (code != cudaErrorCallRequiresNewerDriver) return code;
+    static_cast<void>(cudaGetLastError());
+    return copy_one_by_one(pieces, stream);
 }
 #else
 inline cudaError_t copy_all(std::span<const piece> pieces, cudaStream_t stream) {
