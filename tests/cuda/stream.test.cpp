@@ -242,6 +242,19 @@ TEST_CASE("a runtime that never can say it makes the device unusable, with its e
     stand_in::release(s.get());
 }
 
+TEST_CASE("work that is put into a graph is never done, which only who waits for it is told") {
+    const fresh_runtime runtime;
+    context gpu(context_options{});
+    const stream s(gpu);
+    stand_in::fail_call_of("cudaEventQuery", 1, cudaErrorCapturedEvent);
+    outcome end;
+    weir::sync_wait(end_of(s, end));
+    CHECK(end.code == cudaErrorCapturedEvent);
+    CHECK(gpu.status() == cudaSuccess);
+    weir::sync_wait(end_of(s, end));
+    CHECK(end.code == cudaSuccess);
+}
+
 TEST_CASE("where no event can be set behind the work, its end is waited for, and then the error is told") {
     const fresh_runtime runtime;
     context gpu(either_way());
@@ -258,6 +271,19 @@ TEST_CASE("where no event can be set behind the work, its end is waited for, and
     CHECK(gpu.status() == cudaSuccess);
 }
 
+TEST_CASE("where the end is waited for, a capture of another thread isn't spoilt") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    const stream s(gpu);
+    stand_in::capture_elsewhere(true);
+    stand_in::fail_call_of("cudaEventRecord", 1, cudaErrorMemoryAllocation);
+    outcome end;
+    weir::sync_wait(end_of(s, end));
+    CHECK(end.code == cudaErrorMemoryAllocation);
+    CHECK(gpu.status() == cudaSuccess);
+    stand_in::capture_elsewhere(false);
+}
+
 TEST_CASE("where the driver takes no host function, the event is polled") {
     const fresh_runtime runtime;
     context gpu({.how = completion_by::host_function, .watchdog = std::chrono::hours(1)});
@@ -267,6 +293,7 @@ TEST_CASE("where the driver takes no host function, the event is polled") {
         outcome end;
         weir::sync_wait(end_of(s, end));
         CHECK(end.code == cudaSuccess);
+        CHECK(cudaPeekAtLastError() == cudaSuccess);
     }
 }
 

@@ -88,6 +88,36 @@ TEST_CASE("all batches come to the device, whole and in order, and the statistic
     CHECK_THAT(weir::table_text(stats), ContainsSubstring("200 kB") && ContainsSubstring("B/s"));
 }
 
+TEST_CASE("batches come to the device while another thread captures a graph, which isn't spoilt") {
+    const fresh_runtime runtime;
+    const auto options = either_way();
+    const hand_on when = GENERATE(hand_on::at_once, hand_on::when_copied);
+    stand_in::support_memory_pools(GENERATE(true, false));
+    stand_in::capture_elsewhere(true);
+    {
+        context gpu(options);
+        pinned_pool pool(gpu, 4096, 2);
+        weir::thread_pool workers(2);
+        stream consumer(gpu);
+        weir::cuda::event read(gpu);
+        auto run = (batches(20, 1000) | to_device(gpu, pool, {.depth = 2, .when = when}) | weir::sink(2))
+                       .start(workers);
+        std::size_t taken = 0;
+        for (device_buffer<int>& b : run) {
+            b.hand_over(consumer);
+            consumer.record(read);
+            wait_for([&] { return read.ready(); });
+            ++taken;
+        }
+        CHECK(taken == 20);
+        const weir::pipeline_stats stats = run.stats();
+        REQUIRE(stats.stages[2].transfers);
+        CHECK(stats.stages[2].transfers->num_handed_over == 20);
+        CHECK(gpu.status() == cudaSuccess);
+    }
+    stand_in::capture_elsewhere(false);
+}
+
 TEST_CASE("while a batch is copied the next ones are packed, as many as the depth says") {
     const fresh_runtime runtime;
     const std::size_t depth = GENERATE(1U, 2U, 4U);

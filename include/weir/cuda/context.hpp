@@ -39,7 +39,9 @@ class core {
     core(const core&) = delete;
     core& operator=(const core&) = delete;
     ~core() {
-        if (pool_ != nullptr) static_cast<void>(cudaMemPoolDestroy(pool_));
+        if (pool_ == nullptr) return;
+        const beside_captures destroying;
+        static_cast<void>(cudaMemPoolDestroy(pool_));
     }
 
     bool on_host() const noexcept { return on_host_; }
@@ -75,6 +77,7 @@ class core {
     // Work was queued of whose end nothing will tell: returns when it is done, so that whoever queued it may
     // use the memory again. Blocks.
     void settle(cudaStream_t stream) noexcept {
+        const beside_captures waiting;
         cudaError_t code = cudaSuccess;
         for (unsigned i = 0; i < reactor::max_refusals; ++i) {
             code = cudaStreamSynchronize(stream);
@@ -87,11 +90,15 @@ class core {
 
     // From a pool where the device has such, so that it is free again in the stream's order.
     cudaError_t allocate(void*& memory, std::size_t bytes, cudaStream_t stream) noexcept {
-        if (pool_ != nullptr) return cudaMallocFromPoolAsync(&memory, bytes, pool_, stream);
+        if (pool_ != nullptr) {
+            const beside_captures allocating;
+            return cudaMallocFromPoolAsync(&memory, bytes, pool_, stream);
+        }
         const device_scope here(device_);
         return here.status() == cudaSuccess ? cudaMalloc(&memory, bytes) : here.status();
     }
     void free(void* memory, cudaStream_t stream) noexcept {
+        const beside_captures freeing;
         // The second one waits for all that the device does.
         static_cast<void>(pool_ != nullptr ? cudaFreeAsync(memory, stream) : cudaFree(memory));
     }
@@ -120,6 +127,7 @@ class core {
         check(cudaDeviceGetAttribute(&has_pools, cudaDevAttrMemoryPoolsSupported, device_),
               "cudaDeviceGetAttribute");
         if (has_pools == 0) return;
+        const beside_captures creating;
         cudaMemPoolProps like{};
         like.allocType = cudaMemAllocationTypePinned;
         like.location.type = cudaMemLocationTypeDevice;
@@ -174,7 +182,10 @@ class ticket {
         if (core_.told_by_driver()) {
             c.own();
             c.has_function = cudaLaunchHostFunc(stream, &completion::told_by_driver, &c) == cudaSuccess;
-            if (!c.has_function) c.disown();  // then it is polled
+            if (!c.has_function) {  // then it is polled
+                static_cast<void>(cudaGetLastError());
+                c.disown();
+            }
         }
         submit_recorded(stream);
     }
@@ -228,6 +239,7 @@ class context {
         if (core_->on_host()) return;
         thread_ = weir::detail::system_thread([core = core_.get(), options] {
             static_cast<void>(cudaSetDevice(core->device_index()));
+            const detail::beside_captures asking;
             detail::reactor(*core->box(), core->events, core->broken, options).run();
         });
     }

@@ -43,6 +43,25 @@ class device {
 
 namespace detail {
 
+// As long as some thread captures a stream into a graph, in the usual mode, the runtime refuses to all threads
+// what could be unsafe in a capture, even to ask an event, and then the capture is lost. A thread for which
+// this exists is left out of it: what it does has nothing to do with anybody's capture.
+class beside_captures {
+  public:
+    beside_captures() noexcept : changed_(cudaThreadExchangeStreamCaptureMode(&mode_) == cudaSuccess) {
+        if (!changed_) static_cast<void>(cudaGetLastError());  // what comes next fails by itself, if it does
+    }
+    beside_captures(const beside_captures&) = delete;
+    beside_captures& operator=(const beside_captures&) = delete;
+    ~beside_captures() {
+        if (changed_) static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_));
+    }
+
+  private:
+    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // and then the one before
+    bool changed_;
+};
+
 // Makes a device the thread's current one, and then the one before again: what is created belongs to the
 // current one.
 class device_scope {
@@ -62,6 +81,7 @@ class device_scope {
     cudaError_t status() const noexcept { return code_; }
 
   private:
+    beside_captures creating_;
     int before_ = 0;
     bool changed_ = false;
     cudaError_t code_ = cudaSuccess;

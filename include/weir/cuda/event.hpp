@@ -31,7 +31,11 @@ class pooled_event {
     const std::shared_ptr<core>& of() const noexcept { return core_; }
 
     // True if all that it stands for is done, also by an error.
-    bool is_over() const noexcept { return event_ == nullptr || cudaEventQuery(event_) != cudaErrorNotReady; }
+    bool is_over() const noexcept {
+        if (event_ == nullptr) return true;
+        const beside_captures asking;
+        return cudaEventQuery(event_) != cudaErrorNotReady;
+    }
 
   private:
     event_pool& events() const noexcept { return timed_ ? core_->timed_events : core_->events; }

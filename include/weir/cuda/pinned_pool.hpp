@@ -51,6 +51,7 @@ class pinned_blocks {
         if (core_->on_host()) {
             ::operator delete(memory_, std::align_val_t(page));
         } else {
+            const beside_captures freeing;
             static_cast<void>(cudaFreeHost(memory_));
         }
     }

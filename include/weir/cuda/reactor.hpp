@@ -21,7 +21,8 @@ namespace weir::cuda {
 enum class completion_by : std::uint8_t {
     polling,       ///< a thread of its asks the device, again and again while there is something to wait for
     host_function  ///< the driver says so, from a thread of its own; and in case that it never does, as
-                   ///< after an error, the thread asks every now and then
+                   ///< after an error, the thread asks every now and then. In the stream, what is queued
+                   ///< behind waits for that call: copies no longer follow each other at once
 };
 
 /// What a `context` is to do: the defaults are for copies of whole batches.
@@ -42,8 +43,9 @@ class event_pool {
     explicit event_pool(unsigned flags) noexcept : flags_(flags) {}
     event_pool(const event_pool&) = delete;
     event_pool& operator=(const event_pool&) = delete;
-    // With the device as the current one.
     ~event_pool() {
+        if (free_.empty()) return;
+        const beside_captures destroying;
         for (cudaEvent_t e : free_) static_cast<void>(cudaEventDestroy(e));
     }
 
@@ -162,6 +164,7 @@ class reactor {
             c.refusals = 0;
             return false;
         }
+        if (c.result == cudaErrorCapturedEvent) return true;  // it has no end: it was put into a graph
         // Who is told of the end uses the memory again: it had better be the end.
         if (!is_sticky(c.result) && ++c.refusals < max_refusals) return false;
         broken_.set(c.result);

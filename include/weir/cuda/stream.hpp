@@ -32,7 +32,9 @@ class stream_handle {
     stream_handle(const stream_handle&) = delete;
     stream_handle& operator=(const stream_handle&) = delete;
     ~stream_handle() {
-        if (owned_) static_cast<void>(cudaStreamDestroy(stream_));
+        if (!owned_) return;
+        const beside_captures destroying;
+        static_cast<void>(cudaStreamDestroy(stream_));
     }
 
     cudaStream_t get() const noexcept { return stream_; }
@@ -71,7 +73,8 @@ class stream {
     explicit stream(context& gpu, int priority = 0)
         : shared_(std::make_shared<detail::stream_handle>(gpu.shared(), priority)) {}
 
-    /// Somebody else's stream, of the context's device.
+    /// Somebody else's stream, of the context's device. Not `cudaStreamPerThread`, which is another stream in
+    /// each thread; and the default one only where the device is the current one of all threads that use it.
     stream(context& gpu, cudaStream_t borrowed)
         : shared_(std::make_shared<detail::stream_handle>(gpu.shared(), borrowed)) {}
 
