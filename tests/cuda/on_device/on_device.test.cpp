@@ -1,6 +1,6 @@
 // On a GPU, with the real runtime. What can be seen without one is tested with the stand-in for it.
 // SPDX-License-Identifier: BSL-1.0
-#include "support/catch.hpp"
+#include "support.hpp"
 
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/copy.hpp>
@@ -26,83 +26,12 @@
 #include <utility>
 #include <vector>
 
-using weir::cuda::completion_by;
+using namespace on_gpu;
 using weir::cuda::context;
 using weir::cuda::copy;
 using weir::cuda::stream;
 
 namespace {
-
-void must(cudaError_t code, const char* call) {
-    if (code != cudaSuccess) throw weir::cuda::error(code, call);
-}
-
-// Each test that asks for it runs once for each way in which a context hears of the end of work.
-weir::cuda::context_options either_way() {
-    return {.how = GENERATE(completion_by::polling, completion_by::host_function)};
-}
-
-// Memory of the device, or page-locked memory of the host, for one test.
-class on_device {
-  public:
-    explicit on_device(std::size_t bytes) { must(cudaMalloc(&memory_, bytes), "cudaMalloc"); }
-    on_device(const on_device&) = delete;
-    on_device& operator=(const on_device&) = delete;
-    ~on_device() { static_cast<void>(cudaFree(memory_)); }
-    std::byte* get() const { return static_cast<std::byte*>(memory_); }
-
-  private:
-    void* memory_ = nullptr;
-};
-
-class page_locked {
-  public:
-    explicit page_locked(std::size_t bytes) {
-        must(cudaHostAlloc(&memory_, bytes, cudaHostAllocPortable), "cudaHostAlloc");
-    }
-    page_locked(const page_locked&) = delete;
-    page_locked& operator=(const page_locked&) = delete;
-    ~page_locked() { static_cast<void>(cudaFreeHost(memory_)); }
-    std::byte* get() const { return static_cast<std::byte*>(memory_); }
-
-  private:
-    void* memory_ = nullptr;
-};
-
-// Differs from batch to batch at every place.
-void write_pattern(std::byte* to, std::size_t bytes, std::size_t batch) {
-    for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<std::byte>((i * 7 + i / 251 + batch) & 0xFF);
-}
-
-bool is_pattern(const std::byte* found, std::size_t bytes, std::size_t batch) {
-    for (std::size_t i = 0; i < bytes; ++i) {
-        if (found[i] != static_cast<std::byte>((i * 7 + i / 251 + batch) & 0xFF)) return false;
-    }
-    return true;
-}
-
-std::vector<std::byte> pattern(std::size_t bytes, std::size_t batch) {
-    std::vector<std::byte> made(bytes);
-    write_pattern(made.data(), bytes, batch);
-    return made;
-}
-
-// Keeps a stream busy for some milliseconds, whatever the device.
-class delay {
-  public:
-    explicit delay(std::size_t fills) : fills_(fills) {}
-    void on(const stream& s) const {
-        for (std::size_t i = 0; i < fills_; ++i) {
-            must(cudaMemsetAsync(memory_.get(), static_cast<int>(i & 0x7F), bytes, s.get()),
-                 "cudaMemsetAsync");
-        }
-    }
-
-  private:
-    static constexpr std::size_t bytes = std::size_t{256} << 20;
-    std::size_t fills_;
-    on_device memory_{bytes};
-};
 
 weir::task<> there_and_back(stream s, std::byte* back, std::byte* there, const std::byte* from,
                             std::size_t bytes) {
