@@ -134,7 +134,9 @@ class places {
             const ratio one(times[0], times[1]);
             const ratio several_of(times[2], times[3]);
             std::string remark;
-            if (bytes >= goal_from) remark = against(std::min(one.middle, several_of.middle), goal);
+            if (bytes >= goal_from) {
+                remark = against(one.middle, goal) + ", several: " + against(several_of.middle, goal);
+            }
             out.line(bytes_text(bytes),
                      {rate(0), rate(1), one.middle, one.min, one.max, rate(2), rate(3), several_of.middle,
                       several_of.min, several_of.max},

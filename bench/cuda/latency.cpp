@@ -163,6 +163,8 @@ class waiters {
   public:
     explicit waiters(scene& what) : what_(what) {
         add("polling", {});
+        add("polling, spins for 100 us", {.spin = std::chrono::microseconds(100)});
+        add("polling, once in 20 us", {.period = std::chrono::microseconds(20)});
         add("polling, never sleeps", {.spin = std::chrono::seconds(1)});
         add("host_function", {.how = weir::cuda::completion_by::host_function});
         must(cudaStreamCreateWithFlags(&plain_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
@@ -236,7 +238,7 @@ void measure(bench::session& session, const std::string& title, waiters& waiting
     }
     const std::size_t wanted = session.quick() ? 50 : most;
     for (int round = 0; round < 3; ++round) {
-        for (contestant& c : waiting.all) run_once(c, what, core, wanted, session.quick() ? 0.3 : 2.0);
+        for (contestant& c : waiting.all) run_once(c, what, core, wanted, session.quick() ? 0.3 : 1.0);
     }
     std::vector<std::string> columns{"p50 us", "p99 us", "max us", "copies", "end unseen"};
     if (idle) columns.push_back("cores");
