@@ -231,6 +231,9 @@ class ticket {
 ///
 /// After an error that breaks the device (`is_sticky`), everybody who waits gets that error, once, and so
 /// does everybody who begins to.
+///
+/// While some thread captures a stream into a graph, all this goes on and does the capture no harm; only who
+/// awaits that very stream gets an error.
 class context {
   public:
     /// On the device of `device::from_environment()`.

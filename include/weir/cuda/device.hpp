@@ -19,7 +19,9 @@ class device {
 
     /// The one for this process among those on its machine: that of its local rank, as
     /// `shard::local_rank_from_environment()` finds it. Where the process sees one only, as launchers
-    /// arrange it that bind each process to a GPU, that one.
+    /// arrange it that bind each process to a GPU, that one. Better so (`CUDA_VISIBLE_DEVICES`): else each
+    /// thread that calls the runtime and never called `cudaSetDevice` begins to use GPU 0, too, and each
+    /// process takes some of its memory.
     ///
     /// Errors: `std::invalid_argument` if the rank is no number.
     [[nodiscard]] static device from_environment() {
