@@ -64,6 +64,7 @@ int main(int argc, char** argv) {
         }
     };
     run("device", [&] { bench_cuda::note(session, about_device()); });
+    run("calls", [&] { bench_cuda::calls(session); });
     run("copies", [&] { bench_cuda::copies(session); });
     run("pieces", [&] { bench_cuda::pieces(session); });
     run("latency", [&] { bench_cuda::latency(session); });

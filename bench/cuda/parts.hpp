@@ -6,6 +6,7 @@
 
 namespace bench_cuda {
 
+void calls(bench::session& session);
 void copies(bench::session& session);
 void pieces(bench::session& session);
 void latency(bench::session& session);
