@@ -32,28 +32,26 @@ using weir::cuda::stream;
 
 namespace {
 
-// One is busy for so many nanoseconds, the other one writes to where there is nothing.
+// Is busy for so many nanoseconds, and then writes to an address that is not 0.
 constexpr const char* kernels = R"(
 .version 8.0
 .target sm_75
 .address_size 64
-.visible .entry spin(.param .u64 ns)
+.visible .entry work(.param .u64 ns, .param .u64 address)
 {
     .reg .u64 %t<4>;
+    .reg .u64 %a;
     .reg .pred %p;
     ld.param.u64 %t0, [ns];
+    ld.param.u64 %a, [address];
     mov.u64 %t1, %globaltimer;
 again:
     mov.u64 %t2, %globaltimer;
     sub.u64 %t3, %t2, %t1;
     setp.lt.u64 %p, %t3, %t0;
     @%p bra again;
-    ret;
-}
-.visible .entry illegal_write()
-{
-    .reg .u64 %a;
-    mov.u64 %a, 16;
+    setp.eq.u64 %p, %a, 0;
+    @%p ret;
     st.volatile.global.u32 [%a], 1;
     ret;
 }
@@ -61,16 +59,21 @@ again:
 
 class kernel {
   public:
-    kernel(cudaLibrary_t from, const char* name) {
-        must(cudaLibraryGetKernel(&kernel_, from, name), "cudaLibraryGetKernel");
-        cudaFuncAttributes about{};  // else the first launch may wait for the kernels that run
-        must(cudaFuncGetAttributes(&about, kernel_), "cudaFuncGetAttributes");
+    kernel() {
+        must(cudaFree(nullptr), "cudaFree");
+        must(cudaLibraryLoadData(&library_, kernels, nullptr, nullptr, 0, nullptr, nullptr, 0),
+             "cudaLibraryLoadData");
+        must(cudaLibraryGetKernel(&kernel_, library_, "work"), "cudaLibraryGetKernel");
+        launch(nullptr, 0, 0);  // the first time it is loaded, which may wait for what runs
+        must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     }
-    void launch(const stream& on, void** arguments) const {
-        must(cudaLaunchKernel(kernel_, dim3(1), dim3(1), arguments, 0, on.get()), "cudaLaunchKernel");
+    void launch(cudaStream_t on, unsigned long long ns, unsigned long long address) const {
+        void* arguments[] = {&ns, &address};
+        must(cudaLaunchKernel(kernel_, dim3(1), dim3(1), arguments, 0, on), "cudaLaunchKernel");
     }
 
   private:
+    cudaLibrary_t library_ = nullptr;
     cudaKernel_t kernel_ = nullptr;
 };
 
@@ -100,10 +103,8 @@ class crowd {
   public:
     explicit crowd(completion_by how) : gpu({.how = how}) {}
 
-    void begin(const kernel& spin) {
-        unsigned long long ns = 2'000'000'000;
-        void* arguments[] = {&ns};
-        spin.launch(s, arguments);
+    void begin(const kernel& work) {
+        work.launch(s.get(), 2'000'000'000, 0);
         std::optional<weir::cuda::lease> block = pool.try_acquire(pool.block_bytes());
         block->return_after(s);
         s.record(e);
@@ -135,19 +136,14 @@ class crowd {
 }  // namespace
 
 TEST_CASE("when the device breaks, all who wait for it are told, and everything ends", "[.][breaks]") {
-    cudaLibrary_t library = nullptr;
-    must(cudaFree(nullptr), "cudaFree");
-    must(cudaLibraryLoadData(&library, kernels, nullptr, nullptr, 0, nullptr, nullptr, 0),
-         "cudaLibraryLoadData");
-    const kernel spin(library, "spin");
-    const kernel illegal_write(library, "illegal_write");
+    const kernel work;
     auto polled = std::make_unique<crowd>(completion_by::polling);
     auto told = std::make_unique<crowd>(completion_by::host_function);
     const stream breaks(polled->gpu);
-    polled->begin(spin);
-    told->begin(spin);
+    polled->begin(work);
+    told->begin(work);
 
-    illegal_write.launch(breaks, nullptr);
+    work.launch(breaks.get(), 0, 16);
     for (crowd* each : {polled.get(), told.get()}) {
         each->thread.join();
         CHECK(each->seen.with_the_error == 4 * crowd::each);
