@@ -194,7 +194,7 @@ class reactor {
         const std::int64_t now = platform::now();
         if (news) spins_until_ = now + options_.spin.count();
         if (now < spins_until_) {
-            platform::yield();
+            platform::pause();  // not yield(): where all cores are busy, that takes milliseconds
         } else {
             box_.wait(options_.period.count());
         }
