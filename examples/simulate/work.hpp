@@ -44,7 +44,7 @@ class punctual {
 
     void woke_up(weir::time_point planned) noexcept {
         constexpr std::int64_t most = 500'000;  // a machine that stood still is not made up for
-        const std::int64_t late = std::min((clock_.now() - planned).count(), most);
+        const std::int64_t late = std::min<std::int64_t>((clock_.now() - planned).count(), most);
         if (late > 0) owed_.fetch_add(late, std::memory_order_relaxed);
     }
 
