@@ -13,11 +13,12 @@
 #include <weir/executor.hpp>
 #include <weir/stop_listener.hpp>
 
-#include <coroutine>  // for std::coroutine_handle
-#include <cstdint>    // for std::uint64_t
-#include <optional>   // for std::optional
-#include <stdexcept>  // for std::logic_error
-#include <utility>    // for std::move
+#include <coroutine>    // for std::coroutine_handle
+#include <cstdint>      // for std::uint64_t
+#include <optional>     // for std::optional
+#include <stdexcept>    // for std::logic_error
+#include <type_traits>  // for std::is_void_v
+#include <utility>      // for std::move
 
 namespace weir::detail {
 
@@ -68,6 +69,15 @@ class channel_operation : stop_listener<Channel, Stop> {
     // For whoever accounts the wait (task's await_transform), after a suspension: when the item was
     // handed over; 0 if that is not known.
     std::int64_t ready_at() const noexcept { return waiter_.ready; }
+
+    // A condition without a co_await gets a sentence.
+    template <class Operation = Derived>
+    explicit operator bool() const noexcept {
+        static_assert(std::is_void_v<Operation>,
+                      "weir: this has not been awaited, so it is neither true nor false: "
+                      "while (auto x = co_await channel.get()), const bool taken = co_await channel.put(x)");
+        return false;
+    }
 
   protected:
     void resumed() noexcept {

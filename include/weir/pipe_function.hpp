@@ -76,7 +76,12 @@ struct the_function {
         static constexpr bool takes_it = std::is_invocable_v<F&, Given>;
         // It also wants to know which item it is.
         static constexpr bool takes_call = !takes_it && std::is_invocable_v<F&, Given, const invocation&>;
-        static_assert(takes_it || takes_call,
+        static constexpr bool by_reference =
+            std::conjunction_v<std::bool_constant<!takes_it && !takes_call>, std::is_invocable<F&, Given&>>;
+        static_assert(!by_reference,
+                      "weir: an item is given away to a stage's function, and this one takes it by T&; take "
+                      "it by value, by const T& or by T&&");
+        static_assert(takes_it || takes_call || by_reference,
                       "weir: this stage's function can't be called with what the stage before it "
                       "gives; the types are those of the_function<...>::is_given<...> in this message");
         using type = typename std::conditional_t<

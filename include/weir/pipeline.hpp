@@ -4,6 +4,7 @@
 #define WEIR_PIPELINE_HPP
 
 #include <weir/aggregate.hpp>
+#include <weir/awaitable.hpp>
 #include <weir/channel.hpp>
 #include <weir/disaggregate.hpp>
 #include <weir/executor.hpp>
@@ -17,7 +18,7 @@
 #include <weir/stage_list.hpp>
 #include <weir/stage_options.hpp>
 
-#include <cstddef>      // for std::size_t
+#include <cstddef>      // for std::nullptr_t
 #include <memory>       // for std::make_unique
 #include <ostream>      // for std::ostream
 #include <span>         // for std::ranges::range_value_t, which <span> needs, and <ranges> has with all views
@@ -188,13 +189,31 @@ class pipeline {
     }
 
     /// What is no executor, or one without a name, gets a sentence.
-    template <class Policy = measured, class Home>
+    template <class Policy = measured, class Home = std::nullptr_t>
         requires(!std::is_convertible_v<Home, executor&>)
-    auto start(Home&&, run_options = {}) const {
+    auto start(Home&& = nullptr, run_options = {}) const {
         static_assert(std::is_convertible_v<Home, executor&>,
                       "weir: a pipeline is started on an executor that outlives the run: a thread_pool, a "
                       "run_loop, virtual_time, or what derives from weir::executor, with a name");
     }
+    /// What is no options gets one, too.
+    template <class Policy = measured, class Options>
+        requires(!std::is_convertible_v<Options, run_options>)
+    auto start(executor&, Options&&) const {
+        static_assert(std::is_convertible_v<Options, run_options>,
+                      "weir: the options of a run are given by their names, and this is none: "
+                      "start(pool, {.stop = token})");
+    }
+
+    /// A loop over what is no run yet gets a sentence.
+    template <class Policy = measured>
+    detail::no_place<int> begin() const {
+        static_assert(std::is_void_v<Policy>,
+                      "weir: a pipeline is a description, and holds no items: start it, and take them from "
+                      "its run: auto run = pipeline.start(pool); for (auto& x : run)");
+        return {};
+    }
+    detail::no_place<int> end() const { return {}; }
 
     /// The options of the stage of that name, to be changed before a start.
     /// Errors: `std::invalid_argument` if no stage, or more than one, has that name.

@@ -249,6 +249,15 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
     /// Only a temporary or a moved task can be awaited: it has one result.
     auto operator co_await() && noexcept { return awaiter(handle_); }
 
+    /// A condition without a co_await gets a sentence.
+    template <class Result = T>
+    explicit operator bool() const noexcept {
+        static_assert(!std::is_same_v<Result, T>,
+                      "weir: a task that has not been awaited is neither true nor false: "
+                      "const bool done = co_await f()");
+        return false;
+    }
+
   private:
     friend promise_type;
     friend class detail::joined_task<T>;

@@ -1,4 +1,4 @@
-// expect-error: weir: this stage's function can't be called with what the stage before it gives
+// expect-error: weir: an item is given away to a stage's function, and this one takes it by T&
 // An item is given away to the stage's function, which can't take it by a reference that is not const.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/pipeline.hpp>

@@ -6,12 +6,16 @@
 #include <memory>
 #include <ranges>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 // What refuses a plain loop must not make it a range: source and flat_map ask.
 static_assert(!std::ranges::range<weir::async_generator<int>>);
 static_assert(!std::ranges::range<weir::channel<int>>);
+static_assert(!std::ranges::range<decltype(weir::source({1, 2}) | weir::sink())>);
+// Nor what refuses to be a condition something that is given as one.
+static_assert(!std::is_convertible_v<weir::task<bool>, bool>);
 
 class ready {
   public:
