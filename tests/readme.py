@@ -20,7 +20,7 @@ BLOCK = re.compile(r"(?:<!-- from (?P<source>\S+) -->\n)?```cpp\n(?P<code>.*?)``
 
 
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)")
-NAMED = re.compile(r"`((?:tests|bench|examples|include|\.ci|\.github)/[\w./-]*)")
+NAMED = re.compile(r"[` (]((?:tests|bench|examples|include|\.ci|\.github)/[\w./-]*[\w/])")
 
 
 def missing(text, folder, exists):
@@ -105,6 +105,7 @@ def self_test():
     assert not missing("[a](A.md#b), [c](https://d.e/f), `tests/run --long`", ".github/", there)
     assert missing("[a](A.md)", "", there) == ["'A.md' does not exist"]
     assert missing("`tests/walk`", "", there) == ["'tests/walk' does not exist"]
+    assert missing("`sh tests/walk`, tests/walk.", "", there) == ["'tests/walk' does not exist"] * 2
     example = "// Shows\n// it.\nint main() {}\n"
     path = {"01_a.cpp": example, "02_b.cpp": example, "c/main.cpp": example, "c/d.hpp": example}
     assert problems_of_examples(path, "`01_a`, `02_b` (two), `c [FILE]`") == []
