@@ -26,7 +26,8 @@ namespace weir {
 /// Errors:   what the body throws comes out of the `next` during which it was thrown; then it has
 ///           ended.
 /// Threads:  one `next` at a time.
-/// Lifetime: the object owns the coroutine; it may be destroyed between two `next`.
+/// Lifetime: the object owns the coroutine; it may be destroyed between two `next`. What its parameters
+///           refer to outlives it, and so does a lambda with captures.
 /// Cost:     one allocation for the frame; a value is moved once, from the `co_yield` to the caller.
 template <class T>
 class [[nodiscard("await next(), or nothing of it runs")]] async_generator {

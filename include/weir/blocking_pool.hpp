@@ -45,8 +45,7 @@ class basic_blocking_pool final : public executor {
     explicit basic_blocking_pool(unsigned threads) {
         if (threads == 0) {
             throw std::invalid_argument(
-                "weir::blocking_pool: 0 threads can run nothing; ask for as many as functions are "
-                "to "
+                "weir::blocking_pool: 0 threads can run nothing; ask for as many as functions are to "
                 "block at a time");
         }
         threads_.reserve(threads);

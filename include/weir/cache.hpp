@@ -187,8 +187,7 @@ struct cache_stage : stage_base {
 /// Makes an epoch only once: records the first one (of a source without epochs, the whole stream) while it
 /// passes, then ends the stages before it, and gives copies of the record for each epoch that is left.
 ///
-///     auto run = (weir::source(files) | weir::pipe(decode) | weir::cache(90) | weir::pipe(augment) | ...
-///     for (auto& epoch : run.epochs()) ...
+///     weir::source(files) | weir::pipe(decode) | weir::cache(90) | weir::pipe(augment) | weir::sink()
 ///
 /// \param epochs  how many in all, at least 1; for ever by default.
 /// Order:  that of the first epoch, in each. Behind it the run has epochs, whatever the source.

@@ -220,7 +220,8 @@ class task_promise<void> final : public task_promise_base {
 ///           where something of another library has resumed the task on a thread of its own.
 /// Errors:   what the body throws comes out of the `co_await`.
 /// Lifetime: the object owns the coroutine and is awaited at most once; destroying it before it was
-///           awaited destroys the arguments and runs nothing. Reference parameters must outlive it.
+///           awaited destroys the arguments and runs nothing. What its parameters refer to outlives it, and
+///           so does a lambda with captures.
 /// Cost:     one allocation for the frame; two control transfers. The stack stays flat, at any
 ///           optimisation level, however many tasks end without waiting.
 /// Source:   symmetric transfer, Lewis Baker, "Understanding symmetric transfer" (2020).
