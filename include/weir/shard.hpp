@@ -31,7 +31,7 @@ class shard {
     /// All of it: rank 0 of 1.
     constexpr shard() noexcept = default;
 
-    /// \param rank   from 0 to world - 1; of any integer type, as is
+    /// \param rank   from 0 to world - 1; of any integer type, as `world` is.
     /// \param world  from 1 to 2^32 - 1.
     /// Errors: `std::invalid_argument`.
     constexpr shard(std::integral auto rank, std::integral auto world)
