@@ -8,7 +8,7 @@ from conan.tools.files import copy, load
 from conan.tools.layout import basic_layout
 from conan.tools.scm import Version
 
-required_conan_version = ">=2.1"
+required_conan_version = ">=2.3"  # the first that knows test_package_folder: others would test nothing
 
 
 class WeirConan(ConanFile):

@@ -1,6 +1,7 @@
 set(VCPKG_BUILD_TYPE release) # header-only
 
-# This port installs the checkout that it lies in. A registry's takes a release instead:
+# This port installs the checkout that it lies in. A registry's takes a release instead, and says in vcpkg.json
+# which homepage it is from:
 # vcpkg_from_github(OUT_SOURCE_PATH SOURCE_PATH REPO <owner>/weir REF "v${VERSION}" SHA512 <hash> HEAD_REF main)
 get_filename_component(SOURCE_PATH "${CURRENT_PORT_DIR}/../../../../.." ABSOLUTE)
 
