@@ -15,6 +15,7 @@
 #include <weir/stats.hpp>
 #include <weir/stop_token.hpp>
 
+#include <coroutine>    // for std::suspend_never
 #include <cstddef>      // for std::size_t
 #include <string>       // for std::string
 #include <type_traits>  // for std::is_copy_constructible_v
@@ -122,6 +123,19 @@ class channel final : public detail::channel_store<T, Policy> {
         static_assert(std::is_convertible_v<Item, T>,
                       "weir: what is put into a channel has to be one of its items, or to become one by "
                       "itself; the types are those of channel<T> and Item in this message");
+    }
+
+    /// What is no stop token gets one, too.
+    template <class Item, class Limit>
+        requires(!std::is_convertible_v<Limit, stop_token>)
+    auto put(Item&&, Limit&&) {
+        return no_limit<Limit>();
+    }
+    /// The same.
+    template <class Limit>
+        requires(!std::is_convertible_v<Limit, stop_token>)
+    auto get(Limit&&) {
+        return no_limit<Limit>();
     }
 
     /// What would have to be copied gets a sentence, and so does another type.
@@ -319,6 +333,13 @@ class channel final : public detail::channel_store<T, Policy> {
     }
 
   private:
+    template <class Limit>
+    static auto no_limit() noexcept {
+        static_assert(std::is_convertible_v<Limit, stop_token>,
+                      "weir: a coroutine's put or get ends early by a stop_token, get(token); a time limit "
+                      "is for threads, channel.blocking_get(100ms)");
+        return std::suspend_never();
+    }
     template <class Item>
     static constexpr channel_status refuse() noexcept {
         constexpr bool one_of_them = std::is_same_v<std::remove_cvref_t<Item>, T>;

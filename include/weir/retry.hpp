@@ -170,6 +170,15 @@ template <class F>
 /// One of several functions of a name gets a sentence.
 template <class F = detail::not_deduced, class = detail::refused_t<F>>
 void retry(F, retry_options = {}) noexcept;
+/// What is no options gets one, too.
+template <class F, class Options>
+    requires(!std::is_convertible_v<Options, retry_options>)
+auto retry(F&& function, Options&&) {
+    static_assert(std::is_convertible_v<Options, retry_options>,
+                  "weir: the options of a retry are given by their names, and this is none: "
+                  "{.attempts = 5, .delay = 100ms}");
+    return retry(std::forward<F>(function));
+}
 
 }  // namespace weir
 

@@ -350,6 +350,10 @@ template <class T>
     return source(std::vector<T>(items), std::move(options));
 }
 
+/// What is no options gets a sentence.
+template <class S, class Options, class = detail::refused_options_t<Options, source_options>>
+void source(S&&, Options&&) noexcept;
+
 }  // namespace weir
 
 #endif

@@ -82,14 +82,14 @@ template <class F>
 using refused_t = typename refused_if_not_deduced<F>::type;
 
 // The same for what is no options.
-template <class Options>
+template <class Options, class Wanted>
 struct refused_if_no_options {
-    static_assert(std::is_convertible_v<Options, stage_options>,
+    static_assert(std::is_convertible_v<Options, Wanted>,
                   "weir: a stage's options are given by their names, and this is none: "
                   "{.name = \"decode\", .concurrency = 4}");
 };
-template <class Options>
-using refused_options_t = typename refused_if_no_options<Options>::type;
+template <class Options, class Wanted = stage_options>
+using refused_options_t = typename refused_if_no_options<Options, Wanted>::type;
 
 // What a call gives once it was awaited, if it has to be.
 template <class R>

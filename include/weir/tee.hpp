@@ -251,6 +251,9 @@ auto tee(Part&&, const tee_options& = {}) {
                   "weir: the side of a tee is made of a stage, or of several put together by |; put a "
                   "function into weir::pipe(...)");
 }
+/// What is no options gets one, too.
+template <class Part, class Options, class = detail::refused_options_t<Options, tee_options>>
+void tee(Part&&, Options&&) noexcept;
 
 }  // namespace weir
 

@@ -1,0 +1,10 @@
+// expect-error: weir: the options of a retry are given by their names
+// A retry has many options, so a number of attempts is one of several.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/retry.hpp>
+
+int twice(int n);
+
+auto again = weir::retry(twice, 5);
+
+int main() {}

@@ -1,0 +1,10 @@
+// expect-error: weir: a stage's options are given by their names
+// A source has many options, so its queue's capacity is one of several.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/source.hpp>
+
+#include <vector>
+
+auto numbers = weir::source(std::vector{1, 2, 3}, 8);
+
+int main() {}
