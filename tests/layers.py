@@ -13,7 +13,7 @@ The rules:
   fmt.hpp, nor simulation.hpp and what is behind it, which is for tests.
 - A header guards itself: `#pragma once`, or a guard named after its path.
 - `#if` and its kin stand in detail/config.hpp only, and in cuda/runtime.hpp for the versions of CUDA; `#define` there and in version.hpp only.
-- No header has more than 400 lines.
+- No header has more than 400 lines, and no line of one more than 110 columns.
 """
 
 import re
@@ -24,7 +24,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent / "support"))
 import check  # noqa: E402
 
-MAX_LINES = 400
+MAX_LINES, MAX_COLUMNS = 400, 110
 UMBRELLA = "weir.hpp"
 VERSION = "version.hpp"
 CONFIG = "detail/config.hpp"
@@ -53,6 +53,7 @@ class Header:
         text = path.read_text(encoding="utf-8")
         self.name = name  # relative to include/weir
         self.lines = text.count("\n")
+        self.wide = [i for i, line in enumerate(text.split("\n"), 1) if len(line) > MAX_COLUMNS]
         self.directives = []  # (line number, keyword, rest)
         for number, line in enumerate(code_of(text).split("\n"), 1):
             if match := re.match(r"\s*#\s*(\w+)\s*(.*?)\s*$", line):
@@ -123,6 +124,8 @@ def check_text(header):
         yield 1, "detail/ and version.hpp are floor 0"
     if header.lines > MAX_LINES:
         yield header.lines, f"{header.lines} lines; {MAX_LINES} are allowed"
+    for number in header.wide:
+        yield number, f"more than {MAX_COLUMNS} columns"
     body = header.body()
     if body is None:
         yield 2, f"neither `#pragma once` nor a guard named {header.guard()}"
@@ -207,6 +210,7 @@ BAD = [
     (UMBRELLA, GOOD[UMBRELLA][:2] + GOOD[UMBRELLA][:1:-1], "not sorted"),
     (UMBRELLA, GOOD[UMBRELLA] + ["#include <weir/report/log.hpp>"], "include by name"),
     ("clock.hpp", ["1", "#pragma once"] + ["//"] * MAX_LINES, "400 are allowed"),
+    ("clock.hpp", ["1", "#pragma once", "// " + "x" * MAX_COLUMNS], "more than 110 columns"),
     ("clock.hpp", ["1"], "neither `#pragma once`"),
     ("clock.hpp", ["1", "#ifndef WEIR_HPP", "#define WEIR_HPP", "#endif"], "neither `#pragma once`"),
     ("clock.hpp", ["1", "#pragma once", "#ifdef NDEBUG", "#endif"], "`#ifdef` belongs into"),

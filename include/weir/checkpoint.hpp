@@ -107,8 +107,8 @@ class checkpoint {
     [[nodiscard]] std::span<const std::uint64_t> ahead() const noexcept { return ahead_; }
 
     /// 63 bytes, and of each position that is out of order the distance to the one before, in 1 to 8
-    /// bytes: of those taken ahead, and, until the epoch in which a run was resumed is over, of those
-    /// taken ahead before that.
+    /// bytes, the same on every platform: of those taken ahead, and, until the epoch in which a run was
+    /// resumed is over, of those taken ahead before that.
     /// Errors: `std::length_error` for 2^32 of them.
     [[nodiscard]] std::vector<std::byte> to_bytes() const {
         detail::checkpoint_fields f;

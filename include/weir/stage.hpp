@@ -70,7 +70,7 @@ struct kept {
 template <class F>
 using kept_t = typename kept<F>::type;
 
-// For overloads that are there for no type but one that they refuse: for a function whose type can't be deduced.
+// For overloads that are there for one type, which they refuse: for a function whose type can't be deduced.
 struct not_deduced {};
 template <class F>
 struct refused_if_not_deduced {

@@ -216,8 +216,8 @@ class task_promise<void> final : public task_promise_base {
 /// A coroutine that starts when it is awaited and gives one result to whoever awaits it.
 ///
 /// Suspends: the awaiting coroutine, until the task has ended.
-/// Resumes:  on the awaiter's executor: in the same breath if the task ended there, else posted to it; so also
-///           where something of another library has resumed the task on a thread of its own.
+/// Resumes:  on the awaiter's executor: in the same breath if the task ended there, else posted to it; so
+///           also where something of another library has resumed the task on a thread of its own.
 /// Errors:   what the body throws comes out of the `co_await`.
 /// Lifetime: the object owns the coroutine and is awaited at most once; destroying it before it was
 ///           awaited destroys the arguments and runs nothing. What its parameters refer to outlives it, and

@@ -55,30 +55,30 @@ struct watchdog_options {
 /// Reports a deadlock in two cases:
 /// - In a run, slots wait for each other in a circle or for what has ended: by its graph the library knows
 ///   who could end each wait. Whatever else goes on in the program: a partial deadlock.
-/// - Everything waits: the executors given have nothing to run, now or by a timer, and each thread that has ever
-///   used the library blocks in it without a limit, or has ended. Then who waits for a channel of yours waits
-///   for ever, too, and so does a run whose consumer waits elsewhere.
+/// - Everything waits: the executors given have nothing to run, now or by a timer, and each thread that has
+///   ever used the library blocks in it without a limit, or has ended. Then who waits for a channel of yours
+///   waits for ever, too, and so does a run whose consumer waits elsewhere.
 ///
 /// What it can't know, and takes for alive, so that it would rather be silent than wrong:
 /// - a consumer, or any thread of yours, that is not blocked in the library; the thread that makes the
 ///   watchdog counts from the start, another one from its first use of a channel, a run, or `sync_wait`;
 /// - the threads of an executor that it was not given, or that doesn't override `executor::look`;
-/// - a stage's function that awaits what is not the library's; a run that is paused; a wait with a time limit.
-/// What it can't know, and you have to say: outside of a run, a coroutine that is woken by something else than
-/// the library (a driver, a socket), or a channel that a thread is going to use which has used none yet. An
-/// `external_wait` says so.
-/// A run without statistics (`unmeasured`) does not know when it is its function that waits: such a slot counts
-/// as alive. A run is only ever taken to be ended by its stages: that somebody may stop it is no way out.
-/// It does not see who waits for a `when_all` or a `task_group`, but who they wait for; nor what waits on virtual
-/// time, which has its own report, or in a `sync_wait` without an executor.
+/// - a stage's function that awaits what is not the library's; a run that is paused; a wait with a time
+///   limit.
+/// What it can't know, and you have to say: outside of a run, a coroutine that is woken by something else
+/// than the library (a driver, a socket), or a channel that a thread is going to use which has used none yet.
+/// An `external_wait` says so. A run without statistics (`unmeasured`) does not know when it is its function
+/// that waits: such a slot counts as alive. A run is only ever taken to be ended by its stages: that somebody
+/// may stop it is no way out. It does not see who waits for a `when_all` or a `task_group`, but who they wait
+/// for; nor what waits on virtual time, which has its own report, or in a `sync_wait` without an executor.
 ///
 /// Threads: one of its own; `look` from any.
 /// Lifetime: the executors outlive it.
-/// Errors: `std::invalid_argument` for a negative period or a limit that isn't positive; `std::system_error` if
-///         its thread can't be started. Without memory for a look there is none.
-/// Cost: a look takes about a microsecond for each channel, and ten for a run of four stages. Those it watches
-///       pay nothing, but that a channel is locked for a moment of which nothing went in or out since the
-///       last look; and who destroys a channel, or ends a run, waits for a look that is under way.
+/// Errors: `std::invalid_argument` for a negative period or a limit that isn't positive; `std::system_error`
+///         if its thread can't be started. Without memory for a look there is none.
+/// Cost: a look takes about a microsecond for each channel, and ten for a run of four stages. Those it
+///       watches pay nothing, but that a channel is locked for a moment of which nothing went in or out since
+///       the last look; and who destroys a channel, or ends a run, waits for a look that is under way.
 class watchdog {
   public:
     using executors = std::initializer_list<std::reference_wrapper<executor>>;
@@ -105,8 +105,8 @@ class watchdog {
         if (thread_.joinable()) thread_.join();
     }
 
-    /// Looks once, at an instant of the clock of `executor::now`; calls the callbacks for what is new. Says what
-    /// will never happen if the calling thread does nothing about it.
+    /// Looks once, at an instant of the clock of `executor::now`; calls the callbacks for what is new. Says
+    /// what will never happen if the calling thread does nothing about it.
     /// \returns how many reports that were.
     std::size_t look() { return look(time_point(duration(detail::standard_platform::now()))); }
     std::size_t look(time_point now) {
@@ -166,9 +166,9 @@ class watchdog {
     // found by this look, and by the one before in the very same wait, or state. So there is an instant
     // between the two looks at which all of it waited at once. And nothing else was there that could end any
     // of it: if that is a slot, then it has ended, and had closed its channels, before this look asked for
-    // waits; if it is anybody, then at that instant each executor ran nothing and had nothing to run, and each
-    // thread and outsider was known not to do anything. So the first of those waits that ends is ended by
-    // nobody.
+    // waits; if it is anybody, then at that instant each executor ran nothing and had nothing to run, and
+    // each thread and outsider was known not to do anything. So the first of those waits that ends is ended
+    // by nobody.
     void look_at_all(time_point now, std::vector<deadlock_report>& deadlocks,
                      std::vector<stall_report>& stalls) {
         const std::optional<marks> before = all_quiet();

@@ -57,8 +57,8 @@ struct copies_work {
 ///
 /// \returns  awaitable of nothing: the copy is done.
 /// Suspends: always, but in a context without a device, which copies at once. From ordinary memory, the
-///           runtime copies into its own first, in the call: only memory of a `pinned_pool`, or other page-locked
-///           memory, is copied by the device alone, and at its full rate.
+///           runtime copies into its own first, in the call: only memory of a `pinned_pool`, or other
+///           page-locked memory, is copied by the device alone, and at its full rate.
 /// Resumes:  on the coroutine's executor.
 /// Errors:   `weir::cuda::error`: nothing is under way then. `std::logic_error` if no executor runs the
 ///           coroutine, or the context is gone.

@@ -131,8 +131,8 @@ class device_memory {
 ///     }                                            // freed when that is done
 ///
 /// Lifetime: it is freed in the order of the stream that it was handed over to, behind all that was queued
-///           there before this object went; without `hand_over`, in that of the copy. So no copy ever lands in
-///           memory that a kernel still reads. May outlive everything that it came from, but not a stream
+///           there before this object went; without `hand_over`, in that of the copy. So no copy ever lands
+///           in memory that a kernel still reads. May outlive everything that it came from, but not a stream
 ///           that was borrowed.
 /// Threads:  as a `std::vector`.
 template <class T>

@@ -85,8 +85,8 @@ class event {
     /// Suspends: always, but in a context without a device, where everything is done at once. It is polled,
     ///           also where the driver tells of streams.
     /// Resumes:  on the coroutine's executor.
-    /// Errors:   `weir::cuda::error` if the device is broken; `std::logic_error` without an executor, or if the
-    ///           context is gone.
+    /// Errors:   `weir::cuda::error` if the device is broken; `std::logic_error` without an executor, or if
+    ///           the context is gone.
     [[nodiscard("co_await this, or nothing is done")]] auto done() const {
         return detail::until_over(shared_->of(), shared_);
     }

@@ -91,7 +91,8 @@ class verdict {
     standard_platform::atomic<int> code_{cudaSuccess};
 };
 
-// Runs on a thread of its own, on which the device is the current one. The clock only says when it looks again.
+// Runs on a thread of its own, on which the device is the current one. The clock only says when it looks
+// again.
 class reactor {
     using platform = standard_platform;
 
@@ -175,7 +176,8 @@ class reactor {
     void finish(completion& c) noexcept {
         if (c.returns_event) events_.give(c.event);
         c.then(c);
-        // Not left to the driver, which may be the last to let go: what goes here may make calls of the runtime.
+        // Not left to the driver, which may be the last to let go: what goes here may make calls of the
+        // runtime.
         c.kept.reset();
         c.promised.reset();
         c.disown();

@@ -35,7 +35,7 @@ namespace weir::cuda {
 
 /// When `to_device` gives a batch to the next stage.
 enum class hand_on {
-    at_once,  ///< as soon as the copy is queued; its consumer's stream waits for it: `device_buffer::hand_over`
+    at_once,     ///< when the copy is queued; its consumer's stream waits for it: `device_buffer::hand_over`
     when_copied  ///< once the copy is done: for a consumer that has no stream
 };
 
@@ -250,8 +250,8 @@ class copier_of_run {
 /// \returns  a stage that gives, for each batch, a `device_buffer` of its elements; or, of a part, a
 ///           `device_batch`. In a context without a device, the same with a copy on the host.
 /// Order:    as the batches came.
-/// Suspends: while no block is free (it holds back the stage before), while more than `depth` copies are under
-///           way, and, with `hand_on::when_copied`, until a copy is done.
+/// Suspends: while no block is free (it holds back the stage before), while more than `depth` copies are
+///           under way, and, with `hand_on::when_copied`, until a copy is done.
 /// Errors:   `weir::cuda::error`, with the name of the stage, fails the batch, as in any stage; here, if no
 ///           stream can be made. `std::invalid_argument` fails a batch that is larger than a block.
 /// Lifetime: `gpu` and `pool` outlive the runs.

@@ -74,8 +74,8 @@ class bridge {
         if (handle_) handle_.destroy();
     }
 
-    // It is then to be resumed, on `home`; posts `awaiter` there at the end. A template, as what an executor is
-    // isn't known here.
+    // It is then to be resumed, on `home`; posts `awaiter` there at the end. A template, as what an executor
+    // is isn't known here.
     template <class Executor>
     std::coroutine_handle<> prepare(Executor& home, std::coroutine_handle<> awaiter) noexcept {
         handle_.promise().env_.home = &home;

@@ -40,7 +40,7 @@ namespace weir {
            units::time(s.ave_time()) + "; " + line_text(s.times());
 }
 
-/// \returns `download_queue: 2 of 8 in it, 200 taken, 33.3 /s, put wait 2.7 ms, get wait 0, readiness 98.2 %`.
+/// \returns `load_queue: 2 of 8 in it, 200 taken, 33.3 /s, put wait 2.7 ms, get wait 0, readiness 98.2 %`.
 [[nodiscard]] inline std::string line_text(const channel_stats& c) {
     return c.name + "_queue: " + std::to_string(c.size) + " of " + std::to_string(c.capacity) + " in it, " +
            units::count(c.num_get) + " taken, " + units::rate(c.rate()) + ", put wait " +
