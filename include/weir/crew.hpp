@@ -73,6 +73,7 @@ class crew {
     void look(stage_seen& seen, [[maybe_unused]] bool states) const {
         const std::lock_guard guard(lock_);
         for (slot* const each : slots_) {
+            // acquire; pairs with running_stage::leave(): of one that is gone the channels are closed
             slot_seen s{each, each->gone.load(std::memory_order_acquire)};
             if constexpr (Policy::statistics) {
                 if (states) s.runs = each->state() == slot_state::run;
@@ -119,6 +120,7 @@ class crew {
             me.catch_up(now());
             me.enter(slot_state::off, me.mark);
         }
+        // acq_rel; pairs with itself: the last one sees what the others did
         return present_.fetch_sub(1, std::memory_order_acq_rel) == 1;
     }
 
@@ -166,7 +168,7 @@ class crew {
     void start(std::size_t i) noexcept {
         workers_[i].start(home_, Policy::statistics ? slots_[i] : nullptr, run_);
     }
-    // Counts a worker more, unless the last one has left.
+    // Counts a worker more, unless the last one has left. acq_rel; pairs with leave()
     bool join() noexcept {
         std::size_t present = present_.load(std::memory_order_relaxed);
         while (present != 0) {
@@ -231,6 +233,7 @@ void crew<Policy>::set_concurrency(std::size_t concurrency) {
         run_.worker_joins();
         if (!join()) {
             workers_[i].abandon();  // it will never begin
+            // release; pairs with look()
             slots_[i]->gone.store(true, std::memory_order_release);
             run_.worker_left();
             run_.ended();

@@ -217,6 +217,7 @@ class run_context : public root_owner {
 
     // A worker takes nothing any more. The last one ends the laps.
     void worker_left() noexcept {
+        // acq_rel; pairs with itself: the last one sees what the others did
         if (workers_left_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_left_.request_stop();
     }
 

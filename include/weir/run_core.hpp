@@ -201,11 +201,12 @@ class run_core final : public run_context, public watched_run {
 
     // A coroutine of the run has ended for good.
     void ended() noexcept override {
+        // acq_rel; pairs with itself: the last one sees what the others did
         if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) done_.set();
     }
 
     pipeline_stats stats() const {
-        const std::int64_t end = frozen_at_.load(std::memory_order_acquire);
+        const std::int64_t end = frozen_at_.load(std::memory_order_acquire);  // pairs with freeze()
         const auto until = [&] { return end != running ? end : now(); };
         pipeline_stats s;
         for (const auto& stage : stages_) s.stages.push_back(stage->stats(until()));

@@ -155,7 +155,8 @@ class running_stage : public crew<Policy> {
         if (last) dismiss_hooks();
         run_.worker_left();  // before the end is to be seen behind it
         if (last) (outputs.close(), ...);
-        me.gone.store(true, std::memory_order_release);  // the last thing: nobody has to wait for it
+        // The last thing: nobody has to wait for it. release; pairs with crew::look()
+        me.gone.store(true, std::memory_order_release);
     }
 
   private:

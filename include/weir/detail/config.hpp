@@ -272,7 +272,7 @@ inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                                  : static_cast<unsigned long>(std::min<std::int64_t>(ms, 1 << 30)));
 #else
     // No public futex here (macOS has one since 14.4): without a limit the standard's own wait, with one a
-    // sleep that grows.
+    // sleep that grows. acquire; pairs with whoever changes the word
     if (timeout_ns < 0) return word.wait(expected, std::memory_order_acquire);
     for (std::int64_t step = 1'000; timeout_ns > 0; step = std::min<std::int64_t>(2 * step, 500'000)) {
         if (word.load(std::memory_order_acquire) != expected) return;

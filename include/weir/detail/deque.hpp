@@ -97,6 +97,7 @@ class basic_work_stealing_deque {
                 item = nullptr;
             }
         }
+        // release; pairs with steal(), as in push_bottom()
         bottom_.store(b + 1, std::memory_order_release);
         return item;
     }

@@ -46,7 +46,7 @@ class basic_event_count {
     [[nodiscard]] ticket prepare_wait() noexcept {
         waiters_.fetch_add(1, std::memory_order_seq_cst);  // W1
         // A notifier that saw waiters_ may have moved the epoch before this load; then its
-        // condition was true before W2. acquire; pairs with the release in notify().
+        // condition was true before W2. Pairs with notify(); seq_cst, as W1 and N2 are.
         return ticket(epoch_.load(std::memory_order_seq_cst));
     }
 
@@ -58,6 +58,7 @@ class basic_event_count {
         const std::int64_t start = timeout_ns < 0 ? 0 : Platform::now();
         bool notified = false;
         for (;;) {
+            // acquire; pairs with notify(): what made the condition true is seen
             notified = epoch_.load(std::memory_order_acquire) != t.epoch_;
             if (notified) break;
             std::int64_t left = -1;

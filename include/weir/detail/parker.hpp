@@ -53,6 +53,7 @@ class basic_parker {
             Platform::pause();
         }
         std::uint32_t seen = 0;
+        // acq_rel; pairs with set() and poke(): they see that it sleeps, or this sees what they wrote
         if (word_.compare_exchange_strong(seen, asleep, std::memory_order_acq_rel)) {
             while (word_.load(std::memory_order_acquire) == asleep) {
                 std::int64_t left = -1;

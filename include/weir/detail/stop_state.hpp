@@ -92,7 +92,7 @@ class basic_stop_state {
             return false;
         }
         requester_ = Platform::this_thread();
-        requested_.store(1, std::memory_order_release);
+        requested_.store(1, std::memory_order_release);  // pairs with requested()
         while (first_ != nullptr) {
             node& n = *first_;
             unlink(n);

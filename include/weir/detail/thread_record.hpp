@@ -26,11 +26,12 @@ struct alignas(64) basic_thread_record {
     void count_operation() noexcept { operations_.store(operations() + 1, std::memory_order_relaxed); }
     std::uint64_t operations() const noexcept { return operations_.load(std::memory_order_relaxed); }
 
-    // Whose thread it is: of which executor, or of which watchdog. Null: the program's.
+    // Whose thread it is: of which executor, or of which watchdog. Null: the program's. release; pairs with
+    // the acquire: who looks at that executor sees it as it was then.
     void serve(const void* whom) noexcept { serves_.store(whom, std::memory_order_release); }
     const void* serves() const noexcept { return serves_.load(std::memory_order_acquire); }
 
-    // Whether it is a thread's, now.
+    // Whether it is a thread's, now. acquire; pairs with take() and give_back()
     bool in_use() const noexcept { return in_use_.load(std::memory_order_acquire); }
 
     // The thread blocks until `flag` is set, however long that takes; returns what it blocked on before,
@@ -51,7 +52,7 @@ struct alignas(64) basic_thread_record {
         return asleep_ && blocked_on_ != nullptr && !blocked_on_->is_set() ? blocks_ : 0;
     }
 
-    // All there are, whoever has them.
+    // All there are, whoever has them. acquire; pairs with take()
     template <class Function>
     static void each(Function function) {
         for (const basic_thread_record* r = all().load(std::memory_order_acquire); r != nullptr;
@@ -134,7 +135,7 @@ struct alignas(64) basic_thread_record {
     }
     static void give_back(basic_thread_record* r) noexcept {
         if (r == nullptr) return;
-        r->in_use_.store(false, std::memory_order_release);
+        r->in_use_.store(false, std::memory_order_release);  // pairs with in_use()
         const std::lock_guard guard(records().lock);
         r->next_free = records().first;
         records().first = r;

@@ -134,7 +134,7 @@ class basic_tick_clock {
                 begun = state::ticking;
             }
         }
-        state_.store(begun, std::memory_order_release);
+        state_.store(begun, std::memory_order_release);  // pairs with now(): the first anchor is there
     }
 
     // The anchor is too old, or from the future. One thread renews it, the others make do with it.

@@ -57,7 +57,7 @@ class alignas(64) basic_worker_queues {
     // The worker's thread, which sets it when it begins.
     void set_thread(record* r, const void* pool) noexcept {
         if (r != nullptr) r->serve(pool);
-        thread_.store(r, std::memory_order_release);
+        thread_.store(r, std::memory_order_release);  // pairs with done()
     }
     // It has nothing to do until something comes, though a coroutine of it blocks its thread.
     void naps(bool now) noexcept {
@@ -67,7 +67,7 @@ class alignas(64) basic_worker_queues {
 
     // How many things the worker has done: resumptions, and operations on channels.
     std::uint64_t done() const noexcept {
-        const record* const r = thread_.load(std::memory_order_acquire);
+        const record* const r = thread_.load(std::memory_order_acquire);  // pairs with set_thread()
         return resumed() + (r != nullptr ? r->operations() : 0);
     }
 
