@@ -241,7 +241,7 @@ class copier_of_run {
 /// The stage that copies each batch to a GPU: packs it into page-locked memory, and has the device copy it
 /// from there while the next one is packed.
 ///
-///     auto p = source | pipe(collate) | weir::cuda::to_device(gpu, pool) | sink<...>();
+///     auto p = weir::source(files) | weir::pipe(collate) | weir::cuda::to_device(gpu, pool) | weir::sink();
 ///     for (auto& batch : run) { batch.hand_over(training); train(batch, training); }
 ///
 /// \param pool  of blocks that take the largest batch; `depth` of them, or more. Others may use it, too.
