@@ -25,11 +25,15 @@ apply shows in the declaration:
 - Source:    the headers that implement somebody's algorithm.
 
 What holds for all members of a class stands once, in the docstring of the class.
+
+What a docstring shows, indented by four behind an empty line, stands to the letter in tests/fail/docstrings.pass.cpp,
+which is compiled with the tests; not what is in cuda/ and asio/, which need more, and no output: `[...`.
 """
 
 import re
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -145,6 +149,26 @@ def shares_docstring(before, d):
 
 def private_fields(d):
     return [m for m in d.members if m.kind == "field" and not m.public]
+
+
+SAMPLES = "tests/fail/docstrings.pass.cpp"
+NEED_MORE = ("asio/", "cuda/")
+
+
+def samples_in(text):
+    """(number of the first line, lines) of each piece of code that a docstring shows."""
+    lines = text.split("\n")
+    for i, before in enumerate(lines[:-1]):
+        sample = []
+        while before.strip() == "///" and (match := re.match(r"\s*///     (\s*\S.*)", lines[i + 1 + len(sample)])):
+            sample.append(match[1])
+        if sample and not sample[0].startswith("["):
+            yield i + 2, sample
+
+
+def stands_in(sample, lines):
+    starts = (i for i, line in enumerate(lines) if line.strip() == sample[0].strip())
+    return any(textwrap.dedent("\n".join(lines[i:i + len(sample)])).split("\n") == sample for i in starts)
 
 
 # The rules. Each is given a declaration, and what its docstring and that of its class say, separately; it
@@ -318,9 +342,14 @@ def problems_in(root):
     texts = {p.relative_to(folder).as_posix(): p.read_text(encoding="utf-8")
              for p in sorted(folder.rglob("*.hpp"))}
     kinds = kinds_of(texts.values())
-    return [f"include/weir/{name}:{line}: {what}"
-            for name, text in texts.items() if not name.startswith("detail/")
-            for line, what in Header(name, text, kinds).problems()]
+    found = [f"include/weir/{name}:{line}: {what}"
+             for name, text in texts.items() if not name.startswith("detail/")
+             for line, what in Header(name, text, kinds).problems()]
+    compiled = Path(root) / SAMPLES
+    lines = compiled.read_text(encoding="utf-8").split("\n") if compiled.exists() else []
+    return found + [f"include/weir/{name}:{line}: shows what isn't in {SAMPLES}"
+                    for name, text in texts.items() if not name.startswith(NEED_MORE)
+                    for line, sample in samples_in(text) if not stands_in(sample, lines)]
 
 
 # Everything that the parser has to understand, and nothing that a rule objects to.
@@ -507,6 +536,7 @@ BAD = [
     ("int wait_for(int items", "box wait_for(executor& ex", "refers to its argument ex"),
     ("int wait_for(int items", "int* wait_for(int items", "returns int*, and doesn't say `Lifetime:`"),
     ("How many items, at least 1", "What fits", "field capacity is a number"),
+    ("/// \\returns an int.\n", "/// \\returns an int.\n///\n///     int n = wait_for(3);\n", "shows what isn't in"),
     ("/// \\returns an int.\n", "", "function wait_for says what it does and not what it `\\returns`"),
     ("Waits for so many items", "Waits", "function wait_for takes the number items"),
     ("/// Order:  kept.\n", "", "function map makes a stage and doesn't say `Order:`"),

@@ -19,12 +19,11 @@ namespace weir {
 /// A synchronous coroutine as a range: the body runs from one `co_yield` to the next while the
 /// consumer advances, on the consumer's thread.
 ///
-/// ```cpp
-/// weir::generator<int> count(int n) {
-///     for (int i = 0; i < n; ++i) co_yield i;
-/// }
-/// for (int i : count(3)) use(i);
-/// ```
+///     weir::generator<int> count(int n) {
+///         for (int i = 0; i < n; ++i) co_yield i;
+///     }
+///
+///     for (int i : count(3)) use(i);
 ///
 /// With a value type the iterator gives `T&&`, so an item can be moved out of the range; it names
 /// the very object that was yielded, except that a yielded lvalue is copied first and thus stays as

@@ -15,7 +15,7 @@ namespace weir {
 
 /// Which item a stage works on, and in which slot. A function of a `pipe` may take it after the item:
 ///
-///     weir::pipe([](image i, const weir::invocation& call) { ... })
+///     weir::pipe([](image i, const weir::invocation& call) { return decode(i, call.slot()); })
 ///
 /// Lifetime: as long as the call.
 class invocation {

@@ -152,7 +152,7 @@ auto pipeline_of(P&& part) {
 
 /// Joins pipelines, each with a source and without a sink, into the beginning of one:
 ///
-///     auto p = weir::merge({.order = weir::merge_order::round_robin}, cats, dogs) | ... | weir::sink();
+///     auto p = weir::merge({.order = weir::merge_order::round_robin}, cats, dogs) | weir::sink();
 ///
 /// Order:  that of each input is kept; between them as `merge_options::order` says. With epochs: the
 ///         epoch ends when it has ended in all inputs, and none goes on with the next one before.

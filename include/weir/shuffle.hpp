@@ -129,7 +129,7 @@ struct shuffle_stage : stage_base {
 /// Mixes the order: holds up to `buffer_size` items; each one more takes the place of a random one, which
 /// leaves. At the end of the stream, and of each epoch, the rest leaves in random order.
 ///
-///     weir::source(weir::epochs(files)) | weir::shuffle(10'000, 42) | weir::aggregate(32) | ...
+///     weir::source(weir::epochs(files)) | weir::shuffle(10'000, 42) | weir::aggregate(32) | weir::sink()
 ///
 /// \param buffer_size  in items, at least 1. An item leaves at most `buffer_size` places earlier than it
 ///                     came; with a buffer for all of an epoch each order is as likely as the other.

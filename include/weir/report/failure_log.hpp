@@ -34,7 +34,7 @@ struct failure_log_options {
 ///
 ///     weir::failure_log log(std::clog);
 ///     auto run = pipeline.start(pool, {.max_failures = weir::unlimited, .on_failure = log});
-///     ...
+///     for (auto& batch : run) train(batch);
 ///     log.summary();
 ///
 ///     [read] item 17 failed: no such file
