@@ -41,6 +41,11 @@ static_assert(!std::is_copy_constructible_v<channel<int>>);
 static_assert(!std::is_move_constructible_v<channel<int>>);
 static_assert(!std::is_convertible_v<int, channel<int>>);
 
+// What a run alone may ask.
+template <class C>
+concept tells_of_another_instant = requires(C& c) { c.stats_until(0); };
+static_assert(!tells_of_another_instant<channel<int>>);
+
 // Counts allocations in this program, for the test that there are none. Not inlined: g++ would warn
 // of a free() of what operator new gave. Under a sanitizer they stay its own, which check more.
 namespace {

@@ -23,6 +23,13 @@
 
 namespace weir {
 
+namespace detail {
+
+template <class T, class Policy>
+class queue_of;  // of a run
+
+}  // namespace detail
+
 /// A bounded first-in first-out queue for many producers and many consumers.
 ///
 /// Order:    items come out in the order in which they went in; who waits is served first come,
@@ -320,18 +327,6 @@ class channel final : public detail::channel_store<T, Policy> {
         return s;
     }
 
-    /// The same, as if it were that instant, in ns of the clock; of a queue in which nothing has
-    /// happened since.
-    channel_stats stats_until(std::int64_t now) {
-        channel_stats s;
-        s.name = core::name_;  // takes memory, so not under the locks
-        {
-            const both_ends held(*this);
-            core::fill(s, now);
-        }
-        return s;
-    }
-
   private:
     template <class Limit>
     static auto no_limit() noexcept {
@@ -353,6 +348,19 @@ class channel final : public detail::channel_store<T, Policy> {
         return channel_status::closed;
     }
 
+    // What `stats` would have said at an instant since which nothing has happened, in ns of the clock.
+    channel_stats stats_until(std::int64_t now) {
+        channel_stats s;
+        s.name = core::name_;  // takes memory, so not under the locks
+        {
+            const both_ends held(*this);
+            core::fill(s, now);
+        }
+        return s;
+    }
+
+    template <class, class>
+    friend class detail::queue_of;
     template <class, class>
     friend class detail::put_operation;
     template <class, class>
