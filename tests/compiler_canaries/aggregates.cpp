@@ -45,6 +45,22 @@ task<bool> run() {
 }
 }  // namespace typed
 
+// bad braces: parentheses behind its type's name, which make an aggregate since C++20
+namespace parentheses {
+task<bool> run() {
+    const int n = co_await send(item(tracked(3), 2));
+    co_return n == 5;
+}
+}  // namespace parentheses
+
+// bad braces: parentheses, bound to `&&`
+namespace parentheses_to_moved {
+task<bool> run() {
+    const int n = co_await send_moved(item(tracked(3), 2));
+    co_return n == 5;
+}
+}  // namespace parentheses_to_moved
+
 // bad braces: braces only
 namespace braces_only {
 task<bool> run() {

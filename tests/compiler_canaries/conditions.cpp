@@ -370,6 +370,14 @@ task<bool> run() {
 }
 }  // namespace if_in_endless_loop
 
+// bad condition: for
+namespace for_condition {
+task<bool> run() {
+    for (; co_await yes();) co_return true;
+    co_return false;
+}
+}  // namespace for_condition
+
 // clean: the body of a loop whose variable is the only one
 namespace if_in_only_loop {
 task<bool> run() {

@@ -45,6 +45,14 @@ task<bool> run() {
 }
 }  // namespace new_aggregate
 
+// bad construct: an aggregate with parentheses
+namespace parentheses {
+task<bool> run() {
+    const item i(co_await thing(3), 2);
+    co_return sum_of(i) == 5;
+}
+}  // namespace parentheses
+
 // bad construct: new into a unique_ptr
 namespace new_owned {
 task<bool> run() {

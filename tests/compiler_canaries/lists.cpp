@@ -107,6 +107,15 @@ task<bool> run() {
 }
 }  // namespace range_of_loop
 
+// bad construct: a range that is a list of awaited objects
+namespace range_of_objects {
+task<bool> run() {
+    int n = 0;
+    for (const tracked& t : {co_await thing(1), co_await thing(2)}) n += t.value();
+    co_return n == 3;
+}
+}  // namespace range_of_objects
+
 // bad construct: the value of a map's entry
 namespace inserted {
 task<bool> run() {

@@ -155,6 +155,16 @@ task<bool> run() {
 }
 }  // namespace smart_pointee
 
+// bad refused: what a smart pointer points to, in parentheses
+namespace smart_pointee_in_parentheses {
+task<bool> run() {
+    auto p = std::make_unique<later<tracked>>(tracked(3));
+    const tracked t = co_await (*p);
+    const tracked u = co_await (*p);
+    co_return t.value() == 3 && u.value() == -1;
+}
+}  // namespace smart_pointee_in_parentheses
+
 // bad refused: what an optional holds, moved only
 namespace optional_value {
 task<bool> run() {

@@ -57,6 +57,8 @@ task<> unsafe(channel& c, std::string s) {
     co_await sum(std::vector<int>{1, 2, 3});  // expect: braces
     co_await sum(std::array<std::string, 1>{s});  // expect: braces
     use(open_item{s}, co_await which());  // expect: braces
+    co_await c.put(open_item(s, 3));  // expect: braces
+    co_await c.put(ns::open_item<int>("a"));  // expect: braces
     co_await open_item{s}.send();  // expect: braces
     co_yield open_item{s, 3};  // expect: braces
     co_yield {s, 3};  // expect: braces
@@ -66,8 +68,21 @@ task<> unsafe(channel& c, std::string s) {
     auto f = [](channel& d) -> task<> { co_await d.put({"a", 3}); };  // expect: braces
 }
 
+enum class color : int { red };
+
+struct open_range {
+    std::string name;
+};
+auto open_range_of(std::string s, int n) { return open_range{s}; }
+
 task<> safe(channel& c, std::string s) {
+    co_await c.put(color{1});
     co_await c.put(closed_item{s});
+    co_await c.put(also_closed(s, 3));
+    co_await c.put(point(1, 2));
+    co_await c.put(open_item(s));
+    co_await c.put(std::move(open_range_of(s, 3)));
+    co_await c.open_item(s, 3);
     co_await c.put(also_closed{s});
     co_await c.put(inheriting{s});
     co_await c.put(hidden{});

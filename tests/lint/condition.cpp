@@ -120,6 +120,44 @@ task<> declared_elsewhere() {
     while (auto v = co_await next()) work(*v);
 }
 
+task<> in_a_for() {
+    for (; co_await ready();) work();  // expect: condition
+}
+
+task<> in_a_for_of_three(channel& c) {
+    for (work(); c.open() && co_await ready(); rest()) work();  // expect: condition
+}
+
+task<> step_of_a_for() {
+    for (; given(); co_await turn()) work();
+}
+
+task<> declares_a_pointer_to_a_function() {
+    void (*all)(int) = nullptr;
+    if (co_await ready()) work();
+}
+
+task<> declares_a_reference_to_an_array() {
+    int (&all)[3] = numbers();
+    if (co_await ready()) work();
+}
+
+task<> declares_with_an_alignment() {
+    alignas(8) char bytes[8];
+    if (co_await ready()) work();
+}
+
+template <class T>
+task<> declares_a_dependent_type() {
+    typename T::value_type value;
+    if (co_await ready()) work();
+}
+
+task<> declares_from_the_outermost_namespace() {
+    const ::ns::type<int> value;
+    if (co_await ready()) work();
+}
+
 task<> declared_before() {
     std::vector<std::pair<int, std::string>> all;
     if (co_await ready()) work();

@@ -34,6 +34,9 @@ task<open_item> unsafe(channel& c) {
     auto l = [&, n = std::move(co_await name())]() mutable { return n; };  // expect: construct
     closed_item both_closed[] = {closed_item(co_await name(), 3)};  // expect: construct
     outer o{{co_await name(), 3}, 4};  // expect: construct
+    open_item p(co_await name(), 3);  // expect: construct
+    take(open_item(3, co_await name()));  // expect: construct
+    for (const auto& each : {co_await name(), co_await name()}) work(each);  // expect: construct
     throw open_item{co_await name(), 3};  // expect: construct
     co_return {co_await name(), 3};  // expect: construct
     co_return open_item{  // expect: construct
@@ -60,6 +63,7 @@ task<open_item> safe(channel& c) {
     i.name = co_await name();
     all.push_back(co_await name());
     all.emplace_back(co_await name(), 3);
-    for (int k : {co_await which(), co_await which()}) work(k);
+    open_item j(co_await item_of(c));
+    closed_item k2(co_await name(), 3);
     co_return open_item{i.name, 3};
 }

@@ -19,6 +19,7 @@ task<> unsafe(std::unique_ptr<waits> p, std::optional<waits> o) {
         *r;
     });
     co_await *p;  // expect: refused
+    co_await (*p);  // expect: refused
     const int m = 2 * co_await *o;  // expect: refused
     co_await **all.begin();  // expect: refused
 }
@@ -72,6 +73,8 @@ task<> handlers() {
 task<int> safe(std::unique_ptr<waits> p) {
     const int n = ({ int k = 3; k; });
     co_await std::move(*p);
+    co_await (*p).get();
+    co_await (*p)(3);
     waits& w = *p;
     co_await w;
     const int j = (co_await both()).j;
