@@ -285,6 +285,33 @@ TEST_CASE("what doesn't end is a failure") {
                       ContainsSubstring("the schedule has 1000 steps and goes on"));
 }
 
+// As long as it may be by itself: what looked at all decisions for each of them took minutes here.
+TEST_CASE("what doesn't end for a hundred thousand steps is made short, too") {
+    const auto scenario = [](sim::world& w) {
+        const auto forever = [](sim::world& here) -> weir::task<> {
+            while (true) co_await weir::schedule(here);
+        };
+        weir::sync_wait(w, weir::when_all(forever(w), forever(w)));
+    };
+    CHECK_THROWS_WITH(sim::explore(scenario), ContainsSubstring("WEIR_SCHEDULE=\"0:0\""));
+}
+
+TEST_CASE("by priorities who polls doesn't keep off for ever who it waits for") {
+    const auto scenario = [](sim::world& w) {
+        bool done = false;
+        const auto poll = [&]() -> weir::task<> {
+            while (!done) co_await weir::schedule(w);
+        };
+        const auto end = [&]() -> weir::task<> {
+            co_await weir::schedule(w);
+            done = true;
+        };
+        weir::sync_wait(w, weir::when_all(poll(), end()));
+    };
+    const auto all = sim::explore(scenario, {.strategy = sim::strategy::priorities, .most_steps = 1'000});
+    CHECK(all.schedules == 1'000);
+}
+
 TEST_CASE("a run that doesn't end is a failure, and is ended all the same") {
     const auto scenario = [](sim::world& w) {
         auto run = (weir::source([]() -> std::optional<int> { return 1; }) |
@@ -302,6 +329,24 @@ TEST_CASE("options that make no sense are refused with a sentence") {
     CHECK_THROWS_WITH(sim::explore(nothing, {.schedules = 0}), ContainsSubstring("ask for at least 1"));
     CHECK_THROWS_WITH(sim::explore(nothing, {.depth = 0}), ContainsSubstring("a depth of at least 1"));
     CHECK_THROWS_WITH(sim::explore(nothing, {.replay = "all"}), ContainsSubstring("is no schedule"));
-    const variable seed("WEIR_SEED", "one");
-    CHECK_THROWS_WITH(sim::explore(nothing), ContainsSubstring("WEIR_SEED='one' is no number"));
+    for (const char* const text : {"one", "", "-1", "1 ", "184467440737095516161"}) {
+        const variable seed("WEIR_SEED", text);
+        CHECK_THROWS_WITH(sim::explore(nothing),
+                          ContainsSubstring("WEIR_SEED='" + std::string(text) + "' is no seed"));
+    }
+}
+
+TEST_CASE("a scenario that runs nothing in its world is refused with a sentence") {
+    const auto elsewhere = [](sim::world&) {
+        const auto work = []() -> weir::task<> { co_await weir::yield(); };
+        weir::sync_wait(weir::when_all(work(), work()));
+    };
+    for (const auto how : {sim::strategy::random, sim::strategy::priorities, sim::strategy::exhaustive}) {
+        CHECK_THROWS_WITH(sim::explore(elsewhere, {.strategy = how}), ContainsSubstring("ran no coroutine"));
+    }
+    const auto only_time = [](sim::world& w) {
+        weir::channel<int, sim::stepwise> never(1, w, "never");
+        w.check(!never.blocking_get(std::chrono::seconds(1)), "nothing comes");
+    };
+    CHECK_NOTHROW(sim::explore(only_time));
 }

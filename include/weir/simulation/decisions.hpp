@@ -26,7 +26,8 @@ enum class strategy {
     /// Each coroutine has a priority, drawn when it is first seen, and the highest goes first; at a few
     /// steps, drawn too, the one that would go becomes the lowest. Finds what needs a few decisions in
     /// a certain order, with a probability of at least 1 in n * k^(d-1), for n coroutines, k steps and a
-    /// fault of depth d. Source: Burckhardt, Kothari, Musuvathi, Nagarakatte, "A randomized scheduler
+    /// fault of depth d. A schedule that becomes much longer than first come, first served goes on at
+    /// random, so that who polls doesn't keep off for ever who it waits for. Source: Burckhardt, Kothari, Musuvathi, Nagarakatte, "A randomized scheduler
     /// with probabilistic guarantees of finding bugs" (PCT), ASPLOS 2010.
     priorities,
     /// All schedules, one after the other, for what is small; with a bound on how many decisions differ
@@ -64,6 +65,7 @@ class decisions {
         priorities_.clear();
         changes_.clear();
         step_ = 0;
+        fair_from_ = much_longer * (length + 1);
         if (kind_ != kind::priorities) return;
         for (unsigned i = 1; i < depth_; ++i) changes_.push_back((draw() * (length + 1)) >> 32);
     }
@@ -79,7 +81,7 @@ class decisions {
 
     // The same of coroutines, or whatever else goes on by itself, each known by an address.
     std::size_t choose(std::span<void* const> who) {
-        if (kind_ != kind::priorities) return choose(who.size());
+        if (kind_ != kind::priorities || step_ == fair_from_) return choose(who.size());
         std::size_t best = highest(who);
         for (std::size_t i = 0; i < changes_.size(); ++i) {
             if (changes_[i] != step_) continue;
@@ -102,6 +104,8 @@ class decisions {
 
   private:
     enum class kind { first, random, priorities };
+
+    static constexpr std::uint64_t much_longer = 8;
 
     // xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators" (2016)
     std::uint64_t draw() noexcept {
@@ -143,7 +147,8 @@ class decisions {
     std::uint64_t random_ = 1;
     std::vector<std::pair<void*, std::uint64_t>> priorities_;
     std::vector<std::uint64_t> changes_;  // the steps at which a priority becomes one of the lowest
-    std::uint64_t step_ = 0;
+    std::uint64_t step_ = 0;              // up to the one from which on all are as likely
+    std::uint64_t fair_from_ = 0;         // which is this one
 };
 
 // Decisions as text: `3:1 17:2`, which is the decision's number and what was chosen, where that is not

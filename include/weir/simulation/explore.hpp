@@ -7,18 +7,21 @@
 #include <weir/simulation/decisions.hpp>
 #include <weir/simulation/world.hpp>
 
-#include <algorithm>    // for std::count_if, std::min
-#include <concepts>     // for std::invocable
-#include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::uint32_t, std::uint64_t
-#include <cstdlib>      // for std::getenv, std::strtoull
-#include <exception>    // for std::exception, std::rethrow_if_nested
-#include <functional>   // for std::function, std::ref
-#include <stdexcept>    // for std::invalid_argument, std::runtime_error
-#include <string>       // for std::string
-#include <type_traits>  // for std::is_invocable_v
-#include <utility>      // for std::move
-#include <vector>       // for std::vector
+#include <algorithm>     // for std::any_of, std::count_if, std::fill, std::min
+#include <charconv>      // for std::from_chars
+#include <concepts>      // for std::invocable
+#include <cstddef>       // for std::size_t
+#include <cstdint>       // for std::uint32_t, std::uint64_t
+#include <cstdlib>       // for std::getenv
+#include <exception>     // for std::exception, std::rethrow_if_nested
+#include <functional>    // for std::function, std::ref
+#include <stdexcept>     // for std::invalid_argument, std::runtime_error
+#include <string>        // for std::string
+#include <string_view>   // for std::string_view
+#include <system_error>  // for std::errc
+#include <type_traits>   // for std::is_invocable_v
+#include <utility>       // for std::move
+#include <vector>        // for std::vector
 
 namespace weir::simulation {
 
@@ -98,19 +101,32 @@ class explorer {
         // NOLINTEND(concurrency-mt-unsafe)
         if (schedule != nullptr) options_.replay = schedule;
         if (text != nullptr) {
-            char* end = nullptr;
-            only_ = std::strtoull(text, &end, 0);
-            has_only_ = end != text && *end == '\0';
+            const std::string_view all = text;
+            const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), only_);
+            has_only_ = error == std::errc() && end == all.data() + all.size();
             if (!has_only_) {
-                throw std::invalid_argument("weir: WEIR_SEED='" + std::string(text) +
-                                            "' is no number; copy it from the message of the failure");
+                throw std::invalid_argument("weir: WEIR_SEED='" + std::string(all) +
+                                            "' is no seed; copy it from the message of the failure");
             }
         }
     }
 
     explored explore() {
         if (!options_.replay.empty()) return replay();
-        if (options_.strategy == strategy::exhaustive) return try_all();
+        const explored all = options_.strategy == strategy::exhaustive ? try_all() : try_some();
+        if (!seen_something_) {
+            throw std::invalid_argument(
+                "weir: explore has shown nothing: in its world the scenario ran no coroutine; give the world "
+                "to "
+                "what is to be tested, as in sync_wait(world, task) or pipeline.start<stepwise>(world)");
+        }
+        return all;
+    }
+
+  private:
+    using choices = std::vector<std::uint32_t>;
+
+    explored try_some() {
         const std::size_t length = set_strategy();
         for (std::size_t i = 0; done_.schedules < options_.schedules || has_only_; ++i) {
             const std::uint64_t seed = has_only_ ? only_ : weir::detail::splitmix64(options_.seed, i);
@@ -120,9 +136,6 @@ class explorer {
         }
         return done_;
     }
-
-  private:
-    using choices = std::vector<std::uint32_t>;
 
     // How long a schedule may become, where the strategy asks: measured by one that is first come, first
     // served. What the schedules so far have shown would do better, but a seed alone couldn't find its
@@ -153,6 +166,8 @@ class explorer {
         ++done_.schedules;
         done_.steps += here.steps();
         last_steps_ = here.steps();
+        seen_something_ =
+            seen_something_ || here.steps() != 0 || !decisions_.made().empty() || here.now() != time_point();
         if (!here.broken().empty()) return here.broken();
         if (cause.empty()) cause = here.left_behind();
         return cause;
@@ -208,8 +223,7 @@ class explorer {
     }
     bool may_deviate(const choices& given, std::uint32_t of) const {
         if (given.back() + 1 >= of) return false;
-        const auto others =
-            std::count_if(given.begin(), given.end() - 1, [](std::uint32_t each) { return each != 0; });
+        const auto others = std::count_if(given.begin(), given.end() - 1, is_other);
         return static_cast<std::size_t>(others) < options_.deviations;
     }
 
@@ -240,16 +254,16 @@ class explorer {
         throw schedule_failure(message, cause, seed, schedule);
     }
 
+    static bool is_other(std::uint32_t chosen) { return chosen != 0; }
     static std::size_t deviations(const choices& all) {
-        return static_cast<std::size_t>(
-            std::count_if(all.begin(), all.end(), [](std::uint32_t each) { return each != 0; }));
+        return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_other));
     }
     static std::string count(std::size_t n) {
         return std::to_string(n) + (n == 1 ? " decision other" : " decisions other");
     }
 
+    bool may_try() const { return attempts_ < options_.attempts_to_shrink; }
     bool fails(const choices& given) {
-        if (attempts_ == options_.attempts_to_shrink) return false;
         ++attempts_;
         decisions_.begin(0, given);
         return !attempt().empty();
@@ -259,16 +273,19 @@ class explorer {
     // "Simplifying and isolating failure-inducing input", IEEE TSE 28 (2002).
     choices shrink(choices best) {
         for (std::size_t size = best.size(); size != 0; size /= 2) {
-            for (std::size_t begin = 0; begin < best.size();) {
-                choices trial = best;
+            for (std::size_t begin = 0; begin < best.size() && may_try();) {
                 const std::size_t end = std::min(begin + size, best.size());
-                for (std::size_t i = begin; i < end; ++i) trial[i] = 0;
+                const bool differs = std::any_of(&best[begin], &best[begin] + (end - begin), is_other);
+                if (differs) {
+                    choices trial = best;
+                    std::fill(&trial[begin], &trial[begin] + (end - begin), 0);
+                    if (fails(trial)) best = std::move(trial);
+                }
                 begin = end;
-                if (deviations(trial) < deviations(best) && fails(trial)) best = std::move(trial);
             }
         }
         for (std::size_t i = 0; i < best.size(); ++i) {
-            while (best[i] > 1) {
+            while (best[i] > 1 && may_try()) {
                 choices trial = best;
                 --trial[i];
                 if (!fails(trial)) break;
@@ -286,6 +303,7 @@ class explorer {
     decisions decisions_;
     explored done_;
     std::size_t last_steps_ = 0;  // of the last schedule
+    bool seen_something_ = false;
     std::size_t attempts_ = 0;
 };
 
@@ -307,7 +325,8 @@ class explorer {
 ///                  run. All that it does has to follow from the world's decisions: no other clock, thread
 ///                  or random numbers.
 /// \returns what was explored.
-/// Errors: `schedule_failure` of the first schedule that fails, made as short as possible. In the
+/// Errors: `schedule_failure` of the first schedule that fails, made as short as possible;
+///         `std::invalid_argument` for options that make no sense, and where nothing ran in the world. In the
 ///         environment, `WEIR_SEED` makes each `explore` run that schedule only, `WEIR_SCHEDULE` the one
 ///         that was found in the end.
 /// Threads: all on the calling one.

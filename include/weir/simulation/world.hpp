@@ -92,7 +92,8 @@ class world final : public executor {
     }
 
     /// Called after every step, until the scenario ends: throws what is wrong. The first such exception
-    /// is the schedule's failure; what follows isn't looked at any more.
+    /// is the schedule's failure; what follows isn't looked at any more. The destructor of a run makes
+    /// steps, too: what `invariant` uses beside it is to be declared before the run.
     void always(std::function<void()> invariant) { invariants_.push_back(std::move(invariant)); }
 
     /// Called between the steps `step` - 1 and `step`, counted from 0; at once if that is over. With
