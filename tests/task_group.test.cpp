@@ -240,3 +240,18 @@ TEST_CASE("tasks of a group wait for each other") {
     sync_wait(pool, body::run(pool, sum));
     CHECK(sum == 8 * 4'950);
 }
+
+TEST_CASE("tasks of a group that wait for ever are a deadlock like any other") {
+    // They are left behind, so what they wait for has to outlive them.
+    static auto& never = *new weir::channel<int>(1);
+    weir::virtual_time time;
+    const auto wait = []() -> task<> { static_cast<void>(co_await never.get()); };
+    const auto owner = [&]() -> task<> {
+        task_group group(time);
+        group.spawn(wait());
+        group.spawn(wait());
+        co_await group.join();
+    };
+    CHECK_THROWS_WITH(weir::sync_wait(time, owner()),
+                      Catch::Matchers::ContainsSubstring("waits to get from channel (unnamed)"));
+}

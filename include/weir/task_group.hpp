@@ -31,7 +31,8 @@ namespace weir {
 /// Errors:   a task's exception is kept; `join` throws the first one, after all have ended.
 /// Threads:  `spawn` and `join` from one thread or coroutine at a time; the tasks run on any thread of
 ///           the executor.
-/// Lifetime: joined before it is destroyed if anything was spawned; asserted.
+/// Lifetime: joined before it is destroyed if anything was spawned; asserted. Where a `deadlock_error` ends
+///           the join, the tasks that can't end are left where they wait, and may not be woken any more.
 /// Cost:     the task's own frame; one atomic operation when it ends.
 class task_group final : detail::task_join {
   public:
@@ -47,7 +48,7 @@ class task_group final : detail::task_join {
     }
     task_group(const task_group&) = delete;
     task_group& operator=(const task_group&) = delete;
-    ~task_group() { assert(spawned_ == 0 && "weir::task_group: destroyed before it was joined"); }
+    ~task_group() { assert(is_joined() && "weir::task_group: destroyed before it was joined"); }
 
     /// Starts a task on the group's executor; it never runs inside this call. After a `join` it may be
     /// used again.
@@ -173,6 +174,11 @@ class task_group final : detail::task_join {
         const std::int64_t rest = far - spawned_;
         // acq_rel; pairs with task_ended(): who takes the last sees all that was done
         return left_.fetch_sub(rest, std::memory_order_acq_rel) != rest;
+    }
+
+    // Or somebody waits for that, in vain: a `deadlock_error` ends the wait.
+    bool is_joined() const noexcept {
+        return spawned_ == 0 || left_.load(std::memory_order_relaxed) <= spawned_;
     }
 
     void joined() {

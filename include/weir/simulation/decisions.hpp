@@ -27,8 +27,9 @@ enum class strategy {
     /// steps, drawn too, the one that would go becomes the lowest. Finds what needs a few decisions in
     /// a certain order, with a probability of at least 1 in n * k^(d-1), for n coroutines, k steps and a
     /// fault of depth d. A schedule that becomes much longer than first come, first served goes on at
-    /// random, so that who polls doesn't keep off for ever who it waits for. Source: Burckhardt, Kothari, Musuvathi, Nagarakatte, "A randomized scheduler
-    /// with probabilistic guarantees of finding bugs" (PCT), ASPLOS 2010.
+    /// random, so that who polls doesn't keep off for ever who it waits for. Source: Burckhardt, Kothari,
+    /// Musuvathi, Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding bugs"
+    /// (PCT), ASPLOS 2010.
     priorities,
     /// All schedules, one after the other, for what is small; with a bound on how many decisions differ
     /// from first come, first served, for what is less so. Source of the bound: Emmi, Qadeer,

@@ -116,9 +116,9 @@ class explorer {
         const explored all = options_.strategy == strategy::exhaustive ? try_all() : try_some();
         if (!seen_something_) {
             throw std::invalid_argument(
-                "weir: explore has shown nothing: in its world the scenario ran no coroutine; give the world "
+                "weir: explore has shown nothing: the scenario ran no coroutine in its world; give the world "
                 "to "
-                "what is to be tested, as in sync_wait(world, task) or pipeline.start<stepwise>(world)");
+                "what is tested, as in sync_wait(world, task) or pipeline.start<stepwise>(world)");
         }
         return all;
     }
