@@ -197,6 +197,59 @@ TEST_CASE("coroutines that keep the slot busy starve neither the queue nor posts
     stop = true;
 }
 
+TEST_CASE("a coroutine behind n others starts after at most 5 n + 4 resumptions of its worker") {
+    struct body {
+        // Each of those in the queue has one in the slot after it, who posts his successor for ever.
+        static detached talk(thread_pool& pool, const std::atomic<bool>& stop,
+                             std::atomic<std::uint64_t>& resumed) {
+            co_await weir::schedule(pool);
+            resumed.fetch_add(1);
+            if (!stop.load()) talk(pool, stop, resumed);
+        }
+        static task<std::uint64_t> wait_behind(thread_pool& pool, std::uint64_t n,
+                                               std::atomic<std::uint64_t>& resumed) {
+            co_await weir::schedule(pool);  // from here on what it posts is a yield
+            std::atomic<bool> stop{false};
+            for (std::uint64_t i = 0; i < n; ++i) talk(pool, stop, resumed);
+            const std::uint64_t before = resumed.load();
+            co_await weir::schedule(pool);  // behind all of them
+            const std::uint64_t waited = resumed.load() - before;
+            stop = true;
+            for (std::uint64_t i = 0; i <= n; ++i) co_await weir::schedule(pool);  // they end
+            co_return waited;
+        }
+    };
+    std::atomic<std::uint64_t> resumed{0};
+    thread_pool pool(1);
+    for (const std::uint64_t n : {0U, 1U, 2U, 10U, 100U}) {
+        const std::uint64_t waited = weir::sync_wait(pool, body::wait_behind(pool, n, resumed));
+        CHECK(waited >= n);
+        CHECK(waited <= 5 * n + 4);
+    }
+}
+
+TEST_CASE("what is posted from outside starts after at most 61 resumptions, however busy the pool is") {
+    struct body {
+        static detached arrive(thread_pool& pool, std::atomic<bool>& here) {
+            co_await weir::schedule(pool);
+            here = true;
+        }
+        static task<std::uint64_t> longest_wait(thread_pool& pool, int times) {
+            std::uint64_t most = 0;
+            for (int i = 0; i < times; ++i) {
+                std::atomic<bool> here{false};
+                std::thread([&] { arrive(pool, here); }).join();  // now, for the pool
+                std::uint64_t resumed = 0;
+                for (; !here.load(); ++resumed) co_await weir::schedule(pool);
+                most = std::max(most, resumed);
+            }
+            co_return most;
+        }
+    };
+    thread_pool pool(1);
+    CHECK(weir::sync_wait(pool, body::longest_wait(pool, 100)) <= 61);
+}
+
 TEST_CASE("a worker that waits for others does their work: a pool of one doesn't deadlock") {
     struct nest {
         static task<int> deep(thread_pool& pool, int levels) {
