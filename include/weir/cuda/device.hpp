@@ -45,9 +45,9 @@ class device {
 
 namespace detail {
 
-// As long as some thread captures a stream into a graph, in the usual mode, the runtime refuses to all threads
-// what could be unsafe in a capture, even to ask an event, and then the capture is lost. A thread for which
-// this exists is left out of it: what it does has nothing to do with anybody's capture.
+// As long as some thread captures a stream into a graph, in the usual mode, the runtime refuses to all
+// threads what could be unsafe in a capture, even to ask an event, and then the capture is lost. A thread for
+// which this exists is left out of it: what it does has nothing to do with anybody's capture.
 class beside_captures {
   public:
     beside_captures() noexcept : changed_(cudaThreadExchangeStreamCaptureMode(&mode_) == cudaSuccess) {
