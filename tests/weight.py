@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MEDIAN_LINES, MOST_LINES = 150, 400
 
 # Each is 0.05 s of g++ 12 or more that nothing else here needs; see clock.hpp for what stands in for
-# <chrono>, detail/alias_table.hpp for <cmath>, source.hpp for <ranges>.
+# <chrono>, detail/alias_table.hpp for <cmath>, source.hpp for <ranges>, detail/bounds.hpp for <algorithm>.
 HEAVY = {
     "chrono", "cmath", "condition_variable", "filesystem", "format", "fstream", "future", "iomanip", "iostream",
     "istream", "locale", "map", "random", "ranges", "regex", "sstream", "unordered_map", "unordered_set",
@@ -30,9 +30,9 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 13000),
+    ("weir.hpp", HEAVY, 13100),
     ("pipeline.hpp", HEAVY | {"thread"}, 8700),
-    ("task.hpp", HEAVY | {"deque", "functional", "memory", "ostream", "set", "thread"}, 1750),
+    ("task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 1760),
 ]
 
 MARKER = re.compile(r'#(?:line)? (\d+) "([^"]*)"((?: \d)*)')

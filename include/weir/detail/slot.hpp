@@ -4,14 +4,14 @@
 #define WEIR_DETAIL_SLOT_HPP
 
 #include <weir/detail/biased_lock.hpp>
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/recorder.hpp>
 #include <weir/detail/stopwatch.hpp>
 
-#include <algorithm>  // for std::max
-#include <array>      // for std::array
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::int64_t
-#include <string>     // for std::string
+#include <array>    // for std::array
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::int64_t
+#include <string>   // for std::string
 
 namespace weir {
 class executor;
@@ -70,7 +70,7 @@ class basic_slot_times {
 
   private:
     void settle(std::int64_t now) noexcept {
-        const std::int64_t until = std::max(now, since_);
+        const std::int64_t until = larger(now, since_);
         spent_[static_cast<std::size_t>(state_)] += until - since_;
         since_ = until;
     }

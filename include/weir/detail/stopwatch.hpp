@@ -3,9 +3,10 @@
 #ifndef WEIR_DETAIL_STOPWATCH_HPP
 #define WEIR_DETAIL_STOPWATCH_HPP
 
-#include <algorithm>  // for std::clamp, std::min
-#include <cstdint>    // for std::int64_t, std::uint32_t
-#include <utility>    // for std::exchange
+#include <weir/detail/bounds.hpp>
+
+#include <cstdint>  // for std::int64_t, std::uint32_t
+#include <utility>  // for std::exchange
 
 namespace weir::detail {
 
@@ -38,12 +39,10 @@ class stopwatch {
         const std::int64_t others = odd_one ? usual_ : mean;
         times.record(others, n - 1);
         times.record(spent - others * (n - 1));
-        usual_ = std::min(mean, longest_usual);
-        stride_ =
-            each_ || odd_one
-                ? 1
-                : static_cast<std::uint32_t>(std::clamp<std::int64_t>(window / (mean + 1), 1,
-                                                                      std::min(2 * stride_, longest_stride)));
+        usual_ = smaller(mean, longest_usual);
+        const std::int64_t longest = smaller(2 * stride_, longest_stride);
+        const std::int64_t fitting = larger<std::int64_t>(window / (mean + 1), 1);
+        stride_ = each_ || odd_one ? 1 : static_cast<std::uint32_t>(smaller(fitting, longest));
     }
 
     // The same at the end of an invocation that failed, whose time is not among the times.
@@ -51,7 +50,7 @@ class stopwatch {
     void read_failure(std::int64_t spent, Recorder& times) noexcept {
         behind_ = false;
         const std::uint32_t n = std::exchange(unread_, 0);
-        times.record(std::min<std::int64_t>(usual_, spent / (n + 1)), n);
+        times.record(smaller<std::int64_t>(usual_, spent / (n + 1)), n);
         stride_ = 1;
     }
 

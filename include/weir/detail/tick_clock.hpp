@@ -3,12 +3,12 @@
 #ifndef WEIR_DETAIL_TICK_CLOCK_HPP
 #define WEIR_DETAIL_TICK_CLOCK_HPP
 
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/config.hpp>
 
-#include <algorithm>  // for std::max, std::min
-#include <atomic>     // for std::atomic
-#include <cstdint>    // for std::int64_t, std::uint64_t
-#include <mutex>      // for std::chrono::steady_clock, without the calendars of <chrono>
+#include <atomic>   // for std::atomic
+#include <cstdint>  // for std::int64_t, std::uint64_t
+#include <mutex>    // for std::chrono::steady_clock, without the calendars of <chrono>
 
 namespace weir::detail {
 
@@ -149,14 +149,14 @@ class basic_tick_clock {
                                              : at + scaled(static_cast<std::uint64_t>(passed),
                                                            factor_.load(std::memory_order_relaxed));
         const double ahead = static_cast<double>(mine - i.steady);
-        const std::int64_t now = std::max(mine, i.steady);
+        const std::int64_t now = larger(mine, i.steady);
         if (passed < 0 || ahead > most_error || ahead < -most_error) {
             // release of the state, and so of the offset; pairs with the acquire in now()
             offset_.store(now - i.steady, std::memory_order_relaxed);
             state_.store(state::steady, std::memory_order_release);
         } else {
-            const double span = std::min(2 * span_ns_, longest_span);
-            const double slower = ahead > 0 ? std::min(ahead / span, most_slowing) : 0;
+            const double span = smaller(2 * span_ns_, longest_span);
+            const double slower = ahead > 0 ? smaller(ahead / span, most_slowing) : 0;
             publish(i.ticks, now, ns_per_tick(i) * (1 - slower), span);
         }
         unlock();
