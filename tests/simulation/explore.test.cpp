@@ -344,6 +344,8 @@ TEST_CASE("a scenario that runs nothing in its world is refused with a sentence"
     for (const auto how : {sim::strategy::random, sim::strategy::priorities, sim::strategy::exhaustive}) {
         CHECK_THROWS_WITH(sim::explore(elsewhere, {.strategy = how}), ContainsSubstring("ran no coroutine"));
     }
+    const auto a_task = [](sim::world&) -> weir::task<> { co_await weir::yield(); };
+    CHECK_THROWS_WITH(sim::explore(a_task), ContainsSubstring("as in sync_wait(world, task)"));
     const auto only_time = [](sim::world& w) {
         weir::channel<int, sim::stepwise> never(1, w, "never");
         w.check(!never.blocking_get(std::chrono::seconds(1)), "nothing comes");
