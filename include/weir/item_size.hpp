@@ -5,12 +5,12 @@
 
 #include <concepts>     // for std::convertible_to
 #include <cstddef>      // for std::size_t
-#include <iterator>     // for std::begin, std::size
+#include <iterator>     // for std::begin, std::iterator_traits, std::size
 #include <memory>       // for std::unique_ptr, std::shared_ptr
 #include <optional>     // for std::optional
 #include <tuple>        // for std::tuple, std::apply
 #include <type_traits>  // for std::is_trivially_copyable_v
-#include <utility>      // for std::pair
+#include <utility>      // for std::declval, std::pair
 
 namespace weir {
 
@@ -22,6 +22,17 @@ concept sized_container = requires(const T& t) {
     { std::size(t) } -> std::convertible_to<std::size_t>;
     *std::begin(t);
     std::end(t);
+};
+
+// Of what a container is one. What its iterator gives may stand for it only: of a std::vector<bool>.
+template <class Iterator>
+struct element_at {
+    using type = std::remove_cvref_t<decltype(*std::declval<Iterator&>())>;
+};
+template <class Iterator>
+    requires requires { typename std::iterator_traits<Iterator>::value_type; }
+struct element_at<Iterator> {
+    using type = std::remove_cv_t<typename std::iterator_traits<Iterator>::value_type>;
 };
 
 // That of what is owned can be asked for: it is no array of unknown size, nor known by name only.
@@ -50,7 +61,7 @@ struct item_size {
     /// \returns how many bytes.
     static std::size_t of(const T& item) noexcept {
         if constexpr (detail::sized_container<T>) {
-            using element = std::remove_cvref_t<decltype(*std::begin(item))>;
+            using element = typename detail::element_at<decltype(std::begin(item))>::type;
             if constexpr (std::is_same_v<element, T>) {
                 return sizeof(T);  // a tree of such: it would have no end
             } else if constexpr (std::is_trivially_copyable_v<element> && !detail::sized_container<element> &&

@@ -63,7 +63,11 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     using value_type = detail::carried_value_t<T>;
     class iterator;
 
-    ~run() = default;
+    // Its coroutines may wait for items of it, and find it whole until the last has ended.
+    ~run() {
+        core_.get_deleter()(core_.get());
+        static_cast<void>(core_.release());
+    }
     run(run&&) noexcept = default;
     run& operator=(run&&) noexcept = default;
 
@@ -236,7 +240,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     // Of another process it stays as it is: coroutines in it may be half-way through an instruction.
     struct end_of_run {
         void operator()(detail::run_core<Policy>* core) const noexcept {
-            if (!core->orphaned()) delete core;
+            if (core != nullptr && !core->orphaned()) delete core;
         }
     };
 

@@ -21,7 +21,7 @@
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
-#include <exception>  // for std::rethrow_exception
+#include <exception>  // for std::nested_exception, std::rethrow_exception
 #include <memory>     // for std::shared_ptr
 #include <mutex>      // for std::lock_guard
 #include <optional>   // for std::optional
@@ -31,6 +31,13 @@
 #include <vector>     // for std::vector
 
 namespace weir::detail {
+
+// What a run throws. With libc++ `std::throw_with_nested` would copy the failure, and memory may lack for
+// that.
+class nesting_failure final : public pipeline_failure, public std::nested_exception {
+  public:
+    explicit nesting_failure(pipeline_failure&& whole) noexcept : pipeline_failure(std::move(whole)) {}
+};
 
 // Where slots are that have an item, or would make one, while the run is paused.
 struct pause_rule {
@@ -208,7 +215,7 @@ class run_context : public root_owner {
         try {
             std::rethrow_exception(failures.front().error);
         } catch (...) {
-            std::throw_with_nested(*std::move(whole));
+            throw nesting_failure(*std::move(whole));
         }
     }
 
