@@ -29,8 +29,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -115,8 +115,8 @@ TEST_CASE("what counts the allocations sees each of them") {
     CHECK(counted_heap::allocations() - before == 2);
     CHECK(counted_heap::bytes_in_use() == in_use);
     // And so a stage that allocates is seen.
-    const auto text_of = [](int n) { return std::to_string(n) + std::string(40, '.'); };
-    const auto pipeline = numbers() | weir::pipe(text_of) | weir::sink(2);
+    const auto box_of = [](int n) { return std::make_unique<int>(n); };
+    const auto pipeline = numbers() | weir::pipe(box_of) | weir::sink(2);
     weir::virtual_time time;
     auto run = pipeline.start(time);
     const std::uint64_t all = allocations_of(run);
