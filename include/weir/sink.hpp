@@ -9,11 +9,10 @@
 #include <weir/stage.hpp>
 #include <weir/stage_options.hpp>
 
-#include <cstddef>      // for std::size_t
-#include <memory>       // for std::make_unique
-#include <optional>     // for std::optional
-#include <stdexcept>    // for std::invalid_argument
-#include <type_traits>  // for std::is_convertible_v
+#include <cstddef>    // for std::size_t
+#include <memory>     // for std::make_unique
+#include <optional>   // for std::optional
+#include <stdexcept>  // for std::invalid_argument
 
 namespace weir {
 
@@ -97,16 +96,6 @@ struct sink_stage : stage_base {
             "weir: sink(0) could never take an item; give it a capacity of 1 or more");
     }
     return detail::sink_stage(capacity);
-}
-
-/// What is no number gets a sentence.
-template <class Capacity>
-    requires(!std::is_convertible_v<Capacity, std::size_t>)
-auto sink(Capacity&&) {
-    static_assert(std::is_convertible_v<Capacity, std::size_t>,
-                  "weir: sink(n) is a queue of n items for whoever takes them; a function is put into "
-                  "weir::pipe(...) before it, or called in the loop over the run");
-    return sink();
 }
 
 }  // namespace weir
