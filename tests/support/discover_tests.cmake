@@ -23,6 +23,6 @@ while(names MATCHES "^\n*([^\n]+)\n(.*)$")
     set(test "[====[${PREFIX}${name}]====]")
     string(APPEND script
         "add_test(${test} [====[${PROGRAM}]====] [====[${pattern}]====]${run_options})\n"
-        "set_tests_properties(${test} PROPERTIES TIMEOUT 120)\n")
+        "set_tests_properties(${test} PROPERTIES TIMEOUT 300)\n")
 endwhile()
 file(WRITE "${TESTS}" "${script}")
