@@ -345,8 +345,8 @@ const std::map<std::string, std::size_t>& the_record() {
     return all;
 }
 
-// A quarter fewer is no difference: another standard library allocates elsewhere, and clang has some frames of
-// coroutines in their callers' (a sixth fewer at most, with clang 16 at -O1).
+// Some fewer are no difference: another standard library allocates elsewhere, and clang has some frames of
+// coroutines in their callers' (a sixth fewer at most with clang 16 at -O1, a quarter with libc++).
 void compare(const std::string& name, const std::string& what, std::size_t points) {
     if (const char* const path = std::getenv("WEIR_FAULTS_WRITE")) {
         std::ofstream(path, std::ios::app) << name << '\t' << what << '\t' << points << '\n';
@@ -355,7 +355,7 @@ void compare(const std::string& name, const std::string& what, std::size_t point
     const auto found = the_record().find(name + '\t' + what);
     INFO(name << ", " << what << ": " << points << " points");
     REQUIRE(found != the_record().end());
-    CHECK(points * 4 >= found->second * 3);
+    CHECK(points * 10 >= found->second * 7);
 }
 
 }  // namespace
