@@ -1,5 +1,6 @@
 #include <weir/sleep.hpp>
 
+#include "support/actor.hpp"
 #include "support/catch.hpp"
 
 #include <weir/executor.hpp>
@@ -54,33 +55,7 @@ task<> request_after(weir::duration d, weir::stop_source& source) {
     source.request_stop();
 }
 
-// A sleep that the test itself starts, looks into and destroys.
-struct sleeper {
-    struct promise_type {
-        sleeper get_return_object() noexcept {
-            return sleeper(std::coroutine_handle<promise_type>::from_promise(*this));
-        }
-        std::suspend_always initial_suspend() const noexcept { return {}; }
-        std::suspend_always final_suspend() const noexcept { return {}; }
-        void return_void() const noexcept {}
-        void unhandled_exception() const noexcept { std::terminate(); }
-        weir::detail::coroutine_env& env() noexcept { return env_; }
-        weir::detail::coroutine_env env_;
-    };
-    explicit sleeper(std::coroutine_handle<promise_type> h) noexcept : handle(h) {}
-    sleeper(sleeper&& other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
-    sleeper& operator=(sleeper&&) = delete;
-    ~sleeper() {
-        if (handle) handle.destroy();
-    }
-    void start(weir::executor& ex) {
-        handle.promise().env().home = &ex;
-        ex.post(handle);
-    }
-    std::coroutine_handle<promise_type> handle;
-};
-
-sleeper sleep_once(weir::duration d, weir::stop_token stop, int& done) {
+actor sleep_once(weir::duration d, weir::stop_token stop, int& done) {
     co_await sleep_for(d, std::move(stop));
     ++done;
 }
@@ -238,16 +213,16 @@ TEST_CASE("a sleeping coroutine that is destroyed takes its timer with it") {
     weir::stop_source source;
     virtual_time time;
     {
-        sleeper first = sleep_once(1s, {}, done);
-        sleeper second = sleep_once(2s, source.get_token(), done);
-        sleeper third = sleep_once(3s, {}, done);
+        actor first = sleep_once(1s, {}, done);
+        actor second = sleep_once(2s, source.get_token(), done);
+        actor third = sleep_once(3s, {}, done);
         first.start(time);
         second.start(time);
         third.start(time);
         time.run_until(t0 + 1ns);
         CHECK(done == 0);
         {
-            const sleeper gone = std::move(second);
+            const actor gone = std::move(second);
         }
         source.request_stop();  // asks nobody
         time.run_until(t0 + 2s);
@@ -260,7 +235,7 @@ TEST_CASE("a sleeping coroutine that is destroyed takes its timer with it") {
     weir::run_loop loop;
     weir::detail::parker unused;
     {
-        sleeper other = sleep_once(1h, {}, done);
+        actor other = sleep_once(1h, {}, done);
         other.start(loop);
         CHECK(loop.drive(unused, t0));
     }

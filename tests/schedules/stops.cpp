@@ -2,6 +2,7 @@
 // at every step.
 // SPDX-License-Identifier: BSL-1.0
 #include "support.hpp"
+#include "support/actor.hpp"
 
 #include <weir/sleep.hpp>
 #include <weir/stop_token.hpp>
@@ -9,10 +10,8 @@
 #include <weir/task.hpp>
 #include <weir/when_all.hpp>
 
-#include <coroutine>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <optional>
 #include <string>
 #include <utility>
@@ -169,36 +168,6 @@ void a_large_put(world& w) {
     }
     book.settle(left);
 }
-
-// A coroutine whose frame is destroyed wherever it is.
-class actor {
-  public:
-    struct promise_type {
-        actor get_return_object() noexcept {
-            return actor(std::coroutine_handle<promise_type>::from_promise(*this));
-        }
-        std::suspend_always initial_suspend() const noexcept { return {}; }
-        std::suspend_always final_suspend() const noexcept { return {}; }
-        void return_void() const noexcept {}
-        void unhandled_exception() const noexcept { std::terminate(); }
-        weir::detail::coroutine_env& env() noexcept { return env_; }
-        weir::detail::coroutine_env env_;
-    };
-    explicit actor(std::coroutine_handle<promise_type> h) noexcept : handle_(h) {}
-    actor(actor&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-    actor& operator=(actor&&) = delete;
-    ~actor() { destroy(); }
-    void start(weir::executor& ex) {
-        handle_.promise().env().home = &ex;
-        ex.post(handle_);
-    }
-    void destroy() {
-        if (handle_) std::exchange(handle_, nullptr).destroy();
-    }
-
-  private:
-    std::coroutine_handle<promise_type> handle_;
-};
 
 actor put_all(ledger& book, queue& c, std::size_t producer) {
     for (std::size_t i = 0; i < each; ++i) {

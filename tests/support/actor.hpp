@@ -29,8 +29,9 @@ struct actor {
         std::swap(handle, other.handle);
         return *this;
     }
-    ~actor() {
-        if (handle) handle.destroy();
+    ~actor() { destroy(); }
+    void destroy() {
+        if (handle) std::exchange(handle, nullptr).destroy();
     }
     void start(weir::executor& ex) {
         handle.promise().env().home = &ex;
