@@ -59,6 +59,7 @@ task<std::thread::id> where() { co_return std::this_thread::get_id(); }
 TEST_CASE("a blocking pool has as many threads as asked for, and never none") {
     CHECK(blocking_pool(3).threads() == 3);
     CHECK_THROWS_AS(blocking_pool(0), std::invalid_argument);
+    CHECK_THROWS_AS(blocking_pool(static_cast<unsigned>(-1)), std::invalid_argument);
     std::string message;
     try {
         blocking_pool pool(0);

@@ -136,14 +136,18 @@ std::string report_of(const Lines& l) {
 
 }  // namespace
 
-TEST_CASE("a channel of capacity 0 is refused, with the reason") {
-    std::string message;
-    try {
-        const lines<> none(nullptr, 0);
-    } catch (const std::invalid_argument& e) {
-        message = e.what();
-    }
-    CHECK(message == "weir: a channel of capacity 0 could never take an item; give it 1 or more");
+TEST_CASE("a channel of capacity 0, or less, is refused, with the reason") {
+    const auto refusal = [](std::size_t capacity) -> std::string {
+        try {
+            const lines<> none(nullptr, capacity);
+        } catch (const std::invalid_argument& e) {
+            return e.what();
+        }
+        return "taken";
+    };
+    CHECK(refusal(0) == "weir: a channel of capacity 0 could never take an item; give it 1 or more");
+    CHECK(refusal(static_cast<std::size_t>(-1)) ==
+          "weir: a channel's capacity was negative; give it 1 or more");
 }
 
 TEST_CASE("who waits is posted once: by who serves it or by its stop, whichever is first") {

@@ -70,6 +70,22 @@ TEST_CASE("a stage without a slot is refused at the start, with its name and wha
           "weir: stage 'same' has no slot to work in; give it .concurrency = 1 or more");
 }
 
+TEST_CASE("a negative number that became a capacity or a concurrency is refused, with the stage's name") {
+    const int n = -1;
+    const auto wrong = static_cast<std::size_t>(n);
+    CHECK(refusal("same", [&](weir::stage_options& o) { o.capacity = wrong; }) ==
+          "weir: stage 'same' has a queue of a negative capacity; give it .capacity = 1 or more");
+    CHECK(refusal("same", [&](weir::stage_options& o) { o.concurrency = wrong; }) ==
+          "weir: stage 'same' was given a negative concurrency; give it .concurrency = 1 or more");
+    weir::virtual_time time;
+    auto run = all_kinds().start(time);
+    CHECK(message_of([&] { run.set_capacity("same", wrong); }) ==
+          "weir: stage 'same' can't have a queue of a negative capacity; give it 1 or more");
+    CHECK(message_of([&] { run.set_concurrency("same", wrong); }) ==
+          "weir: stage 'same' can't have a negative concurrency; give it 1 or more");
+    CHECK(take_all(std::move(run)).size() == 4);
+}
+
 TEST_CASE("stages that work on one item after the other refuse any other concurrency") {
     for (const char* stage : {"src", "aggregate", "disaggregate", "sink"}) {
         for (const std::size_t wrong : {0U, 2U}) {

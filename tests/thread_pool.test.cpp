@@ -86,6 +86,7 @@ TEST_CASE("a pool has as many workers as asked for, one a core by default, and n
     CHECK(thread_pool(3).workers() == 3);
     CHECK(thread_pool().workers() == weir::detail::standard_platform::concurrency());
     CHECK_THROWS_AS(thread_pool(0), std::invalid_argument);
+    CHECK_THROWS_AS(thread_pool(static_cast<unsigned>(-1)), std::invalid_argument);
     CHECK(message_of([] { thread_pool pool(0); }).find("ask for at least 1") != std::string::npos);
 }
 

@@ -31,8 +31,8 @@ HEAVY = {
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
     ("weir.hpp", HEAVY, 13100),
-    ("pipeline.hpp", HEAVY | {"thread"}, 8700),
-    ("task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 1760),
+    ("pipeline.hpp", HEAVY | {"thread"}, 8750),
+    ("task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 1780),
 ]
 
 MARKER = re.compile(r'#(?:line)? (\d+) "([^"]*)"((?: \d)*)')

@@ -4,6 +4,7 @@
 #define WEIR_BLOCKING_POOL_HPP
 
 #include <weir/clock.hpp>
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/event_count.hpp>
 #include <weir/detail/executor_view.hpp>
 #include <weir/detail/injector.hpp>
@@ -41,12 +42,12 @@ template <class Platform = detail::standard_platform>
 class basic_blocking_pool final : public executor {
   public:
     /// \param threads how many functions can block at a time.
-    /// Errors: std::invalid_argument if 0; std::system_error if a thread can't be started.
+    /// Errors: std::invalid_argument if 0, or negative; std::system_error if a thread can't be started.
     explicit basic_blocking_pool(unsigned threads) {
-        if (threads == 0) {
+        if (threads == 0 || detail::was_negative(threads)) {
             throw std::invalid_argument(
-                "weir::blocking_pool: 0 threads can run nothing; ask for as many as functions are to "
-                "block at a time");
+                "weir::blocking_pool: 0 threads, or fewer, can run nothing; ask for as many as functions "
+                "are to block at a time");
         }
         threads_.reserve(threads);
         try {
@@ -69,6 +70,7 @@ class basic_blocking_pool final : public executor {
     /// How many threads it has.
     [[nodiscard]] unsigned threads() const noexcept { return static_cast<unsigned>(threads_.size()); }
 
+    using executor::post;
     void post(std::coroutine_handle<> h) noexcept override {
         if (orphaned()) return;  // nobody would take it, and a thread of the parent may hold the lock
         queue_.push(h.address());

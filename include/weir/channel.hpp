@@ -39,7 +39,7 @@ class queue_of;  // of a run
 /// Resumes:  on the executor of the coroutine that waits, by a post; never inside the call of whoever
 ///           woke it.
 /// Threads:  any number, on all members but the destructor.
-/// Errors:   `std::invalid_argument` for a capacity of 0; `std::logic_error` where a coroutine that
+/// Errors:   `std::invalid_argument` for a capacity of 0 or less; `std::logic_error` where a coroutine that
 ///           no executor runs would have to wait. Nothing else but what a member says, and memory for
 ///           the constructor; nothing after a suspension.
 /// Lifetime: outlives every operation on it. Destroying it destroys what is inside.

@@ -4,6 +4,7 @@
 #define WEIR_CHANNEL_CORE_HPP
 
 #include <weir/clock.hpp>
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/byte_budget.hpp>
 #include <weir/detail/channel_end.hpp>
 #include <weir/detail/channel_meter.hpp>
@@ -14,7 +15,6 @@
 #include <weir/policy.hpp>
 #include <weir/stats.hpp>
 
-#include <algorithm>    // for std::max
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t, std::uint64_t
 #include <stdexcept>    // for std::invalid_argument
@@ -239,9 +239,10 @@ class channel_core : public parking_place {
     ~channel_core() = default;
 
     static void check(std::size_t capacity) {
-        if (capacity != 0) return;
+        if (capacity != 0 && !was_negative(capacity)) return;
         throw std::invalid_argument(
-            "weir: a channel of capacity 0 could never take an item; give it 1 or more");
+            capacity == 0 ? "weir: a channel of capacity 0 could never take an item; give it 1 or more"
+                          : "weir: a channel's capacity was negative; give it 1 or more");
     }
 
     // The instant of what happens now: a slot's last reading of the clock, which is as old as the
@@ -293,7 +294,7 @@ class channel_core : public parking_place {
             --side_of(line).waiting;
             if (how == outcome::done && counts && meter_.started()) {
                 // A thread may have begun to wait before there was a clock.
-                side_of(line).waits.record(w.ready - std::max(w.since, meter_.begin()));
+                side_of(line).waits.record(w.ready - larger(w.since, meter_.begin()));
             }
             if (w.measured != nullptr) w.measured->enter(slot_state::runnable, w.ready);
         }

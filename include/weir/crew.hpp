@@ -4,6 +4,7 @@
 #define WEIR_CREW_HPP
 
 #include <weir/channel_core.hpp>
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/owning_list.hpp>
 #include <weir/detail/platform.hpp>
 #include <weir/detail/slot.hpp>
@@ -196,6 +197,8 @@ crew<Policy>::crew(run_context& run, const stage_options& options)
       present_(options.concurrency) {
     run_context::check(options.concurrency >= 1, options,
                        "has no slot to work in; give it .concurrency = 1 or more");
+    run_context::check(!was_negative(options.concurrency), options,
+                       "was given a negative concurrency; give it .concurrency = 1 or more");
     run_context::check(run.home().exclusive() || !home_.exclusive(), options,
                        "names an executor that runs everything by itself (virtual time), and the run "
                        "is elsewhere; start the whole run there");
@@ -207,6 +210,8 @@ void crew<Policy>::set_concurrency(std::size_t concurrency) {
     stage_options named;
     named.name = name_;
     run_context::check(concurrency >= 1, named, "has no slot to work in then; give it 1 or more");
+    run_context::check(!was_negative(concurrency), named,
+                       "can't have a negative concurrency; give it 1 or more");
     run_context::check(concurrency == 1 || resizable(), named,
                        "works on one item after the other; its concurrency is 1");
     if (!resizable()) return;

@@ -39,6 +39,14 @@ class executor {
     /// Queues a coroutine to be resumed. Any thread may call it unless the implementation says
     /// otherwise.
     virtual void post(std::coroutine_handle<> h) noexcept = 0;
+    /// A function gets a sentence; in a class of yours with `using executor::post`.
+    template <class F>
+        requires(!std::is_convertible_v<F, std::coroutine_handle<>>)
+    void post(F&&) noexcept {
+        static_assert(std::is_convertible_v<F, std::coroutine_handle<>>,
+                      "weir: an executor runs coroutines, not functions: make it a weir::task<>, and spawn "
+                      "that in a weir::task_group, or run it with weir::sync_wait(executor, task)");
+    }
 
     /// The same for a coroutine that has not begun, one of many parts of something: in whatever order
     /// and on whatever thread of the executor suits it.

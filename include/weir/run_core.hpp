@@ -7,6 +7,7 @@
 #include <weir/checkpoint.hpp>
 #include <weir/clock.hpp>
 #include <weir/deadlock.hpp>
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/owning_list.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/platform.hpp>
@@ -59,6 +60,8 @@ class run_core final : public run_context, public watched_run {
         check(options.capacity >= 1, options,
               "has a queue of capacity 0, which never takes an item; "
               "give it .capacity = 1 or more");
+        check(!was_negative(options.capacity), options,
+              "has a queue of a negative capacity; give it .capacity = 1 or more");
         auto queue = std::make_unique<queue_of<T, Policy>>(options.capacity, home(), options.name);
         auto& channel = queue->channel;
         if (options.max_bytes != 0) channel.set_max_bytes(options.max_bytes);
@@ -152,6 +155,7 @@ class run_core final : public run_context, public watched_run {
         check(capacity >= 1, named,
               "would have a queue of capacity 0, which never takes an item; "
               "give it 1 or more");
+        check(!was_negative(capacity), named, "can't have a queue of a negative capacity; give it 1 or more");
         const std::lock_guard guard(capacities_);
         if (sink_ && name == sink_->name()) {
             queues_[last_]->set_capacity(sink_->set_behind(capacity));

@@ -26,6 +26,7 @@ class run_loop final : public executor {
   public:
     run_loop() = default;
 
+    using executor::post;
     void post(std::coroutine_handle<> h) noexcept override {
         const std::lock_guard guard(lock_);
         ready_.push_back(h);

@@ -4,6 +4,7 @@
 #define WEIR_SINK_HPP
 
 #include <weir/channel.hpp>
+#include <weir/detail/bounds.hpp>
 #include <weir/run_core.hpp>
 #include <weir/running_stage.hpp>
 #include <weir/stage.hpp>
@@ -89,11 +90,12 @@ struct sink_stage : stage_base {
 ///
 /// \param capacity  of that queue, in items: how far the pipeline may run ahead of the consumer.
 /// Order:  kept.
-/// Errors: `std::invalid_argument` for 0.
+/// Errors: `std::invalid_argument` for 0, and for what was negative.
 [[nodiscard]] inline auto sink(std::size_t capacity = 3) {
-    if (capacity == 0) {
+    if (capacity == 0 || detail::was_negative(capacity)) {
         throw std::invalid_argument(
-            "weir: sink(0) could never take an item; give it a capacity of 1 or more");
+            capacity == 0 ? "weir: sink(0) could never take an item; give it a capacity of 1 or more"
+                          : "weir: the capacity of a sink was negative; give it 1 or more");
     }
     return detail::sink_stage(capacity);
 }

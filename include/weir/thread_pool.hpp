@@ -4,6 +4,7 @@
 #define WEIR_THREAD_POOL_HPP
 
 #include <weir/clock.hpp>
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/injector.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/platform.hpp>
@@ -19,7 +20,6 @@
 #include <weir/locked_timers.hpp>
 #include <weir/timer.hpp>
 
-#include <algorithm>  // for std::min
 #include <cassert>    // for assert
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
@@ -59,12 +59,13 @@ class basic_thread_pool final : public executor {
 
   public:
     /// \param workers the number of threads.
-    /// Errors: std::invalid_argument if 0; std::system_error if a thread can't be started.
+    /// Errors: std::invalid_argument if 0, or negative; std::system_error if a thread can't be started.
     explicit basic_thread_pool(unsigned workers = Platform::concurrency())
-        : count_(workers == 0 ? throw std::invalid_argument(
-                                    "weir::thread_pool: 0 workers can run nothing; ask for at least 1, "
-                                    "or for none to get one a core")
-                              : workers),
+        : count_(workers == 0 || detail::was_negative(workers)
+                     ? throw std::invalid_argument(
+                           "weir::thread_pool: 0 workers, or fewer, can run nothing; ask for at least 1, "
+                           "or for none to get one a core")
+                     : workers),
           workers_(new worker[count_]), trails_(new detail::basic_trail<Platform>[count_]), watch_(count_) {
         threads_.reserve(count_);
         for (unsigned i = 0; i < count_; ++i) {
@@ -93,6 +94,7 @@ class basic_thread_pool final : public executor {
     [[nodiscard]] std::size_t parallelism() const noexcept override { return count_; }
     [[nodiscard]] bool orphaned() const noexcept override { return threads_.are_elsewhere(); }
 
+    using executor::post;
     // Not inlined, as all that calls `current`: see WEIR_NOINLINE.
     WEIR_NOINLINE void post(std::coroutine_handle<> h) noexcept override {
         worker* const me = current();
@@ -150,11 +152,11 @@ class basic_thread_pool final : public executor {
         const std::int64_t now = Platform::now();
         fire(*me, now);
         if (!me->queue.empty()) return true;
-        me->misses = std::min(me->misses + 1, 10U);
+        me->misses = detail::smaller(me->misses + 1, 10U);
         const std::int64_t nap = std::int64_t{1000} << me->misses;
         const std::int64_t left = limit.time_since_epoch().count() - now;
         me->naps(true);
-        if (left > 0) done.wait(std::min(nap, left));
+        if (left > 0) done.wait(detail::smaller(nap, left));
         me->naps(false);
         return true;
     }
@@ -337,7 +339,7 @@ class basic_thread_pool final : public executor {
     void* keep_watch(worker& me, std::int64_t spin_end) noexcept {
         const std::int64_t since = Platform::now();
         me.searches(true);
-        for (std::int64_t nap = first_nap;; nap = std::min(2 * nap, last_nap)) {
+        for (std::int64_t nap = first_nap;; nap = detail::smaller(2 * nap, last_nap)) {
             std::int64_t now = Platform::now();
             const std::int64_t wait_end = now + ripening;
             prey last = search(me, now, since);
@@ -349,7 +351,7 @@ class basic_thread_pool final : public executor {
             if (last.caught != nullptr) return last.caught;
 
             const bool alone = watch_.all_idle();
-            const std::int64_t end = std::min(alone ? watch_.never : now + nap, timers_.next());
+            const std::int64_t end = detail::smaller(alone ? watch_.never : now + nap, timers_.next());
             const auto ticket = watch_.announce(end, !last.young);
             // Announced; now all is looked at again. seq_cst; pairs with call(). First whether the pool ends.
             const bool over = alone && stopping_.load(std::memory_order_seq_cst);

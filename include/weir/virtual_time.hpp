@@ -44,6 +44,7 @@ class virtual_time final : public executor {
     /// \param seed 0: first come, first served; else the seed of the order of what is ready.
     explicit virtual_time(std::uint64_t seed = 0) : ready_(256), random_(seed) {}
 
+    using executor::post;
     void post(std::coroutine_handle<> h) noexcept override {
         const std::lock_guard guard(lock_);
         make_ready(h);

@@ -97,6 +97,7 @@ class io_executor final : public executor {
         if (threads == 0) work_.emplace(io.get_executor());
     }
 
+    using executor::post;
     void post(std::coroutine_handle<> h) noexcept override {
         posted_.fetch_add(1);
         lib::post(*io_, [this, h] { work_on(h); });

@@ -1,4 +1,4 @@
-// weir floor 0: the smaller and the larger of two numbers, for what every program includes
+// weir floor 0: the smaller and the larger of two numbers, and whether one was negative
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_DETAIL_BOUNDS_HPP
 #define WEIR_DETAIL_BOUNDS_HPP
@@ -14,6 +14,12 @@ constexpr T smaller(T a, T b) noexcept {
 template <class T>
 constexpr T larger(T a, T b) noexcept {
     return a < b ? b : a;
+}
+
+// Whether an unsigned number is what a negative one becomes: more than there can be of anything.
+template <class T>
+constexpr bool was_negative(T n) noexcept {
+    return n > static_cast<T>(-1) / 2;
 }
 
 }  // namespace weir::detail

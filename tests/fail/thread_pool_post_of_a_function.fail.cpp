@@ -1,0 +1,9 @@
+// expect-error: weir: an executor runs coroutines, not functions
+// Another library's pools take functions.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/thread_pool.hpp>
+
+int main() {
+    weir::thread_pool pool(1);
+    pool.post([] {});
+}
