@@ -492,8 +492,8 @@ TEST_CASE("several channels count for one budget, which is told when there is ro
     virtual_time time;
     budget both(100);
     channel<parcel> a(10, time), b(10, time);
-    a.set_budget(&both);
-    b.set_budget(&both);
+    weir::detail::inside(a).set_budget(&both);
+    weir::detail::inside(b).set_budget(&both);
     CHECK(try_put(a, 1, 60) == channel_status::success);
     CHECK_FALSE(both.is_spent());
     CHECK(try_put(b, 2, 60) == channel_status::success);

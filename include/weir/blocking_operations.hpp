@@ -17,85 +17,88 @@
 
 namespace weir::detail {
 
-// Blocks the thread until `w` is answered or the time is over. Where `ex`, the channel's executor, has
-// no threads of its own, the thread runs it meanwhile: see `help_until`. The time is that of `ex`.
-template <class Channel, class Waiter, class Parker>
-outcome block(Channel& channel, Waiter& w, typename Channel::core_type::side line, Parker& flag, executor* ex,
-              duration timeout) {
-    const bool forever = timeout == duration::max();
-    const basic_blocked_thread<typename Channel::core_type::platform> here(forever ? &flag : nullptr);
-    const auto now = [ex] {
-        return ex != nullptr ? ex->now() : time_point(duration(Channel::core_type::platform::now()));
-    };
-    const time_point limit =
-        forever ? time_point::max() : saturating_add(now(), std::max(timeout, duration(0)));
-    try {
-        while (!flag.is_set()) {
-            const bool helping = help_until(flag, ex, limit);
-            if (flag.is_set()) break;
-            if (forever) {
-                if (!helping) here.wait(flag);
-                continue;
+struct blocking_operations {
+    template <class Channel>
+    static channel_status put(Channel& channel, typename Channel::value_type& item, duration timeout) {
+        using core = typename Channel::core_type;
+        check_threads_of(channel.clock_.load(std::memory_order_relaxed));
+        typename core::parker flag;
+        typename core::waiter w(&item, nullptr);
+        w.is_thread(&flag, timeout != duration::max());
+        wake_list<typename core::platform> woken;
+        executor* ex = nullptr;
+        outcome how;
+        {
+            const typename core::both_ends held(channel);
+            how = channel.offer(item, nullptr, woken);
+            if (how == outcome::pending) ex = channel.wait_in_line(w, core::side::put);
+        }
+        core::wake_all(woken);
+        if (how == outcome::pending) how = block(channel, w, core::side::put, flag, ex, timeout);
+        return how == outcome::done        ? channel_status::success
+               : how == outcome::timed_out ? channel_status::timed_out
+                                           : channel_status::closed;
+    }
+
+    template <class Channel>
+    static get_result<typename Channel::value_type> get(Channel& channel, duration timeout) {
+        using T = typename Channel::value_type;
+        using core = typename Channel::core_type;
+        check_threads_of(channel.clock_.load(std::memory_order_relaxed));
+        typename core::parker flag;
+        landing_place<T> place;
+        typename core::waiter w(place.address(), nullptr);
+        w.is_thread(&flag, timeout != duration::max());
+        wake_list<typename core::platform> woken;
+        executor* ex = nullptr;
+        outcome how;
+        {
+            const typename core::both_ends held(channel);
+            how = channel.take(place.address(), w.number, nullptr, woken);
+            if (how == outcome::pending) ex = channel.wait_in_line(w, core::side::get);
+        }
+        core::wake_all(woken);
+        if (how == outcome::pending) how = block(channel, w, core::side::get, flag, ex, timeout);
+        if (how == outcome::done) return get_result<T>(*place.take());
+        return get_result<T>(how == outcome::timed_out ? channel_status::timed_out : channel_status::closed);
+    }
+
+  private:
+    // Blocks the thread until `w` is answered or the time is over. Where `ex`, the channel's executor, has
+    // no threads of its own, the thread runs it meanwhile: see `help_until`. The time is that of `ex`.
+    template <class Channel, class Waiter, class Parker>
+    static outcome block(Channel& channel, Waiter& w, typename Channel::core_type::side line, Parker& flag,
+                         executor* ex, duration timeout) {
+        const bool forever = timeout == duration::max();
+        const basic_blocked_thread<typename Channel::core_type::platform> here(forever ? &flag : nullptr);
+        const auto now = [ex] {
+            return ex != nullptr ? ex->now() : time_point(duration(Channel::core_type::platform::now()));
+        };
+        const time_point limit =
+            forever ? time_point::max() : saturating_add(now(), std::max(timeout, duration(0)));
+        try {
+            while (!flag.is_set()) {
+                const bool helping = help_until(flag, ex, limit);
+                if (flag.is_set()) break;
+                if (forever) {
+                    if (!helping) here.wait(flag);
+                    continue;
+                }
+                const std::int64_t left = (limit - now()).count();
+                if (left <= 0) break;
+                if (!helping) flag.wait(left);
             }
-            const std::int64_t left = (limit - now()).count();
-            if (left <= 0) break;
-            if (!helping) flag.wait(left);
+        } catch (...) {
+            if (channel.forget(w, line)) throw;  // else it was answered all the same
         }
-    } catch (...) {
-        if (channel.forget(w, line)) throw;  // else it was answered all the same
-    }
-    if (!flag.is_set()) {
-        if (channel.forget(w, line)) return outcome::timed_out;
-        while (!flag.wait()) {  // answered this moment; whoever did it sets the flag next
+        if (!flag.is_set()) {
+            if (channel.forget(w, line)) return outcome::timed_out;
+            while (!flag.wait()) {  // answered this moment; whoever did it sets the flag next
+            }
         }
+        return w.outcome;
     }
-    return w.outcome;
-}
-
-template <class Channel>
-channel_status block_on_put(Channel& channel, typename Channel::value_type& item, duration timeout) {
-    using core = typename Channel::core_type;
-    check_threads_of(channel.clock_.load(std::memory_order_relaxed));
-    typename core::parker flag;
-    typename core::waiter w(&item, nullptr);
-    w.is_thread(&flag, timeout != duration::max());
-    wake_list<typename core::platform> woken;
-    executor* ex = nullptr;
-    outcome how;
-    {
-        const typename core::both_ends held(channel);
-        how = channel.offer(item, nullptr, woken);
-        if (how == outcome::pending) ex = channel.wait_in_line(w, core::side::put);
-    }
-    core::wake_all(woken);
-    if (how == outcome::pending) how = block(channel, w, core::side::put, flag, ex, timeout);
-    return how == outcome::done        ? channel_status::success
-           : how == outcome::timed_out ? channel_status::timed_out
-                                       : channel_status::closed;
-}
-
-template <class Channel>
-get_result<typename Channel::value_type> block_on_get(Channel& channel, duration timeout) {
-    using T = typename Channel::value_type;
-    using core = typename Channel::core_type;
-    check_threads_of(channel.clock_.load(std::memory_order_relaxed));
-    typename core::parker flag;
-    landing_place<T> place;
-    typename core::waiter w(place.address(), nullptr);
-    w.is_thread(&flag, timeout != duration::max());
-    wake_list<typename core::platform> woken;
-    executor* ex = nullptr;
-    outcome how;
-    {
-        const typename core::both_ends held(channel);
-        how = channel.take(place.address(), w.number, nullptr, woken);
-        if (how == outcome::pending) ex = channel.wait_in_line(w, core::side::get);
-    }
-    core::wake_all(woken);
-    if (how == outcome::pending) how = block(channel, w, core::side::get, flag, ex, timeout);
-    if (how == outcome::done) return get_result<T>(*place.take());
-    return get_result<T>(how == outcome::timed_out ? channel_status::timed_out : channel_status::closed);
-}
+};
 
 }  // namespace weir::detail
 

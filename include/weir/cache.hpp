@@ -84,7 +84,7 @@ class running_cache final : public running_stage<Policy> {
             if (this->run_.may_hold_up()) {
                 while (begins && this->run_.is_paused()) begins = co_await this->run_.end_of_pause(me);
                 if (!first && this->run_.budget() != nullptr)
-                    co_await this->run_.budget()->wait(out_.sources(), me);
+                    co_await this->run_.budget()->wait(inside(out_).sources(), me);
                 co_await this->give_way(me);
             }
             if (!begins) break;

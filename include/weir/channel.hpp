@@ -23,10 +23,19 @@
 
 namespace weir {
 
+template <class T, class Policy>
+class channel;
+
 namespace detail {
 
 template <class T, class Policy>
 class queue_of;  // of a run
+
+// A channel as the library's own parts see it.
+template <class T, class Policy>
+channel_store<T, Policy>& inside(channel<T, Policy>& c) noexcept {
+    return c;
+}
 
 }  // namespace detail
 
@@ -56,7 +65,7 @@ class queue_of;  // of a run
 /// \tparam Policy `measured`; or `summed`: no histograms; or `unmeasured`: no statistics. No member is
 ///                there that would hold what isn't kept.
 template <class T, class Policy = measured>
-class channel final : public detail::channel_store<T, Policy> {
+class channel final : detail::channel_store<T, Policy> {
     using core = detail::channel_core<Policy>;
     using store = detail::channel_store<T, Policy>;
     using wakes = detail::wake_list<typename core::platform>;
@@ -223,14 +232,14 @@ class channel final : public detail::channel_store<T, Policy> {
     /// Errors: `deadlock_error` on virtual time, where nothing can go on; `forked_error` where its executor
     ///         is a pool of before a fork. Nothing went in then.
     channel_status blocking_put(T&& item, duration timeout = duration::max()) {
-        return detail::block_on_put(*this, item, timeout);
+        return detail::blocking_operations::put(*this, item, timeout);
     }
 
     /// For plain threads: blocks while the channel is empty, at most for `timeout`, as `blocking_put`.
     /// \returns an item, or `closed` (and drained), or `timed_out`. No item is lost by a time-out.
     /// Errors: as of `blocking_put`; no item is lost.
     [[nodiscard]] get_result<T> blocking_get(duration timeout = duration::max()) {
-        return detail::block_on_get(*this, timeout);
+        return detail::blocking_operations::get(*this, timeout);
     }
 
     /// From now on nothing goes in; what is inside still comes out. Everybody who waits is woken: puts
@@ -361,14 +370,16 @@ class channel final : public detail::channel_store<T, Policy> {
 
     template <class, class>
     friend class detail::queue_of;
+    friend store& detail::inside<T, Policy>(channel&) noexcept;
+    friend struct detail::blocking_operations;
+    template <class, class, class>
+    friend class detail::channel_operation;
     template <class, class>
     friend class detail::put_operation;
     template <class, class>
     friend class detail::get_operation;
-    template <class C>
-    friend channel_status detail::block_on_put(C&, typename C::value_type&, duration);
-    template <class C>
-    friend get_result<typename C::value_type> detail::block_on_get(C&, duration);
+    template <class, class>
+    friend class detail::stop_listener;
 };
 
 }  // namespace weir

@@ -65,7 +65,7 @@ class running_pipe final : public running_stage<Policy> {
 
   private:
     bool resizable() const noexcept override { return true; }
-    void recall(slot& who) noexcept override { in_.recall(who); }
+    void recall(slot& who) noexcept override { inside(in_).recall(who); }
     std::optional<transfer_stats> transfers() const override { return transfers_of(given_); }
 
     worker make_worker(slot& me) override {

@@ -235,7 +235,8 @@ class running_source final : public running_stage<Policy> {
             bool begins = true;
             if (this->run_.may_hold_up()) {
                 while (begins && this->run_.is_paused()) begins = co_await this->run_.end_of_pause(me);
-                if (this->run_.budget() != nullptr) co_await this->run_.budget()->wait(out_.sources(), me);
+                if (this->run_.budget() != nullptr)
+                    co_await this->run_.budget()->wait(inside(out_).sources(), me);
                 co_await this->give_way(me);
             }
             if (!begins) break;

@@ -59,7 +59,7 @@ class running_transform final : public running_stage<Policy> {
         slot* who;
         void operator()() const noexcept {
             who->recalled.store(true, std::memory_order_relaxed);
-            stage->in_.recall(*who);
+            inside(stage->in_).recall(*who);
         }
     };
 
