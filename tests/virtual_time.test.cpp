@@ -8,6 +8,7 @@
 #include <weir/sleep.hpp>
 #include <weir/sync_wait.hpp>
 #include <weir/task.hpp>
+#include <weir/thread_pool.hpp>
 #include <weir/when_all.hpp>
 
 #include <atomic>
@@ -372,6 +373,22 @@ TEST_CASE("of virtual time and a channel, either may be destroyed first") {
         channels.clear();
     }
     SUCCEED();
+}
+
+TEST_CASE("a coroutine on virtual time stays there when it is sent to threads") {
+    struct body {
+        static task<> go(weir::executor& there, std::vector<std::thread::id>& seen) {
+            co_await weir::schedule(there);
+            seen.push_back(std::this_thread::get_id());
+            co_await weir::sleep_for(1s);  // still by the clock of where it is
+        }
+    };
+    weir::thread_pool pool(1);
+    virtual_time time;
+    std::vector<std::thread::id> seen;
+    weir::sync_wait(time, weir::when_all(body::go(pool, seen), body::go(pool, seen)));
+    CHECK(seen == std::vector<std::thread::id>(2, std::this_thread::get_id()));
+    CHECK(time.now() == t0 + 1s);
 }
 
 TEST_CASE("other threads post to virtual time and read its clock while one thread runs it") {

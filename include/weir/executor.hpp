@@ -176,7 +176,8 @@ inline std::int64_t clock_of(const slot& s) noexcept { return s.clock().now().ti
 
 /// Moves the awaiting coroutine to an executor.
 ///
-/// Suspends: always. Resumes: on `ex`, and wakes there from then on.
+/// Suspends: always. Resumes: on `ex`, and wakes there from then on; but one on virtual time, or in a
+///           simulated world, which run everything by themselves, stays there.
 /// Errors: `forked_error` where `ex` is a pool that was made before the process forked.
 /// Lifetime: `ex` outlives the coroutine.
 class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedule {
@@ -204,8 +205,11 @@ class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedul
 
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> h) const noexcept {
-        if constexpr (detail::has_env<Promise>) h.promise().env().home = executor_;
-        executor_->post(h);
+        executor* const here = detail::env_of(h).home;
+        const bool stays = here != nullptr && here->exclusive() && !executor_->exclusive();
+        executor* const there = stays ? here : executor_;
+        if constexpr (detail::has_env<Promise>) h.promise().env().home = there;
+        there->post(h);
     }
 
     void await_resume() const noexcept {}

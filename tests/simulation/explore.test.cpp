@@ -11,6 +11,7 @@
 #include <weir/source.hpp>
 #include <weir/sync_wait.hpp>
 #include <weir/task.hpp>
+#include <weir/thread_pool.hpp>
 #include <weir/when_all.hpp>
 
 #include <chrono>
@@ -76,6 +77,24 @@ struct variable {
 };
 
 }  // namespace
+
+TEST_CASE("a coroutine of a world that is sent to a pool stays in the world") {
+    weir::thread_pool pool(1);
+    struct body {
+        static weir::task<> go(weir::executor& there, int& done) {
+            co_await weir::schedule(there);
+            ++done;
+        }
+    };
+    const auto done = sim::explore(
+        [&](sim::world& w) {
+            int sum = 0;
+            weir::sync_wait(w, weir::when_all(body::go(pool, sum), body::go(pool, sum)));
+            w.check(sum == 2, "both have been there");
+        },
+        {.schedules = 20});
+    CHECK(done.schedules > 0);
+}
 
 TEST_CASE("each of two coroutines may go first, in every combination of their steps") {
     std::set<std::string> paths;
