@@ -255,3 +255,58 @@ TEST_CASE("tasks of a group that wait for ever are a deadlock like any other") {
     CHECK_THROWS_WITH(weir::sync_wait(time, owner()),
                       Catch::Matchers::ContainsSubstring("waits to get from channel (unnamed)"));
 }
+
+TEST_CASE("an exception between spawn and join waits for the tasks that were spawned") {
+    struct body {
+        static task<> count(std::atomic<int>& ended) {
+            co_await weir::sleep_for(1ms);
+            ended.fetch_add(1);
+        }
+        static task<> owner(weir::executor& ex, std::atomic<int>& ended) {
+            task_group group(ex);
+            for (int i = 0; i < 5; ++i) group.spawn(count(ended));
+            group.spawn(fail("dropped"));
+            throw std::runtime_error("between");
+        }
+        static task<int> ended_when_caught(weir::executor& ex) {
+            std::atomic<int> ended{0};
+            try {
+                co_await owner(ex, ended);
+            } catch (const std::runtime_error& e) {
+                if (std::string(e.what()) != "between") co_return -1;
+            }
+            co_return ended.load();
+        }
+    };
+    weir::virtual_time time;
+    CHECK(sync_wait(time, body::ended_when_caught(time)) == 5);
+    for (const unsigned workers : {1U, 2U}) {
+        weir::thread_pool pool(workers);
+        CHECK(sync_wait(pool, body::ended_when_caught(pool)) == 5);
+        weir::thread_pool other(1);
+        CHECK(sync_wait(pool, body::ended_when_caught(other)) == 5);
+    }
+}
+
+TEST_CASE("a group that nobody joins waits for its tasks in its destructor, once") {
+    std::atomic<int> sum{0};
+    weir::thread_pool pool(2);
+    for (int round = 0; round < 200; ++round) {
+        task_group group(pool);
+        for (int i = 0; i < 3; ++i) group.spawn(add(sum, 1));
+    }
+    CHECK(sum == 600);
+    const task_group nothing_spawned(pool);
+}
+
+TEST_CASE("a group that nobody joins leaves those that wait for ever, and the exception goes its way") {
+    static auto& never = *new weir::channel<int>(1);
+    weir::virtual_time time;
+    const auto wait = []() -> task<> { static_cast<void>(co_await never.get()); };
+    const auto owner = [&]() -> task<> {
+        task_group group(time);
+        group.spawn(wait());
+        throw std::runtime_error("between");
+    };
+    CHECK_THROWS_WITH(weir::sync_wait(time, owner()), "between");
+}

@@ -4,12 +4,13 @@
 #define WEIR_TASK_GROUP_HPP
 
 #include <weir/detail/env.hpp>
+#include <weir/detail/parker.hpp>
 #include <weir/detail/platform.hpp>
 #include <weir/detail/spin_lock.hpp>
 #include <weir/executor.hpp>
+#include <weir/root.hpp>
 #include <weir/task.hpp>
 
-#include <cassert>      // for assert
 #include <concepts>     // for std::same_as
 #include <coroutine>    // for std::coroutine_handle, std::suspend_never
 #include <cstdint>      // for std::int64_t
@@ -31,8 +32,10 @@ namespace weir {
 /// Errors:   a task's exception is kept; `join` throws the first one, after all have ended.
 /// Threads:  `spawn` and `join` from one thread or coroutine at a time; the tasks run on any thread of
 ///           the executor.
-/// Lifetime: joined before it is destroyed if anything was spawned; asserted. Where a `deadlock_error` ends
-///           the join, the tasks that can't end are left where they wait, and may not be woken any more.
+/// Lifetime: the destructor waits for tasks that nobody joined, as where an exception passes between `spawn`
+///           and `join`: it keeps the thread, which runs the executor's work meanwhile, and drops their
+///           exceptions. Where the wait ends in a `deadlock_error`, the tasks that can't end are left where
+///           they wait, and may not be woken any more.
 /// Cost:     the task's own frame; one atomic operation when it ends.
 class task_group final : detail::task_join {
   public:
@@ -48,7 +51,9 @@ class task_group final : detail::task_join {
     }
     task_group(const task_group&) = delete;
     task_group& operator=(const task_group&) = delete;
-    ~task_group() { assert(is_joined() && "weir::task_group: destroyed before it was joined"); }
+    ~task_group() {
+        if (!is_joined()) block();
+    }
 
     /// Starts a task on the group's executor; it never runs inside this call. After a `join` it may be
     /// used again.
@@ -153,7 +158,13 @@ class task_group final : detail::task_join {
             const auto ended = detail::joined_task<void>::of(it);
             if (ended.has_exception()) keep(ended.exception());
         }
-        if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) home_->post(awaiter_);
+        if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            if (thread_ != nullptr) {
+                thread_->set();
+            } else {
+                home_->post(awaiter_);
+            }
+        }
         return std::noop_coroutine();
     }
 
@@ -171,9 +182,23 @@ class task_group final : detail::task_join {
         }
         awaiter_ = awaiter;
         home_ = env.home;
+        return take_the_rest();
+    }
+    bool take_the_rest() noexcept {
         const std::int64_t rest = far - spawned_;
         // acq_rel; pairs with task_ended(): who takes the last sees all that was done
         return left_.fetch_sub(rest, std::memory_order_acq_rel) != rest;
+    }
+
+    void block() noexcept {
+        detail::parker ended;
+        thread_ = &ended;
+        if (!take_the_rest()) return;
+        try {
+            detail::block_until(ended, *executor_);
+        } catch (...) {
+            // They can't end: a deadlock, or a fork of the process.
+        }
     }
 
     // Or somebody waits for that, in vain: a `deadlock_error` ends the wait.
@@ -192,7 +217,8 @@ class task_group final : detail::task_join {
     detail::standard_platform::atomic<std::int64_t> left_{far};
     std::coroutine_handle<> awaiter_;
     executor* home_ = nullptr;
-    detail::spin_lock lock_;  // guards the error
+    detail::parker* thread_ = nullptr;  // that waits in the destructor
+    detail::spin_lock lock_;            // guards the error
     std::exception_ptr error_;
 };
 
