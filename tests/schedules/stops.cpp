@@ -193,7 +193,7 @@ void a_getter_destroyed(world& w) {
         };
         const auto waits = [&c] {
             std::string line;
-            c.describe_waiters(line);
+            weir::detail::inside(c).describe_waiters(line);
             return schedules::contains(line, "waits to get");
         };
         actor one = put_all(book, c, 0);
