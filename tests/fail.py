@@ -121,7 +121,7 @@ def compile_all(root, compiler, flags):
         subprocess.run([compiler, "-std=c++20", *check.WARNINGS, *flags, f"-I{root}/include", "-x", "c++-header",
                         header, "-o", read], check=True)
         known = ["-include-pch", str(read)] if clang else ["-include", str(header)]
-        yield from check.syntax_of_all(compiler, [*flags, *known], root,
+        yield from check.syntax_of_all(compiler, ["-Wfatal-errors", *flags, *known], root,
                                        list(expectations([root / "tests" / "fail"])), judge)
 
 
