@@ -65,6 +65,16 @@ TEST_CASE("a queue of capacity 0 is refused at the start, with the stage's name 
     }
 }
 
+TEST_CASE("a sink without room is refused where nothing is measured, too, and it is no queue of its own") {
+    weir::virtual_time time;
+    for (const int wrong : {0, -1}) {
+        auto pipeline = all_kinds();
+        pipeline.options("sink").capacity = static_cast<std::size_t>(wrong);
+        CHECK(items::contains(message_of([&] { auto run = pipeline.start<weir::unmeasured>(time); }),
+                              "weir: stage 'sink' has a queue of"));
+    }
+}
+
 TEST_CASE("a stage without a slot is refused at the start, with its name and what to do") {
     CHECK(refusal("same", [](weir::stage_options& o) { o.concurrency = 0; }) ==
           "weir: stage 'same' has no slot to work in; give it .concurrency = 1 or more");

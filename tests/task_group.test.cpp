@@ -40,6 +40,9 @@ task<> fail(std::string message) {
     co_return;
 }
 
+// Where nothing ever comes, it is left behind: what it waits for has to outlive it.
+task<> wait_on(weir::channel<int>& c) { static_cast<void>(co_await c.get()); }
+
 task<> hold(std::shared_ptr<int> thing) {
     co_await weir::sleep_for(1ms);
     static_cast<void>(thing);
@@ -242,14 +245,12 @@ TEST_CASE("tasks of a group wait for each other") {
 }
 
 TEST_CASE("tasks of a group that wait for ever are a deadlock like any other") {
-    // They are left behind, so what they wait for has to outlive them.
     static auto& never = *new weir::channel<int>(1);
     weir::virtual_time time;
-    const auto wait = []() -> task<> { static_cast<void>(co_await never.get()); };
     const auto owner = [&]() -> task<> {
         task_group group(time);
-        group.spawn(wait());
-        group.spawn(wait());
+        group.spawn(wait_on(never));
+        group.spawn(wait_on(never));
         co_await group.join();
     };
     CHECK_THROWS_WITH(weir::sync_wait(time, owner()),
@@ -302,10 +303,9 @@ TEST_CASE("a group that nobody joins waits for its tasks in its destructor, once
 TEST_CASE("a group that nobody joins leaves those that wait for ever, and the exception goes its way") {
     static auto& never = *new weir::channel<int>(1);
     weir::virtual_time time;
-    const auto wait = []() -> task<> { static_cast<void>(co_await never.get()); };
     const auto owner = [&]() -> task<> {
         task_group group(time);
-        group.spawn(wait());
+        group.spawn(wait_on(never));
         throw std::runtime_error("between");
     };
     CHECK_THROWS_WITH(weir::sync_wait(time, owner()), "between");

@@ -57,11 +57,7 @@ class run_core final : public run_context, public watched_run {
 
     template <class T>
     weir::channel<T, Policy>& add_queue(const stage_options& options) {
-        check(options.capacity >= 1, options,
-              "has a queue of capacity 0, which never takes an item; "
-              "give it .capacity = 1 or more");
-        check(!was_negative(options.capacity), options,
-              "has a queue of a negative capacity; give it .capacity = 1 or more");
+        check_capacity(options);
         auto queue = std::make_unique<queue_of<T, Policy>>(options.capacity, home(), options.name);
         auto& channel = queue->channel;
         if (options.max_bytes != 0) channel.set_max_bytes(options.max_bytes);
@@ -88,6 +84,7 @@ class run_core final : public run_context, public watched_run {
 
     // The last queue is also the sink's, which has no stage of its own: see `running_sink`.
     void merge_sink(const stage_options& options, std::size_t capacity_before) {
+        check_capacity(options);
         sink_.emplace(options, capacity_before);
     }
 
@@ -245,6 +242,14 @@ class run_core final : public run_context, public watched_run {
             }
         }
         return places;
+    }
+
+    static void check_capacity(const stage_options& options) {
+        check(options.capacity >= 1, options,
+              "has a queue of capacity 0, which never takes an item; "
+              "give it .capacity = 1 or more");
+        check(!was_negative(options.capacity), options,
+              "has a queue of a negative capacity; give it .capacity = 1 or more");
     }
 
     template <class Things>

@@ -197,7 +197,7 @@ class task_group final : detail::task_join {
         try {
             detail::block_until(ended, *executor_);
         } catch (...) {
-            spawned_ = 0;  // they can't end, by a deadlock or a fork of the process: nobody waits for them
+            return;  // they can't end: a deadlock, or a fork of the process
         }
     }
 

@@ -49,6 +49,7 @@ class world final : public executor {
         ready_.reserve(256);  // as posting can't fail
     }
 
+    using executor::post;
     void post(std::coroutine_handle<> h) noexcept override { ready_.push_back(h.address()); }
 
     void add(timer& t) noexcept override {
