@@ -21,7 +21,7 @@
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t
 #include <memory>       // for std::unique_ptr
-#include <mutex>        // for std::mutex
+#include <mutex>        // for std::lock_guard
 #include <string>       // for std::string
 #include <type_traits>  // for std::is_constructible_v
 #include <utility>      // for std::move
@@ -182,7 +182,7 @@ class crew {
     const std::string name_;
     executor& home_;
     // Guards the two vectors against a change of the concurrency; held for a change, or a look, only.
-    mutable std::mutex lock_;
+    mutable standard_platform::mutex lock_;
     owning_list<slot> slots_;
     std::vector<worker> workers_;
     std::size_t concurrency_;

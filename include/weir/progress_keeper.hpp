@@ -4,12 +4,13 @@
 #define WEIR_PROGRESS_KEEPER_HPP
 
 #include <weir/checkpoint.hpp>
+#include <weir/detail/platform.hpp>
 #include <weir/detail/tracked.hpp>
 #include <weir/progress.hpp>
 
 #include <cstdint>    // for std::uint64_t
 #include <exception>  // for std::exception_ptr
-#include <mutex>      // for std::mutex
+#include <mutex>      // for std::lock_guard
 #include <utility>    // for std::move
 
 namespace weir::detail {
@@ -37,7 +38,7 @@ class progress_keeper final : public progress_listener {
     }
 
   private:
-    mutable std::mutex lock_;
+    mutable standard_platform::mutex lock_;
     progress progress_;
     std::exception_ptr error_;
 };

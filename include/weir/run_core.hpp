@@ -30,7 +30,7 @@
 #include <cstdint>      // for std::int64_t, std::uint64_t
 #include <exception>    // for std::exception_ptr
 #include <memory>       // for std::unique_ptr
-#include <mutex>        // for std::lock_guard, std::mutex
+#include <mutex>        // for std::lock_guard
 #include <optional>     // for std::optional
 #include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
@@ -328,7 +328,7 @@ class run_core final : public run_context, public watched_run {
         }
     }
 
-    mutable std::mutex capacities_;  // guards those of the sink once the run has begun
+    mutable standard_platform::mutex capacities_;  // guards those of the sink once the run has begun
     std::optional<merged_sink> sink_;
     std::size_t last_ = 0;  // the queue from which the consumer takes
     time_point begin_{};

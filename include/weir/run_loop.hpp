@@ -4,8 +4,8 @@
 #define WEIR_RUN_LOOP_HPP
 
 #include <weir/clock.hpp>
-#include <weir/detail/config.hpp>
 #include <weir/detail/parker.hpp>
+#include <weir/detail/platform.hpp>
 #include <weir/detail/ready_queue.hpp>
 #include <weir/detail/spin_lock.hpp>
 #include <weir/executor.hpp>
@@ -50,7 +50,7 @@ class run_loop final : public executor {
     /// `done` is set, or `limit`.
     /// \returns false on any other thread than the loop's own: that has to sleep by itself.
     bool drive(detail::parker& done, time_point limit) override {
-        if (detail::this_thread() != thread_) return false;
+        if (detail::standard_platform::this_thread() != thread_) return false;
         std::coroutine_handle<> next;
         time_point until = limit;
         {
@@ -84,7 +84,8 @@ class run_loop final : public executor {
     [[nodiscard]] bool passing() const noexcept override { return true; }
 
   private:
-    const decltype(detail::this_thread()) thread_ = detail::this_thread();
+    const decltype(detail::standard_platform::this_thread()) thread_ =
+        detail::standard_platform::this_thread();
     detail::spin_lock lock_;
     detail::ready_queue ready_;
     timer_queue timers_;

@@ -5,6 +5,7 @@
 
 #include <weir/branch.hpp>
 #include <weir/channel.hpp>
+#include <weir/detail/platform.hpp>
 #include <weir/detail/tracked.hpp>
 #include <weir/running_stage.hpp>
 #include <weir/stage_options.hpp>
@@ -15,7 +16,7 @@
 #include <exception>   // for std::exception_ptr
 #include <functional>  // for std::invoke
 #include <memory>      // for std::shared_ptr
-#include <mutex>       // for std::mutex
+#include <mutex>       // for std::lock_guard
 #include <optional>    // for std::optional
 #include <stdexcept>   // for std::length_error
 #include <string>      // for std::to_string
@@ -57,7 +58,7 @@ class split_ledger {
     }
 
   private:
-    std::mutex lock_;
+    standard_platform::mutex lock_;
     std::deque<entry> entries_;
 };
 

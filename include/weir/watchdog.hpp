@@ -9,6 +9,7 @@
 #include <weir/detail/parker.hpp>
 #include <weir/detail/parking_place.hpp>
 #include <weir/detail/platform.hpp>
+#include <weir/detail/system_thread.hpp>
 #include <weir/detail/thread_record.hpp>
 #include <weir/detail/wait_graph.hpp>
 #include <weir/detail/watched_run.hpp>
@@ -23,10 +24,9 @@
 #include <initializer_list>  // for std::initializer_list
 #include <iostream>          // for std::cerr
 #include <map>               // for std::map
-#include <mutex>             // for std::lock_guard, std::mutex
+#include <mutex>             // for std::lock_guard
 #include <optional>          // for std::optional
 #include <stdexcept>         // for std::invalid_argument
-#include <thread>            // for std::thread
 #include <unordered_map>     // for std::unordered_map
 #include <utility>           // for std::move, std::pair
 #include <vector>            // for std::vector
@@ -96,7 +96,7 @@ class watchdog {
         }
         for (executor& each : all) pools_.push_back({&each.lasting(), {}, {}, false, false});
         static_cast<void>(record::acquire());  // the calling thread is known from now on
-        if (options_.period > duration(0)) thread_ = std::thread([this] { work(); });
+        if (options_.period > duration(0)) thread_ = detail::standard_platform::thread([this] { work(); });
     }
     watchdog(const watchdog&) = delete;
     watchdog& operator=(const watchdog&) = delete;
@@ -333,13 +333,13 @@ class watchdog {
     inline static constexpr char watchers_ = 0;  // whom the threads of watchdogs serve
 
     const watchdog_options options_;
-    std::mutex looking_;  // guards what was seen
+    detail::standard_platform::mutex looking_;  // guards what was seen
     std::vector<pool_seen> pools_;
     std::optional<marks> quiet_;
     std::unordered_map<const detail::parking_place*, std::uint64_t> moved_;
     std::map<wait_key, wait_known> known_;
     detail::parker stop_;
-    std::thread thread_;
+    detail::standard_platform::thread thread_;
 };
 
 }  // namespace weir

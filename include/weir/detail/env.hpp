@@ -4,6 +4,7 @@
 #define WEIR_DETAIL_ENV_HPP
 
 #include <weir/detail/config.hpp>
+#include <weir/detail/platform.hpp>
 
 #include <concepts>   // for std::same_as
 #include <coroutine>  // for std::coroutine_handle
@@ -30,8 +31,10 @@ concept has_env = requires(Promise& p) {
 
 // The executor whose work this thread does now; null outside of one. Not inlined: see WEIR_NOINLINE.
 WEIR_NOINLINE inline executor*& current_executor() noexcept {
-    static thread_local executor* here = nullptr;
-    return here;
+    struct place {
+        executor* here = nullptr;
+    };
+    return standard_platform::of_thread<place>().here;
 }
 
 // The environment of any coroutine: its promise's if that is one of ours, else the thread's executor.

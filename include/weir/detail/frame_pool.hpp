@@ -4,6 +4,7 @@
 #define WEIR_DETAIL_FRAME_POOL_HPP
 
 #include <weir/detail/config.hpp>
+#include <weir/detail/platform.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <new>      // for operator new
@@ -60,9 +61,8 @@ class frame_pool {
 
         bool keeps() noexcept {
             if (now == phase::fresh) {
-                static thread_local cleaner at_exit;
                 now = phase::keeping;
-                at_exit.mine = this;
+                standard_platform::of_thread<cleaner>().mine = this;
             }
             return now == phase::keeping;
         }
@@ -82,10 +82,7 @@ class frame_pool {
     };
 
     static std::size_t class_of(std::size_t size) noexcept { return (size - 1) / step; }
-    static lists_of_thread& here() noexcept {
-        static constinit thread_local lists_of_thread lists;
-        return lists;
-    }
+    static lists_of_thread& here() noexcept { return standard_platform::of_thread<lists_of_thread>(); }
 };
 
 }  // namespace weir::detail

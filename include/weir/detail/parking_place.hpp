@@ -9,7 +9,7 @@
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint64_t
-#include <mutex>    // for std::lock_guard, std::mutex
+#include <mutex>    // for std::lock_guard
 #include <string>   // for std::string
 #include <vector>   // for std::vector
 
@@ -149,7 +149,7 @@ class parking_registry {
 
       private:
         parking_registry& all_;
-        const std::lock_guard<std::mutex> guard_;
+        const std::lock_guard<standard_platform::mutex> guard_;
     };
 
     void describe_waiters(std::string& report) {
@@ -199,7 +199,7 @@ class parking_registry {
 
     inline static constinit standard_platform::atomic<std::uint64_t> serials_{0};
     standard_platform::atomic<parking_place*> new_{nullptr};  // the latest first
-    std::mutex lock_;                                         // guards the two below, and the links
+    standard_platform::mutex lock_;                           // guards the two below, and the links
     parking_place* first_ = nullptr;
     parking_place* last_ = nullptr;
 };

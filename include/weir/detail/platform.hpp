@@ -9,6 +9,7 @@
 #include <atomic>   // for std::atomic
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t, std::uint32_t
+#include <mutex>    // for std::mutex
 #include <new>      // for std::nothrow
 
 namespace weir::detail {
@@ -20,13 +21,15 @@ inline const bool heavy_fence_registered = register_heavy_fence();
 // In a header of its own, for those who start one.
 class system_thread;
 
-// What the concurrent core takes from the system. Every class that shares memory between threads
-// is a template over such a platform; the public names fix it to `standard_platform`. A model
-// checker or a simulator supplies another with the same members, and the same source runs there.
+// What the library takes from the system. The concurrent core is a template over such a platform, so that
+// a model checker or a test supplies another with the same members; the public names, and whatever is no
+// template, fix it to this one. A program that is compiled with another header of this name before this one,
+// in all its parts, runs as a whole on what that supplies (tests/interleavings).
 struct standard_platform {
     template <class T>
     using atomic = std::atomic<T>;
     using thread = system_thread;
+    using mutex = std::mutex;
 
     // Waits while the word holds `expected`; at most `timeout_ns` (negative: no limit). May return
     // early.

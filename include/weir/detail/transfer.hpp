@@ -4,6 +4,7 @@
 #define WEIR_DETAIL_TRANSFER_HPP
 
 #include <weir/detail/config.hpp>
+#include <weir/detail/platform.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <utility>    // for std::exchange
@@ -69,8 +70,10 @@ class trampoline {
 
     // Not inlined: see WEIR_NOINLINE.
     WEIR_NOINLINE static trampoline*& current() noexcept {
-        static thread_local trampoline* here = nullptr;
-        return here;
+        struct place {
+            trampoline* here = nullptr;
+        };
+        return standard_platform::of_thread<place>().here;
     }
 
     trampoline* const outer_;

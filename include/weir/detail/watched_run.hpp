@@ -5,9 +5,10 @@
 
 #include <weir/detail/immortal.hpp>
 #include <weir/detail/parking_place.hpp>
+#include <weir/detail/platform.hpp>
 #include <weir/detail/slot.hpp>
 
-#include <mutex>   // for std::lock_guard, std::mutex
+#include <mutex>   // for std::lock_guard
 #include <vector>  // for std::vector
 
 namespace weir::detail {
@@ -84,11 +85,11 @@ class watched_runs {
 
       private:
         watched_runs& all_;
-        const std::lock_guard<std::mutex> guard_;
+        const std::lock_guard<standard_platform::mutex> guard_;
     };
 
   private:
-    std::mutex lock_;
+    standard_platform::mutex lock_;
     watched_run* first_ = nullptr;
 };
 

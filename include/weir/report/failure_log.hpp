@@ -4,13 +4,14 @@
 #define WEIR_REPORT_FAILURE_LOG_HPP
 
 #include <weir/detail/config.hpp>
+#include <weir/detail/platform.hpp>
 #include <weir/failure.hpp>
 
 #include <cstddef>        // for std::size_t
 #include <cstdint>        // for std::uint64_t
 #include <exception>      // for std::rethrow_exception
 #include <memory>         // for std::shared_ptr
-#include <mutex>          // for std::mutex
+#include <mutex>          // for std::lock_guard
 #include <ostream>        // for std::ostream
 #include <stdexcept>      // for std::invalid_argument
 #include <string>         // for std::string
@@ -134,7 +135,7 @@ class failure_log {
             return out.good();
         }
 
-        std::mutex lock;  // guards all below
+        detail::standard_platform::mutex lock;  // guards all below
         std::ostream& out;
         const failure_log_options options;
         std::unordered_map<std::string, kind> kinds;
