@@ -63,7 +63,7 @@ class batch_op {
     std::optional<D> pop() {
         if (!ready_ && due_) give();
         std::optional<D> batch;
-        replace(batch, std::move(ready_));
+        detail::replace(batch, std::move(ready_));
         ready_.reset();
         return batch;
     }
@@ -178,7 +178,7 @@ struct aggregate_stage : stage_base {
 
     template <class Self, class Policy, class C>
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        return attach_transform<output<C>>(
+        return detail::attach_transform<output<C>>(
             run, "aggregate", self.options,
             "aggregates: it fills one batch after the other, its concurrency is 1",
             batch_op<C, batch<C>, Weigh>(self.size, self.most, self.weigh, self.how), in);
@@ -213,7 +213,7 @@ class own_batch_op {
     }
     std::optional<D> pop() {
         std::optional<D> batch;
-        replace(batch, std::move(ready_));
+        detail::replace(batch, std::move(ready_));
         ready_.reset();
         return batch;
     }
@@ -282,7 +282,7 @@ struct own_aggregate_stage : stage_base {
 
     template <class Self, class Policy, class C>
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        return attach_transform<output<C>>(
+        return detail::attach_transform<output<C>>(
             run, "aggregate", self.options,
             "aggregates: it fills one batch after the other, its concurrency is 1",
             own_batch_op<A, C>(std::forward<Self>(self).aggregator, self.drop_last), in);
@@ -308,7 +308,7 @@ template <class Batch = void>
 /// The same, by position: `aggregate(4, true)` drops a last batch that is not full.
 template <class Batch = void>
 [[nodiscard]] auto aggregate(std::size_t size, std::same_as<bool> auto drop_last) {
-    return aggregate<Batch>(size, aggregate_options{.drop_last = drop_last});
+    return weir::aggregate<Batch>(size, aggregate_options{.drop_last = drop_last});
 }
 
 /// Gathers items up to a weight, as bytes: a batch is given before an item would take it over
@@ -333,7 +333,7 @@ template <class Batch = void>
         throw std::invalid_argument("weir: aggregate_for gathers for a time, which has to be more than 0");
     }
     options.max_delay = max_delay;
-    return aggregate<Batch>(SIZE_MAX, std::move(options));
+    return weir::aggregate<Batch>(SIZE_MAX, std::move(options));
 }
 
 /// Batches as an object of one's own makes them:

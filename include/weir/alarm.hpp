@@ -40,7 +40,7 @@ class alarm final : root_owner {
         template <class Promise>
         bool await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             alarm_.waiter_ = h;
-            alarm_.home_ = env_of(h).home;
+            alarm_.home_ = detail::env_of(h).home;
             int expected = running;
             // acq_rel; pairs with the exchange in ended()
             return alarm_.state_.compare_exchange_strong(expected, awaited, std::memory_order_acq_rel);

@@ -31,7 +31,7 @@ concept has_free_co_await = requires(A&& a) { operator co_await(std::forward<A>(
 template <class A>
 decltype(auto) get_awaiter(A&& a) {
     if constexpr (has_as_awaitable<A>) {
-        using value = decltype(get_awaiter(std::declval<made_awaitable_t<A>>()).await_resume());
+        using value = decltype(detail::get_awaiter(std::declval<made_awaitable_t<A>>()).await_resume());
         return crossing<value, A>(std::forward<A>(a));
     } else if constexpr (has_member_co_await<A>) {
         return std::forward<A>(a).operator co_await();

@@ -21,7 +21,7 @@ struct blocking_operations {
     template <class Channel>
     static channel_status put(Channel& channel, typename Channel::value_type& item, duration timeout) {
         using core = typename Channel::core_type;
-        check_threads_of(channel.clock_.load(std::memory_order_relaxed));
+        detail::check_threads_of(channel.clock_.load(std::memory_order_relaxed));
         typename core::parker flag;
         typename core::waiter w(&item, nullptr);
         w.is_thread(&flag, timeout != duration::max());
@@ -44,7 +44,7 @@ struct blocking_operations {
     static get_result<typename Channel::value_type> get(Channel& channel, duration timeout) {
         using T = typename Channel::value_type;
         using core = typename Channel::core_type;
-        check_threads_of(channel.clock_.load(std::memory_order_relaxed));
+        detail::check_threads_of(channel.clock_.load(std::memory_order_relaxed));
         typename core::parker flag;
         landing_place<T> place;
         typename core::waiter w(place.address(), nullptr);
@@ -75,10 +75,10 @@ struct blocking_operations {
             return ex != nullptr ? ex->now() : time_point(duration(Channel::core_type::platform::now()));
         };
         const time_point limit =
-            forever ? time_point::max() : saturating_add(now(), std::max(timeout, duration(0)));
+            forever ? time_point::max() : weir::saturating_add(now(), std::max(timeout, duration(0)));
         try {
             while (!flag.is_set()) {
-                const bool helping = help_until(flag, ex, limit);
+                const bool helping = detail::help_until(flag, ex, limit);
                 if (flag.is_set()) break;
                 if (forever) {
                     if (!helping) here.wait(flag);

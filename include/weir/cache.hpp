@@ -77,14 +77,14 @@ class running_cache final : public running_stage<Policy> {
             if (first) {
                 get_operation<input> get(in_, &me);
                 std::optional<C> next = co_await get;
-                replace(got, std::move(next));
+                detail::replace(got, std::move(next));
                 if (!got && this->run_.has_failed()) break;  // that was not all of it
             }
             bool begins = true;
             if (this->run_.may_hold_up()) {
                 while (begins && this->run_.is_paused()) begins = co_await this->run_.end_of_pause(me);
                 if (!first && this->run_.budget() != nullptr)
-                    co_await this->run_.budget()->wait(inside(out_).sources(), me);
+                    co_await this->run_.budget()->wait(detail::inside(out_).sources(), me);
                 co_await this->give_way(me);
             }
             if (!begins) break;

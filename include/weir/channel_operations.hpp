@@ -63,7 +63,7 @@ class channel_operation : stop_listener<Channel, Stop> {
 
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
-        return suspend(h, env_of(h));
+        return suspend(h, detail::env_of(h));
     }
 
     // For whoever accounts the wait (task's await_transform), after a suspension: when the item was
@@ -84,7 +84,7 @@ class channel_operation : stop_listener<Channel, Stop> {
         listener::listen_no_more();
         if constexpr (Channel::policy_type::statistics) {
             if (suspended_ && waiter_.measured != nullptr) {
-                waiter_.measured->resumed(clock_of(*waiter_.measured));
+                waiter_.measured->resumed(detail::clock_of(*waiter_.measured));
             }
         }
     }
@@ -103,7 +103,7 @@ class channel_operation : stop_listener<Channel, Stop> {
         if constexpr (Channel::policy_type::statistics) {
             auto* const measured = static_cast<slot_type*>(waiter_.measured);
             if (measured != nullptr && measured->watch.is_behind()) {
-                measured->catch_up(clock_of(*measured));
+                measured->catch_up(detail::clock_of(*measured));
             }
         }
         wakes woken;

@@ -133,14 +133,14 @@ class crew {
         void await_suspend(std::coroutine_handle<> h) noexcept {
             waits_ = true;
             if constexpr (Policy::statistics) {
-                me_.catch_up(clock_of(me_));
+                me_.catch_up(detail::clock_of(me_));
                 me_.enter(slot_state::runnable, me_.mark);
             }
             home_.post(h);  // this frame may be running elsewhere from here on
         }
         void await_resume() noexcept {
             if constexpr (Policy::statistics) {
-                if (waits_) me_.resumed(clock_of(me_));
+                if (waits_) me_.resumed(detail::clock_of(me_));
             }
         }
 

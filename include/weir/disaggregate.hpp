@@ -93,7 +93,7 @@ struct disaggregate_stage : stage_base {
 
     template <class Self, class Policy, class C>
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        return attach_transform<output<C>>(
+        return detail::attach_transform<output<C>>(
             run, "disaggregate", self.options,
             "disaggregates: it takes one item apart after the other, its concurrency is 1", unpack_op<C>(),
             in);

@@ -59,7 +59,7 @@ decltype(auto) make_epoch(Make& make, std::uint64_t epoch) {
 
 template <class Make>
 class items_of<epochs_of<Make>> {
-    using range = std::decay_t<decltype(make_epoch(std::declval<Make&>(), 0))>;
+    using range = std::decay_t<decltype(detail::make_epoch(std::declval<Make&>(), 0))>;
     using inner = items_of<range>;
 
   public:
@@ -96,7 +96,7 @@ class items_of<epochs_of<Make>> {
 
   private:
     void begin() {
-        if (!items_) items_.emplace(range(make_epoch(from_.make, epoch_)));
+        if (!items_) items_.emplace(range(detail::make_epoch(from_.make, epoch_)));
     }
     std::optional<item> end() {
         items_.reset();
@@ -176,7 +176,7 @@ inline constexpr bool is_sampler_base(const basic_sampler<Order>*) {
     return true;
 }
 template <class S>
-    requires requires(const S* s) { is_sampler_base(s); }
+    requires requires(const S* s) { detail::is_sampler_base(s); }
 inline constexpr bool is_sampler<S> = true;
 
 template <class Sampler>
@@ -232,7 +232,7 @@ template <class Make>
 /// Ends:   after `count` times; or with the first time that gives nothing.
 template <class Make>
 [[nodiscard]] auto repeat(Make make, std::uint64_t count = endless) {
-    return detail::repetitions_of<Make>{epochs(std::move(make), count)};
+    return detail::repetitions_of<Make>{weir::epochs(std::move(make), count)};
 }
 
 /// The draws of a sampler, as a source of epochs from which a run can be resumed (`run::checkpoint`):

@@ -112,9 +112,9 @@ template <class Predicate>
         auto make = [factory = std::forward<Predicate>(predicate)]() mutable {
             return detail::filtering<typename detail::function_of<given>::type>(factory.make());
         };
-        return pipe(per_slot(std::move(make)), std::move(options));
+        return weir::pipe(weir::per_slot(std::move(make)), std::move(options));
     } else {
-        return pipe(detail::filtering<given>(std::forward<Predicate>(predicate)), std::move(options));
+        return weir::pipe(detail::filtering<given>(std::forward<Predicate>(predicate)), std::move(options));
     }
 }
 

@@ -146,9 +146,9 @@ template <class F>
         auto make = [factory = std::forward<F>(function)]() mutable {
             return detail::expanding<typename detail::function_of<given>::type>(factory.make());
         };
-        return pipe(per_slot(std::move(make)), std::move(options));
+        return weir::pipe(weir::per_slot(std::move(make)), std::move(options));
     } else {
-        return pipe(detail::expanding<given>(std::forward<F>(function)), std::move(options));
+        return weir::pipe(detail::expanding<given>(std::forward<F>(function)), std::move(options));
     }
 }
 

@@ -132,10 +132,10 @@ struct merge_stage : stage_of_inputs<Inputs...> {
                                                std::index_sequence<I...>) {
         std::vector<channel<output, Policy>*> in;
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        (in.push_back(&attach_source_part(run, std::get<I>(std::forward<Self>(self).inputs))), ...);
+        (in.push_back(&detail::attach_source_part(run, std::get<I>(std::forward<Self>(self).inputs))), ...);
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return attach_fan_in(run, "merge", self.options, self.how.order, self.how.weights,
-                             self.how.until_first_end, std::move(in));
+        return detail::attach_fan_in(run, "merge", self.options, self.how.order, self.how.weights,
+                                     self.how.until_first_end, std::move(in));
     }
 };
 
@@ -145,7 +145,7 @@ inline constexpr bool is_copyable<merge_stage<Inputs...>> = (is_copyable<Inputs>
 // A pipeline of a part, which may be one stage.
 template <class P>
 auto pipeline_of(P&& part) {
-    return make_pipeline(stages_of(std::forward<P>(part)));
+    return detail::make_pipeline(detail::stages_of(std::forward<P>(part)));
 }
 
 }  // namespace detail
@@ -170,7 +170,7 @@ template <class... Inputs>
 }
 template <class... Inputs>
 [[nodiscard]] auto merge(Inputs&&... inputs) {
-    return merge(merge_options(), std::forward<Inputs>(inputs)...);
+    return weir::merge(merge_options(), std::forward<Inputs>(inputs)...);
 }
 
 }  // namespace weir

@@ -49,7 +49,7 @@ inline constexpr bool is_slot_factory<slot_factory<Make>> = true;
 template <class F>
 std::optional<transfer_stats> transfers_of(const F& f) {
     if constexpr (is_slot_factory<F>) {
-        return transfers_of(f.make);
+        return detail::transfers_of(f.make);
     } else if constexpr (requires { f.transfers(); }) {
         return f.transfers();
     } else {

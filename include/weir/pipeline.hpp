@@ -108,15 +108,15 @@ auto& attach_from(run_core<Policy>& run, channel<In, Policy>& in, Stages&& stage
     using stage = std::tuple_element_t<I, std::remove_cvref_t<Stages>>;
     auto& out = stage::attach(std::get<I>(std::forward<Stages>(stages)), run, in);
     // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-    return attach_from(run, out, std::forward<Stages>(stages), std::index_sequence<Rest...>());
+    return detail::attach_from(run, out, std::forward<Stages>(stages), std::index_sequence<Rest...>());
 }
 
 // Puts a part of a pipeline into a run, behind a queue.
 template <class Policy, class In, class Part>
 auto& attach_part(run_core<Policy>& run, channel<In, Policy>& in, Part&& part) {
     using stages = std::remove_cvref_t<decltype(part.stages())>;
-    return attach_from(run, in, std::forward<Part>(part).stages(),
-                       std::make_index_sequence<std::tuple_size_v<stages>>());
+    return detail::attach_from(run, in, std::forward<Part>(part).stages(),
+                               std::make_index_sequence<std::tuple_size_v<stages>>());
 }
 
 // The same of one that begins with a source.
@@ -126,13 +126,14 @@ auto& attach_source_part(run_core<Policy>& run, Part&& part, std::index_sequence
     using first = std::tuple_element_t<0, stages>;
     auto& begin = first::attach(std::get<0>(std::forward<Part>(part).stages()), run);
     // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-    return attach_from(run, begin, std::forward<Part>(part).stages(), std::index_sequence<(I + 1)...>());
+    return detail::attach_from(run, begin, std::forward<Part>(part).stages(),
+                               std::index_sequence<(I + 1)...>());
 }
 template <class Policy, class Part>
 auto& attach_source_part(run_core<Policy>& run, Part&& part) {
     using stages = std::remove_cvref_t<decltype(part.stages())>;
-    return attach_source_part(run, std::forward<Part>(part),
-                              std::make_index_sequence<std::tuple_size_v<stages> - 1>());
+    return detail::attach_source_part(run, std::forward<Part>(part),
+                                      std::make_index_sequence<std::tuple_size_v<stages> - 1>());
 }
 
 }  // namespace detail
@@ -296,13 +297,14 @@ auto join(std::tuple<Left...>&& left, std::tuple<Right...>&& right) {
                   "weir: nothing can come after a sink: it is the end of a pipeline, and there is one");
     static_assert((!is_source<Right> && ...),
                   "weir: a source can only come first: it takes no items from a stage before it");
-    return make_pipeline(std::tuple_cat(std::move(left), std::move(right)));
+    return detail::make_pipeline(std::tuple_cat(std::move(left), std::move(right)));
 }
 
 /// Puts the right side behind the left one. Copies what is an lvalue.
 template <composable Left, composable Right>
 [[nodiscard]] auto operator|(Left&& left, Right&& right) {
-    return join(stages_of(std::forward<Left>(left)), stages_of(std::forward<Right>(right)));
+    return detail::join(detail::stages_of(std::forward<Left>(left)),
+                        detail::stages_of(std::forward<Right>(right)));
 }
 
 /// What is no part of a pipeline gets a sentence, and only one: the part goes on alone.
@@ -316,9 +318,9 @@ auto operator|(Left&& left, Right&& right) {
                   "weir: what stands right of this | is no part of a pipeline: put a function into "
                   "weir::pipe(...), and call what makes a stage, as in weir::sink()");
     if constexpr (composable<Left>) {
-        return make_pipeline(stages_of(std::forward<Left>(left)));
+        return detail::make_pipeline(detail::stages_of(std::forward<Left>(left)));
     } else {
-        return make_pipeline(stages_of(std::forward<Right>(right)));
+        return detail::make_pipeline(detail::stages_of(std::forward<Right>(right)));
     }
 }
 

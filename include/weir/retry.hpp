@@ -177,7 +177,7 @@ auto retry(F&& function, Options&&) {
     static_assert(std::is_convertible_v<Options, retry_options>,
                   "weir: the options of a retry are given by their names, and this is none: "
                   "{.attempts = 5, .delay = 100ms}");
-    return retry(std::forward<F>(function));
+    return weir::retry(std::forward<F>(function));
 }
 
 }  // namespace weir

@@ -82,7 +82,7 @@ class running_route final : public running_stage<Policy> {
                 if (error) std::rethrow_exception(error);
                 if constexpr (waits) {
                     auto pending = std::invoke(f_, std::as_const(load::value_of(*item)));
-                    auto got = co_await await_measured(pending, env);
+                    auto got = co_await detail::await_measured(pending, env);
                     where = names_.place_of(got);
                 } else {
                     where = names_.place_of(std::invoke(f_, std::as_const(load::value_of(*item))));
@@ -168,10 +168,11 @@ struct route_stage : stage_of_branches<F, Branches...> {
                       {&in}, std::move(outputs));
         std::vector<channel<output<C>, Policy>*> ends;
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        (ends.push_back(&attach_part(run, *begins[I], std::get<I>(std::forward<Self>(self).branches).part)),
+        (ends.push_back(
+             &detail::attach_part(run, *begins[I], std::get<I>(std::forward<Self>(self).branches).part)),
          ...);
         join.max_failures = std::nullopt;
-        return attach_fan_in(run, "join", join, merge_order::arrival, {}, false, std::move(ends));
+        return detail::attach_fan_in(run, "join", join, merge_order::arrival, {}, false, std::move(ends));
     }
 };
 
@@ -207,7 +208,7 @@ template <class F, class... Branches>
 }
 template <class F, class... Branches>
 [[nodiscard]] auto route(F&& chooser, Branches... branches) {
-    return route(std::forward<F>(chooser), route_options(), std::move(branches)...);
+    return weir::route(std::forward<F>(chooser), route_options(), std::move(branches)...);
 }
 
 /// One of several functions of a name gets a sentence.

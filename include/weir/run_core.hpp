@@ -279,7 +279,7 @@ class run_core final : public run_context, public watched_run {
     void join() noexcept {
         while (!done_.is_set()) {
             try {
-                block_until(done_, home());
+                detail::block_until(done_, home());
             } catch (const deadlock_error&) {
                 // Virtual time: a stage's function waits for something that will never come. Its frame
                 // goes as it is, and its waits take themselves out; then the others may go on.
@@ -304,10 +304,10 @@ class run_core final : public run_context, public watched_run {
         while (true) {
             // If the last one was late by a lap or more, those are one lap together. Not counted one by one:
             // a clock may be set ahead by years.
-            end = saturating_add(end, options_.lap);
+            end = weir::saturating_add(end, options_.lap);
             const time_point t = home().now();
-            if (end <= t) end = saturating_add(t, options_.lap - (t - end) % options_.lap);
-            const bool whole = co_await sleep_until(end, all_left(), timer_order::before_all);
+            if (end <= t) end = weir::saturating_add(t, options_.lap - (t - end) % options_.lap);
+            const bool whole = co_await weir::sleep_until(end, all_left(), timer_order::before_all);
             if (!whole || end == time_point::max()) break;
             const std::exception_ptr error = tell_lap(before);
             if (error) {

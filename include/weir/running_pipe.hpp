@@ -65,8 +65,8 @@ class running_pipe final : public running_stage<Policy> {
 
   private:
     bool resizable() const noexcept override { return true; }
-    void recall(slot& who) noexcept override { inside(in_).recall(who); }
-    std::optional<transfer_stats> transfers() const override { return transfers_of(given_); }
+    void recall(slot& who) noexcept override { detail::inside(in_).recall(who); }
+    std::optional<transfer_stats> transfers() const override { return detail::transfers_of(given_); }
 
     worker make_worker(slot& me) override {
         if constexpr (types::gives_many) {
@@ -172,7 +172,7 @@ class running_pipe final : public running_stage<Policy> {
                         try {
                             if constexpr (types::waits) {
                                 auto pending = call_of::invoke(*f, load::value_of(*item), call);
-                                auto got = co_await await_measured(pending, env);
+                                auto got = co_await detail::await_measured(pending, env);
                                 call_of::keep(value, std::move(got));
                             } else {
                                 call_of::keep(value, call_of::invoke(*f, load::value_of(*item), call));
@@ -278,7 +278,7 @@ class running_pipe final : public running_stage<Policy> {
                         try {
                             if constexpr (types::waits) {
                                 auto pending = call_of::invoke(*f, load::value_of(*item), call);
-                                auto got = co_await await_measured(pending, env);
+                                auto got = co_await detail::await_measured(pending, env);
                                 values.emplace(std::move(got));
                             } else {
                                 values.emplace(call_of::invoke(*f, load::value_of(*item), call));
@@ -295,9 +295,9 @@ class running_pipe final : public running_stage<Policy> {
                         try {
                             if constexpr (is_async_generator<typename types::result>) {
                                 auto got = co_await values->next();
-                                replace(value, std::move(got));
+                                detail::replace(value, std::move(got));
                             } else {
-                                replace(value, next_of<Out>(*values, first));
+                                detail::replace(value, detail::next_of<Out>(*values, first));
                                 first = false;
                             }
                             if (value) result.emplace(load::carry(*value, about.share()));

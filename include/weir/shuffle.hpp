@@ -74,12 +74,12 @@ class shuffle_op {
     std::optional<C> pop() {
         std::optional<C> result;
         if (ready_) {
-            replace(result, std::move(ready_));
+            detail::replace(result, std::move(ready_));
             ready_.reset();
         } else if (ends_) {
             auto& place = held_[pick()];
             result.emplace(*std::move(place));
-            if (&place != &held_.back()) replace(place, std::move(held_.back()));
+            if (&place != &held_.back()) detail::replace(place, std::move(held_.back()));
             held_.pop_back();
             ends_ = !held_.empty();
         }
@@ -115,9 +115,9 @@ struct shuffle_stage : stage_base {
 
     template <class Self, class Policy, class C>
     static channel<C, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        return attach_transform<C>(run, "shuffle", self.options,
-                                   "shuffles: its items share one buffer, its concurrency is 1",
-                                   shuffle_op<C>(self.size, self.seed), in);
+        return detail::attach_transform<C>(run, "shuffle", self.options,
+                                           "shuffles: its items share one buffer, its concurrency is 1",
+                                           shuffle_op<C>(self.size, self.seed), in);
     }
 
     std::size_t size;

@@ -49,7 +49,7 @@ class sleep_operation {
 
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
-        executor& home = home_of(env_of(h), "sleep");
+        executor& home = detail::home_of(detail::env_of(h), "sleep");
         const time_point now = home.now();
         const time_point deadline =
             relative_ ? saturating_add(now, duration_ < duration(0) ? duration(0) : duration_) : deadline_;

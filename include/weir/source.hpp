@@ -150,7 +150,7 @@ class items_of<F> {
         requires waits
     {
         pending_.emplace(function_());
-        return await_measured(*pending_, env);
+        return detail::await_measured(*pending_, env);
     }
 
   private:
@@ -236,7 +236,7 @@ class running_source final : public running_stage<Policy> {
             if (this->run_.may_hold_up()) {
                 while (begins && this->run_.is_paused()) begins = co_await this->run_.end_of_pause(me);
                 if (this->run_.budget() != nullptr)
-                    co_await this->run_.budget()->wait(inside(out_).sources(), me);
+                    co_await this->run_.budget()->wait(detail::inside(out_).sources(), me);
                 co_await this->give_way(me);
             }
             if (!begins) break;
@@ -247,9 +247,9 @@ class running_source final : public running_stage<Policy> {
                 if (error) std::rethrow_exception(error);
                 if constexpr (items::waits) {
                     auto got = co_await items_.next(env);
-                    replace(item, std::move(got));
+                    detail::replace(item, std::move(got));
                 } else {
-                    replace(item, items_.next());
+                    detail::replace(item, items_.next());
                 }
             } catch (...) {
                 error = std::current_exception();
@@ -348,7 +348,7 @@ template <class S>
 /// The same from a list: `source({"a", "b"})`.
 template <class T>
 [[nodiscard]] auto source(std::initializer_list<T> items, source_options options = {}) {
-    return source(std::vector<T>(items), std::move(options));
+    return weir::source(std::vector<T>(items), std::move(options));
 }
 
 /// What is no options gets a sentence.

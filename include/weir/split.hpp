@@ -108,7 +108,8 @@ struct split_stage : stage_of_branches<F, Branches...> {
                                                                     batches),
                       {&in}, std::vector<const void*>(begins.begin(), begins.end()));
         std::vector<channel<part_of<C>, Policy>*> ends;
-        (ends.push_back(&attach_part(run, *begins[I], std::get<I>(std::forward<Self>(self).branches).part)),
+        (ends.push_back(
+             &detail::attach_part(run, *begins[I], std::get<I>(std::forward<Self>(self).branches).part)),
          ...);
         auto& out = run.template add_queue<output<C>>(join);
         std::vector<const void*> inputs(ends.begin(), ends.end());
@@ -150,7 +151,7 @@ template <class F, class... Branches>
 }
 template <class F, class... Branches>
 [[nodiscard]] auto split(F&& chooser, Branches... branches) {
-    return split(std::forward<F>(chooser), split_options(), std::move(branches)...);
+    return weir::split(std::forward<F>(chooser), split_options(), std::move(branches)...);
 }
 
 /// One of several functions of a name gets a sentence.

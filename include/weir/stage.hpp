@@ -120,7 +120,7 @@ struct in_a_task {
 // else is told for. What can't say when the slot was ready may resume it on any thread.
 template <class A>
 decltype(auto) await_measured(A& a, coroutine_env& env) {
-    using awaiter = std::remove_reference_t<decltype(get_awaiter(std::declval<A>()))>;
+    using awaiter = std::remove_reference_t<decltype(detail::get_awaiter(std::declval<A>()))>;
     if constexpr (is_task<A>) {
         return std::move(a);
     } else if constexpr (has_as_awaitable<A> || requires(awaiter& it) { it.ready_at(); }) {

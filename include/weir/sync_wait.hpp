@@ -42,9 +42,9 @@ auto sync_wait(executor& ex, A&& a) -> await_result_t<A> {
 /// an executor runs here. Inside of a coroutine: on the executor that runs that one.
 template <awaitable A>
 auto sync_wait(A&& a) -> await_result_t<A> {
-    if (executor* const here = detail::current_executor()) return sync_wait(*here, std::forward<A>(a));
+    if (executor* const here = detail::current_executor()) return weir::sync_wait(*here, std::forward<A>(a));
     run_loop loop;
-    return sync_wait(loop, std::forward<A>(a));
+    return weir::sync_wait(loop, std::forward<A>(a));
 }
 
 /// What is not an awaitable gets a sentence.

@@ -42,7 +42,7 @@ class take_op {
     }
     std::optional<C> pop() {
         std::optional<C> result;
-        replace(result, std::move(ready_));
+        detail::replace(result, std::move(ready_));
         ready_.reset();
         return result;
     }
@@ -71,7 +71,7 @@ class skip_op {
     }
     std::optional<C> pop() {
         std::optional<C> result;
-        replace(result, std::move(ready_));
+        detail::replace(result, std::move(ready_));
         ready_.reset();
         return result;
     }
@@ -94,9 +94,9 @@ struct take_stage : stage_base {
 
     template <class Self, class Policy, class C>
     static channel<C, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        return attach_transform<C>(run, "take", self.options,
-                                   "takes the first items, one after the other: its concurrency is 1",
-                                   take_op<C, Policy>(self.n, in), in);
+        return detail::attach_transform<C>(run, "take", self.options,
+                                           "takes the first items, one after the other: its concurrency is 1",
+                                           take_op<C, Policy>(self.n, in), in);
     }
 
     std::uint64_t n;
@@ -113,9 +113,9 @@ struct skip_stage : stage_base {
 
     template <class Self, class Policy, class C>
     static channel<C, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        return attach_transform<C>(run, "skip", self.options,
-                                   "skips the first items, one after the other: its concurrency is 1",
-                                   skip_op<C>(self.n), in);
+        return detail::attach_transform<C>(run, "skip", self.options,
+                                           "skips the first items, one after the other: its concurrency is 1",
+                                           skip_op<C>(self.n), in);
     }
 
     std::uint64_t n;

@@ -42,10 +42,10 @@ concept part_of_its_awaiter = is_task<A> || requires { typename A::part_of_its_a
 // Without a slot it costs one comparison.
 template <class A>
 class observed {
-    using inner = decltype(get_awaiter(std::declval<A>()));
+    using inner = decltype(detail::get_awaiter(std::declval<A>()));
 
   public:
-    observed(A&& a, coroutine_env& env) : inner_(get_awaiter(std::forward<A>(a))), env_(&env) {}
+    observed(A&& a, coroutine_env& env) : inner_(detail::get_awaiter(std::forward<A>(a))), env_(&env) {}
     observed(const observed&) = delete;
     observed& operator=(const observed&) = delete;
 

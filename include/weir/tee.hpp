@@ -188,7 +188,7 @@ struct tee_stage : stage_base {
         auto stage = std::make_unique<running_tee<C, Policy>>(run, options, in, out, side);
         end_of_side& ended = stage->end();
         run.add_stage(std::move(stage), {&in}, {&out, &side});
-        auto& end = attach_part(run, side, std::forward<Self>(self).part);
+        auto& end = detail::attach_part(run, side, std::forward<Self>(self).part);
         named.name = options.name + "_end";
         run.add_stage(std::make_unique<running_drain<queued_t<decltype(end)>, channel<C, Policy>, Policy>>(
                           run, named, end, in, ended),

@@ -59,7 +59,7 @@ class running_transform final : public running_stage<Policy> {
         slot* who;
         void operator()() const noexcept {
             who->recalled.store(true, std::memory_order_relaxed);
-            inside(stage->in_).recall(*who);
+            detail::inside(stage->in_).recall(*who);
         }
     };
 
@@ -81,7 +81,7 @@ class running_transform final : public running_stage<Policy> {
                 over = !got && !get.was_recalled();
                 if (got) {
                     number = get.number();
-                    replace(item, std::move(got));
+                    detail::replace(item, std::move(got));
                 }
             }
             if (item && this->run_.may_hold_up()) co_await this->give_way(me);
@@ -201,7 +201,7 @@ class running_transform final : public running_stage<Policy> {
     }
     std::exception_ptr pop(std::optional<D>& result) noexcept {
         try {
-            replace(result, op_.pop());
+            detail::replace(result, op_.pop());
             return nullptr;
         } catch (...) {
             return std::current_exception();

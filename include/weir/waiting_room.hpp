@@ -126,7 +126,7 @@ class waiting_room final : public parking_place {
             v->answer = rule_.ask(v->what);
             if (v->answer != admission::wait) {
                 unlink(*v);
-                if (v->measured) v->who->enter(slot_state::runnable, clock_of(*v->who));
+                if (v->measured) v->who->enter(slot_state::runnable, detail::clock_of(*v->who));
                 *end = v;
                 end = &v->next;
             }
@@ -175,10 +175,10 @@ class waiting_room<Rule>::visit : visitor {
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
         this->coroutine = h;
-        this->home = env_of(h).home;
+        this->home = detail::env_of(h).home;
         this->measured = is_measured;
         if constexpr (is_measured) {
-            slot_.catch_up(clock_of(slot_));
+            slot_.catch_up(detail::clock_of(slot_));
         }
         const std::lock_guard guard(room_.lock_);
         this->answer = room_.rule_.ask(this->what);
@@ -195,7 +195,7 @@ class waiting_room<Rule>::visit : visitor {
 
     bool await_resume() noexcept {
         if constexpr (is_measured) {
-            if (suspended_) slot_.resumed(clock_of(slot_));
+            if (suspended_) slot_.resumed(detail::clock_of(slot_));
         }
         return this->answer == admission::go;
     }

@@ -112,7 +112,7 @@ class when_all_part {
 
   public:
     explicit when_all_part(A&& a)
-        : awaitable_(std::forward<A>(a)), root_(make_root<await_result_t<A>, kept>(awaitable_)) {}
+        : awaitable_(std::forward<A>(a)), root_(detail::make_root<await_result_t<A>, kept>(awaitable_)) {}
 
     std::coroutine_handle<> start(when_all_join& join, executor& home) noexcept {
         return root_.prepare(home, nullptr, join);
@@ -147,7 +147,7 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
         } else {
             return std::apply(
                 [&](auto& first, auto&... others) {
-                    return join_.start(h, env_of(h), first,
+                    return join_.start(h, detail::env_of(h), first,
                                        [&](executor& home) { (home.fork(others.start(join_, home)), ...); });
                 },
                 parts_);
@@ -167,7 +167,7 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
         if constexpr (!(std::is_void_v<await_result_t<As>> && ...)) {
             return std::apply(
                 [](auto&... parts) {
-                    return std::tuple<non_void<await_result_t<As>>...>(take_non_void(parts)...);
+                    return std::tuple<non_void<await_result_t<As>>...>(detail::take_non_void(parts)...);
                 },
                 parts_);
         }
@@ -195,7 +195,7 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
         const std::size_t n = parts_.size();
-        return join_.start(h, env_of(h), parts_.front(), [this, n](executor& home) {
+        return join_.start(h, detail::env_of(h), parts_.front(), [this, n](executor& home) {
             for (std::size_t i = 1; i < n; ++i) home.fork(parts_[i].start(join_, home));
         });
     }

@@ -111,7 +111,7 @@ class running_zip final : public running_stage<Policy> {
                 get_operation<std::remove_reference_t<decltype(queue)>> get(queue, &me);
                 auto item = co_await get;
                 if (!item) co_return false;
-                replace(place, std::move(item));
+                detail::replace(place, std::move(item));
             }
             task<bool> rest = fetch<I + 1>(me);
             const bool all = co_await std::move(rest);
@@ -187,7 +187,7 @@ struct zip_stage : stage_of_inputs<Inputs...> {
                                                std::index_sequence<I...>) {
         const stage_options options = self.options;
         std::tuple<channel<typename given_by<Inputs>::type, Policy>*...> in{
-            &attach_source_part(run, std::get<I>(std::forward<Self>(self).inputs))...};
+            &detail::attach_source_part(run, std::get<I>(std::forward<Self>(self).inputs))...};
         auto& out = run.template add_queue<output>(options);
         run.add_stage(std::make_unique<running_zip<Policy, typename given_by<Inputs>::type...>>(run, options,
                                                                                                 in, out),
@@ -220,7 +220,7 @@ template <class... Inputs>
 }
 template <class... Inputs>
 [[nodiscard]] auto zip(Inputs&&... inputs) {
-    return zip(zip_options(), std::forward<Inputs>(inputs)...);
+    return weir::zip(zip_options(), std::forward<Inputs>(inputs)...);
 }
 
 }  // namespace weir

@@ -80,7 +80,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
         if constexpr (AsTuple) {
             return std::move(*state_->values);
         } else {
-            return without_error(std::move(*state_->values));
+            return detail::without_error(std::move(*state_->values));
         }
     }
 

@@ -122,9 +122,9 @@ auto without_error(std::tuple<First, Rest...>&& values) {
     } else {
         if (first) std::rethrow_exception(first);
     }
-    return std::apply([](First&,
-                         Rest&... rest) { return without_error(std::tuple<Rest...>(std::move(rest)...)); },
-                      values);
+    return std::apply(
+        [](First&, Rest&... rest) { return detail::without_error(std::tuple<Rest...>(std::move(rest)...)); },
+        values);
 }
 
 inline std::error_code operation_aborted() { return make_error_code(lib::error::operation_aborted); }

@@ -260,11 +260,11 @@ class copier_of_run {
 template <class Part = std::identity>
 [[nodiscard]] auto to_device(context& gpu, pinned_pool& pool, to_device_options options = {},
                              Part part = {}) {
-    return pipe(per_slot(detail::copier_of_run<Part>(gpu, pool, options, std::move(part))),
-                {.name = std::move(options.name),
-                 .concurrency = options.depth,
-                 .output_order = output_order::input,
-                 .capacity = options.capacity});
+    return weir::pipe(weir::per_slot(detail::copier_of_run<Part>(gpu, pool, options, std::move(part))),
+                      {.name = std::move(options.name),
+                       .concurrency = options.depth,
+                       .output_order = output_order::input,
+                       .capacity = options.capacity});
 }
 
 }  // namespace weir::cuda

@@ -124,13 +124,13 @@ class [[nodiscard("co_await this, or nothing happens")]] crossing {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
-        executor* const home = env_of(h).home;
+        executor* const home = detail::env_of(h).home;
         if (home == nullptr) {
             throw std::logic_error(
                 "weir: what is made awaitable by as_awaitable has to bring a coroutine home that no "
                 "executor runs; start it with sync_wait or when_all, or co_await schedule(executor) first");
         }
-        bridge_ = cross<T, A>(awaited_, result_);
+        bridge_ = detail::cross<T, A>(awaited_, result_);
         return bridge_.prepare(*home, h);
     }
     T await_resume() {

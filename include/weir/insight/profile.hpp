@@ -156,7 +156,7 @@ class profiler {
         tolerate(stage);
         if constexpr (takes_slots<S>) stage.options.concurrency = slots;
         // So that each slot finds an item, and room for what it gives.
-        auto feed = source(std::views::all(items), {.name = "recorded", .capacity = 2 * slots});
+        auto feed = weir::source(std::views::all(items), {.name = "recorded", .capacity = 2 * slots});
         auto run = start(std::tuple<decltype(feed), S, sink_stage>(std::move(feed), std::move(stage),
                                                                    sink_stage(2 * slots)));
         while (auto result = run.get()) {
@@ -167,7 +167,7 @@ class profiler {
 
     template <class... Stages>
     auto start(std::tuple<Stages...> stages) {
-        return make_pipeline(std::move(stages)).start(home_);
+        return detail::make_pipeline(std::move(stages)).start(home_);
     }
 
     template <class S>

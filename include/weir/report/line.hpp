@@ -51,7 +51,7 @@ namespace weir {
 namespace detail {
 
 template <class T>
-concept has_line = requires(const T& value) { line_text(value); };
+concept has_line = requires(const T& value) { weir::line_text(value); };
 
 }  // namespace detail
 
@@ -59,7 +59,7 @@ concept has_line = requires(const T& value) { line_text(value); };
 /// change it.
 template <detail::has_line T>
 std::ostream& operator<<(std::ostream& out, const T& value) {
-    const std::string text = line_text(value);
+    const std::string text = weir::line_text(value);
     return out.write(text.data(), static_cast<std::streamsize>(text.size()));
 }
 

@@ -38,13 +38,13 @@ template <class Pipeline, std::invocable<detail::items_of<Pipeline>> Check>
 explored explore(const Pipeline& pipeline, Check check, explore_options options = {}) {
     const auto scenario = [&](world& w) {
         auto run = pipeline.template start<stepwise>(w);
-        w.always([&run] { check_identities(run.stats()); });
+        w.always([&run] { simulation::check_identities(run.stats()); });
         detail::items_of<Pipeline> all;
         while (auto item = run.get()) all.push_back(std::move(*item));
-        check_identities(run.stats());
+        simulation::check_identities(run.stats());
         check(std::move(all));
     };
-    return explore(scenario, std::move(options));
+    return simulation::explore(scenario, std::move(options));
 }
 
 }  // namespace weir::simulation
