@@ -1,5 +1,5 @@
-// Shows that an engine of your own runs coroutines, too: an executor in under twenty lines.
-// A game runs what is ready once a frame, and its clock counts frames, not the time on the wall.
+// Shows that an engine of your own runs coroutines, too. To join an event loop that exists takes `post`, timers, its
+// clock, and one turn of it for who waits on its thread, `drive`; here a game's, which counts frames.
 #include <weir/executor.hpp>
 #include <weir/pipeline.hpp>
 #include <weir/sleep.hpp>
@@ -10,7 +10,6 @@
 #include <deque>
 #include <iostream>
 #include <string>
-#include <utility>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -29,10 +28,20 @@ class game_loop final : public weir::executor {
         if (timers_.cancel(t, now())) post(t.waiter());
     }
     weir::time_point now() const noexcept override { return weir::time_point(frame_ * 16ms); }
+    // Whoever waits on the loop's own thread, as the end of a run does, runs the loop meanwhile. A loop that
+    // other threads wait for, too, returns false to those, and has to lock what `post` touches.
+    bool drive(flag&, weir::time_point limit) override {
+        if (now() < limit) next_frame();
+        return true;
+    }
     void next_frame() {
         ++frame_;
         while (weir::timer* due = timers_.pop_due(now())) post(due->waiter());
-        for (auto turn = std::exchange(ready_, {}); auto h : turn) resume(h);
+        for (auto n = ready_.size(); n > 0 && !ready_.empty(); --n) {
+            const auto h = ready_.front();
+            ready_.pop_front();
+            resume(h);
+        }
     }
 };
 
@@ -46,14 +55,23 @@ int main() {
     auto pipeline = weir::source(assets) | weir::pipe(load, {.concurrency = 2}) | weir::sink(2);
 
     game_loop loop;
-    auto run = pipeline.start(loop);
     int loaded = 0;
-    for (int frame = 1; frame <= 20; ++frame) {
-        loop.next_frame();
-        while (const auto asset = run.get(0ms)) {  // a look: a game doesn't wait for its loader
-            std::cout << "frame " << frame << ": " << *asset << '\n';
-            ++loaded;
+    {
+        auto run = pipeline.start(loop);
+        for (int frame = 1; frame <= 5; ++frame) {
+            loop.next_frame();
+            while (const auto asset = run.get(0ms)) {  // a look: a game doesn't wait for its loader
+                std::cout << "frame " << frame << ": " << *asset << '\n';
+                ++loaded;
+            }
         }
+        std::cout << "the player leaves: the run ends within the frames that its loads still take\n";
     }
-    return loaded == 4 ? 0 : 1;
+
+    auto again = pipeline.start(loop);
+    for (const auto& asset : again) {  // where it does wait, the frames go on
+        std::cout << asset << '\n';
+        ++loaded;
+    }
+    return loaded == 6 ? 0 : 1;
 }

@@ -86,6 +86,7 @@ class manual final : public weir::executor {
     void cancel(weir::timer& t) noexcept override {
         if (timers_.cancel(t, now_)) post(t.waiter());
     }
+    bool drive(flag&, weir::time_point) override { return false; }
     weir::time_point now() const noexcept override {
         ++reads;
         return now_;

@@ -94,6 +94,7 @@ class counting final : public weir::executor {
     void post(std::coroutine_handle<> h) noexcept override { posted.push_back(h); }
     void add(weir::timer&) noexcept override {}
     void cancel(weir::timer&) noexcept override {}
+    bool drive(flag&, weir::time_point) override { return false; }
     weir::time_point now() const noexcept override {
         ++reads;
         return time;

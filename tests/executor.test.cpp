@@ -2,10 +2,18 @@
 
 #include "support/catch.hpp"
 
+#include <weir/channel.hpp>
+#include <weir/pipeline.hpp>
+#include <weir/sync_wait.hpp>
+#include <weir/task.hpp>
+#include <weir/task_group.hpp>
+
+#include <chrono>
 #include <coroutine>
 #include <deque>
 #include <exception>
 #include <optional>
+#include <ranges>
 #include <stdexcept>
 #include <type_traits>
 #include <vector>
@@ -25,19 +33,34 @@ class game_loop final : public weir::executor {
     void cancel(weir::timer& t) noexcept override {
         if (timers_.cancel(t, now())) post(t.waiter());
     }
+    bool drive(flag&, weir::time_point) override {
+        ++drives;
+        frame();
+        return true;
+    }
     void frame() {
         while (weir::timer* const t = timers_.pop_due(now())) post(t->waiter());
-        for (auto n = ready_.size(); n > 0; --n) {
+        for (auto n = ready_.size(); n > 0 && !ready_.empty(); --n) {
             const auto h = ready_.front();
             ready_.pop_front();
             resume(h);
         }
     }
+    int drives = 0;
 
   private:
     weir::timer_queue timers_;
     std::deque<std::coroutine_handle<>> ready_;
 };
+
+// It doesn't say what a thread does that waits for it.
+class without_drive : public weir::executor {
+  public:
+    void post(std::coroutine_handle<>) noexcept override {}
+    void add(weir::timer&) noexcept override {}
+    void cancel(weir::timer&) noexcept override {}
+};
+static_assert(std::is_abstract_v<without_drive>);
 
 // Starts at once and cleans up after itself.
 struct fire_and_forget {
@@ -200,13 +223,88 @@ TEST_CASE("an executor's timer fires when it is due, or when it is cancelled, an
     loop.frame();
 }
 
-TEST_CASE("an executor with no opinion is shared, watches nothing, and needs no help") {
-    game_loop loop;
-    weir::detail::parker done;
-    CHECK_FALSE(loop.drive(done, weir::time_point::max()));
+TEST_CASE("an executor with no opinion is shared, and goes by the system's clock") {
+    const game_loop loop;
     CHECK_FALSE(loop.exclusive());
     const weir::time_point a = loop.now();
     CHECK(loop.now() >= a);
+}
+
+namespace {
+
+auto endless() {
+    return weir::source(std::views::iota(0)) | weir::pipe([](int n) { return n; }) | weir::sink(2);
+}
+
+weir::task<> give(weir::channel<int>& to, int items) {
+    for (int i = 0; i < items; ++i) {
+        const bool taken = co_await to.put(i);
+        if (!taken) co_return;
+    }
+    to.close();
+}
+
+weir::task<int> sum_of(weir::channel<int>& from) {
+    int sum = 0;
+    while (const auto n = co_await from.get()) sum += *n;
+    co_return sum;
+}
+
+weir::task<> add_up(weir::channel<int>& from, int& sum) { sum = co_await sum_of(from); }
+
+// Blocks the loop's thread inside of a turn of it.
+weir::task<int> blocks_inside(game_loop& loop) {
+    auto run = endless().start(loop);
+    int sum = 0;
+    for (int i = 0; i < 4; ++i) sum += *run.get();
+    co_return sum;  // and so does the end of the run
+}
+
+}  // namespace
+
+TEST_CASE("a run on a loop of one's own is consumed, stopped and destroyed on the loop's own thread") {
+    game_loop loop;
+    {
+        const auto never_begun = endless().start(loop);
+    }
+    {
+        const auto under_way = endless().start(loop);
+        for (int i = 0; i < 3; ++i) loop.frame();
+    }
+    {
+        auto run = endless().start(loop);
+        CHECK(run.get() == 0);
+        CHECK(*run.get(std::chrono::hours(1)) == 1);
+        for (const int n : run) {
+            if (n == 7) break;
+        }
+        run.stop();
+        CHECK_FALSE(run.get().has_value());
+    }
+    CHECK(loop.drives > 0);
+}
+
+TEST_CASE(
+    "whatever blocks on the thread of a loop of one's own runs the loop meanwhile, also inside of a turn") {
+    game_loop loop;
+    CHECK(weir::sync_wait(loop, blocks_inside(loop)) == 0 + 1 + 2 + 3);
+    {
+        weir::channel<int> taken(1, loop);
+        weir::task_group group(loop);
+        group.spawn(give(taken, 3));
+        CHECK(*taken.blocking_get() == 0);
+        while (taken.blocking_get()) {
+        }
+    }
+    int sum = 0;
+    {
+        weir::channel<int> given(1, loop);
+        weir::task_group group(loop);
+        group.spawn(add_up(given, sum));
+        for (int i = 1; i <= 4; ++i) CHECK(given.blocking_put(int{i}) == weir::channel_status::success);
+        given.close();
+    }  // the end of the group blocks, too
+    CHECK(sum == 1 + 2 + 3 + 4);
 }
 
 namespace {
@@ -217,6 +315,7 @@ class shift_worker final : public weir::executor {
     void post(std::coroutine_handle<> h) noexcept override { ready_.push_back(h); }
     void add(weir::timer&) noexcept override {}
     void cancel(weir::timer&) noexcept override {}
+    bool drive(flag&, weir::time_point) override { return false; }
     void work() {
         shift here(*this);
         while (!ready_.empty()) {

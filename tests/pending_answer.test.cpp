@@ -21,6 +21,7 @@ class counting final : public weir::executor {
     void post(std::coroutine_handle<>) noexcept override { ++posts; }
     void add(weir::timer&) noexcept override {}
     void cancel(weir::timer&) noexcept override {}
+    bool drive(flag&, weir::time_point) override { return false; }
 };
 
 std::uint64_t promised() { return external_wait::num_begun() - external_wait::num_ended(); }

@@ -474,6 +474,7 @@ class manual final : public weir::executor {
     void post(std::coroutine_handle<> h) noexcept override { ready_.push_back(h); }
     void add(weir::timer&) noexcept override {}
     void cancel(weir::timer&) noexcept override {}
+    bool drive(flag&, weir::time_point) override { return false; }
     weir::time_point now() const noexcept override { return now_; }
     void advance(std::int64_t ns) noexcept { now_ += weir::duration(ns); }
     void run() {

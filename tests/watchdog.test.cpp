@@ -712,6 +712,7 @@ class fake_executor final : public weir::executor {
     void post(std::coroutine_handle<>) noexcept override {}
     void add(weir::timer&) noexcept override {}
     void cancel(weir::timer&) noexcept override {}
+    bool drive(flag&, weir::time_point) override { return false; }
     void look(weir::detail::executor_view& view) const override {
         view.pending = false;
         view.resumed = moves ? calls_++ / 2 : 0;  // a look asks twice

@@ -21,8 +21,8 @@
 
 namespace weir {
 
-/// Runs coroutines. Pools, virtual time, a game loop and Asio all are one; four functions make one
-/// (examples/ has one in under twenty lines).
+/// Runs coroutines. Pools, virtual time, a game loop and Asio all are one; `post`, `add`, `cancel` and
+/// `drive` make one, and `now` where it has a clock of its own (examples/ has one in some twenty lines).
 ///
 /// What an implementation promises:
 /// - `post` queues the handle and returns; it never resumes it inside the call. Each posted handle
@@ -71,20 +71,19 @@ class executor {
         return time_point(duration(detail::standard_platform::now()));
     }
 
-    /// Called again and again by a thread that waits until `done` is set. Runs a little of the
-    /// executor's work, never past the instant `limit`; where there is none, sleeps on
-    /// `done.wait(ns)` and may be woken by `done.poke()` when there is some. An executor that runs
-    /// on the thread of whoever calls it (a game loop) overrides this, so that a blocking call, and the
-    /// destructor of a run, does its work instead of waiting for ever.
-    /// \returns false if the executor has threads of its own and needs no help from this one: the
-    ///          caller then sleeps by itself.
+    /// What a thread does that waits until `done` is set by something that runs here: in `sync_wait`, where
+    /// it takes an item of a run or a channel, at the end of a run or a group. Called again and again. To be
+    /// answered by each executor, as nobody else can tell whether that thread is the one that runs this:
+    /// - It is (a game loop, an event loop that exists, on their own thread): runs a little, as one turn of
+    ///   the loop, never past the instant `limit`, and returns true. Where there is nothing to run, it may
+    ///   sleep on `done.wait(ns)`, and be woken by `done.poke()`. It may be called inside of such a turn, by
+    ///   a coroutine that blocks: so a turn takes out of its queue only what it resumes next.
+    /// - It isn't: returns false, and the caller sleeps by itself. That is all where the executor has
+    ///   threads of its own, of which at least one never blocks.
+    /// \returns whether this thread is, or helps, what runs here.
     /// Errors: `deadlock_error` from an executor that sees that nothing can ever run again; `forked_error`
     ///         from one whose threads are in another process.
-    virtual bool drive(flag& done, time_point limit) {
-        static_cast<void>(done);
-        static_cast<void>(limit);
-        return false;
-    }
+    virtual bool drive(flag& done, time_point limit) = 0;
 
     /// True for an executor that has to run everything by itself, as virtual time does: stages that
     /// ask for an executor of their own then run here all the same.

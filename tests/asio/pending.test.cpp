@@ -31,6 +31,7 @@ class counting final : public weir::executor {
     void post(std::coroutine_handle<>) noexcept override { ++posts; }
     void add(weir::timer&) noexcept override {}
     void cancel(weir::timer&) noexcept override {}
+    bool drive(flag&, weir::time_point) override { return false; }
 };
 
 using state = pending<std::tuple<int>>;

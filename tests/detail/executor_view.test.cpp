@@ -14,6 +14,7 @@ class taciturn final : public weir::executor {
     void post(std::coroutine_handle<>) noexcept override {}
     void add(weir::timer&) noexcept override {}
     void cancel(weir::timer&) noexcept override {}
+    bool drive(flag&, weir::time_point) override { return false; }
 };
 
 }  // namespace

@@ -24,6 +24,7 @@ class loop final : public weir::executor {
     }
     void add(weir::timer&) noexcept override { expect(false, "no model uses a timer"); }
     void cancel(weir::timer&) noexcept override { expect(false, "no model uses a timer"); }
+    bool drive(flag&, weir::time_point) override { return false; }
     weir::time_point now() const noexcept override {
         return weir::time_point(weir::duration(platform::now()));
     }
