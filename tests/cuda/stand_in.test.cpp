@@ -104,13 +104,30 @@ std::string misuse() {
     return all.size() == 1 ? all.front() : std::to_string(all.size()) + " misuses";
 }
 
-// Each function of the runtime that counts, with arguments that it can be called with.
+cudaGraph_t make_graph() {
+    const cudaStream_t s = make_stream();
+    cudaGraph_t graph = nullptr;
+    REQUIRE(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed) == cudaSuccess);
+    REQUIRE(cudaStreamEndCapture(s, &graph) == cudaSuccess);
+    REQUIRE(cudaStreamDestroy(s) == cudaSuccess);
+    return graph;
+}
+
+cudaGraphExec_t make_executable(cudaGraph_t graph) {
+    cudaGraphExec_t executable = nullptr;
+    REQUIRE(cudaGraphInstantiate(&executable, graph) == cudaSuccess);
+    return executable;
+}
+
+// Each function of the runtime that counts, but for those that begin and end a capture, with arguments that it can be called with.
 struct everything {
     cudaStream_t s = make_stream();
     cudaEvent_t e = make_event();
     cudaMemPool_t pool = make_pool();
     std::byte* there = on_device(8);
     std::byte* here = page_locked(8);
+    cudaGraph_t graph = make_graph();
+    cudaGraphExec_t executable = make_executable(graph);
 
     std::vector<std::pair<std::string, std::function<cudaError_t()>>> calls() const {
         return {
@@ -136,6 +153,17 @@ struct everything {
             {"cudaStreamQuery", [*this] { return cudaStreamQuery(s); }},
             {"cudaStreamWaitEvent", [*this] { return cudaStreamWaitEvent(s, e); }},
             {"cudaStreamGetDevice", [*this, n = 0]() mutable { return cudaStreamGetDevice(s, &n); }},
+            {"cudaStreamIsCapturing",
+             [*this, status = cudaStreamCaptureStatusNone]() mutable {
+                 return cudaStreamIsCapturing(s, &status);
+             }},
+            {"cudaGraphInstantiate",
+             [*this, made = cudaGraphExec_t{}]() mutable { return cudaGraphInstantiate(&made, graph); }},
+            {"cudaGraphLaunch", [*this] { return cudaGraphLaunch(executable, s); }},
+            {"cudaPointerGetAttributes",
+             [*this, of = cudaPointerAttributes{}]() mutable {
+                 return cudaPointerGetAttributes(&of, there);
+             }},
             {"cudaThreadExchangeStreamCaptureMode",
              [mode = cudaStreamCaptureModeRelaxed]() mutable {
                  return cudaThreadExchangeStreamCaptureMode(&mode);
@@ -179,6 +207,8 @@ struct everything {
              }},
             {"cudaMemsetAsync", [*this] { return cudaMemsetAsync(there, 0, 8, s); }},
             // What ends something comes last.
+            {"cudaGraphExecDestroy", [*this] { return cudaGraphExecDestroy(executable); }},
+            {"cudaGraphDestroy", [*this] { return cudaGraphDestroy(graph); }},
             {"cudaFreeAsync", [*this] { return cudaFreeAsync(there, s); }},
             {"cudaFreeHost", [*this] { return cudaFreeHost(here); }},
             {"cudaFree", [] { return cudaFree(nullptr); }},
@@ -721,15 +751,19 @@ TEST_CASE_METHOD(fixture, "what is left behind is listed") {
     const everything all;
     const std::vector<std::string> expected{"a stream of device 0 was not destroyed",
                                             "an event of device 0 was not destroyed",
-                                            "a memory pool of device 0 was not destroyed"};
+                                            "a memory pool of device 0 was not destroyed",
+                                            "a graph was not destroyed",
+                                            "an instantiated graph was not destroyed"};
     auto leaks = stand_in::leaks();
-    REQUIRE(leaks.size() == 5);
-    CHECK(std::vector(leaks.begin(), leaks.begin() + 3) == expected);
-    std::sort(leaks.begin() + 3, leaks.end());
-    CHECK(leaks[3] == "8 bytes of memory of device 0 were not freed");
-    CHECK(leaks[4] == "8 bytes of page-locked memory were not freed");
+    REQUIRE(leaks.size() == 7);
+    CHECK(std::vector(leaks.begin(), leaks.begin() + 5) == expected);
+    std::sort(leaks.begin() + 5, leaks.end());
+    CHECK(leaks[5] == "8 bytes of memory of device 0 were not freed");
+    CHECK(leaks[6] == "8 bytes of page-locked memory were not freed");
     CHECK(cudaFreeAsync(all.there, all.s) == cudaSuccess);
     CHECK(cudaFreeHost(all.here) == cudaSuccess);
+    CHECK(cudaGraphExecDestroy(all.executable) == cudaSuccess);
+    CHECK(cudaGraphDestroy(all.graph) == cudaSuccess);
     CHECK(cudaMemPoolDestroy(all.pool) == cudaSuccess);
     CHECK(cudaEventDestroy(all.e) == cudaSuccess);
     CHECK(cudaStreamDestroy(all.s) == cudaSuccess);
@@ -785,7 +819,7 @@ TEST_CASE_METHOD(fixture, "what the documentation forbids as an argument is refu
     CHECK(cudaThreadExchangeStreamCaptureMode(&mode) == cudaErrorInvalidValue);
     CHECK(cudaEventElapsedTime(nullptr, all.e, all.e) == cudaErrorInvalidValue);
     CHECK(stand_in::misuses().empty());
-    CHECK(stand_in::leaks().size() == 5);
+    CHECK(stand_in::leaks().size() == 7);
     CHECK_THROWS_AS(stand_in::set_device_count(0), std::invalid_argument);
     stand_in::support_memory_pools(false);
     CHECK(cudaMemPoolCreate(&pool, &properties) == cudaErrorNotSupported);
@@ -804,7 +838,7 @@ TEST_CASE_METHOD(fixture, "each function can be told to fail, does nothing then,
         CHECK(cudaPeekAtLastError() == cudaErrorUnknown);
         CHECK(cudaGetLastError() == cudaErrorUnknown);
         CHECK(cudaGetLastError() == cudaSuccess);
-        CHECK(stand_in::leaks().size() == 5);
+        CHECK(stand_in::leaks().size() == 7);
         CHECK(stand_in::calls(name) == before + 1);
         CHECK(stand_in::calls() == any + 1);
     }
@@ -1069,6 +1103,280 @@ TEST_CASE_METHOD(fixture, "after a reset, nothing is as it was told to be") {
     CHECK(cudaStreamSynchronize(s) == cudaSuccess);
     CHECK(called == 1);
     CHECK(stand_in::stamp(e) == 8ns);
+}
+
+// --- Captures, and graphs.
+
+TEST_CASE_METHOD(fixture, "what is captured isn't done, and a graph does it at each launch, on any stream") {
+    const auto s = make_stream(), other = make_stream();
+    std::byte* const there = on_device(8);
+    std::byte* const here = page_locked(8);
+    std::memset(here, 1, 8);
+    std::atomic<int> called = 0;
+    int kernels = 0;
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusInvalidated;
+    CHECK(cudaStreamIsCapturing(s, &status) == cudaSuccess);
+    CHECK(status == cudaStreamCaptureStatusNone);
+    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal) == cudaSuccess);
+    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal) == cudaErrorIllegalState);
+    CHECK(cudaStreamIsCapturing(s, &status) == cudaSuccess);
+    CHECK(status == cudaStreamCaptureStatusActive);
+    copy_up(there, here, 8, s);
+    CHECK(cudaLaunchHostFunc(s, count, &called) == cudaSuccess);
+    CHECK(stand_in::launch(s, [&] { ++kernels; }) == cudaSuccess);
+    cudaGraph_t graph = nullptr;
+    CHECK(cudaStreamEndCapture(s, &graph) == cudaSuccess);
+    CHECK(cudaStreamEndCapture(s, &graph) == cudaErrorIllegalState);
+    CHECK(cudaStreamSynchronize(s) == cudaSuccess);
+    CHECK(all_are(there, 8, stand_in::never_written));
+    CHECK(called + kernels == 0);
+
+    const cudaGraphExec_t executable = make_executable(graph);
+    CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+    for (const auto on : {s, other, other}) CHECK(cudaGraphLaunch(executable, on) == cudaSuccess);
+    CHECK(cudaStreamSynchronize(s) == cudaSuccess);
+    CHECK(cudaStreamSynchronize(other) == cudaSuccess);
+    CHECK(all_are(there, 8, std::byte{1}));
+    CHECK(called == 3);
+    CHECK(kernels == 3);
+    CHECK(stand_in::leaks().size() == 5);
+    CHECK(cudaGraphExecDestroy(executable) == cudaSuccess);
+    CHECK(cudaGraphLaunch(executable, s) == cudaErrorInvalidValue);
+    CHECK(misuse() == "cudaGraphLaunch: the graph was destroyed, or never was one");
+}
+
+TEST_CASE_METHOD(fixture, "a capture is spoilt by who asks for an end of what is captured") {
+    const auto s = make_stream();
+    const auto e = make_event();
+    cudaGraph_t graph = nullptr;
+    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed) == cudaSuccess);
+    CHECK(cudaEventRecord(e, s) == cudaSuccess);
+    SECTION("of the stream, by waiting") {
+        CHECK(cudaStreamSynchronize(s) == cudaErrorStreamCaptureUnsupported);
+    }
+    SECTION("of the stream, by asking") { CHECK(cudaStreamQuery(s) == cudaErrorStreamCaptureUnsupported); }
+    SECTION("of an event, by waiting") { CHECK(cudaEventSynchronize(e) == cudaErrorCapturedEvent); }
+    SECTION("of an event, by asking") { CHECK(cudaEventQuery(e) == cudaErrorCapturedEvent); }
+    CHECK(misuse().ends_with("captured") != misuse().ends_with("its work has no end to ask for"));
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    CHECK(cudaStreamIsCapturing(s, &status) == cudaSuccess);
+    CHECK(status == cudaStreamCaptureStatusInvalidated);
+    CHECK(cudaStreamEndCapture(s, &graph) == cudaErrorStreamCaptureInvalidated);
+    CHECK(graph == nullptr);
+    CHECK(cudaEventQuery(e) == cudaErrorCapturedEvent);
+    CHECK(cudaEventRecord(e, s) == cudaSuccess);
+    CHECK(cudaEventQuery(e) == cudaSuccess);
+    CHECK(cudaStreamSynchronize(s) == cudaSuccess);
+    CHECK(stand_in::misuses().size() == 1);
+}
+
+TEST_CASE_METHOD(fixture,
+                 "a stream that waits for a captured event is captured, too; and none waits for others") {
+    const auto a = make_stream(), b = make_stream(), c = make_stream();
+    const auto of_a = make_event(), of_c = make_event();
+    int ran = 0;
+    cudaGraph_t graph = nullptr;
+    CHECK(cudaEventRecord(of_c, c) == cudaSuccess);
+    CHECK(cudaStreamBeginCapture(a, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+    CHECK(cudaStreamWaitEvent(a, of_c) == cudaErrorStreamCaptureIsolation);
+    CHECK(cudaEventRecord(of_a, a) == cudaSuccess);
+    CHECK(cudaStreamWaitEvent(b, of_a) == cudaSuccess);
+    CHECK(stand_in::launch(b, [&] { ++ran; }) == cudaSuccess);
+    CHECK(cudaStreamEndCapture(b, &graph) == cudaErrorIllegalState);
+    CHECK(cudaStreamEndCapture(a, &graph) == cudaSuccess);
+    CHECK(cudaStreamSynchronize(b) == cudaSuccess);
+    CHECK(ran == 0);
+    const cudaGraphExec_t executable = make_executable(graph);
+    CHECK(cudaGraphLaunch(executable, c) == cudaSuccess);
+    CHECK(cudaStreamSynchronize(c) == cudaSuccess);
+    CHECK(ran == 1);
+    CHECK(stand_in::misuses().empty());
+}
+
+TEST_CASE_METHOD(fixture, "what isn't put into a graph is refused, and only who began a capture ends it") {
+    const auto s = make_stream();
+    const auto pool = make_pool();
+    std::byte* const there = on_device(8);
+    std::byte* const in_pool = from_pool(pool, 8, s);
+    std::byte local{};
+    void* p = nullptr;
+    cudaGraph_t graph = nullptr;
+    CHECK(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal) == cudaErrorStreamCaptureUnsupported);
+    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+    cudaStreamCaptureMode relaxed = cudaStreamCaptureModeRelaxed;
+    CHECK(cudaThreadExchangeStreamCaptureMode(&relaxed) == cudaSuccess);
+    CHECK(cudaMallocFromPoolAsync(&p, 8, pool, s) == cudaErrorStreamCaptureUnsupported);
+    CHECK(cudaFreeAsync(in_pool, s) == cudaErrorStreamCaptureUnsupported);
+    CHECK(cudaMemcpyAsync(there, &local, 1, cudaMemcpyDefault, s) == cudaErrorStreamCaptureUnsupported);
+    std::thread([&] { CHECK(cudaStreamEndCapture(s, &graph) == cudaErrorStreamCaptureWrongThread); }).join();
+    CHECK(cudaStreamEndCapture(s, &graph) == cudaSuccess);
+    CHECK(cudaFreeAsync(in_pool, s) == cudaSuccess);
+    CHECK(stand_in::misuses().empty());
+}
+
+TEST_CASE_METHOD(fixture, "a capture is spoilt by what its mode forbids, to its thread or to all") {
+    const auto s = make_stream(), other = make_stream();
+    cudaGraph_t graph = nullptr;
+    const auto synchronised_elsewhere = [&] {
+        return std::async(std::launch::async, [&] { return cudaStreamSynchronize(other); }).get();
+    };
+    SECTION("all") {
+        CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal) == cudaSuccess);
+        CHECK(synchronised_elsewhere() == cudaErrorStreamCaptureUnsupported);
+        CHECK(misuse() == "cudaStreamSynchronize: spoils what another thread captures");
+        CHECK(cudaStreamEndCapture(s, &graph) == cudaErrorStreamCaptureInvalidated);
+    }
+    SECTION("its own") {
+        CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+        CHECK(synchronised_elsewhere() == cudaSuccess);
+        CHECK(cudaStreamSynchronize(other) == cudaErrorStreamCaptureUnsupported);
+        CHECK(misuse() == "cudaStreamSynchronize: spoils what this thread captures");
+        CHECK(cudaStreamEndCapture(s, &graph) == cudaErrorStreamCaptureInvalidated);
+    }
+    SECTION("none") {
+        CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed) == cudaSuccess);
+        CHECK(synchronised_elsewhere() == cudaSuccess);
+        CHECK(cudaStreamSynchronize(other) == cudaSuccess);
+        CHECK(cudaStreamEndCapture(s, &graph) == cudaSuccess);
+        CHECK(stand_in::misuses().empty());
+    }
+}
+
+TEST_CASE_METHOD(fixture, "the default stream is of no use while a stream that it waits for is captured") {
+    cudaStream_t blocking = nullptr;
+    REQUIRE(cudaStreamCreateWithFlags(&blocking, cudaStreamDefault) == cudaSuccess);
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    cudaGraph_t graph = nullptr;
+    const auto e = make_event();
+    CHECK(cudaStreamBeginCapture(blocking, cudaStreamCaptureModeRelaxed) == cudaSuccess);
+    CHECK(cudaStreamIsCapturing(nullptr, &status) == cudaErrorStreamCaptureImplicit);
+    CHECK(cudaEventRecord(e, nullptr) == cudaErrorStreamCaptureImplicit);
+    CHECK(cudaStreamEndCapture(blocking, &graph) == cudaSuccess);
+    CHECK(cudaStreamIsCapturing(nullptr, &status) == cudaSuccess);
+    CHECK(status == cudaStreamCaptureStatusNone);
+    CHECK(stand_in::misuses().empty());
+}
+
+// --- What hides mistakes where there is enough of everything.
+
+TEST_CASE_METHOD(fixture,
+                 "device memory can be limited, and what is freed is there for others once that is done") {
+    const auto s = make_stream(), other = make_stream();
+    const auto pool = make_pool();
+    stand_in::set_device_memory(100);
+    void* p = nullptr;
+    std::byte* const first = from_pool(pool, 60, s);
+    CHECK(cudaMallocFromPoolAsync(&p, 60, pool, s) == cudaErrorMemoryAllocation);
+    CHECK(cudaMalloc(&p, 41) == cudaErrorMemoryAllocation);
+    CHECK(stand_in::device_memory_used() == 60);
+    CHECK(cudaHostAlloc(&p, 1000, 0) == cudaSuccess);
+    stand_in::hold(s);
+    CHECK(cudaFreeAsync(first, s) == cudaSuccess);
+    CHECK(cudaMallocFromPoolAsync(&p, 60, pool, other) == cudaErrorMemoryAllocation);
+    std::byte* const behind = from_pool(pool, 100, s);
+    CHECK(cudaMallocFromPoolAsync(&p, 1, pool, s) == cudaErrorMemoryAllocation);
+    stand_in::release(s);
+    CHECK(cudaStreamSynchronize(s) == cudaSuccess);
+    CHECK(cudaFreeAsync(behind, s) == cudaSuccess);
+    CHECK(cudaStreamSynchronize(s) == cudaSuccess);
+    CHECK(cudaFree(on_device(100)) == cudaSuccess);
+    CHECK(stand_in::device_memory_used() == 0);
+    CHECK(stand_in::most_device_memory_used() == 160);  // in the order of the streams, 100
+    CHECK(stand_in::misuses().empty());
+}
+
+TEST_CASE_METHOD(fixture, "a device has a context once something needs one, and no sooner") {
+    stand_in::set_device_count(3);
+    int value = 0;
+    CHECK(cudaGetDeviceCount(&value) == cudaSuccess);
+    CHECK(cudaGetDevice(&value) == cudaSuccess);
+    CHECK(stand_in::contexts().empty());
+    CHECK(cudaSetDevice(1) == cudaSuccess);
+    CHECK(stand_in::contexts() == std::vector{1});
+    const auto s = make_stream();
+    std::thread([&] { CHECK(cudaStreamSynchronize(s) == cudaSuccess); }).join();
+    CHECK(stand_in::contexts() == std::vector{1});
+    SECTION("by an event") {
+        std::thread([] { make_event(); }).join();
+    }
+    SECTION("by memory") {
+        std::thread([] { page_locked(1); }).join();
+    }
+    SECTION("by its default stream") {
+        std::thread([] { (void)cudaStreamQuery(nullptr); }).join();
+    }
+    CHECK(stand_in::contexts() == std::vector{0, 1});
+}
+
+TEST_CASE_METHOD(fixture, "that work isn't done can be remembered as an error") {
+    const auto s = make_stream();
+    stand_in::hold(s);
+    stand_in::launch(s, [] {});
+    CHECK(cudaStreamQuery(s) == cudaErrorNotReady);
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
+    stand_in::remember_not_ready(true);
+    CHECK(cudaStreamQuery(s) == cudaErrorNotReady);
+    CHECK(cudaGetLastError() == cudaErrorNotReady);
+    CHECK(cudaGetLastError() == cudaSuccess);
+    stand_in::release(s);
+    CHECK(cudaStreamSynchronize(s) == cudaSuccess);
+}
+
+TEST_CASE_METHOD(fixture, "handles and addresses can come back") {
+    std::byte* const there = on_device(8);
+    const auto e = make_event();
+    const auto s = make_stream();
+    CHECK(cudaFree(there) == cudaSuccess);
+    CHECK(on_device(8) != there);
+    stand_in::reuse_addresses(true);
+    CHECK(on_device(16) != there);
+    CHECK(on_device(8) == there);
+    CHECK(all_are(there, 8, stand_in::never_written));
+    CHECK(cudaEventDestroy(e) == cudaSuccess);
+    CHECK(make_event() == e);
+    CHECK(cudaStreamDestroy(s) == cudaSuccess);
+    CHECK(make_stream() == s);
+    CHECK(stand_in::misuses().empty());
+}
+
+TEST_CASE_METHOD(fixture, "host functions are called one at a time, whatever streams they are in") {
+    const auto a = make_stream(), b = make_stream();
+    struct gate {
+        std::promise<void> begun{}, go{};
+        std::atomic<bool> over{false};
+    } g;
+    std::atomic<int> called = 0;
+    CHECK(cudaLaunchHostFunc(
+              a,
+              [](void* p) {
+                  auto& mine = *static_cast<gate*>(p);
+                  mine.begun.set_value();
+                  mine.go.get_future().wait();
+                  mine.over = true;
+              },
+              &g) == cudaSuccess);
+    g.begun.get_future().wait();
+    CHECK(cudaLaunchHostFunc(b, count, &called) == cudaSuccess);
+    CHECK(cudaStreamQuery(b) == cudaErrorNotReady);
+    CHECK(called == 0);
+    g.go.set_value();
+    CHECK(cudaStreamSynchronize(b) == cudaSuccess);
+    CHECK(g.over);
+    CHECK(called == 1);
+    CHECK(stand_in::misuses().empty());
+}
+
+TEST_CASE_METHOD(fixture, "the runtime tells of what kind memory is") {
+    cudaPointerAttributes of{};
+    const int local = 0;
+    CHECK(cudaPointerGetAttributes(&of, &local) == cudaSuccess);
+    CHECK(of.type == cudaMemoryTypeUnregistered);
+    CHECK(cudaPointerGetAttributes(&of, page_locked(8) + 7) == cudaSuccess);
+    CHECK(of.type == cudaMemoryTypeHost);
+    std::byte* const there = on_device(8);
+    CHECK(cudaPointerGetAttributes(&of, there + 1) == cudaSuccess);
+    CHECK(of.type == cudaMemoryTypeDevice);
+    CHECK(of.device == 0);
 }
 
 // --- Time.

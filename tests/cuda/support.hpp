@@ -6,13 +6,20 @@
 #include "cuda/stand_in/control.hpp"
 #include "support/catch.hpp"
 
+#include <weir/clock.hpp>
 #include <weir/cuda/context.hpp>
+#include <weir/executor.hpp>
 #include <weir/task.hpp>
+#include <weir/timer.hpp>
 #include <weir/when_all.hpp>
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <coroutine>
 #include <cstddef>
+#include <deque>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -82,6 +89,64 @@ class on_device {
 
   private:
     void* memory_ = nullptr;
+};
+
+// An executor that is gone before what was used on it: whoever calls it then is counted, and its memory stays
+// there, so that this is no luck. One thread; timers fire at once.
+class mortal_executor final : public weir::executor {
+  public:
+    mortal_executor() : thread_([this] { run(); }) {}
+    ~mortal_executor() { die(); }
+
+    // Runs what is posted, and is gone.
+    void die() {
+        if (!thread_.joinable()) return;
+        {
+            const std::scoped_lock held(lock_);
+            dying_ = true;
+        }
+        changed_.notify_one();
+        thread_.join();
+        is_dead_ = true;
+    }
+    int calls_after_its_death() const { return late_; }
+
+    using executor::post;
+    void post(std::coroutine_handle<> h) noexcept override {
+        is_alive();
+        const std::scoped_lock held(lock_);
+        queue_.push_back(h);
+        changed_.notify_one();
+    }
+    void add(weir::timer& t) noexcept override { post(t.waiter()); }
+    void cancel(weir::timer&) noexcept override { is_alive(); }
+    weir::time_point now() const noexcept override {
+        is_alive();
+        return executor::now();
+    }
+
+  private:
+    void is_alive() const noexcept { late_ += is_dead_ ? 1 : 0; }
+    void run() {
+        std::unique_lock held(lock_);
+        for (;;) {
+            changed_.wait(held, [this] { return dying_ || !queue_.empty(); });
+            if (queue_.empty()) return;
+            const auto next = queue_.front();
+            queue_.pop_front();
+            held.unlock();
+            resume(next);
+            held.lock();
+        }
+    }
+
+    std::mutex lock_;
+    std::condition_variable changed_;
+    std::deque<std::coroutine_handle<>> queue_;
+    bool dying_ = false;
+    std::atomic<bool> is_dead_{false};
+    mutable std::atomic<int> late_{0};
+    std::thread thread_;
 };
 
 template <class T>

@@ -52,6 +52,35 @@ void support_memory_pools(bool supported) {
     steer([&](machine& m, machine::lock&) { m.have_pools = supported; });
 }
 
+void set_device_memory(std::size_t bytes, int device) {
+    steer([&](machine& m, machine::lock&) { m.device_at(device).memory = bytes; });
+}
+
+std::size_t device_memory_used(int device) {
+    return steer([&](machine& m, machine::lock&) { return m.device_at(device).used; });
+}
+
+std::size_t most_device_memory_used(int device) {
+    return steer([&](machine& m, machine::lock&) { return m.device_at(device).most_used; });
+}
+
+std::vector<int> contexts() {
+    return steer([](machine& m, machine::lock&) {
+        std::vector<int> all;
+        for (std::size_t i = 0; i < m.devices.size(); ++i)
+            if (m.devices[i].has_context) all.push_back(static_cast<int>(i));
+        return all;
+    });
+}
+
+void remember_not_ready(bool remembered) {
+    steer([&](machine& m, machine::lock&) { m.remembers_not_ready = remembered; });
+}
+
+void reuse_addresses(bool reused) {
+    steer([&](machine& m, machine::lock&) { m.addresses_come_back = reused; });
+}
+
 void capture_elsewhere(bool captures) {
     steer([&](machine& m, machine::lock&) { m.captured_elsewhere = captures; });
 }
@@ -73,6 +102,9 @@ std::vector<std::string> leaks(after_a_failed_free those) {
             add(handle, "an event" + of_device(e.device) + " was not destroyed");
         for (const auto& [handle, device] : m.pools)
             add(handle, "a memory pool" + of_device(device) + " was not destroyed");
+        for (const auto& [handle, nodes] : m.graphs) add(handle, "a graph was not destroyed");
+        for (const auto& [handle, nodes] : m.executables)
+            add(handle, "an instantiated graph was not destroyed");
         for (const auto& [p, b] : m.blocks) {
             if (!b->allocated) continue;
             const bool page_locked = b->where == detail::place::page_locked;

@@ -5,7 +5,8 @@
 // documentation says; where that leaves a choice, what shows a mistake; and it counts what nobody may do,
 // with a sentence each. From any thread, all of it.
 //
-// As in the real runtime, a copy from the device to pageable memory, and one from host to host, returns only
+// Host functions are called one at a time, as by one thread, whatever streams they are in: one that waits for
+// another never ends. As in the real runtime, a copy from the device to pageable memory, and one from host to host, returns only
 // when it is done: on a held stream, never. And the default stream waits for the blocking ones, as they do
 // for it.
 // SPDX-License-Identifier: BSL-1.0
@@ -41,6 +42,26 @@ void set_device_count(int count);
 void no_device(cudaError_t why);
 
 void support_memory_pools(bool supported);
+
+// What there is of a device's memory; without this, as much as anybody asks for. Who asks for more gets
+// cudaErrorMemoryAllocation. What is freed in the order of a stream is there for others when that stream has
+// come there, and at once for what is allocated behind it in the same stream.
+void set_device_memory(std::size_t bytes, int device = 0);
+
+// How much of it is used now, and how much was at most.
+std::size_t device_memory_used(int device = 0);
+std::size_t most_device_memory_used(int device = 0);
+
+// The devices on which the process has a context: those that were made a thread's current one by
+// cudaSetDevice, and those that were it when something was called that needs one. Each takes memory.
+std::vector<int> contexts();
+
+// cudaErrorNotReady stays a thread's last error until it is asked for, as in toolkits before 13.
+void remember_not_ready(bool remembered);
+
+// The handle of what was destroyed, and the address of memory that was freed, is the next one's, as with the
+// real runtime: who uses it too late then meets a stranger. Else none is used again, and that is a misuse.
+void reuse_addresses(bool reused);
 
 // A thread of somebody else captures a stream into a graph, in the mode `global`. Until that ends, what could
 // disturb it is refused to every thread that has not the mode `relaxed`, and is a misuse, as the capture

@@ -49,7 +49,7 @@ void machine::begin() {
     without_device = cudaSuccess;
     all_held = host_functions_held = host_functions_dropped = false;
     have_pools = true;
-    captured_elsewhere = false;
+    captured_elsewhere = remembers_not_ready = addresses_come_back = false;
     calls = 0;
 }
 
@@ -58,14 +58,16 @@ void machine::begin() {
 namespace {
 
 constexpr std::string_view safe_beside_captures[] = {
-    "cudaRuntimeGetVersion", "cudaDriverGetVersion",
-    "cudaGetDeviceCount",    "cudaSetDevice",
-    "cudaGetDevice",         "cudaDeviceGetAttribute",
-    "cudaStreamGetDevice",   "cudaDeviceGetStreamPriorityRange",
-    "cudaStreamWaitEvent",   "cudaThreadExchangeStreamCaptureMode",
-    "cudaEventRecord",       "cudaLaunchHostFunc",
-    "cudaMemcpyAsync",       "cudaMemcpyBatchAsync",
-    "cudaMemsetAsync",
+    "cudaRuntimeGetVersion",  "cudaDriverGetVersion",
+    "cudaGetDeviceCount",     "cudaSetDevice",
+    "cudaGetDevice",          "cudaDeviceGetAttribute",
+    "cudaStreamGetDevice",    "cudaDeviceGetStreamPriorityRange",
+    "cudaStreamWaitEvent",    "cudaThreadExchangeStreamCaptureMode",
+    "cudaEventRecord",        "cudaLaunchHostFunc",
+    "cudaMemcpyAsync",        "cudaMemcpyBatchAsync",
+    "cudaMemsetAsync",        "cudaStreamIsCapturing",
+    "cudaStreamEndCapture",   "cudaGraphLaunch",
+    "cudaStreamBeginCapture", "cudaPointerGetAttributes",
 };
 
 }  // namespace
@@ -95,9 +97,44 @@ void machine::enter(const char* called, const void* released) {
     }
     if (here().inside != nullptr)
         refuse(cudaErrorNotPermitted, std::string("was called inside of a ") + here().inside);
-    if (captured_elsewhere && here().capture_mode != cudaStreamCaptureModeRelaxed &&
+    if (here().capture_mode != cudaStreamCaptureModeRelaxed &&
         std::ranges::find(safe_beside_captures, called) == std::ranges::end(safe_beside_captures))
-        refuse(cudaErrorStreamCaptureUnsupported, "spoils what another thread captures");
+        check_captures();
+}
+
+void machine::check_captures() {
+    if (captured_elsewhere) refuse(cudaErrorStreamCaptureUnsupported, "spoils what another thread captures");
+    bool refused = false;
+    for (const auto& c : captures) {
+        const bool mine = c->by == std::this_thread::get_id();
+        // A thread that is strict with itself only says so by its mode.
+        const bool concerned = mine ? c->mode != cudaStreamCaptureModeRelaxed
+                                    : c->mode == cudaStreamCaptureModeGlobal &&
+                                          here().capture_mode == cudaStreamCaptureModeGlobal;
+        if (!concerned) continue;
+        spoil(*c, mine ? "spoils what this thread captures" : "spoils what another thread captures");
+        refused = true;
+    }
+    need(!refused, cudaErrorStreamCaptureUnsupported);
+}
+
+void machine::spoil(capture& c, const std::string& sentence) {
+    c.spoilt = true;
+    misuse(sentence);
+}
+
+void machine::need_uncaptured(const stream& s) {
+    if (!s.captured) return;
+    spoil(*s.captured, "the stream is captured: its work has no end to ask for");
+    throw refusal{cudaErrorStreamCaptureUnsupported};
+}
+
+void machine::need_no_capture(const stream& s) const { need(!s.captured, cudaErrorStreamCaptureUnsupported); }
+
+int machine::use_current() {
+    const int current = here().device;
+    device_at(current).has_context = true;
+    return current;
 }
 
 void machine::misuse(const std::string& sentence) { misuses.push_back(function + (": " + sentence)); }
@@ -122,11 +159,21 @@ void machine::need_healthy(int number) { need(health(number) == cudaSuccess, hea
 
 template <class Handle>
 Handle machine::new_handle() {
+    if (addresses_come_back && !old_handles_.empty()) {
+        const std::uintptr_t again = old_handles_.back();
+        old_handles_.pop_back();
+        failed_to_free.erase(std::bit_cast<const void*>(again));
+        return std::bit_cast<Handle>(again);
+    }
     last_handle_ += 16;
     return std::bit_cast<Handle>(last_handle_);
 }
+template cudaGraph_t machine::new_handle<cudaGraph_t>();
+template cudaGraphExec_t machine::new_handle<cudaGraphExec_t>();
 template cudaEvent_t machine::new_handle<cudaEvent_t>();
 template cudaMemPool_t machine::new_handle<cudaMemPool_t>();
+
+void machine::give_back(const void* handle) { old_handles_.push_back(std::bit_cast<std::uintptr_t>(handle)); }
 
 std::shared_ptr<stream> machine::add_stream(int device, bool blocking) {
     auto s = std::make_shared<stream>(
@@ -137,7 +184,7 @@ std::shared_ptr<stream> machine::add_stream(int device, bool blocking) {
 
 std::shared_ptr<stream> machine::find(cudaStream_t handle) {
     if (handle == nullptr) {
-        const int current = here().device;
+        const int current = use_current();
         auto& s = default_streams[static_cast<std::size_t>(current)];
         if (!s) s = std::make_shared<stream>(stream{.handle = nullptr, .device = current, .blocking = true});
         return s;
@@ -156,7 +203,8 @@ std::shared_ptr<stream> machine::find_healthy(cudaStream_t handle) {
 
 void machine::destroy(const std::shared_ptr<stream>& s) {
     s->destroyed = true;
-    if (s->queue.empty() && !s->has_worker) streams.erase(s->handle);
+    if (!s->queue.empty() || s->has_worker) return;
+    if (streams.erase(s->handle) != 0) give_back(s->handle);
 }
 
 event& machine::find(cudaEvent_t handle) {
@@ -173,9 +221,13 @@ int machine::find(cudaMemPool_t handle) {
 }
 
 void machine::enqueue(const std::shared_ptr<stream>& s, operation op) {
+    op.device = s->device;
+    if (s->captured) {
+        if (!s->captured->spoilt) s->captured->nodes.push_back(std::move(op));
+        return;
+    }
     join_default_stream(s);
     op.position = ++s->submitted;
-    op.device = s->device;
     op.stamp = std::max(s->end, observed);
     s->end = op.on != nullptr ? op.on->reserve(op.stamp, op.length, observed) : op.stamp + op.length;
     op.waits = how_long.waits == pace::in_real_time && op.length > duration(0);
@@ -199,6 +251,11 @@ void machine::join_default_stream(const std::shared_ptr<stream>& s) {
         if (first) await(s, first, first->submitted, first->end);
         return;
     }
+    for (const auto& [handle, other] : streams) {
+        // As the documentation has it, it isn't the capture that suffers.
+        if (other->blocking && other->device == s->device)
+            need(!other->captured, cudaErrorStreamCaptureImplicit);
+    }
     for (const auto& [handle, other] : streams)
         if (other->blocking && other->device == s->device) await(s, other, other->submitted, other->end);
 }
@@ -221,10 +278,20 @@ duration machine::length_of(std::size_t bytes) const {
 bool machine::can_go_on(const std::shared_ptr<stream>& s) {
     if (s->held || (all_held && s != late) || s->queue.empty()) return false;
     const operation& next = s->queue.front();
+    if (calls_host_function(s, next) && host_function_runs_) {
+        if (std::ranges::find(next_host_functions_, s) == next_host_functions_.end())
+            next_host_functions_.push_back(s);
+        return false;
+    }
     if (!next.awaited || next.awaited->done >= next.awaited_position) return true;
     if (auto& waiters = next.awaited->waiters; std::find(waiters.begin(), waiters.end(), s) == waiters.end())
         waiters.push_back(s);
     return false;
+}
+
+// Now: they may be dropped, or put aside.
+bool machine::calls_host_function(const std::shared_ptr<stream>& s, const operation& op) const {
+    return op.host_function && !host_functions_dropped && (!host_functions_held || s == late);
 }
 
 void machine::schedule(const std::shared_ptr<stream>& s) {
@@ -262,6 +329,8 @@ void machine::run_worker() {
 void machine::execute(lock& l, const std::shared_ptr<stream>& s) {
     operation op = std::move(s->queue.front());
     s->queue.pop_front();
+    const bool calls_back = calls_host_function(s, op);
+    if (calls_back) host_function_runs_ = true;
     if (op.host_function) {
         if (host_functions_dropped) {
             op.work = nullptr;
@@ -291,6 +360,10 @@ void machine::execute(lock& l, const std::shared_ptr<stream>& s) {
     if (op.work) op.work();
     l.lock();
     here().inside = nullptr;
+    if (calls_back) {
+        host_function_runs_ = false;
+        for (const auto& next : std::exchange(next_host_functions_, {})) schedule(next);
+    }
     for (const auto& b : op.uses) --b->running;
     if (op.frees && op.frees->queued != 0)
         misuses.emplace_back("cudaFreeAsync: the memory is freed while work of another stream still uses it");
@@ -328,7 +401,7 @@ void machine::drop_queue(stream& s) {
     s.done = s.submitted;
     for (const auto& w : std::exchange(s.waiters, {})) schedule(w);
     changed.notify_all();
-    if (s.destroyed && !s.has_worker) streams.erase(s.handle);
+    if (s.destroyed && !s.has_worker && streams.erase(s.handle) != 0) give_back(s.handle);
 }
 
 void machine::wait_until_idle(lock& l) {
@@ -348,6 +421,11 @@ bool machine::reset(lock& l) {
             pending = pending || !s->queue.empty();
             drop_queue(*s);
         }
+    captures.clear();
+    graphs.clear();
+    executables.clear();
+    next_host_functions_.clear();
+    old_handles_.clear();
     streams.clear();
     events.clear();
     pools.clear();

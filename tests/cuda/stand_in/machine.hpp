@@ -44,8 +44,14 @@ class engine {
 
 struct device {
     cudaError_t error = cudaSuccess;
+    bool has_context = false;  // some call needed it
+    std::size_t memory = SIZE_MAX;
+    std::size_t used = 0, most_used = 0;  // freed in a stream's order: until that is done
     engine to_device, from_device;
 };
+
+struct stream;
+struct capture;
 
 enum class place { page_locked, device, pool };
 
@@ -60,11 +66,10 @@ struct block {
     int device;
     bool allocated = true;  // until it is freed, or cudaFreeAsync was called
     bool freed = false;
-    int queued = 0;   // pieces of work that use it
-    int running = 0;  // of those
+    const stream* freed_on = nullptr;  // while it is queued there that it is freed
+    int queued = 0;                    // pieces of work that use it
+    int running = 0;                   // of those
 };
-
-struct stream;
 
 // A piece of work in a stream's queue. One that waits for another stream does nothing else.
 struct operation {
@@ -95,11 +100,22 @@ struct stream {
     duration end{0};                        // of the last of them, on the device's clock
     bool held = false, has_worker = false, busy = false, destroyed = false;
     std::vector<std::shared_ptr<stream>> waiters{};
+    std::shared_ptr<capture> captured{};  // into which its work is put
+};
+
+// A graph in the making: what is queued on its streams, in the order of the calls.
+struct capture {
+    stream* origin;
+    cudaStreamCaptureMode mode;
+    std::thread::id by = std::this_thread::get_id();
+    bool spoilt = false;
+    std::vector<operation> nodes{};
 };
 
 struct event {
     int device;
     bool timed;
+    std::shared_ptr<capture> captured{};
     std::shared_ptr<stream> where{};  // once it was recorded
     std::uint64_t position = 0;
     duration stamp{0};
@@ -155,6 +171,13 @@ class machine {
     event& find(cudaEvent_t handle);
     int find(cudaMemPool_t handle);  // its device
     void enqueue(const std::shared_ptr<stream>& s, operation op);
+    // A stream that is captured has no work whose end could be asked for: whoever asks spoils the capture.
+    void need_uncaptured(const stream& s);
+    void spoil(capture& c, const std::string& sentence);
+    // Refuses what only puts work into a stream, but can't be put into a graph here.
+    void need_no_capture(const stream& s) const;
+    // The calling thread's device, for what is made there: from then on it has a context.
+    int use_current();
     // What comes after this in the stream waits for the other one to be there.
     void await(const std::shared_ptr<stream>& s, const std::shared_ptr<stream>& other, std::uint64_t position,
                duration stamp);
@@ -164,7 +187,8 @@ class machine {
     duration length_of(std::size_t bytes) const;
 
     // --- Memory.
-    void* allocate(std::size_t size, place where, int device);
+    // In the order of a stream, or at once.
+    void* allocate(std::size_t size, place where, int device, const stream* on = nullptr);
     // Refuses what isn't a whole number of bytes of one live allocation; nullptr: pageable memory.
     std::shared_ptr<block> find_bytes(const void* p, std::size_t size);
     // One that can be freed, by its beginning.
@@ -181,6 +205,8 @@ class machine {
 
     template <class Handle>
     Handle new_handle();
+    // Of what was destroyed: it may come back.
+    void give_back(const void* handle);
 
     std::deque<device> devices;                               // engines stay where they are
     std::map<cudaStream_t, std::shared_ptr<stream>> streams;  // also destroyed ones that have work left
@@ -189,12 +215,15 @@ class machine {
     std::map<cudaEvent_t, event> events;
     std::map<cudaMemPool_t, int> pools;  // their devices
     std::map<const std::byte*, std::shared_ptr<block>> blocks;
+    std::vector<std::shared_ptr<capture>> captures;
+    std::map<cudaGraph_t, std::vector<operation>> graphs;
+    std::map<cudaGraphExec_t, std::vector<operation>> executables;
 
     model how_long{1e9, duration(0), pace::at_once};
     duration observed{0};  // the host's own time on the devices' clock
     cudaError_t without_device = cudaSuccess;
     bool all_held = false, host_functions_held = false, host_functions_dropped = false, have_pools = true;
-    bool captured_elsewhere = false;
+    bool captured_elsewhere = false, remembers_not_ready = false, addresses_come_back = false;
     const char* function = "";  // the one that was called last
     std::size_t calls = 0;
     std::map<std::string, std::size_t, std::less<>> calls_of;
@@ -207,6 +236,8 @@ class machine {
     void begin();
     void run_worker();
     bool can_go_on(const std::shared_ptr<stream>& s);
+    bool calls_host_function(const std::shared_ptr<stream>& s, const operation& op) const;
+    void check_captures();
     void execute(lock& l, const std::shared_ptr<stream>& s);
     void leave(const operation& op);
     std::shared_ptr<block> find_block(const void* p) const;
@@ -214,13 +245,16 @@ class machine {
     void release_old_blocks();
 
     std::uint64_t epoch_ = 0;
-    std::uintptr_t last_handle_ = 0;  // never used again, so that one that was destroyed stays so
+    std::uintptr_t last_handle_ = 0;
+    std::vector<std::uintptr_t> old_handles_;  // not used again unless told so: what was destroyed stays so
     std::deque<std::shared_ptr<block>> freed_;
     std::size_t freed_bytes_ = 0;
 
     std::vector<std::thread> workers_;
     std::deque<std::shared_ptr<stream>> ready_;
     std::condition_variable work_;
+    bool host_function_runs_ = false;
+    std::vector<std::shared_ptr<stream>> next_host_functions_;  // their streams wait for that one
     std::size_t idle_ = 0;
     bool stopping_ = false;
 };
@@ -237,8 +271,9 @@ cudaError_t call_without_device(const char* function, Body body, const void* rel
     } catch (const refusal& r) {
         result = r.code;
     }
-    // In CUDA 13 that is no error that one is told of later.
-    if (result != cudaSuccess && result != cudaErrorNotReady) m.here().last_error = result;
+    // In CUDA 13 that is no error that one is told of later; before, it was.
+    if (result != cudaSuccess && (result != cudaErrorNotReady || m.remembers_not_ready))
+        m.here().last_error = result;
     return result;
 }
 

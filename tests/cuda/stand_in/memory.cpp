@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "machine.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -16,9 +18,33 @@ constexpr std::size_t most_kept = std::size_t{64} << 20;
 
 void aligned_delete::operator()(std::byte* p) const noexcept { ::operator delete(p, alignment); }
 
-void* machine::allocate(std::size_t size, place where, int device) {
-    auto* const p = static_cast<std::byte*>(::operator new(size, alignment));
-    std::unique_ptr<std::byte, aligned_delete> bytes(p);
+void* machine::allocate(std::size_t size, place where, int device, const stream* on) {
+    if (where != place::page_locked) {
+        // What is freed in the order of a stream, what comes after that in the same stream can have.
+        std::size_t used = 0;
+        for (const auto& [p, b] : blocks) {
+            const bool counts = b->where != place::page_locked && b->device == device && !b->freed;
+            if (counts && (on == nullptr || b->freed_on != on)) used += b->size;
+        }
+        auto& there = device_at(device);
+        need(used <= there.memory && size <= there.memory - used, cudaErrorMemoryAllocation);
+        there.used += size;
+        there.most_used = std::max(there.most_used, there.used);
+    }
+    std::unique_ptr<std::byte, aligned_delete> bytes;
+    if (addresses_come_back) {
+        const auto old = std::find_if(freed_.rbegin(), freed_.rend(), [&](const std::shared_ptr<block>& b) {
+            return b->size == size && b->where == where && b->device == device && b->queued == 0;
+        });
+        if (old != freed_.rend()) {
+            bytes = std::move((*old)->bytes);
+            freed_bytes_ -= size;
+            freed_.erase(std::next(old).base());
+            blocks.erase(bytes.get());
+        }
+    }
+    if (!bytes) bytes.reset(static_cast<std::byte*>(::operator new(size, alignment)));
+    std::byte* const p = bytes.get();
     std::memset(p, std::to_integer<int>(never_written), size);
     blocks.emplace(p, std::make_shared<block>(
                           block{.bytes = std::move(bytes), .size = size, .where = where, .device = device}));
@@ -56,6 +82,8 @@ std::shared_ptr<block> machine::find_allocated(void* p) {
 void machine::free(block& b) {
     b.allocated = false;
     b.freed = true;
+    b.freed_on = nullptr;
+    if (b.where != place::page_locked) device_at(b.device).used -= b.size;
     failed_to_free.erase(b.bytes.get());
     fill_if_freed(b);
     freed_.push_back(blocks.at(b.bytes.get()));

@@ -15,11 +15,19 @@ constexpr int greatest_priority = -5;
 cudaError_t create_stream(const char* function, cudaStream_t* handle, unsigned int flags) {
     return call(function, [&](machine& m, machine::lock&) {
         m.need(handle != nullptr && (flags == cudaStreamDefault || flags == cudaStreamNonBlocking));
-        const int device = m.here().device;
+        const int device = m.use_current();
         m.need_healthy(device);
         *handle = m.add_stream(device, flags == cudaStreamDefault)->handle;
         return cudaSuccess;
     });
+}
+
+// As long as the capture goes on, whoever asks spoils it; and afterwards there is no answer, either.
+void need_uncaptured(machine& m, const event& e) {
+    if (!e.captured) return;
+    if (std::ranges::find(m.captures, e.captured) != m.captures.end())
+        m.spoil(*e.captured, "the event was recorded in a stream that is captured");
+    throw refusal{cudaErrorCapturedEvent};
 }
 
 }  // namespace
@@ -56,7 +64,7 @@ cudaError_t cudaGetDeviceCount(int* count) {
 
 cudaError_t cudaSetDevice(int device) {
     return call("cudaSetDevice", [&](machine& m, machine::lock&) {
-        m.device_at(device);
+        m.device_at(device).has_context = true;
         m.here().device = device;
         return m.health(device);
     });
@@ -92,7 +100,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 
 cudaError_t cudaDeviceSynchronize() {
     return call("cudaDeviceSynchronize", [&](machine& m, machine::lock& l) {
-        const int device = m.here().device;
+        const int device = m.use_current();
         m.need_healthy(device);
         std::vector<std::pair<std::shared_ptr<stream>, std::uint64_t>> all;
         stand_in::duration end{0};
@@ -135,6 +143,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
     return call("cudaStreamSynchronize", [&](machine& m, machine::lock& l) {
         const auto s = m.find_healthy(handle);
+        m.need_uncaptured(*s);
         m.join_default_stream(s);
         m.synchronize(l, s, s->submitted, s->end);
         return cudaSuccess;
@@ -144,6 +153,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
 cudaError_t cudaStreamQuery(cudaStream_t handle) {
     return call("cudaStreamQuery", [&](machine& m, machine::lock&) {
         const auto s = m.find_healthy(handle);
+        m.need_uncaptured(*s);
         m.join_default_stream(s);
         if (s->done < s->submitted) return cudaErrorNotReady;
         m.observe(s->end);
@@ -157,6 +167,12 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t awaited, unsign
         const event& e = m.find(awaited);
         m.need_healthy(e.device);
         m.need(flags == cudaEventWaitDefault);
+        if (e.captured) {
+            m.need(!s->captured || s->captured == e.captured, cudaErrorStreamCaptureIsolation);
+            s->captured = e.captured;  // until its capture ends
+            return cudaSuccess;
+        }
+        m.need(!s->captured, cudaErrorStreamCaptureIsolation);
         if (e.where) m.await(s, e.where, e.position, e.stamp);
         return cudaSuccess;
     });
@@ -197,7 +213,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* handle, unsigned int flags) {
         const bool timed = (flags & cudaEventDisableTiming) == 0;
         m.need(handle != nullptr && (flags & ~all) == 0);
         m.need(!timed || (flags & cudaEventInterprocess) == 0);
-        const int device = m.here().device;
+        const int device = m.use_current();
         m.need_healthy(device);
         *handle = m.new_handle<cudaEvent_t>();
         m.events.emplace(*handle, event{.device = device, .timed = timed});
@@ -211,6 +227,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t handle) {
         [&](machine& m, machine::lock&) {
             const cudaError_t health = m.health(m.find(handle).device);
             m.events.erase(handle);
+            m.give_back(handle);
             return health;
         },
         handle);
@@ -221,6 +238,11 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t where) {
         event& e = m.find(handle);
         const auto s = m.find_healthy(where);
         m.need(e.device == s->device, cudaErrorInvalidResourceHandle);
+        e.captured = s->captured;
+        if (e.captured) {
+            e.where = nullptr;
+            return cudaSuccess;
+        }
         m.join_default_stream(s);
         e.where = s;
         e.position = s->submitted;
@@ -233,6 +255,7 @@ cudaError_t cudaEventQuery(cudaEvent_t handle) {
     return call("cudaEventQuery", [&](machine& m, machine::lock&) {
         const event& e = m.find(handle);
         m.need_healthy(e.device);
+        need_uncaptured(m, e);
         if (!e.done()) return cudaErrorNotReady;
         m.observe(e.stamp);
         return cudaSuccess;
@@ -243,6 +266,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
     return call("cudaEventSynchronize", [&](machine& m, machine::lock& l) {
         const event e = m.find(handle);  // it may be destroyed meanwhile
         m.need_healthy(e.device);
+        need_uncaptured(m, e);
         if (e.where) m.synchronize(l, e.where, e.position, e.stamp);
         return cudaSuccess;
     });

@@ -12,7 +12,7 @@ namespace {
 cudaError_t allocate(const char* function, void** p, std::size_t size, place where, bool legal) {
     return call(function, [&](machine& m, machine::lock&) {
         m.need(p != nullptr && legal);
-        const int device = m.here().device;
+        const int device = m.use_current();
         m.need_healthy(device);
         *p = size == 0 ? nullptr : m.allocate(size, where, device);
         return cudaSuccess;
@@ -100,6 +100,22 @@ cudaError_t cudaFreeHost(void* p) { return free_now("cudaFreeHost", p, true); }
 
 cudaError_t cudaFree(void* p) { return free_now("cudaFree", p, false); }
 
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* p) {
+    return call("cudaPointerGetAttributes", [&](machine& m, machine::lock&) {
+        m.need(attributes != nullptr && p != nullptr);
+        const auto b = m.find_bytes(p, 1);
+        if (b) m.need_healthy(b->device);
+        *attributes = {};
+        attributes->type = !b             ? cudaMemoryTypeUnregistered
+                           : on_device(b) ? cudaMemoryTypeDevice
+                                          : cudaMemoryTypeHost;
+        attributes->device = b ? b->device : -2;
+        attributes->devicePointer = b ? const_cast<void*>(p) : nullptr;
+        attributes->hostPointer = on_device(b) ? nullptr : const_cast<void*>(p);
+        return cudaSuccess;
+    });
+}
+
 // --- Pools.
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* handle, const cudaMemPoolProps* properties) {
@@ -122,6 +138,7 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t handle) {
         [&](machine& m, machine::lock&) {
             const int device = m.find(handle);
             m.pools.erase(handle);
+            m.give_back(handle);
             return m.health(device);
         },
         handle);
@@ -143,7 +160,8 @@ cudaError_t cudaMallocFromPoolAsync(void** p, size_t size, cudaMemPool_t pool, c
         const int device = m.find(pool);
         m.need_healthy(device);
         const auto s = m.find_healthy(handle);
-        *p = m.allocate(size, place::pool, device);
+        m.need_no_capture(*s);
+        *p = m.allocate(size, place::pool, device, s.get());
         const auto b = m.find_allocated(*p);
         m.enqueue(s, {.work = [p = *p,
                                size] { std::memset(p, std::to_integer<int>(stand_in::never_written), size); },
@@ -163,7 +181,9 @@ cudaError_t cudaFreeAsync(void* p, cudaStream_t handle) {
                 m.free(*b);
                 return m.health(s->device);
             }
+            m.need_no_capture(*s);
             b->allocated = false;
+            b->freed_on = s.get();
             m.enqueue(s, {.frees = b});
             return cudaSuccess;
         },
@@ -178,6 +198,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyK
         const auto s = m.find_healthy(handle);
         if (size == 0) return cudaSuccess;
         const copy c = check_copy(m, to, from, size, kind);
+        if (!c.target || !c.source) m.need_no_capture(*s);  // pageable memory
         enqueue_copy(m, s, c, c.kind == cudaMemcpyHostToDevice && !c.source, m.length_of(size));
         const bool waits = c.kind == cudaMemcpyHostToHost || (c.kind == cudaMemcpyDeviceToHost && !c.target);
         if (waits) m.synchronize(l, s, s->submitted, s->end);
@@ -197,6 +218,7 @@ cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const
                    attributes[a].srcAccessOrder <= cudaMemcpySrcAccessOrderAny);
         }
         const auto s = m.find_healthy(handle);
+        m.need_no_capture(*s);
         std::vector<copy> copies;
         copies.reserve(count);
         for (std::size_t i = 0; i < count; ++i)

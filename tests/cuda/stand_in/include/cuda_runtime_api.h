@@ -1,4 +1,4 @@
-// What weir uses of the CUDA runtime 13, declared for machines without the toolkit; the stand-in defines it.
+// What weir and its tests use of the CUDA runtime 13, declared for machines without the toolkit; the stand-in defines it.
 // Values and signatures are the runtime's own: the stand-in's sources compile with the real header, too.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TESTS_CUDA_STAND_IN_CUDA_RUNTIME_API_H
@@ -66,7 +66,11 @@ enum cudaError {
     cudaErrorMpsServerNotReady = 807,
     cudaErrorMpsClientTerminated = 810,
     cudaErrorStreamCaptureUnsupported = 900,
+    cudaErrorStreamCaptureInvalidated = 901,
+    cudaErrorStreamCaptureIsolation = 905,
+    cudaErrorStreamCaptureImplicit = 906,
     cudaErrorCapturedEvent = 907,
+    cudaErrorStreamCaptureWrongThread = 908,
     cudaErrorExternalDevice = 911,
     cudaErrorUnknown = 999
 };
@@ -85,6 +89,19 @@ enum cudaStreamCaptureMode {
     cudaStreamCaptureModeGlobal = 0,
     cudaStreamCaptureModeThreadLocal = 1,
     cudaStreamCaptureModeRelaxed = 2
+};
+
+enum cudaStreamCaptureStatus {
+    cudaStreamCaptureStatusNone = 0,
+    cudaStreamCaptureStatusActive = 1,
+    cudaStreamCaptureStatusInvalidated = 2
+};
+
+enum cudaMemoryType {
+    cudaMemoryTypeUnregistered = 0,
+    cudaMemoryTypeHost = 1,
+    cudaMemoryTypeDevice = 2,
+    cudaMemoryTypeManaged = 3
 };
 
 enum cudaMemcpySrcAccessOrder {
@@ -129,6 +146,14 @@ struct cudaMemLocation {
     int id;
 };
 
+struct cudaPointerAttributes {
+    cudaMemoryType type;
+    int device;
+    void* devicePointer;
+    void* hostPointer;
+    long reserved[8];
+};
+
 struct cudaMemcpyAttributes {
     cudaMemcpySrcAccessOrder srcAccessOrder;
     cudaMemLocation srcLocHint;
@@ -150,6 +175,8 @@ using cudaError_t = cudaError;
 using cudaStream_t = struct CUstream_st*;
 using cudaEvent_t = struct CUevent_st*;
 using cudaMemPool_t = struct CUmemPoolHandle_st*;
+using cudaGraph_t = struct CUgraph_st*;
+using cudaGraphExec_t = struct CUgraphExec_st*;
 using cudaHostFn_t = void (*)(void* data);
 
 cudaError_t cudaRuntimeGetVersion(int* version);
@@ -173,6 +200,9 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle);
 cudaError_t cudaStreamQuery(cudaStream_t handle);
 cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t awaited, unsigned int flags = 0);
 cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device);
+cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status);
+cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph);
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode);
 cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void* data);
 
@@ -183,6 +213,12 @@ cudaError_t cudaEventQuery(cudaEvent_t handle);
 cudaError_t cudaEventSynchronize(cudaEvent_t handle);
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t until);
 
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags = 0);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t where);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* p);
 cudaError_t cudaHostAlloc(void** p, size_t size, unsigned int flags);
 cudaError_t cudaFreeHost(void* p);
 cudaError_t cudaMalloc(void** p, size_t size);
