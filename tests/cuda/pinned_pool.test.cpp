@@ -54,21 +54,6 @@ TEST_CASE("a pool lends each block once, of the size that was asked for, and tak
     CHECK(a->bytes().data() == where);
 }
 
-TEST_CASE("a lease that was moved is given back once") {
-    const fresh_runtime runtime;
-    context gpu(either_way());
-    pinned_pool pool(gpu, 8, 2);
-    {
-        lease a = *pool.try_acquire(8);
-        lease b = std::move(a);
-        lease c = *pool.try_acquire(8);
-        c = std::move(b);
-        CHECK(c.bytes().size() == 8);
-    }
-    CHECK(pool.stats().size == 2);
-    CHECK(pool.stats().num_get == 2);
-}
-
 TEST_CASE("who finds no block free waits for one, and the pool's statistics tell of it") {
     const fresh_runtime runtime;
     context gpu(either_way());
@@ -88,54 +73,6 @@ TEST_CASE("who finds no block free waits for one, and the pool's statistics tell
     CHECK(s.num_get == 2);
     CHECK(s.size == 1);
     CHECK(s.get_wait > weir::duration(0));
-}
-
-TEST_CASE("a block that was given to the device comes back when the device is done with it, and not before") {
-    const fresh_runtime runtime;
-    context gpu(either_way());
-    weir::thread_pool home(1);
-    pinned_pool pool(gpu, 8, 1);
-    const stream s(gpu);
-    const on_device there(8);
-    {
-        stand_in::hold(s.get());
-        lease block = *pool.try_acquire(8);
-        std::memcpy(block.bytes().data(), "weir is", 8);
-        block.copy_to(s, there.get());
-        CHECK(block.bytes().empty());
-    }
-    stand_in::wait_until_idle();
-    CHECK_FALSE(pool.try_acquire(8));
-    outcome end;
-    weir::task_group group(home);
-    group.spawn(take_one(pool, end));
-    stand_in::release(s.get());
-    weir::sync_wait(group.join());
-    CHECK(end.code == 8);
-    CHECK(std::memcmp(there.get(), "weir is", 8) == 0);
-}
-
-TEST_CASE("a block comes back also where the driver never says so, or the device breaks") {
-    const fresh_runtime runtime;
-    context gpu({.how = weir::cuda::completion_by::host_function, .watchdog = std::chrono::milliseconds(1)});
-    pinned_pool pool(gpu, 8, 1);
-    const stream s(gpu);
-    const bool breaks = GENERATE(false, true);
-    stand_in::drop_host_functions(true);
-    stand_in::hold(s.get());
-    pool.try_acquire(8)->return_after(s);
-    if (breaks) stand_in::poison(cudaErrorIllegalAddress);
-    stand_in::release(s.get());
-    outcome end;
-    weir::sync_wait(take_one(pool, end));
-    CHECK(end.resumed == 1);
-    if (breaks) {
-        CHECK((end.code == 8 || end.code == -cudaErrorIllegalAddress));
-        CHECK(gpu.status() == (end.code == 8 ? gpu.status() : cudaErrorIllegalAddress));
-    } else {
-        CHECK(end.code == 8);
-    }
-    wait_for([&] { return pool.stats().size == 1; });
 }
 
 TEST_CASE("who waits for a block when the device breaks gets the error") {
@@ -197,57 +134,6 @@ TEST_CASE("memory that can't be locked is an error that names the call") {
                       ContainsSubstring("cudaHostAlloc gave cudaErrorMemoryAllocation"));
 }
 
-TEST_CASE("a lease may outlive its pool and its context") {
-    const fresh_runtime runtime;
-    std::optional<lease> left;
-    {
-        context gpu(either_way());
-        pinned_pool pool(gpu, 8, 1);
-        left = pool.try_acquire(8);
-    }
-    std::memset(left->bytes().data(), 1, 8);
-}
-
-TEST_CASE("a block that the device still has keeps the pool's memory until it comes back") {
-    const fresh_runtime runtime;
-    context gpu(either_way());
-    const stream s(gpu);
-    const on_device there(8);
-    stand_in::hold(s.get());
-    {
-        pinned_pool pool(gpu, 8, 1);
-        lease block = *pool.try_acquire(8);
-        std::memcpy(block.bytes().data(), "weir is", 8);
-        block.copy_to(s, there.get());
-    }
-    stand_in::release(s.get());
-    stand_in::wait_until_idle();
-    CHECK(std::memcmp(there.get(), "weir is", 8) == 0);
-    wait_for([] { return stand_in::calls("cudaFreeHost") == 1; });
-}
-
-TEST_CASE("whatever call fails while a block is on its way, it comes back, once") {
-    const auto options = either_way();
-    bool reached = true;
-    for (std::size_t n = 1; reached && n < 1000; ++n) {
-        const fresh_runtime runtime;
-        context gpu(options);
-        const stream s(gpu);
-        pinned_pool pool(gpu, 8, 1);
-        const on_device there(8);
-        stand_in::fail_call(n, cudaErrorMemoryAllocation);
-        try {
-            pool.try_acquire(8)->copy_to(s, there.get());
-        } catch (const weir::cuda::error& e) {
-            CHECK(e.status() == cudaErrorMemoryAllocation);
-        }
-        wait_for([&] { return pool.stats().size == 1; });
-        reached = stand_in::forget_faults() == 0;
-        CHECK(pool.stats().num_put == 2);
-    }
-    CHECK_FALSE(reached);
-}
-
 TEST_CASE("without a device the blocks are ordinary memory, and copies are done at once") {
     stand_in::reset();
     stand_in::no_device(cudaErrorNoDevice);
@@ -263,4 +149,26 @@ TEST_CASE("without a device the blocks are ordinary memory, and copies are done 
         CHECK(pool.try_acquire(8));
     }
     stand_in::reset();
+}
+
+TEST_CASE("a pool never needs an executor again whose coroutines waited for its blocks") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 8, 1);
+    const stream s(gpu);
+    mortal_executor home;
+    std::optional<lease> taken = pool.try_acquire(8);
+    outcome end;
+    {
+        weir::task_group group(home);
+        group.spawn(take_one(pool, end));
+        taken.reset();
+        weir::sync_wait(group.join());
+        CHECK(end.code == 8);
+    }
+    home.die();
+    pool.try_acquire(8)->return_after(s);
+    wait_for([&] { return pool.stats().size == 1; });
+    CHECK(pool.try_acquire(8));
+    CHECK(home.calls_after_its_death() == 0);
 }

@@ -80,7 +80,10 @@ weir::task<> note(Begin begin, outcome& to) {
 // Memory of the device, for one test.
 class on_device {
   public:
-    explicit on_device(std::size_t bytes) { REQUIRE(cudaMalloc(&memory_, bytes) == cudaSuccess); }
+    explicit on_device(std::size_t bytes, int device = 0) {
+        const weir::cuda::detail::device_scope here(device);
+        REQUIRE(cudaMalloc(&memory_, bytes) == cudaSuccess);
+    }
     on_device(const on_device&) = delete;
     on_device& operator=(const on_device&) = delete;
     ~on_device() { static_cast<void>(cudaFree(memory_)); }
@@ -120,6 +123,7 @@ class mortal_executor final : public weir::executor {
     }
     void add(weir::timer& t) noexcept override { post(t.waiter()); }
     void cancel(weir::timer&) noexcept override { is_alive(); }
+    bool drive(flag&, weir::time_point) override { return false; }
     weir::time_point now() const noexcept override {
         is_alive();
         return executor::now();

@@ -14,6 +14,8 @@
 #include <weir/cuda/device_buffer.hpp>
 #include <weir/cuda/error.hpp>
 #include <weir/cuda/event.hpp>
+#include <weir/cuda/lease.hpp>
+#include <weir/cuda/own_clock.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/reactor.hpp>
 #include <weir/cuda/runtime.hpp>

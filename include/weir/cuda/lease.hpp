@@ -1,0 +1,165 @@
+// weir floor 11: a block of page-locked memory, on loan
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CUDA_LEASE_HPP
+#define WEIR_CUDA_LEASE_HPP
+
+#include <weir/channel.hpp>
+#include <weir/cuda/completion.hpp>
+#include <weir/cuda/context.hpp>
+#include <weir/cuda/own_clock.hpp>
+#include <weir/cuda/runtime.hpp>
+#include <weir/cuda/stream.hpp>
+
+#include <cstddef>    // for std::byte, std::size_t
+#include <cstring>    // for std::memcpy
+#include <memory>     // for std::shared_ptr
+#include <new>        // for std::align_val_t
+#include <optional>   // for std::optional
+#include <span>       // for std::span
+#include <stdexcept>  // for std::invalid_argument
+#include <string>     // for std::string
+#include <utility>    // for std::exchange, std::move
+
+namespace weir::cuda {
+
+namespace detail {
+
+// The blocks, as long as somebody has one. They lie in one piece, from page to page.
+class pinned_blocks {
+    static constexpr std::size_t page = 4096;
+
+  public:
+    pinned_blocks(std::shared_ptr<core> of, std::size_t bytes, std::size_t blocks)
+        : free(checked(bytes, blocks), clock_), block_bytes(bytes), count(blocks), core_(std::move(of)) {
+        const std::size_t stride = (bytes + page - 1) / page * page;
+        if (stride < bytes || stride > SIZE_MAX / blocks) throw std::bad_alloc();
+        if (core_->on_host()) {
+            memory_ = ::operator new(stride * blocks, std::align_val_t(page));
+        } else {
+            const device_scope here(core_->device_index());
+            core_->check(here.status(), "cudaSetDevice");
+            core_->check(cudaHostAlloc(&memory_, stride * blocks, cudaHostAllocPortable), "cudaHostAlloc");
+        }
+        auto* const first = static_cast<std::byte*>(memory_);
+        for (std::size_t i = 0; i < blocks; ++i) static_cast<void>(free.try_put(first + i * stride));
+    }
+    pinned_blocks(const pinned_blocks&) = delete;
+    pinned_blocks& operator=(const pinned_blocks&) = delete;
+    ~pinned_blocks() {
+        if (core_->on_host()) {
+            ::operator delete(memory_, std::align_val_t(page));
+        } else {
+            const beside_captures freeing;
+            static_cast<void>(cudaFreeHost(memory_));
+        }
+    }
+
+    const std::shared_ptr<core>& of() const noexcept { return core_; }
+    void put_back(std::byte* block) noexcept { static_cast<void>(free.try_put(std::move(block))); }
+
+    bool is_page_locked() const noexcept { return !core_->on_host(); }
+
+  private:
+    own_clock clock_;
+
+  public:
+    channel<std::byte*> free;
+    const std::size_t block_bytes;
+    const std::size_t count;
+
+  private:
+    static std::size_t checked(std::size_t bytes, std::size_t blocks) {
+        if (bytes != 0 && blocks != 0) return blocks;
+        throw std::invalid_argument("weir: a pinned_pool of " + std::to_string(blocks) + " blocks of " +
+                                    std::to_string(bytes) +
+                                    " bytes has nothing to give; it needs at least one");
+    }
+
+    std::shared_ptr<core> core_;
+    void* memory_ = nullptr;
+};
+
+}  // namespace detail
+
+/// A block of page-locked memory on loan.
+///
+/// Lifetime: goes back to its pool when it is destroyed; or, after `copy_to` or `return_after`, when the
+///           device is done with it, and not before. May outlive its pool.
+/// Threads:  as a `std::vector`.
+/// Devices:  a stream of any GPU may copy from it, whichever context its pool was made from.
+/// Cost:     giving it back, a `try_put`; by `copy_to`, as `stream::done`.
+class [[nodiscard("the block goes back at once")]] lease {
+  public:
+    lease(lease&& other) noexcept
+        : pool_(std::move(other.pool_)), block_(std::exchange(other.block_, nullptr)), size_(other.size_) {}
+    lease& operator=(lease&& other) noexcept {
+        std::swap(pool_, other.pool_);
+        std::swap(block_, other.block_);
+        std::swap(size_, other.size_);
+        return *this;
+    }
+    ~lease() {
+        if (block_ != nullptr) pool_->put_back(block_);
+    }
+
+    /// \returns the memory, as much as was asked for; nothing once it was given away.
+    [[nodiscard]] std::span<std::byte> bytes() const noexcept {
+        return block_ == nullptr ? std::span<std::byte>() : std::span(block_, size_);
+    }
+
+    /// Queues a copy of all of `bytes()` to a device, and gives the block away until that is done.
+    /// Errors: `weir::cuda::error`: nothing is under way then. `std::logic_error` if the stream's context is
+    ///         gone; `std::invalid_argument` for a stream of a GPU if the block is ordinary memory.
+    void copy_to(const stream& s, void* to) {
+        detail::core& of = *s.shared()->of();
+        if (of.on_host()) {
+            std::memcpy(to, block_, size_);
+        } else {
+            if (!pool_->is_page_locked()) {
+                throw std::invalid_argument(
+                    "weir: a GPU copies by itself from page-locked memory only, and this block's pinned_pool "
+                    "was made from a context without a device; make it from one of a GPU");
+            }
+            of.check(cudaMemcpyAsync(to, block_, size_, cudaMemcpyHostToDevice, s.get()), "cudaMemcpyAsync");
+        }
+        return_after(s);
+    }
+
+    /// Gives the block away until all is done that is queued on the stream.
+    /// Errors: as of `copy_to`; all of it is done then.
+    void return_after(const stream& s) {
+        detail::core& of = *s.shared()->of();
+        if (of.on_host()) {
+            pool_->put_back(std::exchange(block_, nullptr));
+            return;
+        }
+        std::optional<detail::ticket> t;
+        try {
+            t.emplace(of, [](detail::completion& c) noexcept {
+                static_cast<detail::pinned_blocks*>(c.kept.get())->put_back(c.block);
+            });
+        } catch (...) {
+            of.settle(s.get());  // what is queued may use the block
+            throw;
+        }
+        detail::completion& c = t->get();
+        c.kept = pool_;
+        c.block = block_;
+        c.promised.emplace();
+        t->submit(s.get());
+        block_ = nullptr;
+    }
+
+  private:
+    friend class pinned_pool;
+    lease(std::shared_ptr<detail::pinned_blocks> pool, std::byte* block, std::size_t size) noexcept
+        : pool_(std::move(pool)), block_(block), size_(size) {}
+
+    std::shared_ptr<detail::pinned_blocks> pool_;
+    std::byte* block_;
+    std::size_t size_;
+};
+
+}  // namespace weir::cuda
+
+#endif
