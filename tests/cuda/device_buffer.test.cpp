@@ -2,6 +2,7 @@
 
 #include "cuda/support.hpp"
 
+#include <weir/cuda/pinned_pool.hpp>
 #include <weir/sync_wait.hpp>
 
 #include <cstring>

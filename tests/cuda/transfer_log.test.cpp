@@ -3,11 +3,13 @@
 #include "cuda/support.hpp"
 
 #include <weir/cuda/device_buffer.hpp>
+#include <weir/cuda/pinned_pool.hpp>
 #include <weir/sync_wait.hpp>
 
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <vector>
 
 using namespace cuda_tests;
 using namespace std::chrono_literals;
@@ -24,11 +26,13 @@ namespace {
 constexpr std::size_t ms = 1'000'000;
 
 // Batches that are all queued at once, so that the host's time plays no part; each is worked on for so long.
-weir::transfer_stats of_a_run(int batches, std::chrono::nanoseconds work) {
+// `wrappers`: a new object for the consumer's stream each time.
+weir::transfer_stats of_a_run(int batches, std::chrono::nanoseconds work, bool wrappers = false) {
     context gpu;
     pinned_pool pool(gpu, ms, static_cast<std::size_t>(batches));
     const stream copies(gpu);
     const stream consumer(gpu);
+    std::vector<stream> kept;  // so that each has an address of its own
     const auto log = std::make_shared<transfer_log>();
     stand_in::hold_all();
     for (int i = 0; i < batches; ++i) {
@@ -36,7 +40,8 @@ weir::transfer_stats of_a_run(int batches, std::chrono::nanoseconds work) {
         weir::cuda::lease block = *pool.try_acquire(ms);
         std::memset(block.bytes().data(), i, ms);
         there.fill_from(block, copies);
-        there.hand_over(consumer);
+        kept.push_back(wrappers ? stream(gpu, consumer.get()) : consumer);
+        there.hand_over(kept.back());
         REQUIRE(stand_in::launch(consumer.get(), [] {}, work) == cudaSuccess);
     }
     stand_in::release_all();
@@ -139,4 +144,52 @@ TEST_CASE("waits for a block are counted, with their time") {
     log.waited(2ms);
     CHECK(log.stats().num_block_waits == 2);
     CHECK(log.stats().block_wait == 5ms);
+}
+
+TEST_CASE("what was hidden doesn't depend on how many objects stand for the consumer's stream") {
+    const fresh_runtime runtime;
+    CHECK(of_a_run(10, 3ms, true).hidden() == Approx(0.9).epsilon(1e-4));
+}
+
+TEST_CASE("the calls for a batch don't grow with the number of those that are on their way") {
+    const fresh_runtime runtime;
+    // The driver tells of blocks: so who asks is the log alone.
+    context gpu({.how = weir::cuda::completion_by::host_function, .watchdog = 100s});
+    pinned_pool pool(gpu, 8, 2);
+    const stream copies(gpu);
+    const stream consumer(gpu);
+    const auto log = std::make_shared<transfer_log>();
+    stand_in::hold(consumer.get());
+    for (int i = 0; i < 500; ++i) {
+        device_memory there(copies, 8, log);
+        weir::cuda::lease block = *pool.try_acquire(8);
+        std::memset(block.bytes().data(), 1, 8);
+        there.fill_from(block, copies);
+        there.hand_over(consumer);
+        wait_for([&] { return pool.stats().size == 2; });
+    }
+    CHECK(stand_in::calls("cudaEventQuery") < 3000);
+    stand_in::release(consumer.get());
+    stand_in::wait_until_idle();
+    CHECK(log->stats().num_copies == 500);
+}
+
+TEST_CASE("a consumer that has a new stream for each batch leaves nothing behind") {
+    const fresh_runtime runtime;
+    context gpu;
+    pinned_pool pool(gpu, 8, 1);
+    const stream copies(gpu);
+    const auto log = std::make_shared<transfer_log>();
+    for (int i = 0; i < 200; ++i) {
+        device_memory there(copies, 8, log);
+        wait_for([&] { return pool.stats().size != 0; });
+        weir::cuda::lease block = *pool.try_acquire(8);
+        std::memset(block.bytes().data(), 1, 8);
+        there.fill_from(block, copies);
+        there.hand_over(stream(gpu));
+        stand_in::wait_until_idle();
+    }
+    // Sixteen streams' last points, and what is on its way, are kept as events.
+    CHECK(stand_in::calls("cudaEventCreateWithFlags") < 120);
+    CHECK(log->stats().num_copies == 200);
 }

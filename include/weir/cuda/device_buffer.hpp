@@ -6,7 +6,7 @@
 #include <weir/cuda/awaited_work.hpp>
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/event.hpp>
-#include <weir/cuda/pinned_pool.hpp>
+#include <weir/cuda/lease.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/cuda/transfer_log.hpp>
@@ -98,7 +98,7 @@ class device_memory {
         stream_ = to.shared();
         auto start = std::make_shared<pooled_event>(stream_->of(), true);
         of.check(cudaEventRecord(start->get(), to.get()), "cudaEventRecord");
-        log_->taken_over(*times_, stream_.get(), std::move(start));
+        log_->taken_over(*times_, to.get(), std::move(start));
     }
 
     const std::shared_ptr<core>& of() const noexcept { return stream_->of(); }
@@ -108,7 +108,7 @@ class device_memory {
         try {
             auto idle = std::make_shared<pooled_event>(stream_->of(), true);
             if (cudaEventRecord(idle->get(), stream_->get()) == cudaSuccess) {
-                log_->done_with(stream_.get(), std::move(idle));
+                log_->done_with(stream_->get(), std::move(idle));
             }
         } catch (...) {
             return;  // only a figure is less exact
@@ -131,9 +131,10 @@ class device_memory {
 ///     }                                            // freed when that is done
 ///
 /// Lifetime: it is freed in the order of the stream that it was handed over to, behind all that was queued
-///           there before this object went; without `hand_over`, in that of the copy. So no copy ever lands
-///           in memory that a kernel still reads. May outlive everything that it came from, but not a stream
-///           that was borrowed.
+///           there before this object went. So no copy ever lands in memory that a kernel of that stream
+///           still reads. Of a stream that it was not handed over to, nothing is known here: whoever uses it
+///           on one keeps this object until that work is done. Without `hand_over` it is freed behind the
+///           copy. May outlive everything that it came from, but not a stream that was borrowed.
 /// Threads:  as a `std::vector`.
 template <class T>
 class device_buffer {

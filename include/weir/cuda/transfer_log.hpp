@@ -36,28 +36,27 @@ struct copy_times {
 // All times are the device's own, between two events that lie near each other: a float has no more.
 class transfer_log {
   public:
+    // Looks at all others only when twice as many have come as were left the last time: so each is asked
+    // about a few times, however far the consumer's stream is behind.
     void add(std::shared_ptr<copy_times> copy) {
         const std::scoped_lock held(lock_);
-        harvest();
+        if (copies_.size() >= most_) harvest();
         copies_.push_back(std::move(copy));
     }
 
-    // A consumer's stream goes on with a batch, after `start`; or has done with it, at `idle`.
-    void taken_over(copy_times& copy, const stream_handle* by, shared_event start) {
+    // A consumer's stream goes on with a batch, after `start`; or has done with it, at `idle`. It is known by
+    // the runtime's handle, as one may have many wrappers.
+    void taken_over(copy_times& copy, cudaStream_t by, shared_event start) {
         const std::scoped_lock held(lock_);
         for (const auto& [stream, idle] : idle_since_) {
             if (stream == by) copy.idle = idle;
         }
         copy.start = std::move(start);
     }
-    void done_with(const stream_handle* by, shared_event idle) {
+    void done_with(cudaStream_t by, shared_event idle) {
         const std::scoped_lock held(lock_);
-        for (auto& [stream, since] : idle_since_) {
-            if (stream == by) {
-                since = std::move(idle);
-                return;
-            }
-        }
+        std::erase_if(idle_since_, [by](const auto& known) { return known.first == by; });
+        if (idle_since_.size() == most_streams) idle_since_.erase(idle_since_.begin());
         idle_since_.emplace_back(by, std::move(idle));
     }
 
@@ -76,10 +75,14 @@ class transfer_log {
     }
 
   private:
+    static constexpr std::size_t least = 16;         // copies that nobody asks about before there are more
+    static constexpr std::size_t most_streams = 16;  // of consumers; the one that was busy last is kept
+
     void harvest() {
         std::erase_if(copies_, [this](const std::shared_ptr<copy_times>& c) {
             return c.use_count() == 1 && c->end->is_over() && (!c->start || c->start->is_over()) && count(*c);
         });
+        most_ = least + 2 * copies_.size();
     }
 
     bool count(const copy_times& c) noexcept {
@@ -110,7 +113,8 @@ class transfer_log {
 
     std::mutex lock_;
     std::vector<std::shared_ptr<copy_times>> copies_;
-    std::vector<std::pair<const stream_handle*, shared_event>> idle_since_;
+    std::size_t most_ = least;
+    std::vector<std::pair<cudaStream_t, shared_event>> idle_since_;  // the one that was busy last comes last
     transfer_stats sum_;
 };
 
