@@ -4,12 +4,21 @@
 #include "support/catch.hpp"
 #include "support/items.hpp"
 
+#include <weir/aggregate.hpp>
+#include <weir/branch.hpp>
 #include <weir/epochs.hpp>
+#include <weir/merge.hpp>
+#include <weir/pipe.hpp>
 #include <weir/pipeline.hpp>
+#include <weir/route.hpp>
 #include <weir/sleep.hpp>
+#include <weir/source.hpp>
+#include <weir/split.hpp>
 #include <weir/task.hpp>
+#include <weir/tee.hpp>
 #include <weir/thread_pool.hpp>
 #include <weir/virtual_time.hpp>
+#include <weir/zip.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -21,6 +30,7 @@
 #include <ranges>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -540,6 +550,57 @@ TEST_CASE("nothing begins in a paused run that is stopped") {
         CHECK(begun == before);
         CHECK(pulled == pulled_before);
     }
+}
+
+TEST_CASE("in a paused run no kind of stage goes on with another item, however much room there is") {
+    const auto pass = weir::pipe([](auto item) { return item; });
+    const auto first = [](const auto&) { return 0; };
+    const auto numbers = weir::source(std::views::iota(0));
+    const auto pairs = weir::zip(weir::merge(numbers, numbers), numbers) |
+                       weir::pipe([](std::tuple<int, int> two) { return std::get<0>(two); });
+    virtual_time time;
+    auto run =
+        (pairs | weir::tee(pass) | weir::route(first, weir::branch("a", pass), weir::branch("b")) |
+         weir::aggregate(2) |
+         weir::split(first, {.order = weir::split_order::branches},
+                     weir::branch("c", weir::pipe([](ints part) { return part; })), weir::branch("d")) |
+         weir::sink(1))
+            .start(time);
+    time.run_until(time_point(1s));  // all is full
+    run.pause();
+    const auto before = run.stats();
+    std::size_t taken = 0;
+    while (run.get(1ms)) ++taken;
+    const auto after = run.stats();
+    // Of the queue before the sink, the sink and its queue, and what the stage before had in hand.
+    CHECK(taken == 2 + 1 + 1 + 1);
+    REQUIRE(after.stages.size() == 17);
+    for (std::size_t i = 0; i < after.stages.size(); ++i) {
+        INFO(after.stages[i].name);
+        CHECK(after.stages[i].num_tasks == before.stages[i].num_tasks);
+        if (after.stages[i].kind == "sink") continue;
+        // What each had in hand has found room; nobody has taken more than one after that.
+        for (const std::size_t k : after.stages[i].inputs) {
+            CHECK(after.channels[k].num_get <= before.channels[k].num_get + 2);
+        }
+    }
+    check_sums(after);
+    run.resume();
+    for (int i = 0; i < 100; ++i) CHECK(run.get().has_value());
+}
+
+TEST_CASE("in a paused run a batch that has waited long enough waits on") {
+    virtual_time time;
+    const auto slowly = [n = 0]() mutable -> task<std::optional<int>> {
+        co_await weir::sleep_for(n == 0 ? 1ms : 1h);
+        co_return n++;
+    };
+    auto run = (weir::source(slowly) | weir::aggregate(8, {.max_delay = 10ms}) | weir::sink()).start(time);
+    time.run_until(time_point(5ms));
+    run.pause();
+    CHECK_FALSE(run.get(1s).has_value());
+    run.resume();
+    CHECK(run.get(1ms).value() == ints{0});
 }
 
 TEST_CASE("who waits for an item of a paused run on virtual time is told of the pause") {

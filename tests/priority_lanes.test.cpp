@@ -5,25 +5,34 @@
 #include "support/items.hpp"
 
 #include <weir/aggregate.hpp>
+#include <weir/branch.hpp>
+#include <weir/cache.hpp>
+#include <weir/disaggregate.hpp>
 #include <weir/epochs.hpp>
+#include <weir/flat_map.hpp>
 #include <weir/merge.hpp>
 #include <weir/pipe.hpp>
 #include <weir/pipeline.hpp>
 #include <weir/route.hpp>
+#include <weir/run.hpp>
 #include <weir/sleep.hpp>
 #include <weir/source.hpp>
+#include <weir/split.hpp>
+#include <weir/stats.hpp>
 #include <weir/sync_wait.hpp>
 #include <weir/task.hpp>
 #include <weir/task_group.hpp>
 #include <weir/tee.hpp>
 #include <weir/thread_pool.hpp>
 #include <weir/virtual_time.hpp>
+#include <weir/zip.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <ranges>
 #include <stdexcept>
@@ -244,6 +253,57 @@ TEST_CASE("every kind of stage works with later stages first, with epochs or wit
         REQUIRE(by_epoch.size() == 3);
         for (const auto& each : by_epoch) CHECK(each.second.size() == 5);
     }
+}
+
+// Five at once, so that what comes behind finds more than one in its queue.
+template <class Item>
+auto bursts(Item item) {
+    return weir::source(std::views::iota(0, 3), {.capacity = 5}) |
+           weir::flat_map([item](int) { return std::vector<Item>(5, item); }, {.capacity = 5});
+}
+
+// How much lies between the stage of that name and the end, whenever the last function is called.
+template <class Begin, class Kind>
+std::size_t most_ahead(Begin begin, Kind kind, const std::string& name) {
+    virtual_time time;
+    std::function<std::size_t()> look;
+    std::size_t most = 0;
+    auto run = (std::move(begin) | std::move(kind) | weir::pipe([&](auto item) {
+                    most = std::max(most, look());
+                    return item;
+                }) |
+                weir::sink(100))
+                   .start(time, {.later_stages_first = true});
+    look = [&run, &name] {
+        std::size_t ahead = 0;
+        bool behind = false;
+        const weir::pipeline_stats s = run.stats();
+        for (std::size_t i = 0; i + 2 < s.channels.size(); ++i) {
+            behind = behind || s.channels[i].name == name;
+            if (behind) ahead += s.channels[i].size;
+        }
+        return ahead;
+    };
+    std::size_t count = 0;
+    while (run.get()) ++count;
+    CHECK(count != 0);
+    return most;
+}
+
+TEST_CASE("no kind of stage goes on with an item while a later stage is ready to") {
+    const auto nothing = [](auto item) { return item; };
+    const auto first = [](int) { return 0; };
+    const auto pass = [&] { return weir::pipe(nothing, {.name = "pass", .capacity = 5}); };
+    const auto five = bursts(0);
+    const auto lists = bursts(ints{1, 2});
+    CHECK(most_ahead(five, pass(), "pass") == 0);
+    CHECK(most_ahead(five, weir::aggregate(1, {.name = "these", .capacity = 5}), "these") == 0);
+    CHECK(most_ahead(five, weir::tee(pass(), {.name = "these", .capacity = 5}), "these") == 0);
+    CHECK(most_ahead(five, weir::route(first, {.capacity = 5}, weir::branch("these")), "these") == 0);
+    CHECK(most_ahead(lists, weir::split(first, {.capacity = 5}, weir::branch("these")), "these") == 0);
+    CHECK(most_ahead(five, weir::cache(2, {.name = "these", .capacity = 5}), "these") == 0);
+    CHECK(most_ahead(weir::merge({.name = "these", .capacity = 5}, five, five), pass(), "these") == 0);
+    CHECK(most_ahead(weir::zip({.name = "these", .capacity = 5}, five, five), pass(), "these") == 0);
 }
 
 TEST_CASE("a run with later stages first is left early, fails, and is paused as any other") {

@@ -81,11 +81,11 @@ class running_cache final : public running_stage<Policy> {
                 if (!got && this->run_.has_failed()) break;  // that was not all of it
             }
             bool begins = true;
-            if (this->run_.may_hold_up()) {
-                while (begins && this->run_.is_paused()) begins = co_await this->run_.end_of_pause(me);
-                if (!first && this->run_.budget() != nullptr)
+            while (begins &&
+                   (first ? this->is_held_up() : this->is_held_up(detail::inside(out_).sources()))) {
+                begins = co_await this->admitted(me);
+                if (begins && !first && this->run_.budget() != nullptr)
                     co_await this->run_.budget()->wait(detail::inside(out_).sources(), me);
-                co_await this->give_way(me);
             }
             if (!begins) break;
             if (got ? !load::is_mark(*got) : !first && at < record_.size()) {

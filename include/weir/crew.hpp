@@ -19,12 +19,12 @@
 #include <algorithm>    // for std::max
 #include <coroutine>    // for std::coroutine_handle
 #include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::int64_t
+#include <cstdint>      // for std::int64_t, std::uint64_t
 #include <memory>       // for std::unique_ptr
 #include <mutex>        // for std::lock_guard
 #include <string>       // for std::string
 #include <type_traits>  // for std::is_constructible_v
-#include <utility>      // for std::move
+#include <utility>      // for std::declval, std::move
 #include <vector>       // for std::vector
 
 namespace weir::detail {
@@ -125,31 +125,54 @@ class crew {
         return present_.fetch_sub(1, std::memory_order_acq_rel) == 1;
     }
 
-    // Awaitable of void: lets whatever goes before this stage run first.
-    class [[nodiscard("co_await this, or nobody goes first")]] way {
+    // Where all that keeps a slot from going on with an item that it has, or is to make, holds: a pause, and
+    // stages that go first. Every worker, of whatever kind of stage, asks before it begins:
+    //     while (begins && this->is_held_up()) begins = co_await this->admitted(me);
+    bool is_held_up() const noexcept {
+        return run_.may_hold_up() && (run_.is_paused() || home_.has_more_urgent());
+    }
+    // The same for who makes items, of these sources: too many bytes in the run's queues hold it up, too.
+    bool is_held_up(std::uint64_t sources) const noexcept {
+        if (!run_.may_hold_up()) return false;
+        return is_held_up() || (run_.budget() != nullptr && run_.budget()->is_spent(sources));
+    }
+
+    // Awaitable of bool: waits for the first of these things. False: the run ends, and nothing is to begin.
+    class [[nodiscard("co_await this, or nothing holds it up")]] gate {
       public:
-        way(executor& home, slot& me) noexcept : home_(home), me_(me) {}
-        bool await_ready() const noexcept { return !home_.has_more_urgent(); }
-        void await_suspend(std::coroutine_handle<> h) noexcept {
-            waits_ = true;
+        gate(run_context& run, executor& home, slot& me) noexcept
+            : run_(run), home_(home), me_(me), pause_(run.end_of_pause(me)) {}
+        bool await_ready() noexcept {
+            pauses_ = run_.is_paused();
+            return pauses_ ? pause_.await_ready() : !home_.has_more_urgent();
+        }
+        template <class Promise>
+        bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
+            if (pauses_) return pause_.await_suspend(h);
+            gives_way_ = true;
             if constexpr (Policy::statistics) {
                 me_.catch_up(detail::clock_of(me_));
                 me_.enter(slot_state::runnable, me_.mark);
             }
             home_.post(h);  // this frame may be running elsewhere from here on
+            return true;
         }
-        void await_resume() noexcept {
+        bool await_resume() noexcept {
             if constexpr (Policy::statistics) {
-                if (waits_) me_.resumed(detail::clock_of(me_));
+                if (gives_way_) me_.resumed(detail::clock_of(me_));
             }
+            return !pauses_ || pause_.await_resume();
         }
 
       private:
+        run_context& run_;
         executor& home_;
         slot& me_;
-        bool waits_ = false;
+        decltype(std::declval<run_context&>().end_of_pause(std::declval<slot&>())) pause_;
+        bool pauses_ = false;
+        bool gives_way_ = false;
     };
-    way give_way(slot& me) noexcept { return way(home_, me); }
+    gate admitted(slot& me) noexcept { return gate(run_, home_, me); }
 
     std::int64_t now() const noexcept { return run_.home().now().time_since_epoch().count(); }
 

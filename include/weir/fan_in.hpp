@@ -187,7 +187,7 @@ class running_fan_in final : public running_stage<Policy> {
             std::optional<C> item = co_await get;
             if (!item) break;
             bool begins = true;
-            while (begins && this->run_.is_paused()) begins = co_await this->run_.end_of_pause(me);
+            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
             if (!begins) break;
             this->went_on(me);
             merge_ticket mine;

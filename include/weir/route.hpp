@@ -57,7 +57,7 @@ class running_route final : public running_stage<Policy> {
             std::optional<C> item = co_await get;
             if (!item) break;
             bool begins = true;
-            while (begins && this->run_.is_paused()) begins = co_await this->run_.end_of_pause(me);
+            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
             if (!begins) break;
             if constexpr (is_tracked<C>) {
                 if (item->is_mark()) {

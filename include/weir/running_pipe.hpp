@@ -93,10 +93,7 @@ class running_pipe final : public running_stage<Policy> {
                     break;
                 }
                 bool begins = true;
-                if (this->run_.may_hold_up()) {
-                    while (begins && this->run_.is_paused()) begins = co_await this->run_.end_of_pause(me);
-                    co_await this->give_way(me);
-                }
+                while (begins && this->is_held_up()) begins = co_await this->admitted(me);
                 over = !begins;
                 if (over) break;
                 std::optional<Out> result;
@@ -144,10 +141,7 @@ class running_pipe final : public running_stage<Policy> {
                     break;
                 }
                 bool going = true;
-                if (this->run_.may_hold_up()) {
-                    while (going && this->run_.is_paused()) going = co_await this->run_.end_of_pause(me);
-                    co_await this->give_way(me);
-                }
+                while (going && this->is_held_up()) going = co_await this->admitted(me);
                 auto about = load::note_of(*item);
                 const turn mine{get.number(), about.epoch(), load::is_mark(*item)};
                 std::optional<D> result;
@@ -247,10 +241,7 @@ class running_pipe final : public running_stage<Policy> {
                     break;
                 }
                 bool taken = true;
-                if (this->run_.may_hold_up()) {
-                    while (taken && this->run_.is_paused()) taken = co_await this->run_.end_of_pause(me);
-                    co_await this->give_way(me);
-                }
+                while (taken && this->is_held_up()) taken = co_await this->admitted(me);
                 auto about = load::note_of(*item);
                 const turn mine{get.number(), about.epoch(), load::is_mark(*item)};
                 if (taken && takes_turns_ && !mine.mark) {

@@ -93,7 +93,7 @@ class running_split final : public running_stage<Policy> {
             std::optional<C> item = co_await get;
             if (!item) break;
             bool begins = true;
-            while (begins && this->run_.is_paused()) begins = co_await this->run_.end_of_pause(me);
+            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
             if (!begins) break;
             std::uint64_t epoch = 0;
             if constexpr (is_tracked<C>) epoch = item->epoch();
@@ -214,7 +214,9 @@ class running_split_join final : public running_stage<Policy> {
                     this->went_on(me);
                 }
             }
-            if (over) break;
+            bool begins = !over;
+            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
+            if (!begins) break;
             const std::uint64_t nth = number;
             std::optional<D> whole;
             typename ledger::entry batch = batches_->take();

@@ -38,6 +38,7 @@ class running_sink final : public running_stage<Policy> {
             get_operation<queue> get(in_, &me);
             std::optional<T> item = co_await get;
             if (!item) break;
+            // Not held up by a pause, as what is finished can be taken; and no stage is nearer to the end.
             this->went_on(me);
             put_operation<queue> put(out_, *item, &me);
             const bool taken = co_await put;

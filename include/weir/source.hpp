@@ -233,11 +233,10 @@ class running_source final : public running_stage<Policy> {
             std::optional<Out> item;
             std::exception_ptr error;
             bool begins = true;
-            if (this->run_.may_hold_up()) {
-                while (begins && this->run_.is_paused()) begins = co_await this->run_.end_of_pause(me);
-                if (this->run_.budget() != nullptr)
+            while (begins && this->is_held_up(detail::inside(out_).sources())) {
+                begins = co_await this->admitted(me);
+                if (begins && this->run_.budget() != nullptr)
                     co_await this->run_.budget()->wait(detail::inside(out_).sources(), me);
-                co_await this->give_way(me);
             }
             if (!begins) break;
             [[maybe_unused]] const std::int64_t began = me.mark;

@@ -62,6 +62,9 @@ class running_drain final : public running_stage<Policy> {
             get_operation<queue> get(in_, &me);
             std::optional<C> item = co_await get;
             if (!item) break;
+            bool begins = true;
+            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
+            if (!begins) break;
             this->went_on(me);
         }
         // The tee may wait for an item that never comes; what is finished still goes on its way.
@@ -99,7 +102,7 @@ class running_tee final : public running_stage<Policy> {
             std::optional<C> item = co_await get;
             if (!item) break;
             bool begins = true;
-            while (begins && this->run_.is_paused()) begins = co_await this->run_.end_of_pause(me);
+            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
             if (!begins) break;
             std::optional<C> other;
             std::exception_ptr error;

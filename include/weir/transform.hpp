@@ -84,10 +84,10 @@ class running_transform final : public running_stage<Policy> {
                     detail::replace(item, std::move(got));
                 }
             }
-            if (item && this->run_.may_hold_up()) co_await this->give_way(me);
-            while (item && this->run_.is_paused()) {
-                const bool begins = co_await this->run_.end_of_pause(me);
-                if (begins) continue;
+            // Also where nothing came, as what is held may leave then.
+            bool begins = true;
+            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
+            if (!begins) {
                 item.reset();
                 over = true;
             }

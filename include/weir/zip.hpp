@@ -77,7 +77,7 @@ class running_zip final : public running_stage<Policy> {
             }
             if (!all && !error) break;
             bool begins = true;
-            while (begins && this->run_.is_paused()) begins = co_await this->run_.end_of_pause(me);
+            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
             if (!begins) break;
             std::optional<D> result;
             if (!error) error = make(result, std::index_sequence_for<C...>());
