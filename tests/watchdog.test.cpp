@@ -27,6 +27,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -670,9 +671,9 @@ namespace {
 class fake_place final : public weir::detail::parking_place {
   public:
     explicit fake_place(const weir::detail::slot* who = nullptr) : who_(who) {
-        weir::detail::all_places->add(*this);
+        weir::detail::the_registry->add(*this);
     }
-    ~fake_place() { go_unwatched(); }
+    ~fake_place() { leave_registry(); }
 
     const char* contradiction() const noexcept override { return nullptr; }
     void look(weir::detail::place_seen& seen) const override {
@@ -692,8 +693,8 @@ class fake_place final : public weir::detail::parking_place {
 // Two stages of which each takes what the other one gives.
 class fake_run final : public weir::detail::watched_run {
   public:
-    fake_run() { weir::detail::all_runs->add(*this); }
-    ~fake_run() { weir::detail::all_runs->remove(*this); }
+    fake_run() { weir::detail::the_registry->add(*this); }
+    ~fake_run() { leave_registry(); }
 
     void look(weir::detail::run_seen& seen, bool) const override {
         seen.stages = {{{&second}, {&first}, {{&one}}}, {{&first}, {&second}, {{&other}}}};
@@ -746,6 +747,50 @@ TEST_CASE("a wait is reported if nothing has run since the look before, and not 
     ex.moves = false;
     CHECK(dog.sees_more(1) == 0);
     CHECK(dog.sees_more(1) == 1);
+}
+
+namespace {
+
+// One worker, again and again held for a while: then a watchdog asks what each slot does.
+class held_executor final : public weir::executor {
+  public:
+    void post(std::coroutine_handle<>) noexcept override {}
+    void add(weir::timer&) noexcept override {}
+    void cancel(weir::timer&) noexcept override {}
+    bool drive(flag&, weir::time_point) override { return false; }
+    void look(weir::detail::executor_view& view) const override {
+        view.busy = 1;
+        view.crowded = true;
+        view.workers = {{true, calls_++ / 4}};
+    }
+
+  private:
+    mutable std::uint64_t calls_ = 0;
+};
+
+}  // namespace
+
+// The thread sanitizer judges.
+TEST_CASE("runs are started and destroyed while another thread looks at the states of their slots") {
+    held_executor ex;
+    weir::watchdog_options options;
+    options.period = 0ms;
+    options.blocked_after = 1ms;
+    std::atomic<int> stalls = 0;
+    options.on_stall = [&](const weir::stall_report&) { ++stalls; };
+    weir::watchdog dog(ex, options);
+    std::atomic<bool> over = false;
+    const joined looker([&] {
+        for (weir::time_point now{}; !over || stalls < 3; now += 1ms) static_cast<void>(dog.look(now));
+    });
+    weir::thread_pool pool(1);
+    for (int i = 0; i < 100; ++i) {
+        auto run = (weir::source(std::views::iota(0, 3)) |
+                    weir::pipe([](int n) { return n + 1; }, {.concurrency = 300}) | weir::sink(2))
+                       .start(pool);
+        if (i % 2 == 0) CHECK(run.get() == 1);
+    }
+    over = true;
 }
 
 // ---- workers that are held ------------------------------------------------------------------------

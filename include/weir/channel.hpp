@@ -98,7 +98,7 @@ class channel final : detail::channel_store<T, Policy> {
                       "weir::executor, with a name");
     }
 
-    ~channel() { this->go_unwatched(); }
+    ~channel() { this->leave_registry(); }
 
     /// Adds one item, waiting while the channel is full.
     ///

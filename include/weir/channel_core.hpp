@@ -150,7 +150,7 @@ class channel_core : public parking_place {
     // Under both locks: a coroutine of `home` begins to wait. The first executor that wants to names the
     // channel's waiters in its reports; where the channel was given no clock, it uses the first's.
     WEIR_ALWAYS_INLINE void wait_in_line(waiter& w, side line, executor& home) noexcept {
-        if (&home != asked_to_watch_ && !watched() && !home.passing()) {
+        if (&home != asked_to_watch_ && !is_registered() && !home.passing()) {
             asked_to_watch_ = &home;
             home.watch(*this);
         }
@@ -216,7 +216,7 @@ class channel_core : public parking_place {
     executor* wait_in_line(waiter& w, side line) noexcept {
         if (executor* const here = current_executor()) bind(*here);
         executor* const clock = clock_.load(std::memory_order_relaxed);
-        if (clock != nullptr && !watched() && !clock->exclusive()) clock->watch(*this);
+        if (clock != nullptr && !is_registered() && !clock->exclusive()) clock->watch(*this);
         put_in(w, line, reading(nullptr));
         return clock;
     }

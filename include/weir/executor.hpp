@@ -115,7 +115,7 @@ class executor {
     /// it is kept where a `watchdog` looks.
     /// \returns true if the place is kept.
     virtual bool watch(detail::parking_place& place) noexcept {
-        detail::all_places->add(place);
+        detail::the_registry->add(place);
         return true;
     }
 

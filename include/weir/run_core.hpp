@@ -51,7 +51,7 @@ class run_core final : public run_context, public watched_run {
     using run_context::run_context;
     ~run_core() {
         stop();
-        all_runs->remove(*this);
+        leave_registry();
         for (auto& stage : stages_) stage->destroy_workers();
     }
 
@@ -104,9 +104,9 @@ class run_core final : public run_context, public watched_run {
         bool announced = true;
         for (auto& stage : stages_) announced = announced && stage->announce();
         const std::int64_t now = begin_.time_since_epoch().count();
-        if (!home().exclusive()) all_runs->add(*this);
         for (auto& queue : queues_) queue->begin(now);
         for (auto& stage : stages_) stage->begin(now);
+        if (!home().exclusive()) the_registry->add(*this);  // whoever looks finds what has begun
         for (auto& stage : stages_) stage->start();
         if (reporter_) reporter_->start(home(), nullptr, *this);
         if (!announced) cancel();

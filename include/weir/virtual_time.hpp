@@ -125,7 +125,7 @@ class virtual_time final : public executor {
 
     std::string describe_waiters() {
         std::string report;
-        places_.describe_waiters(report);
+        detail::describe_waiters(places_, report);
         return report;
     }
 
@@ -138,7 +138,7 @@ class virtual_time final : public executor {
     detail::spin_lock lock_;
     detail::ready_queue ready_;
     detail::virtual_clock clock_;
-    detail::parking_registry places_;
+    detail::registry places_;
     std::uint64_t random_;
 };
 

@@ -33,7 +33,7 @@ class waiting_room final : public parking_place {
     // could end a wait.
     explicit waiting_room(Rule rule, const char* what, wait_kind kind = wait_kind::turn)
         : rule_(std::move(rule)), what_(what), kind_(kind) {}
-    ~waiting_room() { this->go_unwatched(); }
+    ~waiting_room() { this->leave_registry(); }
 
     // Awaitable of bool: true = it may go, false = refused. `me` spends the time in the state `as`;
     // a slot without a stopwatch is not measured. Resumes on the coroutine's executor.
@@ -184,7 +184,7 @@ class waiting_room<Rule>::visit : visitor {
         this->answer = room_.rule_.ask(this->what);
         if (this->answer != admission::wait) return false;
         suspended_ = true;
-        if (this->home != room_.asked_to_watch_ && !room_.watched()) {
+        if (this->home != room_.asked_to_watch_ && !room_.is_registered()) {
             room_.asked_to_watch_ = this->home;
             this->home->watch(room_);
         }

@@ -9,12 +9,13 @@
 #include <weir/detail/parker.hpp>
 #include <weir/detail/parking_place.hpp>
 #include <weir/detail/platform.hpp>
-#include <weir/detail/system_thread.hpp>
+#include <weir/detail/pool_threads.hpp>
+#include <weir/detail/registry.hpp>
 #include <weir/detail/thread_record.hpp>
 #include <weir/detail/wait_graph.hpp>
-#include <weir/detail/watched_run.hpp>
 #include <weir/executor.hpp>
 #include <weir/external_wait.hpp>
+#include <weir/forked.hpp>
 
 #include <algorithm>         // for std::find, std::max
 #include <chrono>            // for std::chrono::milliseconds
@@ -72,10 +73,12 @@ struct watchdog_options {
 /// may stop it is no way out. It does not see who waits for a `when_all` or a `task_group`, but who they wait
 /// for; nor what waits on virtual time, which has its own report, or in a `sync_wait` without an executor.
 ///
-/// Threads: one of its own; `look` from any.
+/// Threads: one of its own; `look` from any. In a forked process one that is made there looks at what began
+///          there.
 /// Lifetime: the executors outlive it.
 /// Errors: `std::invalid_argument` for a negative period or a limit that isn't positive; `std::system_error`
-///         if its thread can't be started. Without memory for a look there is none.
+///         if its thread can't be started. Without memory for a look there is none. `forked_error` from
+///         `look` in a process that was forked from its own.
 /// Cost: a look takes about a microsecond for each channel, and ten for a run of four stages. Those it
 ///       watches pay nothing, but that a channel is locked for a moment of which nothing went in or out since
 ///       the last look; and who destroys a channel, or ends a run, waits for a look that is under way.
@@ -96,13 +99,13 @@ class watchdog {
         }
         for (executor& each : all) pools_.push_back({&each.lasting(), {}, {}, false, false});
         static_cast<void>(record::acquire());  // the calling thread is known from now on
-        if (options_.period > duration(0)) thread_ = detail::standard_platform::thread([this] { work(); });
+        if (options_.period > duration(0)) thread_.start([this] { work(); });
     }
     watchdog(const watchdog&) = delete;
     watchdog& operator=(const watchdog&) = delete;
     ~watchdog() {
         stop_.set();
-        if (thread_.joinable()) thread_.join();
+        thread_.are_elsewhere() ? thread_.forget() : thread_.join();
     }
 
     /// Looks once, at an instant of the clock of `executor::now`; calls the callbacks for what is new. Says
@@ -112,6 +115,7 @@ class watchdog {
     std::size_t look(time_point now) {
         std::vector<deadlock_report> deadlocks;
         std::vector<stall_report> stalls;
+        if (thread_.are_elsewhere()) throw forked_error();
         {
             const std::lock_guard guard(looking_);
             look_at_all(now, deadlocks, stalls);
@@ -175,10 +179,9 @@ class watchdog {
         const bool nobody = before && before == quiet_;
         const std::vector<std::size_t> held = find_held(now);
 
-        const detail::watched_runs::reader runs(*detail::all_runs);
-        const detail::parking_registry::reader places(*detail::all_places);
+        const detail::registry::reader all(*detail::the_registry);
         detail::wait_graph graph;
-        graph.read(runs, nobody || !held.empty());
+        graph.read(all, nobody || !held.empty());
         std::unordered_map<const detail::parking_place*, std::uint64_t> moved;
         const auto read = [&](const detail::parking_place& place) {
             const std::uint64_t count = place.moved();
@@ -187,7 +190,7 @@ class watchdog {
             if (found == moved_.end() || found->second == count) graph.read(place);
         };
         graph.each_queue(read);
-        places.each(read);
+        all.each<detail::parking_place>(read);
         moved_ = std::move(moved);
 
         quiet_ = all_quiet();
@@ -339,7 +342,7 @@ class watchdog {
     std::unordered_map<const detail::parking_place*, std::uint64_t> moved_;
     std::map<wait_key, wait_known> known_;
     detail::parker stop_;
-    detail::standard_platform::thread thread_;
+    detail::basic_pool_threads<> thread_;  // one or none
 };
 
 }  // namespace weir

@@ -12,13 +12,13 @@
 
 using weir::detail::parking_place;
 using weir::detail::place_seen;
+using weir::detail::registry;
 using weir::detail::run_seen;
 using weir::detail::slot;
 using weir::detail::wait_graph;
 using weir::detail::wait_kind;
 using weir::detail::wait_seen;
 using weir::detail::watched_run;
-using weir::detail::watched_runs;
 
 namespace {
 
@@ -52,7 +52,7 @@ class row final : public watched_run {
         }
         list.add(*this);
     }
-    ~row() { list.remove(*this); }
+    ~row() { leave_registry(); }
 
     void look(run_seen& seen, bool states) const override {
         for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -73,7 +73,7 @@ class row final : public watched_run {
         return dead(anybody, std::move(others)).size();
     }
     std::vector<wait_graph::wait> dead(bool anybody, std::vector<const parking_place*> others = {}) const {
-        const watched_runs::reader runs(list);
+        const registry::reader runs(list);
         wait_graph graph;
         graph.read(runs, true);
         graph.each_queue([&](const parking_place& p) { graph.read(p); });
@@ -90,7 +90,7 @@ class row final : public watched_run {
 
     weir::virtual_time time;
     const std::string name = "s";
-    mutable watched_runs list;
+    mutable registry list;
     std::vector<place> queues;
     std::vector<std::vector<std::unique_ptr<slot>>> stages;
     bool circle = false;

@@ -2,11 +2,10 @@
 
 #include "support/catch.hpp"
 
-#include <vector>
-
+using weir::detail::parking_place;
+using weir::detail::registry;
 using weir::detail::run_seen;
 using weir::detail::watched_run;
-using weir::detail::watched_runs;
 
 namespace {
 
@@ -15,28 +14,19 @@ class fake final : public watched_run {
     void look(run_seen& seen, bool states) const override { seen.has_failed = states; }
 };
 
-std::vector<const watched_run*> all_of(watched_runs& runs) {
-    std::vector<const watched_run*> all;
-    watched_runs::reader(runs).each([&](const watched_run& r) { all.push_back(&r); });
-    return all;
-}
-
 }  // namespace
 
-TEST_CASE("the latest run comes first, and each can go from wherever it is") {
-    for (int goes = 0; goes < 3; ++goes) {
-        CAPTURE(goes);
-        watched_runs runs;
-        fake each[3];
-        for (fake& f : each) runs.add(f);
-        CHECK(all_of(runs) == std::vector<const watched_run*>{&each[2], &each[1], &each[0]});
-        runs.remove(each[goes]);
-        std::vector<const watched_run*> left{&each[2], &each[1], &each[0]};
-        left.erase(left.begin() + (2 - goes));
-        CHECK(all_of(runs) == left);
-        runs.remove(each[goes]);  // it is not here any more
-        CHECK(all_of(runs) == left);
-        runs.add(each[goes]);
-        CHECK(all_of(runs).front() == &each[goes]);
-    }
+TEST_CASE("a run is found among runs, and not among places") {
+    registry r;
+    fake run;
+    r.add(run);
+    int runs = 0;
+    r.each<watched_run>([&runs](const watched_run& each) {
+        run_seen seen;
+        each.look(seen, true);
+        if (seen.has_failed) ++runs;
+    });
+    CHECK(runs == 1);
+    r.each<parking_place>([&runs](const parking_place&) { ++runs; });
+    CHECK(runs == 1);
 }

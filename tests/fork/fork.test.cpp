@@ -6,6 +6,8 @@
 
 #include <weir/blocking_pool.hpp>
 #include <weir/channel.hpp>
+#include <weir/detail/registry.hpp>
+#include <weir/detail/thread_record.hpp>
 #include <weir/detail/tick_clock.hpp>
 #include <weir/pipeline.hpp>
 #include <weir/priority_lanes.hpp>
@@ -13,8 +15,10 @@
 #include <weir/stop_token.hpp>
 #include <weir/sync_wait.hpp>
 #include <weir/task.hpp>
+#include <weir/task_group.hpp>
 #include <weir/thread_pool.hpp>
 #include <weir/virtual_time.hpp>
+#include <weir/watchdog.hpp>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -266,6 +270,127 @@ TEST_CASE("a thread of the child isn't left waiting at a channel that a pool of 
     CHECK(failed == 0);
     stop.request_stop();
     waiter.join();
+}
+
+namespace {
+
+// Another thread, that holds something until this goes.
+template <class Take>
+class holder {
+  public:
+    explicit holder(Take take)
+        : thread_([this, take] {
+              const auto held = take();
+              taken_ = true;
+              while (!over_) std::this_thread::yield();
+          }) {
+        while (!taken_) std::this_thread::yield();
+    }
+    ~holder() {
+        over_ = true;
+        thread_.join();
+    }
+
+  private:
+    std::atomic<bool> taken_ = false, over_ = false;
+    std::thread thread_;
+};
+
+// A pool, a run on it and a watchdog that looks at both.
+bool watches() {
+    weir::thread_pool own(2);
+    std::atomic<int> reports = 0;
+    weir::watchdog_options silent;
+    silent.on_deadlock = [&](const weir::deadlock_report&) { ++reports; };
+    silent.on_stall = [&](const weir::stall_report&) { ++reports; };
+    weir::watchdog dog(own, silent);
+    auto run = endless().start(own);
+    bool all = true;
+    for (int i = 0; i < 20; ++i) {
+        all = run.get() && all;
+        static_cast<void>(dog.look());
+    }
+    run.stop();
+    return all && works(own) && reports == 0;
+}
+
+}  // namespace
+
+TEST_CASE("a child makes runs and watchdogs of its own, whatever the parent's threads had locked") {
+    using weir::detail::registry;
+    SECTION("all places and runs that there are") {
+        const holder lock([] { return registry::reader(*weir::detail::the_registry); });
+        CHECK(holds_in_child(watches));
+    }
+    SECTION("a queue that somebody has waited at") {
+        weir::thread_pool pool(2);
+        weir::channel<int> items(1, pool);
+        using core = weir::channel<int>::core_type;
+        static_cast<void>(items.blocking_get(1ns));  // it is known from now on
+        const holder lock([&] { return core::both_ends(weir::detail::inside(items)); });
+        CHECK(holds_in_child(watches));
+    }
+    SECTION("anything") {
+        weir::thread_pool pool(2);
+        weir::watchdog_options often;
+        often.period = 1us;
+        weir::watchdog dog(pool, often);
+        auto run = endless().start(pool);
+        std::atomic<bool> over = false;
+        std::thread waiter([&] {
+            while (!over) {
+                works(pool);
+                weir::sync_wait(pool, move_to(pool));
+            }
+        });
+        int failed = 0;
+        for (int i = 0; i < 40; ++i) {
+            static_cast<void>(run.get());
+            if (!holds_in_child(watches)) ++failed;
+        }
+        CHECK(failed == 0);
+        over = true;
+        waiter.join();
+    }
+}
+
+TEST_CASE("who waits for ever in a child is named there, where the parent's threads count for nothing") {
+    weir::thread_pool pool(2);
+    std::atomic<bool> over = false;
+    std::thread waiter([&] { weir::sync_wait(pool, stir(pool, pool, over)); });
+    std::thread sleeper([&] {
+        static_cast<void>(weir::detail::basic_thread_record<weir::detail::standard_platform>::acquire());
+        while (!over) std::this_thread::yield();
+    });
+    CHECK(holds_in_child([] {
+        weir::thread_pool own(1);
+        weir::watchdog_options told;
+        std::atomic<int> reports = 0;
+        told.on_deadlock = [&](const weir::deadlock_report&) { ++reports; };
+        told.period = 0us;
+        weir::watchdog dog(own, told);
+        weir::channel<int> never(1, own);
+        weir::task_group group(own);
+        group.spawn([](weir::channel<int>& in) -> weir::task<> { co_await in.get(); }(never));
+        while (reports == 0) dog.look();
+        never.close();
+        weir::sync_wait(own, [](weir::task_group& g) -> weir::task<> { co_await g.join(); }(group));
+        return reports == 1;
+    }));
+    over = true;
+    waiter.join();
+    sleeper.join();
+}
+
+TEST_CASE("a watchdog of before the fork is destroyed at once in the child, and looks at nothing there") {
+    weir::thread_pool pool(1);
+    auto dog = std::make_unique<weir::watchdog>(pool);
+    CHECK(holds_in_child([&] {
+        const bool refused = is_refused([&] { dog->look(); });
+        dog.reset();
+        return refused;
+    }));
+    CHECK(dog->look() == 0);
 }
 
 TEST_CASE("pools can be made in a child's child, and by one fork after another") {

@@ -3,20 +3,18 @@
 #ifndef WEIR_DETAIL_PARKING_PLACE_HPP
 #define WEIR_DETAIL_PARKING_PLACE_HPP
 
-#include <weir/detail/immortal.hpp>
 #include <weir/detail/platform.hpp>
+#include <weir/detail/registry.hpp>
 #include <weir/detail/slot.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint64_t
-#include <mutex>    // for std::lock_guard
 #include <string>   // for std::string
 #include <vector>   // for std::vector
 
 namespace weir::detail {
 
 class parking_place;
-class parking_registry;
 
 // For what somebody waits, and so who could end the wait.
 enum class wait_kind : std::uint8_t {
@@ -63,13 +61,12 @@ inline std::string sentence_of(const place_seen& at, const wait_seen& w) {
            (at.closed ? ", closed)" : ")");
 }
 
-// Something with waiters (a channel). It is linked into a registry from the first wait on; whichever of
-// the two goes first unlinks it.
-class parking_place {
+// Something with waiters (a channel). It is in a registry from the first wait on.
+class parking_place : public registered {
   public:
-    parking_place() noexcept = default;
-    parking_place(const parking_place&) = delete;
-    parking_place& operator=(const parking_place&) = delete;
+    static constexpr registry_kind registered_as = registry_kind::place;
+
+    parking_place() noexcept : registered(registry_kind::place) {}
 
     // Who waits here. Any thread may ask.
     virtual void look(place_seen& seen) const = 0;
@@ -78,7 +75,7 @@ class parking_place {
     // look would only disturb. Takes no lock.
     virtual std::uint64_t moved() const noexcept { return 0; }
 
-    // No other place has it; 0: it was never added to a registry. Only for places of one.
+    // No other place has it, nor will one that comes where this one was.
     std::uint64_t serial() const noexcept { return serial_; }
 
     // Appends one line for each that waits here.
@@ -93,123 +90,28 @@ class parking_place {
     virtual const char* contradiction() const noexcept = 0;
 
   protected:
-    bool watched() const noexcept { return registry_ != nullptr; }
-    // To be called by the destructor of the whole object: others may look until then.
-    inline void go_unwatched() noexcept;
-    ~parking_place() { go_unwatched(); }
+    ~parking_place() = default;
 
   private:
-    friend parking_registry;
-    parking_registry* registry_ = nullptr;
-    std::uint64_t serial_ = 0;
-    parking_place* next_ = nullptr;
-    parking_place* previous_ = nullptr;
-};
-
-// Places. Whoever begins to wait adds one, under that place's locks; who looks at all of them takes the
-// registry's lock first and then those of each place. So `add` takes no lock: what is new goes on a stack
-// (R. K. Treiber, "Systems programming: coping with parallelism", 1986), of which nobody takes single ones.
-class parking_registry {
-  public:
-    constexpr parking_registry() noexcept = default;
-    parking_registry(const parking_registry&) = delete;
-    parking_registry& operator=(const parking_registry&) = delete;
-    ~parking_registry() {
-        const std::lock_guard guard(lock_);
-        take_in();
-        while (first_ != nullptr) unlink(*first_);
-    }
-
-    void add(parking_place& place) noexcept {
-        place.registry_ = this;
-        // relaxed: a number that no other place has, no more
-        place.serial_ = 1 + serials_.fetch_add(1, std::memory_order_relaxed);
-        place.next_ = new_.load(std::memory_order_relaxed);
-        // release; pairs with the acquire in take_in()
-        while (!new_.compare_exchange_weak(place.next_, &place, std::memory_order_release,
-                                           std::memory_order_relaxed)) {
-        }
-    }
-
-    void remove(parking_place& place) noexcept {
-        const std::lock_guard guard(lock_);
-        take_in();
-        unlink(place);
-    }
-
-    // Keeps all places there are as long as it lives.
-    class [[nodiscard]] reader {
-      public:
-        explicit reader(parking_registry& all) : all_(all), guard_(all.lock_) { all_.take_in(); }
-        // In the order in which they came.
-        template <class Function>
-        void each(Function function) const {
-            for (const parking_place* p = all_.first_; p != nullptr; p = p->next_) function(*p);
-        }
-
-      private:
-        parking_registry& all_;
-        const std::lock_guard<standard_platform::mutex> guard_;
-    };
-
-    void describe_waiters(std::string& report) {
-        reader(*this).each([&report](const parking_place& p) { p.describe_waiters(report); });
-    }
-
-    // What the first one says that has something to say, and who waits there. On the one thread that uses
-    // them all.
-    std::string contradiction() {
-        if (new_.load(std::memory_order_relaxed) != nullptr) take_in();
-        for (const parking_place* p = first_; p != nullptr; p = p->next_) {
-            if (const char* const what = p->contradiction()) {
-                std::string report = what;
-                p->describe_waiters(report);
-                return report;
-            }
-        }
-        return {};
-    }
-
-  private:
-    void take_in() noexcept {
-        // acquire; pairs with the release by which each place was put here
-        parking_place* const last = new_.exchange(nullptr, std::memory_order_acquire);
-        parking_place* newest = last_;
-        parking_place* later = nullptr;
-        for (parking_place* p = last; p != nullptr;) {
-            parking_place* const earlier = p->next_;
-            p->next_ = later;
-            if (later != nullptr) later->previous_ = p;
-            if (earlier == nullptr) {
-                p->previous_ = newest;
-                (newest == nullptr ? first_ : newest->next_) = p;
-            }
-            later = p;
-            p = earlier;
-        }
-        if (last != nullptr) last_ = last;
-    }
-
-    void unlink(parking_place& place) noexcept {
-        (place.previous_ == nullptr ? first_ : place.previous_->next_) = place.next_;
-        (place.next_ == nullptr ? last_ : place.next_->previous_) = place.previous_;
-        place.registry_ = nullptr;
-        place.next_ = place.previous_ = nullptr;
-    }
-
     inline static constinit standard_platform::atomic<std::uint64_t> serials_{0};
-    standard_platform::atomic<parking_place*> new_{nullptr};  // the latest first
-    standard_platform::mutex lock_;                           // guards the two below, and the links
-    parking_place* first_ = nullptr;
-    parking_place* last_ = nullptr;
+    // relaxed: a number, no more
+    const std::uint64_t serial_ = 1 + serials_.fetch_add(1, std::memory_order_relaxed);
 };
 
-inline void parking_place::go_unwatched() noexcept {
-    if (registry_ != nullptr) registry_->remove(*this);
+// On the one thread that uses all of them: who waits; and what the first one says that has something to say.
+inline void describe_waiters(registry& all, std::string& report) {
+    all.each<parking_place>([&report](const parking_place& p) { p.describe_waiters(report); });
 }
-
-// Those of all executors that have threads of their own.
-inline constinit immortal<parking_registry> all_places;
+inline std::string contradiction_in(registry& all) {
+    std::string report;
+    all.each<parking_place>([&report](const parking_place& p) {
+        const char* const what = report.empty() ? p.contradiction() : nullptr;
+        if (what == nullptr) return;
+        report = what;
+        p.describe_waiters(report);
+    });
+    return report;
+}
 
 }  // namespace weir::detail
 

@@ -54,6 +54,9 @@ struct standard_platform {
     // Nanoseconds of a clock that never goes back, that of std::chrono::steady_clock.
     static std::int64_t now() noexcept { return the_tick_clock.now(); }
 
+    // In a process that was forked, by its one thread, whatever another one did to the clock in the parent.
+    static void mend_after_fork() noexcept { the_tick_clock.mend(); }
+
     // The same, late by some milliseconds but never ahead, for a quick look; 0 if that is not to be had.
     static std::int64_t coarse_now() noexcept { return coarse_clock_ns(); }
 

@@ -5,6 +5,8 @@
 
 #include <weir/detail/config.hpp>
 #include <weir/detail/platform.hpp>
+#include <weir/detail/registry.hpp>
+#include <weir/detail/thread_record.hpp>
 
 #include <atomic>   // for std::atomic
 #include <cstdint>  // for std::uint32_t
@@ -16,9 +18,13 @@ namespace weir::detail {
 // the question has to come before each lock, and not only where a thread would sleep.
 inline constinit std::atomic<std::uint32_t> forks{0};
 
+// What all threads of a process share, and any of them may have been in the midst of: everything else that a
+// thread can hold belongs to an object, whose owner asks whether it is of this process.
 inline const bool forks_are_counted = at_fork_in_child([] {
     forks.store(forks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    the_tick_clock.mend();
+    standard_platform::mend_after_fork();
+    basic_thread_record<standard_platform>::forget_others();
+    the_registry->begin_anew();
 });
 
 // The process in which its owner was made. A fork copies the memory of a process, but of its threads only

@@ -55,10 +55,20 @@ struct alignas(64) basic_thread_record {
     // All there are, whoever has them. acquire; pairs with take()
     template <class Function>
     static void each(Function function) {
-        for (const basic_thread_record* r = all().load(std::memory_order_acquire); r != nullptr;
+        for (basic_thread_record* r = all().load(std::memory_order_acquire); r != nullptr;
              r = r->next_of_all_) {
             function(*r);
         }
+    }
+
+    // In a process that was forked, by its one thread: the others' records are nobody's now, and nobody's
+    // again, as what they say they are inside of is held for ever; and no lock is held.
+    static void forget_others() noexcept {
+        records().lock.unlock();
+        each([](basic_thread_record& r) {
+            r.block_lock_.unlock();
+            if (&r != mine()) r.in_use_.store(false, std::memory_order_relaxed);
+        });
     }
 
     // The calling thread's; null before the first `acquire`, and again while the thread ends.
@@ -80,7 +90,7 @@ struct alignas(64) basic_thread_record {
     const basic_parker<Platform>* blocked_on_ = nullptr;
     bool asleep_ = false;
     std::uint64_t blocks_ = 0;
-    const basic_thread_record* next_of_all_ = nullptr;
+    basic_thread_record* next_of_all_ = nullptr;
 
     struct place {
         basic_thread_record* record = nullptr;
@@ -102,17 +112,14 @@ struct alignas(64) basic_thread_record {
     };
 
     struct all_records {
-        typename Platform::template atomic<const basic_thread_record*> first{nullptr};
+        typename Platform::template atomic<basic_thread_record*> first{nullptr};
     };
 
     static auto& all() noexcept { return Platform::template of_process<all_records>().first; }
     static place& here() noexcept { return Platform::template of_thread<place>(); }
     static free_list& records() noexcept { return Platform::template of_process<free_list>(); }
-    // One that another thread held while the process forked is held by nobody in the child.
-    inline static const bool mended_at_fork = at_fork_in_child([] { records().lock.unlock(); });
 
     static basic_thread_record* take() noexcept {
-        static_cast<void>(mended_at_fork);
         {
             const std::lock_guard guard(records().lock);
             if (basic_thread_record* const r = records().first) {

@@ -4,6 +4,7 @@
 #define WEIR_DETAIL_WAIT_GRAPH_HPP
 
 #include <weir/detail/parking_place.hpp>
+#include <weir/detail/registry.hpp>
 #include <weir/detail/slot.hpp>
 #include <weir/detail/watched_run.hpp>
 
@@ -38,8 +39,8 @@ class wait_graph {
 
     // Which slots there are, and which have ended. To be read before any place: what has ended has closed
     // its channels before, so no wait is seen after that which it still was to end.
-    void read(const watched_runs::reader& runs, bool states) {
-        runs.each([&](const watched_run& r) {
+    void read(const registry::reader& all, bool states) {
+        all.each<watched_run>([&](const watched_run& r) {
             run_seen seen;
             r.look(seen, states);
             const std::size_t first = slots_.size();

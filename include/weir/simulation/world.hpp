@@ -179,7 +179,8 @@ class world final : public executor {
 
     // Not to be thrown from here: who drives may be a destructor.
     void examine() {
-        if (std::string what = places_.contradiction(); !what.empty()) break_off(std::move(what));
+        std::string what = weir::detail::contradiction_in(places_);
+        if (!what.empty()) break_off(std::move(what));
         for (const auto& invariant : invariants_) {
             try {
                 invariant();
@@ -196,7 +197,7 @@ class world final : public executor {
 
     [[noreturn]] void throw_deadlock() {
         std::string waiters;
-        places_.describe_waiters(waiters);
+        weir::detail::describe_waiters(places_, waiters);
         throw deadlock_error(
             "weir: deadlock: nothing can run, no timer is left, and somebody waits:" +
             (waiters.empty() ? std::string("\n  for something other than a channel") : waiters));
@@ -209,7 +210,7 @@ class world final : public executor {
     std::vector<void*> ready_;  // in the order in which they became so
     std::size_t chosen_ = 0;    // which one goes next, from 1; 0: not decided yet
     weir::detail::virtual_clock clock_;
-    weir::detail::parking_registry places_;
+    weir::detail::registry places_;
     std::size_t steps_ = 0;
     std::vector<planned> actions_;  // the next one last
     std::size_t next_action_ = never;
