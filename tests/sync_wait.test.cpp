@@ -10,6 +10,8 @@
 #include <weir/when_all.hpp>
 
 #include <chrono>
+#include <concepts>
+#include <coroutine>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -37,6 +39,46 @@ task<> put(weir::channel<int>& c, int item) {
     const bool in = co_await c.put(std::move(item));
     if (!in) throw std::runtime_error("refused");
 }
+
+// Counts how often it is moved.
+class moves {
+  public:
+    moves() noexcept = default;
+    moves(moves&& other) noexcept : times_(other.times_ + 1) {}
+    moves& operator=(moves&&) = delete;
+    ~moves() = default;
+    [[nodiscard]] int times() const noexcept { return times_; }
+
+  private:
+    int times_ = 0;
+};
+
+class only_copied {
+  public:
+    explicit only_copied(int n) noexcept : n_(n) {}
+    only_copied(const only_copied&) = default;
+    only_copied(only_copied&&) = delete;
+    only_copied& operator=(const only_copied&) = delete;
+    only_copied& operator=(only_copied&&) = delete;
+    ~only_copied() = default;
+    [[nodiscard]] int number() const noexcept { return n_; }
+
+  private:
+    int n_;
+};
+
+// Is awaited at once, and gives what `Make` makes.
+template <class Make>
+class gives {
+  public:
+    explicit gives(Make make) : make_(std::move(make)) {}
+    bool await_ready() const noexcept { return true; }
+    void await_suspend(std::coroutine_handle<>) const noexcept {}
+    decltype(auto) await_resume() { return make_(); }
+
+  private:
+    Make make_;
+};
 
 task<int> get(weir::channel<int>& c) {
     const std::optional<int> item = co_await c.get();
@@ -68,6 +110,51 @@ TEST_CASE("sync_wait gives what the await gives, and throws what it throws") {
     weir::thread_pool pool(1);
     CHECK(*sync_wait(pool, body::box(3)) == 3);
     CHECK_THROWS_AS(sync_wait(pool, fail()), std::runtime_error);
+}
+
+TEST_CASE("sync_wait moves a task's result no more often than an await does, any other once more") {
+    struct body {
+        static task<moves> make() {
+            moves it;
+            co_return std::move(it);
+        }
+        static task<int> await() {
+            const moves it = co_await make();
+            co_return it.times();
+        }
+    };
+    CHECK(sync_wait(body::make()).times() == sync_wait(body::await()));
+    CHECK(sync_wait(gives([] { return moves(); })).times() == 1);
+    weir::thread_pool pool(1);
+    CHECK(sync_wait(pool, body::make()).times() == sync_wait(pool, body::await()));
+}
+
+TEST_CASE("sync_wait gives what can only be copied") {
+    struct body {
+        static task<only_copied> make() {
+            const only_copied it(3);
+            co_return it;
+        }
+        static task<int> await() {
+            const only_copied it = co_await make();
+            const auto both = co_await weir::when_all(make(), gives([] { return only_copied(4); }));
+            co_return it.number() + std::get<0>(both).number() + std::get<1>(both).number();
+        }
+    };
+    CHECK(sync_wait(body::make()).number() == 3);
+    CHECK(sync_wait(gives([] { return only_copied(4); })).number() == 4);
+    CHECK(sync_wait(body::await()) == 10);
+}
+
+TEST_CASE("what an awaitable moves from inside of itself is moved out of sync_wait") {
+    const auto made = [text = std::make_shared<std::string>("text")]() -> std::string&& {
+        return std::move(*text);
+    };
+    static_assert(std::same_as<decltype(sync_wait(gives(made))), std::string>);
+    CHECK(sync_wait(gives(made)) == "text");
+    int x = 1;
+    const auto shown = [&x]() -> int& { return x; };
+    CHECK(&sync_wait(gives(shown)) == &x);
 }
 
 TEST_CASE("sync_wait takes any awaitable, by value or by name") {

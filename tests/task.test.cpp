@@ -13,6 +13,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -203,6 +204,25 @@ TEST_CASE("a task gives a value, a reference, nothing, or what can only be moved
     CHECK(weir::sync_wait(body::pair()).second == "x");
     static_assert(std::is_void_v<decltype(weir::sync_wait(do_nothing()))>);
     weir::sync_wait(do_nothing());
+}
+
+TEST_CASE("a task gives a reference to what a std::ref, or one of a derived class, refers to") {
+    struct base {
+        int n = 1;
+    };
+    struct derived : base {};
+    struct body {
+        static task<int&> wrapped(int& x) { co_return std::ref(x); }
+        static task<const int&> constant(int& x) { co_return std::ref(x); }
+        static task<const int&> wrapped_constant(const int& x) { co_return std::cref(x); }
+        static task<base&> of_derived(derived& d) { co_return d; }
+    };
+    int x = 1;
+    CHECK(&weir::sync_wait(body::wrapped(x)) == &x);
+    CHECK(&weir::sync_wait(body::constant(x)) == &x);
+    CHECK(&weir::sync_wait(body::wrapped_constant(x)) == &x);
+    derived d;
+    CHECK(&weir::sync_wait(body::of_derived(d)) == &d);
 }
 
 TEST_CASE("what a task throws comes out of the await, wherever it was thrown") {

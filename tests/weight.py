@@ -30,9 +30,9 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 13100),
-    ("pipeline.hpp", HEAVY | {"thread"}, 8750),
-    ("task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 1780),
+    ("weir.hpp", HEAVY, 13400),
+    ("pipeline.hpp", HEAVY | {"thread"}, 9000),
+    ("task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 1810),
 ]
 
 MARKER = re.compile(r'#(?:line)? (\d+) "([^"]*)"((?: \d)*)')

@@ -14,6 +14,7 @@
 #include <concepts>
 #include <coroutine>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -46,6 +47,37 @@ task<int> fail_after(weir::duration d, std::string message) {
 }
 
 task<int&> refer(int& x) { co_return x; }
+
+// Gives what lives in itself, to be moved from: as the tasks of most libraries do.
+class gives_of_its_own {
+  public:
+    explicit gives_of_its_own(const char* text) : text_(std::make_unique<std::string>(text)) {}
+    class awaiter {
+      public:
+        explicit awaiter(std::string text) : text_(std::move(text)) {}
+        bool await_ready() const noexcept { return true; }
+        void await_suspend(std::coroutine_handle<>) const noexcept {}
+        std::string&& await_resume() noexcept { return std::move(text_); }
+
+      private:
+        std::string text_;
+    };
+    awaiter operator co_await() && { return awaiter(*text_); }
+
+  private:
+    std::unique_ptr<std::string> text_;
+};
+
+class shows_its_own {
+  public:
+    shows_its_own() noexcept {}
+    bool await_ready() const noexcept { return true; }
+    void await_suspend(std::coroutine_handle<>) const noexcept {}
+    int& await_resume() noexcept { return n_; }
+
+  private:
+    int n_ = 7;
+};
 
 task<> note(std::vector<int>& log, int n) {
     log.push_back(n);
@@ -83,6 +115,41 @@ TEST_CASE("in the results of when_all a void is a monostate, a reference a refer
     static_assert(std::same_as<decltype(results), std::tuple<std::monostate, int&, int>>);
     CHECK(&std::get<1>(results) == &x);
     CHECK(std::get<2>(results) == 2);
+}
+
+TEST_CASE("what when_all's awaitables move from inside of themselves is moved into its results") {
+    weir::virtual_time time;
+    auto both = weir::sync_wait(time, when_all(gives_of_its_own("one"), gives_of_its_own("two")));
+    static_assert(std::same_as<decltype(both), std::tuple<std::string, std::string>>);
+    CHECK(both == std::tuple<std::string, std::string>("one", "two"));
+
+    std::vector<gives_of_its_own> several;
+    several.emplace_back("three");
+    several.emplace_back("four");
+    const std::vector<std::string> texts = weir::sync_wait(time, when_all(std::move(several)));
+    CHECK(texts == std::vector<std::string>{"three", "four"});
+}
+
+TEST_CASE("an awaitable with a name gives when_all the reference that it gives") {
+    weir::virtual_time time;
+    shows_its_own named;
+    auto results = weir::sync_wait(time, when_all(named, give_after(1s, 2)));
+    static_assert(std::same_as<decltype(results), std::tuple<int&, int>>);
+    CHECK(&std::get<0>(results) == &named.await_resume());
+}
+
+TEST_CASE("when_all of a vector of tasks that give references gives references") {
+    weir::virtual_time time;
+    int x = 1, y = 2;
+    std::vector<task<int&>> tasks;
+    tasks.push_back(refer(x));
+    tasks.push_back(refer(y));
+    const auto refs = weir::sync_wait(time, when_all(std::move(tasks)));
+    static_assert(std::same_as<decltype(refs), const std::vector<std::reference_wrapper<int>>>);
+    int& first = refs[0];
+    int& second = refs[1];
+    CHECK(&first == &x);
+    CHECK(&second == &y);
 }
 
 TEST_CASE("when_all of nothing but void, or of nothing at all, gives nothing") {

@@ -27,12 +27,17 @@ concept has_member_co_await = requires(A&& a) { std::forward<A>(a).operator co_a
 template <class A>
 concept has_free_co_await = requires(A&& a) { operator co_await(std::forward<A>(a)); };
 
+// What is kept of a result longer than its awaiter: not a reference to what is to be moved from, which as a
+// rule is a part of that.
+template <class T>
+using lasting_t = std::conditional_t<std::is_rvalue_reference_v<T>, std::remove_cvref_t<T>, T>;
+
 // What `co_await a` calls the three functions on: a new object, or `a` itself.
 template <class A>
 decltype(auto) get_awaiter(A&& a) {
     if constexpr (has_as_awaitable<A>) {
-        using value = decltype(detail::get_awaiter(std::declval<made_awaitable_t<A>>()).await_resume());
-        return crossing<value, A>(std::forward<A>(a));
+        using given = decltype(detail::get_awaiter(std::declval<made_awaitable_t<A>>()).await_resume());
+        return crossing<lasting_t<given>, A>(std::forward<A>(a));
     } else if constexpr (has_member_co_await<A>) {
         return std::forward<A>(a).operator co_await();
     } else if constexpr (has_free_co_await<A>) {

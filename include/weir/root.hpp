@@ -12,7 +12,9 @@
 #include <weir/executor.hpp>
 
 #include <coroutine>    // for std::coroutine_handle
+#include <cstddef>      // for std::nullptr_t
 #include <exception>    // for std::current_exception
+#include <memory>       // for std::addressof
 #include <type_traits>  // for std::is_void_v
 #include <utility>      // for std::exchange
 
@@ -32,6 +34,8 @@ class root_owner {
 // one of the library's own waits on an executor that runs nothing any more (a deadlock).
 template <class T>
 class [[nodiscard]] root {
+    using given = std::conditional_t<std::is_void_v<T>, std::nullptr_t, T>;
+
   public:
     class promise_type;
     using handle = std::coroutine_handle<promise_type>;
@@ -53,30 +57,43 @@ class [[nodiscard]] root {
         home.post(prepare(home, measured, owner));
     }
 
-    bool done() const noexcept { return !handle_ || handle_.done(); }
+    // It needs to be resumed no more. One that gives something stays where it gave it until it is destroyed.
+    bool done() const noexcept { return !handle_ || handle_.done() || handle_.promise().value != nullptr; }
 
     // Destroys a coroutine that is suspended for ever.
     void abandon() noexcept { std::exchange(handle_, {}).destroy(); }
 
-    T take() { return handle_.promise().ended_with.take(); }
-    bool has_exception() const noexcept { return handle_.promise().ended_with.has_exception(); }
-    std::exception_ptr exception() const noexcept { return handle_.promise().ended_with.exception(); }
+    T take() {
+        if (handle_.promise().error) std::rethrow_exception(handle_.promise().error);
+        if constexpr (!std::is_void_v<T>) return give<T>(*handle_.promise().value);
+    }
+    bool has_exception() const noexcept { return handle_.promise().error != nullptr; }
+    std::exception_ptr exception() const noexcept { return handle_.promise().error; }
 
-    class promise_base {
+    class promise_type {
       public:
+        root get_return_object() noexcept { return root(handle::from_promise(*this)); }
         coroutine_env& env() noexcept { return env_; }
         std::suspend_always initial_suspend() const noexcept { return {}; }
-        auto final_suspend() const noexcept {
-            struct tell {
-                bool await_ready() const noexcept { return false; }
-                void await_suspend(handle h) const noexcept { h.promise().owner->ended(); }
-                void await_resume() const noexcept {}
-            };
-            return tell{};
+
+        class tell {
+          public:
+            bool await_ready() const noexcept { return false; }
+            void await_suspend(handle h) const noexcept { h.promise().owner->ended(); }
+            void await_resume() const noexcept {}
+        };
+        tell final_suspend() const noexcept { return {}; }
+        // What it gives stays where the await gave it, with all that it may refer to, until `take` moves it.
+        tell yield_value(given&& it) noexcept {
+            value = std::addressof(it);
+            return {};
         }
-        void unhandled_exception() noexcept { ended_with.set_exception(std::current_exception()); }
+        void return_void() const noexcept {}
+        void unhandled_exception() noexcept { error = std::current_exception(); }
+
         root_owner* owner = nullptr;
-        result<T> ended_with;
+        std::remove_reference_t<given>* value = nullptr;
+        std::exception_ptr error;
 
       private:
         coroutine_env env_;
@@ -86,24 +103,7 @@ class [[nodiscard]] root {
     handle handle_;
 };
 
-template <class T>
-class root<T>::promise_type final : public root<T>::promise_base {
-  public:
-    root get_return_object() noexcept { return root(handle::from_promise(*this)); }
-    template <class U>
-    void return_value(U&& value) {
-        this->ended_with.set_value(std::forward<U>(value));
-    }
-};
-
-template <>
-class root<void>::promise_type final : public root<void>::promise_base {
-  public:
-    root get_return_object() noexcept { return root(handle::from_promise(*this)); }
-    void return_void() noexcept { ended_with.set_value(); }
-};
-
-// The awaitable is kept by reference: it outlives the root.
+// The awaitable is kept by reference: it outlives the root. `T`: what awaiting it gives.
 template <class T, class A>
 root<T> make_root(A& a) {
     if constexpr (has_as_awaitable<A>) {
@@ -111,12 +111,12 @@ root<T> make_root(A& a) {
         if constexpr (std::is_void_v<T>) {
             co_await it;
         } else {
-            co_return co_await it;
+            co_yield co_await it;
         }
     } else if constexpr (std::is_void_v<T>) {
         co_await static_cast<A&&>(a);
     } else {
-        co_return co_await static_cast<A&&>(a);
+        co_yield co_await static_cast<A&&>(a);
     }
 }
 

@@ -107,7 +107,7 @@ using awaited_t = std::remove_cvref_t<typename awaited<R>::type>;
 // coroutines of others whose parameters are of an anonymous namespace.)
 template <class A>
 struct in_a_task {
-    static task<await_result_t<A>> of(A& a) {
+    static task<std::remove_cvref_t<await_result_t<A>>> of(A& a) {
         if constexpr (std::is_void_v<await_result_t<A>>) {
             co_await std::move(a);
         } else {

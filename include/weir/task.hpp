@@ -16,7 +16,7 @@
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t
 #include <exception>    // for std::current_exception
-#include <type_traits>  // for std::is_void_v
+#include <type_traits>  // for std::conditional_t
 #include <utility>      // for std::exchange
 
 namespace weir {
@@ -33,6 +33,10 @@ template <class A>
 inline constexpr bool is_task = false;
 template <class T>
 inline constexpr bool is_task<task<T>> = true;
+
+// What one gets who awaits it and can't keep its awaiter: of what it moves from, if it is no task, the value.
+template <class A>
+using joined_result_t = std::conditional_t<is_task<A>, await_result_t<A>, lasting_t<await_result_t<A>>>;
 
 // Runs as a part of the coroutine that awaits it, and tells the slot for itself.
 template <class A>
@@ -182,19 +186,37 @@ class task_promise_base {
     bool went_home_ = false;  // by a post, which the slot has to be told of
 };
 
+// What `co_return` may be given. Where that becomes a reference, this refers to what is still there then, as
+// far as that can be told: not to an rvalue, nor to what is made of something. (Of what has a conversion
+// function it is believed: std::ref does.)
+template <class U, class T>
+concept refers = std::is_convertible_v<std::remove_reference_t<U>*, std::remove_reference_t<T>*> &&
+                 std::is_lvalue_reference_v<U> == std::is_lvalue_reference_v<T>;
+template <class U, class T>
+concept has_conversion = requires(U&& u) { std::forward<U>(u).operator T(); } ||
+                         requires(U&& u) { std::forward<U>(u).operator std::remove_cvref_t<T>&(); };
+template <class U, class T>
+concept returnable =
+    (std::convertible_to<U&&, T> && (!std::is_reference_v<T> || refers<U, T> || has_conversion<U, T>)) ||
+    (std::same_as<std::remove_cvref_t<U>, T> && std::convertible_to<const U&, T>);
+
 template <class T>
 class task_promise final : public task_promise_base {
   public:
     task<T> get_return_object() noexcept;
     void unhandled_exception() noexcept { result.set_exception(std::current_exception()); }
     template <class U = T>
-        requires std::convertible_to<U&&, T>
+        requires returnable<U, T>
     void return_value(U&& value) {
         result.set_value(std::forward<U>(value));
     }
     template <class U>
-        requires(!std::convertible_to<U &&, T>)
+        requires(!returnable<U, T>)
     void return_value(U&&) {
+        static_assert(
+            !std::convertible_to<U&&, T>,
+            "weir: a task<T&> co_returns something that outlives it, and this would be gone at once: "
+            "it is made for this expression, or in this coroutine. Let the task give a value");
         static_assert(std::convertible_to<U&&, T>,
                       "weir: a task<T> co_returns a T, or what becomes one by itself, and this is neither; "
                       "what can't be copied is moved: co_return std::move(it)");

@@ -16,6 +16,7 @@
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t
 #include <exception>    // for std::exception_ptr
+#include <functional>   // for std::reference_wrapper
 #include <stdexcept>    // for std::logic_error
 #include <tuple>        // for std::tuple
 #include <type_traits>  // for std::is_move_constructible_v
@@ -94,6 +95,12 @@ class when_all_join : public task_join, public root_owner {
 template <class T>
 using non_void = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
+// A vector holds no references: a task's becomes what is one again by itself.
+template <class T>
+using in_vector =
+    std::conditional_t<std::is_lvalue_reference_v<T>, std::reference_wrapper<std::remove_reference_t<T>>,
+                       std::remove_cvref_t<T>>;
+
 template <class Part>
 decltype(auto) take_non_void(Part& part) {
     if constexpr (std::is_void_v<decltype(part.take())>) {
@@ -108,6 +115,11 @@ decltype(auto) take_non_void(Part& part) {
 // moved into the join stays where it is.
 template <class A>
 class when_all_part {
+    static_assert(
+        std::is_reference_v<A> || !std::is_lvalue_reference_v<await_result_t<A>>,
+        "weir: when_all would give a reference that may be into an awaitable that is gone by then: "
+        "give the awaitable a name that outlives the result, and that to when_all; or await it in a "
+        "task that gives a value");
     using kept = std::conditional_t<std::is_move_constructible_v<A>, A, A&&>;
 
   public:
@@ -167,7 +179,7 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
         if constexpr (!(std::is_void_v<await_result_t<As>> && ...)) {
             return std::apply(
                 [](auto&... parts) {
-                    return std::tuple<non_void<await_result_t<As>>...>(detail::take_non_void(parts)...);
+                    return std::tuple<non_void<joined_result_t<As>>...>(detail::take_non_void(parts)...);
                 },
                 parts_);
         }
@@ -180,7 +192,7 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
 
 template <class A>
 class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
-    using value = await_result_t<A>;
+    using value = joined_result_t<A>;
 
   public:
     explicit when_all_vector(std::vector<A>&& parts) : join_(parts.size()) {
@@ -207,9 +219,9 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
             if (part.has_exception()) std::rethrow_exception(part.exception());
         }
         if constexpr (!std::is_void_v<value>) {
-            std::vector<value> values;
+            std::vector<in_vector<value>> values;
             values.reserve(parts_.size());
-            for (auto& part : parts_) values.push_back(part.take());
+            for (auto& part : parts_) values.emplace_back(part.take());
             return values;
         }
     }
@@ -229,21 +241,23 @@ concept copyable_awaitables =
 /// Awaits all of its arguments, which run at the same time where the executor has several threads.
 ///
 /// \returns  awaitable of a tuple of the results in the order of the arguments (`std::monostate` for
-///           void); of nothing if all are void.
+///           void; the value for an rvalue reference that isn't a task's); of nothing if all are void.
 /// Suspends: always, unless there are no arguments. Resumes: on the awaiter's executor, when the last
 ///           has ended.
 /// Errors:   all are joined first; then the error of the first in the order of the arguments is
 ///           thrown, the others are dropped. `std::logic_error` if no executor runs the awaiter.
 /// Threads:  each part is posted to the awaiter's executor.
 /// Lifetime: arguments are moved in; one that can't be moved (a sleep, a put, a get) is kept by
-///           reference: await in the same expression.
+///           reference: await in the same expression. One that gives a reference has a name, or is a
+///           task, as that may be into the awaitable.
 /// Cost:     one allocation for each part.
 template <awaitable... As>
 auto when_all(As&&... parts) {
     return detail::when_all_tuple<As...>(std::forward<As>(parts)...);
 }
 
-/// The same for any number of awaitables of one type: a vector of their results in the same order.
+/// The same for any number of awaitables of one type: a vector of their results in the same order; of
+/// `std::reference_wrapper` where those are references.
 template <awaitable A>
 auto when_all(std::vector<A>&& parts) {
     return detail::when_all_vector<A>(std::move(parts));

@@ -6,9 +6,19 @@
 #include <exception>    // for std::exception_ptr
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::conditional_t
-#include <utility>      // for std::forward
+#include <utility>      // for std::as_const, std::forward
 
 namespace weir::detail {
+
+// Moves, or copies what can only be copied, or gives on the reference.
+template <class T>
+T give(std::remove_reference_t<T>& it) {
+    if constexpr (std::is_reference_v<T> || std::is_move_constructible_v<T>) {
+        return static_cast<T&&>(it);
+    } else {
+        return std::as_const(it);
+    }
+}
 
 template <class T>
 class result {
@@ -19,9 +29,12 @@ class result {
     template <class U>
     void set_value(U&& value) {
         if constexpr (std::is_reference_v<T>) {
-            value_ = &value;
+            T&& it = static_cast<T>(std::forward<U>(value));
+            value_ = &it;
         } else {
-            static_cast<void>(value_.emplace(std::forward<U>(value)));
+            // What can only be copied is.
+            using from = std::conditional_t<std::is_constructible_v<T, U&&>, U&&, const U&>;
+            static_cast<void>(value_.emplace(static_cast<from>(value)));
         }
     }
 
@@ -33,9 +46,9 @@ class result {
     T take() {
         if (error_) std::rethrow_exception(std::move(error_));
         if constexpr (std::is_reference_v<T>) {
-            return static_cast<T>(**value_);
+            return give<T>(**value_);
         } else {
-            return *std::move(value_);
+            return give<T>(*value_);
         }
     }
 
