@@ -18,7 +18,6 @@
 #include <weir/timer.hpp>
 
 #include <algorithm>  // for std::max, std::min
-#include <cassert>    // for assert
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint64_t
@@ -60,8 +59,7 @@ class basic_blocking_pool final : public executor {
 
     ~basic_blocking_pool() {
         join();
-        assert((orphaned() || timers_.next() == timers_.never) &&
-               "weir::blocking_pool: destroyed with a timer pending");
+        users().check(timers_.next() != timers_.never);
     }
 
     [[nodiscard]] std::size_t parallelism() const noexcept override { return threads_.size(); }

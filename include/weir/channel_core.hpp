@@ -114,9 +114,8 @@ class channel_core : public parking_place {
         waiter* found = nullptr;
         {
             const both_ends held(*this);
-            for (found = getters_.front(); found != nullptr; found = found->next) {
-                if (found->measured == &who) break;
-            }
+            found = getters_.front();
+            while (found != nullptr && found->measured != &who) found = found->next;
             if (found == nullptr) return;
             take_out(*found, side::get, outcome::stopped, reading(nullptr));
         }
@@ -369,6 +368,7 @@ class channel_core : public parking_place {
     std::conditional_t<Policy::statistics, channel_meter<platform, keeps_histograms<Policy>>, no_meter>
         meter_;
     const std::string name_;
+    const executor_use given_clock_{clock_.load(std::memory_order_relaxed), executor_user::channel};
 
   private:
     // Relaxed: both are read under a lock that is held here; where they aren't, as a hint.

@@ -45,7 +45,7 @@ namespace weir {
 class priority_lanes {
   public:
     /// \param base  whose threads run what is in the lanes.
-    explicit priority_lanes(executor& base) : base_(base) {
+    explicit priority_lanes(executor& base) : base_(&base, detail::executor_user::lanes) {
         const std::size_t threads = std::max<std::size_t>(base.parallelism(), 1);
         pumps_.reserve(threads);
         for (std::size_t i = 0; i < threads; ++i) pumps_.push_back(work(*this));
@@ -54,7 +54,7 @@ class priority_lanes {
     priority_lanes(const priority_lanes&) = delete;
     priority_lanes& operator=(const priority_lanes&) = delete;
     ~priority_lanes() {
-        if (base_.orphaned()) {  // the pumps are at work in the parent, and may hold the lock
+        if (base_->orphaned()) {  // the pumps are at work in the parent, and may hold the lock
             for (pump& each : pumps_) each.forget();
             return;
         }
@@ -64,7 +64,7 @@ class priority_lanes {
             closing_ = true;
             busy = idle_.size() != pumps_.size();
         }
-        if (busy) detail::block_until(all_idle_, base_);
+        if (busy) detail::block_until(all_idle_, *base_);
     }
 
     /// A lane before all there are. It lives as long as this.
@@ -78,16 +78,16 @@ class priority_lanes {
       public:
         explicit lane(priority_lanes& all) : all_(all) {}
         void post(std::coroutine_handle<> h) noexcept override { all_.add(waiting_, h); }
-        void add(timer& t) noexcept override { all_.base_.add(t); }
-        void cancel(timer& t) noexcept override { all_.base_.cancel(t); }
-        time_point now() const noexcept override { return all_.base_.now(); }
-        bool drive(flag& done, time_point limit) override { return all_.base_.drive(done, limit); }
-        bool exclusive() const noexcept override { return all_.base_.exclusive(); }
-        bool passing() const noexcept override { return all_.base_.passing(); }
-        executor& lasting() noexcept override { return all_.base_.lasting(); }
-        bool orphaned() const noexcept override { return all_.base_.orphaned(); }
-        bool watch(detail::parking_place& place) noexcept override { return all_.base_.watch(place); }
-        std::size_t parallelism() const noexcept override { return all_.base_.parallelism(); }
+        void add(timer& t) noexcept override { all_.base_->add(t); }
+        void cancel(timer& t) noexcept override { all_.base_->cancel(t); }
+        time_point now() const noexcept override { return all_.base_->now(); }
+        bool drive(flag& done, time_point limit) override { return all_.base_->drive(done, limit); }
+        bool exclusive() const noexcept override { return all_.base_->exclusive(); }
+        bool passing() const noexcept override { return all_.base_->passing(); }
+        executor& lasting() noexcept override { return all_.base_->lasting(); }
+        bool orphaned() const noexcept override { return all_.base_->orphaned(); }
+        bool watch(detail::parking_place& place) noexcept override { return all_.base_->watch(place); }
+        std::size_t parallelism() const noexcept override { return all_.base_->parallelism(); }
 
         bool has_more_urgent() const noexcept override {
             bool ahead = false;
@@ -152,7 +152,7 @@ class priority_lanes {
         bool await_ready() const noexcept { return false; }
         bool await_suspend(std::coroutine_handle<> h) const noexcept {
             if (yields_) {
-                all_.base_.post(h);
+                all_.base_->post(h);
                 return true;
             }
             return all_.rest(h);
@@ -175,7 +175,7 @@ class priority_lanes {
     // posted. So does the destructor: what is posted here may be the last coroutine of all, run by another
     // pump at once, and after the lock nothing of this is touched.
     void add(detail::basic_injector<>& waiting, std::coroutine_handle<> h) noexcept {
-        executor& base = base_;
+        executor& base = *base_;
         std::coroutine_handle<> woken;
         {
             const std::lock_guard guard(lock_);
@@ -203,7 +203,7 @@ class priority_lanes {
     }
 
     static constexpr int longest_turn = 64;
-    executor& base_;
+    detail::executor_use base_;
     detail::owning_list<lane> lanes_;
     detail::spin_lock lock_;                     // guards the two below
     std::vector<std::coroutine_handle<>> idle_;  // never allocates after the constructor

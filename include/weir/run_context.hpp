@@ -81,7 +81,8 @@ class run_budget final : public byte_budget {
 
 class run_context : public root_owner {
   public:
-    run_context(executor& home, run_options options) : options_(std::move(options)), home_(home) {
+    run_context(executor& home, run_options options)
+        : options_(std::move(options)), home_(&home, executor_user::run) {
         if (options_.lap < duration(0)) {
             throw std::invalid_argument("weir: a lap can't be negative; 0 means no laps");
         }
@@ -95,16 +96,16 @@ class run_context : public root_owner {
     run_context(const run_context&) = delete;
     run_context& operator=(const run_context&) = delete;
 
-    executor& home() const noexcept { return home_; }
+    executor& home() const noexcept { return *home_; }
 
     // Where a stage runs. To be asked once for each, in the order in which items pass.
     executor& home_of(const stage_options& options) {
-        if (options.executor != nullptr && !home_.exclusive()) {
+        if (options.executor != nullptr && !home_->exclusive()) {
             check_threads_of(*options.executor);
-            others_.push_back(options.executor);
+            others_.emplace_back(options.executor, executor_user::run);
             return *options.executor;
         }
-        return lanes_ ? lanes_->add() : home_;
+        return lanes_ ? lanes_->add() : *home_;
     }
 
     // True in a process that was forked from the one in which threads run this: its coroutines may have
@@ -254,14 +255,14 @@ class run_context : public root_owner {
     static constexpr std::size_t most_recorded = 16;
 
     WEIR_NOINLINE bool has_lost_threads() const noexcept {
-        bool lost = home_.orphaned();
-        for (const executor* const other : others_) lost = lost || other->orphaned();
+        bool lost = home_->orphaned();
+        for (const executor_use& other : others_) lost = lost || other->orphaned();
         return lost;
     }
 
     const birthplace born_;
-    executor& home_;
-    std::vector<const executor*> others_;  // on which stages run
+    executor_use home_;
+    std::vector<executor_use> others_;  // on which stages run
     std::optional<priority_lanes> lanes_;
     std::optional<run_budget> budget_;
     bool has_epochs_ = false;

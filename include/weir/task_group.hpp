@@ -40,11 +40,11 @@ namespace weir {
 class task_group final : detail::task_join {
   public:
     /// \param ex  where the tasks run. Outlives the group.
-    explicit task_group(executor& ex) noexcept : executor_(&ex) {}
+    explicit task_group(executor& ex) noexcept : executor_(&ex, detail::executor_user::task_group) {}
     /// What is no executor, or one without a name, gets a sentence.
     template <class Ex>
         requires(!std::is_convertible_v<Ex, executor&> && !std::same_as<std::remove_cvref_t<Ex>, task_group>)
-    explicit task_group(Ex&&) noexcept : executor_(nullptr) {
+    explicit task_group(Ex&&) noexcept : executor_(nullptr, detail::executor_user::task_group) {
         static_assert(std::is_convertible_v<Ex, executor&>,
                       "weir: a task_group runs its tasks on an executor that outlives it: a thread_pool, a "
                       "run_loop, virtual_time, or what derives from weir::executor, with a name");
@@ -112,7 +112,7 @@ class task_group final : detail::task_join {
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
             executor* const home = detail::env_of(h).home;
             const std::coroutine_handle<> started = group_->start(std::move(task_));
-            if (home != group_->executor_ || detail::current_executor() != home) {
+            if (home != &*group_->executor_ || detail::current_executor() != home) {
                 group_->executor_->fork(started);
                 return h;
             }
@@ -212,7 +212,7 @@ class task_group final : detail::task_join {
         if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
     }
 
-    executor* executor_;
+    detail::executor_use executor_;
     std::int64_t spawned_ = 0;  // since the last join
     detail::standard_platform::atomic<std::int64_t> left_{far};
     std::coroutine_handle<> awaiter_;

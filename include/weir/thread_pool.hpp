@@ -20,7 +20,6 @@
 #include <weir/locked_timers.hpp>
 #include <weir/timer.hpp>
 
-#include <cassert>    // for assert
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint64_t
@@ -85,8 +84,7 @@ class basic_thread_pool final : public executor {
 
     ~basic_thread_pool() {
         join();
-        assert((orphaned() || timers_.next() == timers_.never) &&
-               "weir::thread_pool: destroyed with a timer pending");
+        users().check(timers_.next() != timers_.never);
     }
 
     /// How many threads it has.

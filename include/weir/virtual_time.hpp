@@ -129,7 +129,8 @@ class virtual_time final : public executor {
         return report;
     }
 
-    [[noreturn]] static void throw_deadlock(const std::string& waiters) {
+    [[noreturn]] void throw_deadlock(const std::string& waiters) {
+        users().excuse();
         throw deadlock_error(
             "weir: deadlock: nothing can run, no timer is left, and somebody waits:" +
             (waiters.empty() ? std::string("\n  for something other than a channel") : waiters));

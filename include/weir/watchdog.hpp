@@ -97,7 +97,9 @@ class watchdog {
                 "weir: a watchdog's period can't be negative (0: it looks when it is told to), and its "
                 "blocked_after has to be more than 0");
         }
-        for (executor& each : all) pools_.push_back({&each.lasting(), {}, {}, false, false});
+        for (executor& each : all) {
+            pools_.push_back({{&each.lasting(), detail::executor_user::watchdog}, {}, {}, false, false});
+        }
         static_cast<void>(record::acquire());  // the calling thread is known from now on
         if (options_.period > duration(0)) thread_.start([this] { work(); });
     }
@@ -134,7 +136,7 @@ class watchdog {
         time_point since{};  // has it been at that
     };
     struct pool_seen {
-        executor* ex;
+        detail::executor_use ex;
         detail::executor_view view;
         std::vector<worker_seen> workers;
         bool was_crowded;
@@ -220,7 +222,7 @@ class watchdog {
             if (&r == me || !r.in_use() || r.serves() == &watchers_) return;
             const std::uint64_t block = r.is_stuck();
             std::size_t i = 0;
-            while (i < pools_.size() && pools_[i].ex != r.serves()) ++i;
+            while (i < pools_.size() && &*pools_[i].ex != r.serves()) ++i;
             if (i == pools_.size()) {
                 quiet = quiet && block != 0;
             } else if (block != 0) {

@@ -153,6 +153,7 @@ class world final : public executor {
         if (steps_ >= most_steps_) {
             break_off("the schedule has " + std::to_string(most_steps_) +
                       " steps and goes on; raise most_steps if it should");
+            users().excuse();
             throw deadlock_error("weir: " + broken_);
         }
         if (steps_ == next_action_) act();
@@ -198,6 +199,7 @@ class world final : public executor {
     [[noreturn]] void throw_deadlock() {
         std::string waiters;
         weir::detail::describe_waiters(places_, waiters);
+        users().excuse();
         throw deadlock_error(
             "weir: deadlock: nothing can run, no timer is left, and somebody waits:" +
             (waiters.empty() ? std::string("\n  for something other than a channel") : waiters));
