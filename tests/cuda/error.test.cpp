@@ -24,13 +24,46 @@ TEST_CASE("an error that ends all use of the device says so") {
     CHECK(e.sticky());
     CHECK(e.stage().empty());
     CHECK_THAT(e.what(), ContainsSubstring("can't be used any more by this process"));
-    CHECK(weir::cuda::is_sticky(cudaErrorLaunchFailure));
-    CHECK(weir::cuda::is_sticky(cudaErrorContained));
-    CHECK(weir::cuda::is_sticky(cudaErrorTensorMemoryLeak));
-    CHECK(weir::cuda::is_sticky(cudaErrorMpsClientTerminated));
-    CHECK(weir::cuda::is_sticky(cudaErrorExternalDevice));
-    CHECK_FALSE(weir::cuda::is_sticky(cudaErrorMemoryAllocation));
-    CHECK_FALSE(weir::cuda::is_sticky(cudaSuccess));
+}
+
+TEST_CASE("an error is sticky if the runtime's documentation says that all later work gives it, too") {
+    for (const cudaError_t code :
+         {cudaErrorECCUncorrectable, cudaErrorNvlinkUncorrectable, cudaErrorContained,
+          cudaErrorIllegalAddress, cudaErrorLaunchTimeout, cudaErrorAssert, cudaErrorHardwareStackError,
+          cudaErrorIllegalInstruction, cudaErrorMisalignedAddress, cudaErrorInvalidAddressSpace,
+          cudaErrorInvalidPc, cudaErrorLaunchFailure, cudaErrorTensorMemoryLeak, cudaErrorMpsClientTerminated,
+          cudaErrorExternalDevice}) {
+        INFO(cudaGetErrorName(code));
+        CHECK(weir::cuda::is_sticky(code));
+        CHECK(weir::cuda::detail::ends_all_work(code));
+    }
+    for (const cudaError_t code :
+         {cudaSuccess, cudaErrorInvalidValue, cudaErrorMemoryAllocation, cudaErrorInitializationError,
+          cudaErrorDeviceUninitialized, cudaErrorOperatingSystem, cudaErrorInvalidResourceHandle,
+          cudaErrorNotReady, cudaErrorLaunchOutOfResources, cudaErrorNotPermitted, cudaErrorSystemNotReady,
+          cudaErrorMpsRpcFailure, cudaErrorStreamCaptureUnsupported, cudaErrorCapturedEvent,
+          cudaErrorUnknown}) {
+        INFO(cudaGetErrorName(code));
+        CHECK_FALSE(weir::cuda::is_sticky(code));
+        CHECK_FALSE(weir::cuda::detail::ends_all_work(code));
+    }
+    // No process's end, but there is nothing left to wait for.
+    for (const cudaError_t code : {cudaErrorContextIsDestroyed, cudaErrorCudartUnloading}) {
+        CHECK_FALSE(weir::cuda::is_sticky(code));
+        CHECK(weir::cuda::detail::ends_all_work(code));
+    }
+}
+
+TEST_CASE("a call whose code is looked at leaves nothing behind, and what was there before stays") {
+    using weir::cuda::detail::quietly;
+    stand_in::reset();
+    CHECK(quietly(cudaSetDevice(7)) == cudaErrorInvalidDevice);
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
+    CHECK(cudaSetDevice(7) == cudaErrorInvalidDevice);
+    CHECK(quietly(cudaSetDevice(0)) == cudaSuccess);
+    CHECK(quietly(cudaErrorNotReady) == cudaErrorNotReady);
+    CHECK(cudaGetLastError() == cudaErrorInvalidDevice);
+    stand_in::reset();
 }
 
 TEST_CASE("the category of the errors is called cuda") {

@@ -79,6 +79,17 @@ TEST_CASE("a stream waits for an event of another, and the host for neither") {
     CHECK(seen == 7);
 }
 
+TEST_CASE("who waits for an event that somebody destroyed in the runtime is told so, and nobody else") {
+    const fresh_runtime runtime;
+    context gpu;
+    const event e(gpu);
+    stand_in::fail_call_of("cudaEventQuery", 1, cudaErrorInvalidResourceHandle);
+    outcome end;
+    weir::sync_wait(wait_for_event(e, end));
+    CHECK(end.code == cudaErrorInvalidResourceHandle);
+    CHECK(gpu.status() == cudaSuccess);
+}
+
 TEST_CASE("an event may be destroyed while it is waited for") {
     const fresh_runtime runtime;
     context gpu(either_way());
@@ -104,6 +115,50 @@ TEST_CASE("an event may be destroyed while it is waited for") {
     stand_in::release(s.get());
     weir::sync_wait(group.join());
     CHECK(end.code == cudaSuccess);
+}
+
+TEST_CASE("an event of which the runtime can't say whether it is over isn't taken for over") {
+    const fresh_runtime runtime;
+    context gpu;
+    const stream s(gpu);
+    event e(gpu);
+    stand_in::hold(s.get());
+    REQUIRE(stand_in::launch(s.get(), [] {}) == cudaSuccess);
+    s.record(e);
+    stand_in::fail_call_of("cudaEventQuery", 1,
+                           GENERATE(cudaErrorMemoryAllocation, cudaErrorUnknown, cudaErrorCapturedEvent));
+    CHECK_FALSE(e.ready());
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
+    CHECK(gpu.status() == cudaSuccess);
+    stand_in::release(s.get());
+    stand_in::wait_until_idle();
+    CHECK(e.ready());
+}
+
+TEST_CASE("asking an event leaves no error behind, and takes none of others away") {
+    const fresh_runtime runtime;
+    context gpu;
+    const stream s(gpu);
+    event e(gpu);
+    stand_in::hold(s.get());
+    REQUIRE(stand_in::launch(s.get(), [] {}) == cudaSuccess);
+    s.record(e);
+    CHECK(cudaSetDevice(7) == cudaErrorInvalidDevice);
+    CHECK_FALSE(e.ready());
+    CHECK(cudaGetLastError() == cudaErrorInvalidDevice);
+    stand_in::remember_not_ready(true);
+    CHECK_FALSE(e.ready());
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
+    stand_in::release(s.get());
+}
+
+TEST_CASE("an event that finds out that the device is broken is over, and the context knows it") {
+    const fresh_runtime runtime;
+    context gpu;
+    event e(gpu);
+    stand_in::poison(cudaErrorIllegalAddress);
+    CHECK(e.ready());
+    CHECK(gpu.status() == cudaErrorIllegalAddress);
 }
 
 TEST_CASE("who waits for an event of a device that breaks gets its error") {

@@ -852,6 +852,15 @@ TEST_CASE_METHOD(fixture, "each function can be told to fail, does nothing then,
     CHECK(stand_in::misuses().empty());
 }
 
+TEST_CASE_METHOD(fixture, "each call of a function can be told to fail, until that is forgotten") {
+    const auto s = make_stream();
+    stand_in::fail_each_call_of("cudaStreamQuery", cudaErrorUnknown);
+    for (int i = 0; i < 3; ++i) CHECK(cudaStreamQuery(s) == cudaErrorUnknown);
+    CHECK(cudaStreamSynchronize(s) == cudaSuccess);
+    CHECK(stand_in::forget_faults() == 1);
+    CHECK(cudaStreamQuery(s) == cudaSuccess);
+}
+
 TEST_CASE_METHOD(fixture, "the n-th call from now fails, and only that one") {
     stand_in::fail_call(2, cudaErrorMemoryAllocation);
     stand_in::fail_call_of("cudaMalloc", 1, cudaErrorUnknown);

@@ -227,18 +227,68 @@ TEST_CASE("a runtime that for once can't say whether work is done is asked again
     CHECK(gpu.status() == cudaSuccess);
 }
 
-TEST_CASE("a runtime that never can say it makes the device unusable, with its error") {
+TEST_CASE("a runtime that can't say whether work is done is asked until it says, and nobody else is harmed") {
     const fresh_runtime runtime;
-    context gpu(context_options{});
+    weir::cuda::context_options options = either_way();
+    options.watchdog = std::chrono::microseconds(100);
+    context gpu(options);
+    weir::thread_pool home(1);
+    const stream s(gpu);
+    const stream other(gpu);
+    bool ran = false;
+    stand_in::hold(s.get());
+    REQUIRE(stand_in::launch(s.get(), [&] { ran = true; }) == cudaSuccess);
+    const cudaError_t says = GENERATE(cudaErrorStreamCaptureUnsupported, cudaErrorUnknown,
+                                      cudaErrorInitializationError, cudaErrorMemoryAllocation);
+    stand_in::fail_each_call_of("cudaEventQuery", says);
+    outcome end;
+    weir::task_group group(home);
+    group.spawn(end_of(s, end));
+    wait_for([&] { return stand_in::calls("cudaEventQuery") > 50 || end.resumed != 0; });
+    CHECK(end.resumed == 0);
+    CHECK(gpu.refusal() == says);
+    static_cast<void>(stand_in::forget_faults());
+    CHECK(gpu.status() == cudaSuccess);
+    outcome meanwhile;
+    weir::sync_wait(end_of(other, meanwhile));
+    CHECK(meanwhile.code == cudaSuccess);
+    wait_for([&] { return gpu.refusal() == cudaSuccess; });
+    stand_in::release(s.get());
+    weir::sync_wait(group.join());
+    CHECK(ran);
+    CHECK(end.code == cudaSuccess);
+}
+
+TEST_CASE("where the runtime can't wait for the end of work at first, it is asked to again") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    const stream s(gpu);
+    bool ran = false;
+    REQUIRE(stand_in::launch(s.get(), [&] { ran = true; }) == cudaSuccess);
+    stand_in::fail_call_of("cudaEventRecord", 1, cudaErrorMemoryAllocation);
+    for (std::size_t n = 1; n <= 30; ++n)
+        stand_in::fail_call_of("cudaStreamSynchronize", n, cudaErrorStreamCaptureUnsupported);
+    outcome end;
+    weir::sync_wait(end_of(s, end));
+    CHECK(ran);
+    CHECK(end.code == cudaErrorMemoryAllocation);
+    CHECK(stand_in::calls("cudaStreamSynchronize") == 31);
+    CHECK(gpu.status() == cudaSuccess);
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
+}
+
+TEST_CASE("when somebody resets the device, all who wait are told, as there is nothing left to wait for") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
     const stream s(gpu);
     stand_in::hold(s.get());
     REQUIRE(stand_in::launch(s.get(), [] {}) == cudaSuccess);
-    for (std::size_t n = 1; n <= 100; ++n)
-        stand_in::fail_call_of("cudaEventQuery", n, cudaErrorInitializationError);
+    const cudaError_t gone = GENERATE(cudaErrorContextIsDestroyed, cudaErrorCudartUnloading);
+    stand_in::fail_call_of("cudaEventQuery", 1, gone);
     outcome end;
     weir::sync_wait(end_of(s, end));
-    CHECK(end.code == cudaErrorInitializationError);
-    CHECK(gpu.status() == cudaErrorInitializationError);
+    CHECK(end.code == gone);
+    CHECK(gpu.status() == gone);
     stand_in::release(s.get());
 }
 

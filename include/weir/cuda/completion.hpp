@@ -43,7 +43,6 @@ class completion {
     bool returns_event = true;    // it is the context's
     bool has_function = false;    // the driver tells, if all goes well
     standard_platform::atomic<bool> called{false};
-    unsigned refusals = 0;  // of the runtime to say whether the work is done
     cudaError_t result = cudaSuccess;
     reaction then;
     completion* next = nullptr;  // in the mailbox, the reactor's row, or the pool

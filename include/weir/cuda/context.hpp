@@ -8,6 +8,8 @@
 #include <weir/cuda/error.hpp>
 #include <weir/cuda/reactor.hpp>
 #include <weir/cuda/runtime.hpp>
+#include <weir/detail/parker.hpp>
+#include <weir/detail/process.hpp>
 #include <weir/detail/slot.hpp>
 #include <weir/detail/system_thread.hpp>
 
@@ -32,7 +34,7 @@ class core {
             make_pool();
             return;
         }
-        static_cast<void>(cudaGetLastError());  // nobody else is to find it
+        quietly(code);
         if (!options.or_host) refuse(code, found);
         on_host_ = true;
     }
@@ -41,7 +43,7 @@ class core {
     ~core() {
         if (pool_ == nullptr) return;
         const beside_captures destroying;
-        static_cast<void>(cudaMemPoolDestroy(pool_));
+        quietly(cudaMemPoolDestroy(pool_));
     }
 
     bool on_host() const noexcept { return on_host_; }
@@ -60,12 +62,15 @@ class core {
         if (code != cudaSuccess) fail(code, call, measured);
     }
     [[noreturn]] void fail(cudaError_t code, const char* call, const weir::detail::slot* measured = nullptr) {
-        static_cast<void>(cudaGetLastError());
-        if (is_sticky(code)) {
-            broken.set(code);
-            box_->knock();
-        }
+        quietly(code);
+        if (ends_all_work(code)) breaks(code);
         throw_error(code, call, measured);
+    }
+
+    // All who wait are to hear of it.
+    void breaks(cudaError_t code) noexcept {
+        broken.set(code);
+        box_->knock();
     }
 
     cudaEvent_t take_event(event_pool& from) {
@@ -75,17 +80,14 @@ class core {
     }
 
     // Work was queued of whose end nothing will tell: returns when it is done, so that whoever queued it may
-    // use the memory again. Blocks.
+    // use the memory again. Blocks. Where the runtime can't wait, it is asked to again.
     void settle(cudaStream_t stream) noexcept {
         const beside_captures waiting;
-        cudaError_t code = cudaSuccess;
-        for (unsigned i = 0; i < reactor::max_refusals; ++i) {
-            code = cudaStreamSynchronize(stream);
-            if (code == cudaSuccess) return;
-            if (is_sticky(code)) break;
+        while (const cudaError_t code = quietly(cudaStreamSynchronize(stream))) {
+            if (ends_all_work(code)) return breaks(code);
+            if (!born_.is_here()) return;  // nothing of the device works in a forked process
+            weir::detail::parker().wait(50'000);
         }
-        broken.set(code);
-        box_->knock();
     }
 
     // From a pool where the device has such, so that it is free again in the stream's order.
@@ -100,7 +102,7 @@ class core {
     void free(void* memory, cudaStream_t stream) noexcept {
         const beside_captures freeing;
         // The second one waits for all that the device does.
-        static_cast<void>(pool_ != nullptr ? cudaFreeAsync(memory, stream) : cudaFree(memory));
+        quietly(pool_ != nullptr ? cudaFreeAsync(memory, stream) : cudaFree(memory));
     }
 
     bool told_by_driver() const noexcept { return how_ == completion_by::host_function; }
@@ -137,10 +139,11 @@ class core {
         std::uint64_t keep = UINT64_MAX;
         const cudaError_t code = cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep);
         if (code == cudaSuccess) return;
-        static_cast<void>(cudaMemPoolDestroy(std::exchange(pool_, nullptr)));
+        quietly(cudaMemPoolDestroy(std::exchange(pool_, nullptr)));
         check(code, "cudaMemPoolSetAttribute");
     }
 
+    const weir::detail::birthplace born_;
     const int device_;
     const completion_by how_;
     bool on_host_ = false;
@@ -181,11 +184,9 @@ class ticket {
         completion& c = *completion_;
         if (core_.told_by_driver()) {
             c.own();
-            c.has_function = cudaLaunchHostFunc(stream, &completion::told_by_driver, &c) == cudaSuccess;
-            if (!c.has_function) {  // then it is polled
-                static_cast<void>(cudaGetLastError());
-                c.disown();
-            }
+            c.has_function =
+                quietly(cudaLaunchHostFunc(stream, &completion::told_by_driver, &c)) == cudaSuccess;
+            if (!c.has_function) c.disown();  // then it is polled
         }
         submit_recorded(stream);
     }
@@ -229,7 +230,7 @@ class ticket {
 /// Watchdog: each wait counts as an `external_wait`. Virtual time knows of nothing outside: no waits there.
 /// Cost:     a thread; it sleeps while nobody waits for the device.
 ///
-/// After an error that breaks the device (`is_sticky`), everybody who waits gets that error, once, and so
+/// After an error that breaks the device (`status`), everybody who waits gets that error, once, and so
 /// does everybody who begins to.
 ///
 /// While some thread captures a stream into a graph, all this goes on and does the capture no harm; only who
@@ -257,8 +258,13 @@ class context {
     ///          at once, and what is on the device lies in ordinary memory.
     [[nodiscard]] bool on_host() const noexcept { return core_->on_host(); }
 
-    /// \returns `cudaSuccess`, or the error that broke the device.
+    /// \returns `cudaSuccess`, or the error that broke the device: a sticky one, or one that says that
+    ///          somebody has reset it, or that the process ends.
     [[nodiscard]] cudaError_t status() const noexcept { return core_->broken.get(); }
+
+    /// \returns `cudaSuccess`, or what the runtime said last instead of whether work is done. It is asked
+    ///          again until it says; who waits goes on waiting, as nobody else can know.
+    [[nodiscard]] cudaError_t refusal() const noexcept { return core_->broken.refusal(); }
 
     [[nodiscard]] int device_index() const noexcept { return core_->device_index(); }  ///< as it was given
 

@@ -32,9 +32,7 @@ class device {
     /// \returns how many there are; 0 without a driver, too.
     [[nodiscard]] static int count() noexcept {
         int found = 0;
-        if (cudaGetDeviceCount(&found) == cudaSuccess) return found;
-        static_cast<void>(cudaGetLastError());  // nobody else is to find it
-        return 0;
+        return detail::quietly(cudaGetDeviceCount(&found)) == cudaSuccess ? found : 0;
     }
 
     [[nodiscard]] friend constexpr bool operator==(device, device) noexcept = default;
@@ -50,13 +48,13 @@ namespace detail {
 // which this exists is left out of it: what it does has nothing to do with anybody's capture.
 class beside_captures {
   public:
-    beside_captures() noexcept : changed_(cudaThreadExchangeStreamCaptureMode(&mode_) == cudaSuccess) {
-        if (!changed_) static_cast<void>(cudaGetLastError());  // what comes next fails by itself, if it does
-    }
+    // If it fails, what comes next fails by itself, or doesn't.
+    beside_captures() noexcept
+        : changed_(quietly(cudaThreadExchangeStreamCaptureMode(&mode_)) == cudaSuccess) {}
     beside_captures(const beside_captures&) = delete;
     beside_captures& operator=(const beside_captures&) = delete;
     ~beside_captures() {
-        if (changed_) static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_));
+        if (changed_) quietly(cudaThreadExchangeStreamCaptureMode(&mode_));
     }
 
   private:

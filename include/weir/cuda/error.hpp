@@ -23,7 +23,8 @@ namespace weir::cuda {
     return one;
 }
 
-/// \returns true for what ends all use of the device by this process: every later call gives it, too.
+/// \returns true for what ends all use of the device by this process: every later call gives it, too. Those
+///          of which the toolkit's documentation says so, and errors of its memory and its links.
 [[nodiscard]] constexpr bool is_sticky(cudaError_t code) noexcept {
     switch (static_cast<int>(code)) {
         case cudaErrorECCUncorrectable:
@@ -37,7 +38,6 @@ namespace weir::cuda {
         case cudaErrorInvalidAddressSpace:
         case cudaErrorInvalidPc:
         case cudaErrorLaunchFailure:
-        case cudaErrorUnknown:
         // Which not every toolkit names:
         case 226:  // cudaErrorContained
         case 721:  // cudaErrorTensorMemoryLeak
@@ -48,6 +48,24 @@ namespace weir::cuda {
             return false;
     }
 }
+
+namespace detail {
+
+// True if nothing that was queued will still be done: the device is broken, somebody has reset it, or the
+// process ends. All others say nothing about the work.
+constexpr bool ends_all_work(cudaError_t code) noexcept {
+    return is_sticky(code) || code == cudaErrorContextIsDestroyed || code == cudaErrorCudartUnloading;
+}
+
+// The code of a call that is looked at here: nobody is to find it as the thread's last error. That work isn't
+// done yet is no such error since CUDA 13; so another one, which is somebody's, may stand there.
+inline cudaError_t quietly(cudaError_t code) noexcept {
+    if (code == cudaSuccess) return code;
+    if (code != cudaErrorNotReady || cudaPeekAtLastError() == code) static_cast<void>(cudaGetLastError());
+    return code;
+}
+
+}  // namespace detail
 
 /// A call of the runtime that failed, or work on the device that did.
 class error : public std::system_error {

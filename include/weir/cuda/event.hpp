@@ -5,6 +5,8 @@
 
 #include <weir/cuda/awaited_work.hpp>
 #include <weir/cuda/context.hpp>
+#include <weir/cuda/device.hpp>
+#include <weir/cuda/error.hpp>
 #include <weir/cuda/runtime.hpp>
 
 #include <memory>   // for std::shared_ptr
@@ -30,11 +32,14 @@ class pooled_event {
     cudaEvent_t get() const noexcept { return event_; }
     const std::shared_ptr<core>& of() const noexcept { return core_; }
 
-    // True if all that it stands for is done, also by an error.
+    // True if all that it stands for is done, or the device is broken. What else the runtime may say instead
+    // of an answer is no end.
     bool is_over() const noexcept {
         if (event_ == nullptr) return true;
         const beside_captures asking;
-        return cudaEventQuery(event_) != cudaErrorNotReady;
+        const cudaError_t code = quietly(cudaEventQuery(event_));
+        if (ends_all_work(code)) core_->breaks(code);
+        return code == cudaSuccess || ends_all_work(code);
     }
 
   private:
@@ -91,7 +96,8 @@ class event {
         return detail::until_over(shared_->of(), shared_);
     }
 
-    /// \returns true if all that was queued before it is done, or the device is broken. Doesn't wait.
+    /// \returns true if all that was queued before it is done, or the device is broken; false if not, or if
+    ///          the runtime doesn't say. Doesn't wait, and leaves no error of the runtime behind.
     [[nodiscard]] bool ready() const noexcept { return shared_->is_over(); }
 
     [[nodiscard]] cudaEvent_t get() const noexcept { return shared_->get(); }  ///< null without a device

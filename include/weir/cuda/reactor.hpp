@@ -46,7 +46,7 @@ class event_pool {
     ~event_pool() {
         if (free_.empty()) return;
         const beside_captures destroying;
-        for (cudaEvent_t e : free_) static_cast<void>(cudaEventDestroy(e));
+        for (cudaEvent_t e : free_) quietly(cudaEventDestroy(e));
     }
 
     // Errors: std::bad_alloc.
@@ -75,7 +75,8 @@ class event_pool {
     std::size_t made_ = 0;
 };
 
-// What is wrong with the device, from the first time that something is, for good.
+// What is wrong with the device, from the first time that something is, for good. And what the runtime said
+// last instead of saying whether work is done.
 class verdict {
   public:
     cudaError_t get() const noexcept {
@@ -87,8 +88,17 @@ class verdict {
         code_.compare_exchange_strong(none, static_cast<int>(code), std::memory_order_relaxed);
     }
 
+    // relaxed, too
+    cudaError_t refusal() const noexcept {
+        return static_cast<cudaError_t>(refusal_.load(std::memory_order_relaxed));
+    }
+    void set_refusal(cudaError_t code) noexcept {
+        if (refusal() != code) refusal_.store(static_cast<int>(code), std::memory_order_relaxed);
+    }
+
   private:
     standard_platform::atomic<int> code_{cudaSuccess};
+    standard_platform::atomic<int> refusal_{cudaSuccess};
 };
 
 // Runs on a thread of its own, on which the device is the current one. The clock only says when it looks
@@ -97,9 +107,6 @@ class reactor {
     using platform = standard_platform;
 
   public:
-    // So often the runtime may fail to say whether work is done, in a row: then nobody can tell.
-    static constexpr unsigned max_refusals = 16;
-
     reactor(mailbox& box, event_pool& events, verdict& broken, context_options options) noexcept
         : box_(box), events_(events), broken_(broken), options_(options) {}
 
@@ -160,21 +167,20 @@ class reactor {
         if (c.called.load(std::memory_order_acquire)) return true;
         if (c.has_function && !asks_all) return false;
         c.result = cudaEventQuery(c.event);
-        if (c.result == cudaSuccess) return true;
-        if (c.result == cudaErrorNotReady) {
-            c.refusals = 0;
-            return false;
-        }
-        if (c.result == cudaErrorCapturedEvent) return true;  // it has no end: it was put into a graph
-        // Who is told of the end uses the memory again: it had better be the end.
-        if (!is_sticky(c.result) && ++c.refusals < max_refusals) return false;
+        const bool says = c.result == cudaSuccess || c.result == cudaErrorNotReady;
+        broken_.set_refusal(says ? cudaSuccess : c.result);
+        if (says) return c.result == cudaSuccess;
+        // It was put into a graph, or somebody has destroyed it: it has no end.
+        if (c.result == cudaErrorCapturedEvent || c.result == cudaErrorInvalidResourceHandle) return true;
+        // Who is told of the end uses the memory again: nothing but the end may be taken for it.
+        if (!ends_all_work(c.result)) return false;
         broken_.set(c.result);
         c.result = broken_.get();
         return true;
     }
 
     void finish(completion& c) noexcept {
-        if (c.returns_event) events_.give(c.event);
+        if (c.returns_event && c.result != cudaErrorInvalidResourceHandle) events_.give(c.event);
         c.then(c);
         // Not left to the driver, which may be the last to let go: what goes here may make calls of the
         // runtime.

@@ -34,7 +34,7 @@ class stream_handle {
     ~stream_handle() {
         if (!owned_) return;
         const beside_captures destroying;
-        static_cast<void>(cudaStreamDestroy(stream_));
+        quietly(cudaStreamDestroy(stream_));
     }
 
     cudaStream_t get() const noexcept { return stream_; }

@@ -136,6 +136,10 @@ void fail_call_of(std::string_view function, std::size_t n, cudaError_t error, b
     });
 }
 
+void fail_each_call_of(std::string_view function, cudaError_t error) {
+    steer([&](machine& m, machine::lock&) { m.faults.push_back({std::string(function), 0, error, false}); });
+}
+
 std::size_t forget_faults() {
     return steer([](machine& m, machine::lock&) {
         const std::size_t left = m.faults.size();

@@ -92,6 +92,9 @@ std::size_t calls(std::string_view function);
 void fail_call(std::size_t n, cudaError_t error, bool sticky = false);
 void fail_call_of(std::string_view function, std::size_t n, cudaError_t error, bool sticky = false);
 
+// Each call of a function fails, from now on.
+void fail_each_call_of(std::string_view function, cudaError_t error);
+
 // What was to fail and wasn't called yet won't fail. Tells how many that were.
 std::size_t forget_faults();
 

@@ -85,10 +85,14 @@ void machine::enter(const char* called, const void* released) {
     cudaError_t injected = cudaSuccess;
     bool sticky = false;
     std::erase_if(faults, [&](fault& f) {
-        if ((!f.function.empty() && f.function != called) || --f.n != 0) return false;
+        if (!f.function.empty() && f.function != called) return false;
+        if (f.n > 1) {
+            --f.n;
+            return false;
+        }
         injected = f.error;
         sticky = f.sticky;
-        return true;
+        return f.n == 1;
     });
     if (injected != cudaSuccess) {
         if (released != nullptr) failed_to_free.insert(released);

@@ -125,7 +125,7 @@ struct event {
 
 struct fault {
     std::string function;  // empty: any
-    std::size_t n;
+    std::size_t n;         // 0: each
     cudaError_t error;
     bool sticky;
 };
