@@ -20,12 +20,13 @@ def script(name):
 
 
 def main():
-    schedules, faults, cuda, models = (script(name) for name in ("schedules/mutants", "faults/mutants", "cuda/mutants",
-                                                                 "models/run"))
+    schedules, interleavings, faults, cuda, models = (
+        script(name) for name in ("schedules/mutants", "interleavings/mutants", "faults/mutants", "cuda/mutants",
+                                  "models/run"))
     wrong = []
     fitting = 0
     changes = [(name, file, lambda code, old=old, new=new: schedules.change_once(code, old, new))
-               for module in (schedules, faults, cuda) for name, file, old, new, _ in module.read_mutants()]
+               for module in (schedules, interleavings, faults, cuda) for name, file, old, new, _ in module.read_mutants()]
     for mutant in models.read_mutants((tests / "models" / "mutants.txt").read_text()):
         changes.append((mutant.name, mutant.file, mutant.change))
     for name, file, change in changes:

@@ -1,0 +1,243 @@
+// Threads that find work, sleep, are woken, and end.
+// SPDX-License-Identifier: BSL-1.0
+#include "support.hpp"
+
+#include <weir/blocking_pool.hpp>
+#include <weir/executor.hpp>
+#include <weir/sleep.hpp>
+#include <weir/stop_token.hpp>
+#include <weir/sync_wait.hpp>
+#include <weir/task.hpp>
+#include <weir/task_group.hpp>
+#include <weir/thread_pool.hpp>
+#include <weir/when_all.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace {
+
+using interleavings::block;
+using interleavings::block_until;
+using interleavings::count;
+using interleavings::ms;
+using interleavings::require;
+using interleavings::require_by;
+using interleavings::thread;
+using interleavings::us;
+using weir::task;
+using weir::task_group;
+using namespace std::chrono_literals;
+
+task<> adds_to(int& sum) {
+    ++sum;
+    co_return;
+}
+
+// Two threads that are none of the pool's post to it while its own run out of work and go to sleep.
+template <class Pool>
+void posts() {
+    Pool pool(2);
+    int sum = 0;
+    thread other([&] { weir::sync_wait(pool, adds_to(sum)); });
+    for (int i = 0; i < 2; ++i) weir::sync_wait(pool, adds_to(sum));
+    other.join();
+    require(sum == 3, "all ran, once");
+}
+
+// All sleep; one post wakes one.
+template <class Pool>
+void wakes_a_sleeper() {
+    Pool pool(2);
+    block(10 * ms);
+    int sum = 0;
+    const std::int64_t begin = count.now;
+    weir::sync_wait(pool, adds_to(sum));
+    require_by(begin, 500 * us, "nothing but a lost wake-up takes so long");
+    require(sum == 1, "it ran");
+}
+
+// Destroyed with work that nobody waits for, or none at all.
+template <class Pool>
+void ends(int tasks) {
+    int sum = 0;
+    {
+        Pool pool(2);
+        task_group group(pool);
+        for (int i = 0; i < tasks; ++i) group.spawn(adds_to(sum));
+        if (tasks != 0) weir::sync_wait(pool, group.join());
+    }
+    require(sum == tasks, "what was posted ran");
+}
+template <class Pool>
+void ends_at_once() {
+    ends<Pool>(0);
+}
+template <class Pool>
+void ends_after_work() {
+    ends<Pool>(3);
+}
+
+// Two coroutines that keep their threads until both are under way: an idle worker has to come for the second.
+task<> meets(int& here) {
+    ++here;
+    while (here < 2) block(20 * us);
+    co_return;
+}
+template <class Pool>
+void work_is_shared() {
+    Pool pool(2);
+    int here = 0;
+    task_group group(pool);
+    const auto both = [&]() -> task<> {
+        group.spawn(meets(here));
+        group.spawn(meets(here));
+        co_await group.join();
+    };
+    const std::int64_t begin = count.now;
+    weir::sync_wait(pool, both());
+    require_by(begin, 3 * ms, "an idle worker takes over within a millisecond");
+}
+
+// Hands a thread back and forth.
+task<> yields(int times, int& sum) {
+    for (int i = 0; i < times; ++i) {
+        co_await weir::yield();
+        ++sum;
+    }
+}
+template <class Pool>
+void yields_of_two() {
+    Pool pool(2);
+    int sum = 0;
+    task_group group(pool);
+    group.spawn(yields(2, sum));
+    group.spawn(yields(2, sum));
+    weir::sync_wait(pool, group.join());
+    require(sum == 4, "each went on as often as it gave way");
+}
+
+task<> sleeps(weir::duration d, std::int64_t& woke) {
+    co_await weir::sleep_for(d);
+    woke = count.now;
+}
+task<> blocks_until(std::int64_t instant) {
+    block_until(instant);
+    co_return;
+}
+
+// A timer that is due while all sleep; then one that is earlier than the one that is waited for.
+template <class Pool>
+void timers() {
+    Pool pool(2);
+    const std::int64_t begin = count.now;
+    std::int64_t first = 0, second = 0;
+    task_group group(pool);
+    group.spawn(sleeps(20ms, second));
+    block(3 * ms);
+    group.spawn(sleeps(5ms, first));
+    weir::sync_wait(pool, group.join());
+    require(first >= begin + 8 * ms && second >= begin + 20 * ms, "none is early");
+    if (!interleavings::strict()) return;
+    require(first <= begin + 10 * ms, "the one that came later is served first");
+    require(second <= begin + 22 * ms, "a timer is served on time");
+}
+
+// While one thread comes to rest the other, which waited for the timer, is called to where it blocks for long:
+// the timer is served by who is free.
+template <class Pool>
+void timer_beside_blockers() {
+    Pool pool(2);
+    const std::int64_t begin = count.now;
+    std::int64_t woke = 0;
+    task_group group(pool);
+    group.spawn(sleeps(10ms, woke));
+    block_until(begin + 1 * ms);
+    group.spawn(blocks_until(begin + 2 * ms));
+    block_until(begin + 2 * ms);
+    group.spawn(blocks_until(begin + 20 * ms));
+    block_until(begin + 15 * ms);
+    weir::sync_wait(pool, group.join());
+    if (interleavings::strict())
+        require(woke != 0 && woke < begin + 15 * ms, "a thread was free when the timer was due");
+}
+
+// A sleep that is called off from outside.
+task<> sleeps_until_stopped(weir::stop_token stop) { co_await weir::sleep_for(1h, stop); }
+template <class Pool>
+void sleep_is_stopped() {
+    Pool pool(2);
+    weir::stop_source source;
+    thread other([&] { source.request_stop(); });
+    const std::int64_t begin = count.now;
+    weir::sync_wait(pool, sleeps_until_stopped(source.get_token()));
+    require_by(begin, 3 * ms, "it ends at once");
+    other.join();
+}
+
+// The coroutine that a thread posts ends the pool, as it may: that thread is still inside of post().
+template <class Pool, class Other>
+void outlived_by_who_posts() {
+    Other files(1);
+    auto pool = std::make_unique<Pool>(1U);
+    const auto there_and_back = [&]() -> task<> {
+        co_await weir::schedule(files);
+        co_await weir::schedule(*pool);
+    };
+    weir::sync_wait(*pool, there_and_back());
+    pool.reset();
+}
+
+// A coroutine's thread waits for another one on the same pool: it helps.
+template <class Pool>
+void waits_inside() {
+    Pool pool(1);
+    int sum = 0;
+    const auto outer = [&]() -> task<> {
+        weir::sync_wait(pool, adds_to(sum));
+        ++sum;
+        co_return;
+    };
+    weir::sync_wait(pool, outer());
+    require(sum == 2, "both ran");
+}
+
+task<int> gives(int n) {
+    co_await weir::yield();
+    co_return n;
+}
+template <class Pool>
+void joins() {
+    Pool pool(2);
+    const auto all = [&]() -> task<int> {
+        const auto [a, b] = co_await weir::when_all(gives(1), gives(2));
+        co_return a + b;
+    };
+    require(weir::sync_wait(pool, all()) == 3, "both results");
+}
+
+template <class Pool, class Other>
+std::vector<interleavings::scenario> of(bool threads) {
+    return {
+        {threads ? "posts" : "blocking_posts", posts<Pool>},
+        {threads ? "wakes_a_sleeper" : "blocking_wakes_a_sleeper", wakes_a_sleeper<Pool>},
+        {threads ? "ends_at_once" : "blocking_ends_at_once", ends_at_once<Pool>},
+        {threads ? "ends_after_work" : "blocking_ends_after_work", ends_after_work<Pool>},
+        {threads ? "work_is_shared" : "blocking_work_is_shared", work_is_shared<Pool>},
+        {threads ? "yields" : "blocking_yields", yields_of_two<Pool>},
+        {threads ? "timers" : "blocking_timers", timers<Pool>},
+        {threads ? "timer_beside_blockers" : "blocking_timer_beside_blockers", timer_beside_blockers<Pool>},
+        {threads ? "sleep_is_stopped" : "blocking_sleep_is_stopped", sleep_is_stopped<Pool>},
+        {threads ? "outlived_by_who_posts" : "blocking_outlived_by_who_posts",
+         outlived_by_who_posts<Pool, Other>},
+        {threads ? "waits_inside" : "blocking_waits_inside", waits_inside<Pool>},
+        {threads ? "joins" : "blocking_joins", joins<Pool>},
+    };
+}
+
+const interleavings::registered threads("pools", of<weir::thread_pool, weir::blocking_pool>(true));
+const interleavings::registered blockers("pools", of<weir::blocking_pool, weir::thread_pool>(false));
+
+}  // namespace

@@ -1,0 +1,323 @@
+// Whole pipelines on pools: their start, their end, and what is asked of them while they are at work.
+// SPDX-License-Identifier: BSL-1.0
+#include "support.hpp"
+
+#include <weir/blocking_pool.hpp>
+#include <weir/channel.hpp>
+#include <weir/failure.hpp>
+#include <weir/pipeline.hpp>
+#include <weir/run.hpp>
+#include <weir/sleep.hpp>
+#include <weir/stop_token.hpp>
+#include <weir/sync_wait.hpp>
+#include <weir/task.hpp>
+#include <weir/thread_pool.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <ranges>
+#include <stdexcept>
+#include <utility>
+
+namespace {
+
+using interleavings::count;
+using interleavings::ms;
+using interleavings::require;
+using interleavings::require_by;
+using interleavings::thread;
+using weir::task;
+using namespace std::chrono_literals;
+
+int doubled(int n) { return 2 * n; }
+
+auto numbers(int n) { return weir::source(std::views::iota(0, n)); }
+auto without_end() { return weir::source(std::views::iota(0)); }
+weir::stage_options slots(std::size_t n) {
+    weir::stage_options o;
+    o.name = "double";
+    o.concurrency = n;
+    return o;
+}
+
+// All come out, once, to a thread.
+void whole() {
+    weir::thread_pool pool(2);
+    auto pipeline = numbers(4) | weir::pipe(doubled, slots(2)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    int sum = 0, items = 0;
+    for (const int n : run) {
+        sum += n;
+        ++items;
+    }
+    require(items == 4 && sum == 12, "each item comes out once");
+}
+
+// From one pool to another and back, to a coroutine.
+void across_pools() {
+    weir::thread_pool pool(1);
+    weir::blocking_pool files(2);
+    weir::stage_options there = slots(2);
+    there.executor = &files;
+    auto pipeline = numbers(3) | weir::pipe(doubled, there) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    int sum = 0;
+    const auto consume = [&]() -> task<> {
+        while (auto n = co_await run.next()) sum += *n;
+    };
+    weir::sync_wait(pool, consume());
+    require(sum == 6, "each item comes out once");
+}
+
+void two_consumers() {
+    weir::thread_pool pool(1);
+    auto pipeline = numbers(4) | weir::pipe(doubled, slots(1)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    int sums[2] = {};
+    const auto consume = [&](int& sum) {
+        while (auto n = run.get()) sum += *n;
+    };
+    thread other([&] { consume(sums[0]); });
+    consume(sums[1]);
+    other.join();
+    require(sums[0] + sums[1] == 12, "each item goes to one of them");
+}
+
+void destroyed_early() {
+    weir::thread_pool pool(2);
+    auto pipeline = without_end() | weir::pipe(doubled, slots(2)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    require(run.get().has_value(), "the first one");
+}
+
+void destroyed_at_once() {
+    weir::thread_pool pool(2);
+    auto pipeline = without_end() | weir::pipe(doubled, slots(2)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+}
+
+// By two at once, while a third waits for an item.
+void stopped_by_two() {
+    weir::thread_pool pool(2);
+    auto pipeline = without_end() | weir::pipe(doubled, slots(1)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    thread a([&] { run.stop(); });
+    thread b([&] {
+        while (run.get()) {
+        }
+    });
+    run.stop();
+    a.join();
+    b.join();
+}
+
+// By a token, while a consumer waits for an item that doesn't come.
+void stopped_by_a_token() {
+    weir::thread_pool pool(2);
+    weir::stop_source source;
+    const auto slow = [](int n) -> task<int> {
+        if (n > 0) co_await weir::sleep_for(20ms);
+        co_return n;
+    };
+    auto pipeline = without_end() | weir::pipe(slow, slots(1)) | weir::sink(1);
+    weir::run_options options;
+    options.stop = source.get_token();
+    auto run = pipeline.start(pool, options);
+    thread other([&] { source.request_stop(); });
+    const std::int64_t begin = count.now;
+    while (run.get()) {
+    }
+    // An invocation that is under way goes on to its end.
+    require_by(begin, 25 * ms, "the consumer is told");
+    other.join();
+}
+
+// A stop of the token while the run is destroyed.
+void stopped_and_destroyed() {
+    weir::thread_pool pool(1);
+    weir::stop_source source;
+    auto pipeline = without_end() | weir::pipe(doubled, slots(1)) | weir::sink(1);
+    weir::run_options options;
+    options.stop = source.get_token();
+    thread other([&] { source.request_stop(); });
+    {
+        auto run = pipeline.start(pool, options);
+        static_cast<void>(run.get());
+    }
+    other.join();
+}
+
+void time_outs() {
+    weir::thread_pool pool(1);
+    const auto slow = [](int n) -> task<int> {
+        co_await weir::sleep_for(1ms);
+        co_return n;
+    };
+    auto pipeline = numbers(3) | weir::pipe(slow, slots(1)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    int sum = 0;
+    for (;;) {
+        auto got = run.get(300us);
+        if (got.status() == weir::channel_status::closed) break;
+        if (got) sum += *got;
+    }
+    require(sum == 3, "a time-out loses no item");
+}
+
+// While the stage works, it gets a slot more, and loses two.
+void other_concurrency() {
+    weir::thread_pool pool(2);
+    auto pipeline = numbers(5) | weir::pipe(doubled, slots(2)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    thread other([&] {
+        run.set_concurrency("double", 3);
+        run.set_concurrency("double", 1);
+    });
+    int sum = 0;
+    for (const int n : run) sum += n;
+    other.join();
+    require(sum == 20, "each item comes out once");
+}
+
+void other_capacity() {
+    weir::thread_pool pool(1);
+    auto pipeline = numbers(5) | weir::pipe(doubled, slots(1)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    thread other([&] {
+        run.set_capacity("double", 3);
+        run.set_capacity("double", 1);
+    });
+    int sum = 0;
+    for (const int n : run) sum += n;
+    other.join();
+    require(sum == 20, "each item comes out once");
+}
+
+// What is paused goes on when it is told to, and not before it is.
+void paused() {
+    weir::thread_pool pool(2);
+    auto pipeline = numbers(5) | weir::pipe(doubled, slots(2)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    thread other([&] {
+        run.pause();
+        run.resume();
+        run.pause();
+        run.resume();
+    });
+    int sum = 0;
+    for (const int n : run) sum += n;
+    other.join();
+    require(sum == 20, "each item comes out once");
+}
+
+void stopped_while_paused() {
+    weir::thread_pool pool(1);
+    auto pipeline = without_end() | weir::pipe(doubled, slots(1)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    thread other([&] {
+        while (run.get()) {
+        }
+    });
+    run.pause();
+    run.stop();
+    other.join();
+}
+
+void looked_at() {
+    weir::thread_pool pool(1);
+    auto pipeline = numbers(3) | weir::pipe(doubled, slots(2)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    thread other([&] { require(run.stats().stages.size() == 3, "all stages are there"); });
+    int sum = 0;
+    for (const int n : run) sum += n;
+    other.join();
+    require(sum == 6, "each item comes out once");
+}
+
+void fails() {
+    weir::thread_pool pool(2);
+    const auto throws = [](int n) {
+        if (n == 2) throw std::runtime_error("no");
+        return n;
+    };
+    weir::stage_options o = slots(2);
+    o.output_order = weir::output_order::input;
+    auto pipeline = without_end() | weir::pipe(throws, o) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    int items = 0;
+    bool told = false;
+    try {
+        for (const int n : run) {
+            require(n == items, "in the order of the input");
+            ++items;
+        }
+    } catch (const weir::pipeline_failure&) {
+        told = true;
+    }
+    require(told && items == 2, "what came before the failure is delivered, then it is told");
+}
+
+// Two threads put, two get, one closes.
+void blocking_channel() {
+    weir::channel<int> c(1);
+    int got[2] = {};
+    int refused = 0;
+    thread putter([&] {
+        for (int i = 1; i <= 3; ++i) {
+            if (c.blocking_put(int{i}) != weir::channel_status::success) refused += i;
+        }
+        c.close();
+    });
+    const auto take = [&](int& sum) {
+        for (;;) {
+            auto item = c.blocking_get(200us);
+            if (item.status() == weir::channel_status::closed) return;
+            if (item) sum += *item;
+        }
+    };
+    thread getter([&] { take(got[0]); });
+    take(got[1]);
+    putter.join();
+    getter.join();
+    require(got[0] + got[1] == 6 && refused == 0, "each item is got once");
+}
+
+// A thread puts, a coroutine gets.
+void from_a_thread() {
+    weir::thread_pool pool(1);
+    weir::channel<int> c(1);
+    thread putter([&] {
+        for (int i = 1; i <= 3; ++i) static_cast<void>(c.blocking_put(int{i}));
+        c.close();
+    });
+    int sum = 0;
+    const auto take = [&]() -> task<> {
+        while (auto item = co_await c.get()) sum += *item;
+    };
+    weir::sync_wait(pool, take());
+    putter.join();
+    require(sum == 6, "each item is got once");
+}
+
+const interleavings::registered all("runs", {
+                                                {"whole", whole},
+                                                {"across_pools", across_pools},
+                                                {"two_consumers", two_consumers},
+                                                {"destroyed_early", destroyed_early},
+                                                {"destroyed_at_once", destroyed_at_once},
+                                                {"stopped_by_two", stopped_by_two},
+                                                {"stopped_by_a_token", stopped_by_a_token},
+                                                {"stopped_and_destroyed", stopped_and_destroyed},
+                                                {"time_outs", time_outs},
+                                                {"other_concurrency", other_concurrency},
+                                                {"other_capacity", other_capacity},
+                                                {"paused", paused},
+                                                {"stopped_while_paused", stopped_while_paused},
+                                                {"looked_at", looked_at},
+                                                {"fails", fails},
+                                                {"blocking_channel", blocking_channel},
+                                                {"from_a_thread", from_a_thread},
+                                            });
+
+}  // namespace
