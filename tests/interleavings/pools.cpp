@@ -177,19 +177,6 @@ void sleep_is_stopped() {
     other.join();
 }
 
-// The coroutine that a thread posts ends the pool, as it may: that thread is still inside of post().
-template <class Pool, class Other>
-void outlived_by_who_posts() {
-    Other files(1);
-    auto pool = std::make_unique<Pool>(1U);
-    const auto there_and_back = [&]() -> task<> {
-        co_await weir::schedule(files);
-        co_await weir::schedule(*pool);
-    };
-    weir::sync_wait(*pool, there_and_back());
-    pool.reset();
-}
-
 // A coroutine's thread waits for another one on the same pool: it helps.
 template <class Pool>
 void waits_inside() {
@@ -218,26 +205,33 @@ void joins() {
     require(weir::sync_wait(pool, all()) == 3, "both results");
 }
 
-template <class Pool, class Other>
-std::vector<interleavings::scenario> of(bool threads) {
-    return {
-        {threads ? "posts" : "blocking_posts", posts<Pool>},
-        {threads ? "wakes_a_sleeper" : "blocking_wakes_a_sleeper", wakes_a_sleeper<Pool>},
-        {threads ? "ends_at_once" : "blocking_ends_at_once", ends_at_once<Pool>},
-        {threads ? "ends_after_work" : "blocking_ends_after_work", ends_after_work<Pool>},
-        {threads ? "work_is_shared" : "blocking_work_is_shared", work_is_shared<Pool>},
-        {threads ? "yields" : "blocking_yields", yields_of_two<Pool>},
-        {threads ? "timers" : "blocking_timers", timers<Pool>},
-        {threads ? "timer_beside_blockers" : "blocking_timer_beside_blockers", timer_beside_blockers<Pool>},
-        {threads ? "sleep_is_stopped" : "blocking_sleep_is_stopped", sleep_is_stopped<Pool>},
-        {threads ? "outlived_by_who_posts" : "blocking_outlived_by_who_posts",
-         outlived_by_who_posts<Pool, Other>},
-        {threads ? "waits_inside" : "blocking_waits_inside", waits_inside<Pool>},
-        {threads ? "joins" : "blocking_joins", joins<Pool>},
-    };
-}
-
-const interleavings::registered threads("pools", of<weir::thread_pool, weir::blocking_pool>(true));
-const interleavings::registered blockers("pools", of<weir::blocking_pool, weir::thread_pool>(false));
+const interleavings::registered threads("pools",
+                                        {
+                                            {"posts", posts<weir::thread_pool>},
+                                            {"wakes_a_sleeper", wakes_a_sleeper<weir::thread_pool>},
+                                            {"ends_at_once", ends_at_once<weir::thread_pool>},
+                                            {"ends_after_work", ends_after_work<weir::thread_pool>},
+                                            {"work_is_shared", work_is_shared<weir::thread_pool>},
+                                            {"yields", yields_of_two<weir::thread_pool>},
+                                            {"timers", timers<weir::thread_pool>},
+                                            {"timer_beside_blockers",
+                                             timer_beside_blockers<weir::thread_pool>},
+                                            {"sleep_is_stopped", sleep_is_stopped<weir::thread_pool>},
+                                            {"waits_inside", waits_inside<weir::thread_pool>},
+                                            {"joins", joins<weir::thread_pool>},
+                                        });
+const interleavings::registered blockers(
+    "pools", {
+                 {"blocking_posts", posts<weir::blocking_pool>},
+                 {"blocking_wakes_a_sleeper", wakes_a_sleeper<weir::blocking_pool>},
+                 {"blocking_ends_at_once", ends_at_once<weir::blocking_pool>},
+                 {"blocking_ends_after_work", ends_after_work<weir::blocking_pool>},
+                 {"blocking_work_is_shared", work_is_shared<weir::blocking_pool>},
+                 {"blocking_yields", yields_of_two<weir::blocking_pool>},
+                 {"blocking_timers", timers<weir::blocking_pool>},
+                 {"blocking_sleep_is_stopped", sleep_is_stopped<weir::blocking_pool>},
+                 {"blocking_waits_inside", waits_inside<weir::blocking_pool>},
+                 {"blocking_joins", joins<weir::blocking_pool>},
+             });
 
 }  // namespace

@@ -97,21 +97,6 @@ void destroyed_at_once() {
     auto run = pipeline.start(pool);
 }
 
-// By two at once, while a third waits for an item.
-void stopped_by_two() {
-    weir::thread_pool pool(2);
-    auto pipeline = without_end() | weir::pipe(doubled, slots(1)) | weir::sink(1);
-    auto run = pipeline.start(pool);
-    thread a([&] { run.stop(); });
-    thread b([&] {
-        while (run.get()) {
-        }
-    });
-    run.stop();
-    a.join();
-    b.join();
-}
-
 // By a token, while a consumer waits for an item that doesn't come.
 void stopped_by_a_token() {
     weir::thread_pool pool(2);
@@ -306,7 +291,6 @@ const interleavings::registered all("runs", {
                                                 {"two_consumers", two_consumers},
                                                 {"destroyed_early", destroyed_early},
                                                 {"destroyed_at_once", destroyed_at_once},
-                                                {"stopped_by_two", stopped_by_two},
                                                 {"stopped_by_a_token", stopped_by_a_token},
                                                 {"stopped_and_destroyed", stopped_and_destroyed},
                                                 {"time_outs", time_outs},
