@@ -22,7 +22,8 @@ namespace {
 // often a thread has to wait. Each test has records and counts of its own.
 template <int Test, bool HeavyFence = true>
 struct counting : weir::detail::standard_platform {
-    static inline std::atomic<int> exchanges{0}, fences{0}, waits{0};
+    static inline std::atomic<int> exchanges{0}, fences{0}, waits{0}, sleeps{0};
+    static inline void (*at_sleep)() = nullptr;
     template <class T>
     struct atomic : std::atomic<T> {
         using std::atomic<T>::atomic;
@@ -42,6 +43,11 @@ struct counting : weir::detail::standard_platform {
     static void pause() noexcept { ++waits; }
     static void yield() noexcept {
         ++waits;
+        std::this_thread::yield();
+    }
+    static void wait(std::atomic<std::uint32_t>&, std::uint32_t, std::int64_t) noexcept {
+        ++sleeps;
+        if (at_sleep != nullptr) at_sleep();
         std::this_thread::yield();
     }
 };
@@ -179,6 +185,22 @@ TEST_CASE("who revokes a reservation waits until the owner is not inside") {
     check_that_another_waits<platform>(lock, [&] { held.reset(); });
     CHECK(platform::fences == 1);
     CHECK(cost(lock) == an_exchange);
+}
+
+TEST_CASE("who revokes a reservation spins, then yields, then sleeps, until the owner is not inside") {
+    using platform = counting<13>;
+    using lock_type = basic_biased_lock<platform>;
+    static std::unique_ptr<lock_type::guard> owner;
+    platform::at_sleep = [] {
+        if (platform::sleeps == 3) owner.reset();
+    };
+    lock_type lock;
+    REQUIRE(takes_until_reserved(lock) != -1);
+    owner = std::make_unique<lock_type::guard>(lock);
+    const lock_type::guard held(lock, nullptr);  // as a thread that has no record
+    CHECK(owner == nullptr);
+    CHECK(platform::sleeps == 3);
+    CHECK(platform::waits == 200);
 }
 
 TEST_CASE("who revokes a reservation does not wait for an owner that is inside of another lock") {

@@ -107,11 +107,7 @@ class basic_biased_lock {
         Platform::heavy_fence();  // pairs with the light one in enter()
         // acquire; pairs with the release in leave() and in enter(), be it of another lock
         for (int round = 0; owner->inside[Level].load(std::memory_order_acquire) == this; ++round) {
-            if (round < 100) {
-                Platform::pause();
-            } else {
-                Platform::yield();
-            }
+            lock_.wait_between_looks(round);
         }
     }
 

@@ -334,12 +334,16 @@ inline bool register_heavy_fence() noexcept {
 #endif
 }
 
-// A full fence on every thread of the process that runs now: 0.1 us, 1.5 us if another one does.
-inline void heavy_fence() noexcept {
+// A full fence on every thread of the process that runs now: 0.1 us, 1.5 us if another one does. False if
+// there was none: a sandbox may have been closed since it was asked for.
+inline bool heavy_fence() noexcept {
 #if defined(__linux__) && defined(SYS_membarrier)
-    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
 #elif defined(_WIN32)
     FlushProcessWriteBuffers();
+    return true;
+#else
+    return false;
 #endif
 }
 

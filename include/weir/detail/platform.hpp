@@ -9,6 +9,8 @@
 #include <atomic>   // for std::atomic
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t, std::uint32_t
+#include <cstdio>   // for std::fputs
+#include <cstdlib>  // for std::abort
 #include <mutex>    // for std::mutex
 #include <new>      // for std::nothrow
 
@@ -43,10 +45,13 @@ struct standard_platform {
     // A fence between threads that is paid for by one side only. Light: keeps the compiler from
     // moving an access of this thread past it, at no cost. Heavy: is a full fence on all threads,
     // so that each light fence is in full before it or after it. Without a heavy one, who would
-    // use them has to do without.
+    // use them has to do without. It can't be lost any more: who paid nothing relies on it.
     static bool has_heavy_fence() noexcept { return heavy_fence_registered; }
     static void light_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
-    static void heavy_fence() noexcept { detail::heavy_fence(); }
+    static void heavy_fence() noexcept {
+        if (!detail::heavy_fence()) [[unlikely]]
+            end_without_fence();
+    }
 
     static void pause() noexcept { cpu_pause(); }
     static void yield() noexcept { yield_thread(); }
@@ -94,6 +99,16 @@ struct standard_platform {
     static constexpr std::uint32_t streak_before_reservation = 32;  // of biased_lock
 
     static constexpr std::size_t first_capacity = 256;  // of work_stealing_deque
+
+  private:
+    [[noreturn]] WEIR_NOINLINE static void end_without_fence() noexcept {
+        std::fputs(
+            "weir: the system call membarrier was allowed when the program began, and is refused now, so "
+            "that "
+            "no lock can be relied on; let the filter that was set since then (seccomp) allow it\n",
+            stderr);
+        std::abort();
+    }
 };
 
 }  // namespace weir::detail

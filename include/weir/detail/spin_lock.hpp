@@ -38,22 +38,25 @@ class basic_spin_lock {
     // release; pairs with the acquire in lock() and try_lock()
     void unlock() noexcept { locked_.store(0, std::memory_order_release); }
 
-  private:
-    WEIR_NOINLINE void lock_contended() noexcept {
+    // What whoever waits does in between two looks, the first of which is round 0; for who has the lock, and
+    // waits for something else, too.
+    void wait_between_looks(int round) noexcept {
         constexpr int spins = Platform::looks_before_yield;
         constexpr int yields = Platform::yields_before_sleep;
+        if (round < spins) {
+            Platform::pause();
+        } else if (round < spins + yields) {
+            Platform::yield();
+        } else {
+            Platform::wait(locked_, 1, 50'000);
+        }
+    }
+
+  private:
+    WEIR_NOINLINE void lock_contended() noexcept {
         int round = 0;
         do {
-            while (locked_.load(std::memory_order_relaxed) != 0) {
-                if (round < spins) {
-                    Platform::pause();
-                } else if (round < spins + yields) {
-                    Platform::yield();
-                } else {
-                    Platform::wait(locked_, 1, 50'000);
-                }
-                ++round;
-            }
+            while (locked_.load(std::memory_order_relaxed) != 0) wait_between_looks(round++);
             // acquire; pairs with the release in unlock()
         } while (locked_.exchange(1, std::memory_order_acquire) != 0);
     }
