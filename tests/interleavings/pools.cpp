@@ -3,6 +3,7 @@
 #include "support.hpp"
 
 #include <weir/blocking_pool.hpp>
+#include <weir/clock.hpp>
 #include <weir/executor.hpp>
 #include <weir/sleep.hpp>
 #include <weir/stop_token.hpp>
@@ -10,9 +11,11 @@
 #include <weir/task.hpp>
 #include <weir/task_group.hpp>
 #include <weir/thread_pool.hpp>
+#include <weir/timer.hpp>
 #include <weir/when_all.hpp>
 
 #include <chrono>
+#include <coroutine>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -80,25 +83,24 @@ void ends_after_work() {
     ends<Pool>(3);
 }
 
-// Two coroutines that keep their threads until both are under way: an idle worker has to come for the second.
-task<> meets(int& here) {
+// Coroutines that keep their threads until all are under way: idle workers have to come for them.
+task<> meets(int& here, int all) {
     ++here;
-    while (here < 2) block(20 * us);
+    while (here < all) block(20 * us);
     co_return;
 }
-template <class Pool>
+template <class Pool, unsigned Workers = 2>
 void work_is_shared() {
-    Pool pool(2);
+    Pool pool(Workers);
     int here = 0;
     task_group group(pool);
-    const auto both = [&]() -> task<> {
-        group.spawn(meets(here));
-        group.spawn(meets(here));
+    const auto whole = [&]() -> task<> {
+        for (unsigned i = 0; i < Workers; ++i) group.spawn(meets(here, Workers));
         co_await group.join();
     };
     const std::int64_t begin = count.now;
-    weir::sync_wait(pool, both());
-    require_by(begin, 3 * ms, "an idle worker takes over within a millisecond");
+    weir::sync_wait(pool, whole());
+    require_by(begin, Workers * 2 * ms, "an idle worker takes over within a millisecond");
 }
 
 // Hands a thread back and forth.
@@ -143,6 +145,43 @@ void timers() {
     if (!interleavings::strict()) return;
     require(first <= begin + 10 * ms, "the one that came later is served first");
     require(second <= begin + 22 * ms, "a timer is served on time");
+}
+
+// Suspends a coroutine for whoever wakes it by hand.
+struct handed_over {
+    explicit handed_over(std::coroutine_handle<>& to) noexcept : handle(&to) {}
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> h) noexcept {
+        *handle = h;
+        there.set();
+    }
+    void await_resume() const noexcept {}
+    std::coroutine_handle<>* handle;
+    weir::detail::parker there;
+};
+
+// A thread that is none of the pool's adds a timer while all come to rest.
+template <class Pool>
+void timer_from_outside() {
+    Pool pool(2);
+    std::coroutine_handle<> sleeper;
+    handed_over wait(sleeper);
+    std::int64_t woke = 0;
+    task_group group(pool);
+    const auto sleep = [&]() -> task<> {
+        co_await wait;
+        woke = count.now;
+    };
+    group.spawn(sleep());
+    while (!wait.there.wait()) {
+    }
+    block(static_cast<std::int64_t>(interleavings::draw(60)) * us);
+    const std::int64_t due = count.now + 5 * ms;
+    weir::timer t(weir::time_point(weir::duration(due)), sleeper);
+    pool.add(t);
+    block_until(due + 2 * ms);
+    if (interleavings::strict()) require(woke >= due && woke <= due + 1 * ms, "the timer is served on time");
+    weir::sync_wait(pool, group.join());
 }
 
 // While one thread comes to rest the other, which waited for the timer, is called to where it blocks for long:
@@ -212,7 +251,9 @@ const interleavings::registered threads("pools",
                                             {"ends_at_once", ends_at_once<weir::thread_pool>},
                                             {"ends_after_work", ends_after_work<weir::thread_pool>},
                                             {"work_is_shared", work_is_shared<weir::thread_pool>},
+                                            {"work_is_shared_by_three", work_is_shared<weir::thread_pool, 3>},
                                             {"yields", yields_of_two<weir::thread_pool>},
+                                            {"timer_from_outside", timer_from_outside<weir::thread_pool>},
                                             {"timers", timers<weir::thread_pool>},
                                             {"timer_beside_blockers",
                                              timer_beside_blockers<weir::thread_pool>},
@@ -227,7 +268,9 @@ const interleavings::registered blockers(
                  {"blocking_ends_at_once", ends_at_once<weir::blocking_pool>},
                  {"blocking_ends_after_work", ends_after_work<weir::blocking_pool>},
                  {"blocking_work_is_shared", work_is_shared<weir::blocking_pool>},
+                 {"blocking_work_is_shared_by_three", work_is_shared<weir::blocking_pool, 3>},
                  {"blocking_yields", yields_of_two<weir::blocking_pool>},
+                 {"blocking_timer_from_outside", timer_from_outside<weir::blocking_pool>},
                  {"blocking_timers", timers<weir::blocking_pool>},
                  {"blocking_sleep_is_stopped", sleep_is_stopped<weir::blocking_pool>},
                  {"blocking_waits_inside", waits_inside<weir::blocking_pool>},

@@ -41,6 +41,7 @@ struct standard_platform {
     static void yield(where w = where::current()) noexcept { interleavings::spin(w); }
 
     static std::int64_t now() noexcept { return interleavings::read_clock(); }
+    static void mend_after_fork() noexcept {}  // no schedule forks
     static std::int64_t coarse_now() noexcept { return interleavings::count.now / 4'000'000 * 4'000'000; }
     static std::uint64_t seed() noexcept { return interleavings::draw(~std::uint64_t{0}); }
     static int this_thread() noexcept { return interleavings::this_thread(); }
