@@ -4,6 +4,7 @@ import re
 from conan import ConanFile
 from conan.errors import ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
+from conan.tools.cmake import CMake
 from conan.tools.files import copy, load
 from conan.tools.layout import basic_layout
 from conan.tools.scm import Version
@@ -18,7 +19,8 @@ class WeirConan(ConanFile):
     topics = ("coroutines", "pipeline", "concurrency", "profiling", "header-only")
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
-    exports_sources = "include/*", "LICENSE"
+    exports_sources = "include/*", "CMakeLists.txt", "tests/packaging/*.cmake", "LICENSE"
+    generators = "CMakeToolchain"
     no_copy_source = True
     test_package_folder = "tests/packaging/conan-center/all/test_package"
 
@@ -41,11 +43,14 @@ class WeirConan(ConanFile):
 
     def package(self):
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
-        for pattern in "*.hpp", "*.cppm":
-            copy(self, pattern, os.path.join(self.source_folder, "include"),
-                 os.path.join(self.package_folder, "include"))
+        cmake = CMake(self)
+        cmake.configure({"WEIR_BUILD_TESTS": False, "WEIR_BUILD_EXAMPLES": False, "WEIR_BUILD_BENCH": False})
+        cmake.install()
 
     def package_info(self):
+        # CMake's own package is found, not one that Conan makes up: components and versions are judged the same.
+        self.cpp_info.set_property("cmake_find_mode", "none")
+        self.cpp_info.builddirs = [os.path.join("share", "cmake", "weir")]
         self.cpp_info.bindirs = []
         self.cpp_info.libdirs = []
         if self.settings.os in ("Linux", "FreeBSD"):

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "../common/interrupt.hpp"
 #include "../common/options.hpp"
+#include "../common/output.hpp"
 
 #include <weir/pipeline.hpp>
 #include <weir/report/log.hpp>
@@ -80,5 +81,5 @@ int main(int argc, char** argv) {
     run("Nothing is slow", quick, pool, std::chrono::milliseconds(0));
     run("The foreground is slow", quick, pool, delay);
     run("Loading is slow", slow, pool, std::chrono::milliseconds(0));
-    return examples::interrupted() ? examples::exit_interrupted : 0;
+    return examples::exit_status(examples::interrupted() ? examples::exit_interrupted : 0, "bottleneck");
 }

@@ -2,6 +2,7 @@
 // and says where the time went. The main example: every kind of stage does real work in it.
 // SPDX-License-Identifier: BSL-1.0
 #include "../common/interrupt.hpp"
+#include "../common/output.hpp"
 #include "batch.hpp"
 #include "files.hpp"
 #include "foreground.hpp"
@@ -88,7 +89,7 @@ int main(int argc, char** argv) {
     if (const auto status = parse(argc, argv, s)) return *status;
     examples::stop_on_interrupt();
     try {
-        return run_corpus(s);
+        return examples::exit_status(run_corpus(s), "corpus");
     } catch (const std::exception& e) {  // such as more threads than the system gives
         std::cerr << "corpus: " << e.what() << '\n';
         return 1;

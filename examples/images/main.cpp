@@ -2,6 +2,7 @@
 // The pipeline itself is in loader.hpp.
 // SPDX-License-Identifier: BSL-1.0
 #include "../common/interrupt.hpp"
+#include "../common/output.hpp"
 #include "loader.hpp"
 #include "options.hpp"
 #include "photo.hpp"
@@ -72,7 +73,7 @@ int main(int argc, char** argv) {
     if (const auto status = images::parse(s, argc, argv)) return *status;
     examples::stop_on_interrupt();
     try {
-        return run_images(s);
+        return examples::exit_status(run_images(s), "images");
     } catch (const std::exception& e) {
         std::cerr << "images: " << e.what() << '\n';
         return 1;

@@ -2,6 +2,7 @@
 // prints what their statistics say. With --documents, the eight of the guide to the statistics.
 // SPDX-License-Identifier: BSL-1.0
 #include "../common/options.hpp"
+#include "../common/output.hpp"
 #include "documents.hpp"
 #include "file.hpp"
 #include "measure.hpp"
@@ -58,9 +59,7 @@ void run_documents(const settings& s) {
 
 void run_file(const std::string& file, const settings& s) {
     const std::vector<simulate::pipeline_spec> specs = simulate::read_specs(file);
-    std::size_t number = 0;
-    for (const simulate::pipeline_spec& spec : specs) {
-        ++number;
+    for (std::size_t number = 1; const simulate::pipeline_spec& spec : specs) {
         const simulate::measurement m = measure(spec, s);
         if (s.json) {
             std::cout << simulate::to_json(spec, m.stats).dump() << std::endl;
@@ -68,6 +67,7 @@ void run_file(const std::string& file, const settings& s) {
             simulate::show(spec.name.empty() ? "spec " + std::to_string(number) : spec.name, spec, m,
                            nullptr);
         }
+        ++number;
     }
 }
 
@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
     if (s.documents == !file.empty()) return options.wrong("give either a FILE or --documents");
     try {
         s.documents ? run_documents(s) : run_file(file, s);
-        return 0;
+        return examples::exit_status(0, "simulate");
     } catch (const simulate::spec_error& e) {
         std::cerr << "simulate: " << e.what() << '\n';
         return 2;

@@ -14,9 +14,12 @@ install_missing() {
     read -ra words <<<"$packages"
     if ((EUID != 0)); then sudo=(sudo -n); fi
 
-    # --no-remove: a package that would drive out another one is not worth it.
+    # --no-remove: on somebody's machine a package that would drive out another one, as one libc++ does another, is
+    # not worth it. One that is there for CI ($CI) has nobody to miss it.
     local -a apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq)
-    local -a get=("${apt[@]}" install -y --no-install-recommends --no-remove "${words[@]}")
+    local -a get=("${apt[@]}" install -y --no-install-recommends)
+    if [[ -z ${CI:-} ]]; then get+=(--no-remove); fi
+    get+=("${words[@]}")
     if command -v apt-get >/dev/null && "${sudo[@]}" true 2>/dev/null; then
         echo "installing: ${words[*]}" >&2
         local output

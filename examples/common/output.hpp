@@ -1,0 +1,20 @@
+// examples: the exit status of a program that prints its results.
+// It is not 0 where they could not be written, as on a full disk.
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXAMPLES_COMMON_OUTPUT_HPP
+#define WEIR_EXAMPLES_COMMON_OUTPUT_HPP
+
+#include <iostream>  // for std::cout, std::cerr
+
+namespace examples {
+
+/// \returns `status` if all of std::cout could be written until now; else says so, and returns 1.
+[[nodiscard]] inline int exit_status(int status, const char* program) {
+    if (std::cout.flush()) return status;
+    std::cerr << program << ": the output can't be written\n";
+    return 1;
+}
+
+}  // namespace examples
+
+#endif
