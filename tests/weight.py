@@ -32,7 +32,7 @@ HEAVY = {
 BUDGETS = [
     ("weir.hpp", HEAVY, 13400),
     ("pipeline.hpp", HEAVY | {"thread"}, 9000),
-    ("task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 1870),
+    ("task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 1930),
 ]
 
 MARKER = re.compile(r'#(?:line)? (\d+) "([^"]*)"((?: \d)*)')

@@ -46,11 +46,14 @@ channel_store<T, Policy>& inside(channel<T, Policy>& c) noexcept {
 /// Suspends: `put` only while it is full, `get` only while it is empty; and one in 128 operations
 ///           goes to the end of its executor's queue, so that others get their turn.
 /// Resumes:  on the executor of the coroutine that waits, by a post; never inside the call of whoever
-///           woke it.
+///           woke it. One of another library that runs on no executor: on that which its promise names by a
+///           member `weir::executor& weir_executor()`; else on a thread of this library, one for all such
+///           coroutines, which begins with the first of them and must not be blocked. A promise that brings
+///           its coroutine back to a scheduler of its own after each await does so from there.
 /// Threads:  any number, on all members but the destructor.
-/// Errors:   `std::invalid_argument` for a capacity of 0 or less; `std::logic_error` where a coroutine that
-///           no executor runs would have to wait. Nothing else but what a member says, and memory for
-///           the constructor; nothing after a suspension.
+/// Errors:   `std::invalid_argument` for a capacity of 0 or less. Nothing else but what a member says, and
+///           memory for the constructor; nothing after a suspension. Where that thread can't be started:
+///           `std::system_error`; in a process that was forked after it was: `forked_error`.
 /// Lifetime: outlives every operation on it. Destroying it destroys what is inside.
 /// Cost:     O(1), one short lock for an operation that doesn't wait and wakes nobody (5 ns), two for
 ///           any other; both cost next to nothing while one thread alone uses the channel. No

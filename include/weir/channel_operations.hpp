@@ -11,12 +11,12 @@
 #include <weir/detail/thread_record.hpp>
 #include <weir/detail/waiter.hpp>
 #include <weir/executor.hpp>
+#include <weir/foreign_home.hpp>
 #include <weir/stop_listener.hpp>
 
 #include <coroutine>    // for std::coroutine_handle
 #include <cstdint>      // for std::uint64_t
 #include <optional>     // for std::optional
-#include <stdexcept>    // for std::logic_error
 #include <type_traits>  // for std::is_void_v
 #include <utility>      // for std::move
 
@@ -96,8 +96,11 @@ class channel_operation : stop_listener<Channel, Stop> {
     Derived& self() noexcept { return static_cast<Derived&>(*this); }
 
     WEIR_NOINLINE bool suspend(std::coroutine_handle<> h, const coroutine_env env) {
-        executor* const home = env.home;
-        if (home == nullptr) return ready_without_executor();
+        executor* home = env.home;
+        if (home == nullptr) {
+            if (is_ready_at_once()) return false;
+            home = &endless_loop::get();
+        }
         waiter_.is_coroutine(h, home, env.measured);
         listener::listen(*channel_, waiter_, line_);
         if constexpr (Channel::policy_type::statistics) {
@@ -136,22 +139,15 @@ class channel_operation : stop_listener<Channel, Stop> {
                waiter_.measured->recalled.load(std::memory_order_relaxed);
     }
 
-    // A coroutine that nobody could wake: fine as long as it need not wait. Its turn never ends.
-    bool ready_without_executor() {
+    // One that no executor runs: it needs none as long as it need not wait. Its turn never ends.
+    bool is_ready_at_once() noexcept {
         wakes woken;
         {
             const typename core::both_ends held(*channel_);
             waiter_.outcome = self().attempt(woken);
         }
         core::wake_all(woken);
-        if (waiter_.outcome != outcome::pending) return false;
-        if (listener::stop_requested()) {
-            waiter_.outcome = outcome::stopped;
-            return false;
-        }
-        throw std::logic_error(
-            "weir: a channel has to suspend a coroutine that no executor runs; start it with "
-            "sync_wait or when_all, or co_await schedule(executor) first");
+        return waiter_.outcome != outcome::pending;
     }
 
     side line_;

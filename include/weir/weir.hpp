@@ -29,6 +29,7 @@
 #include <weir/fan_in.hpp>
 #include <weir/filter.hpp>
 #include <weir/flat_map.hpp>
+#include <weir/foreign_home.hpp>
 #include <weir/forked.hpp>
 #include <weir/function_call.hpp>
 #include <weir/generator.hpp>

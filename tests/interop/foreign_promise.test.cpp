@@ -24,6 +24,7 @@
 #include <ranges>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -164,16 +165,12 @@ TEST_CASE("so does one whose await_transform puts an awaiter of its own around e
 }
 
 TEST_CASE("what needs an executor says so in a coroutine that has none, instead of never going on") {
-    weir::channel<int> numbers(1);
     weir::run_loop loop;
     weir::task_group group(loop);
     const std::string cure = "co_await schedule(executor) first";
     const auto says = [&](const std::string& message, const std::string& what) {
         CHECK_THAT(message, Catch::Matchers::Contains(what) && Catch::Matchers::EndsWith(cure));
     };
-    says(refusal([&] { return numbers.get(); }), "weir: a channel has to suspend a coroutine");
-    CHECK(numbers.try_put(1) == weir::channel_status::success);
-    says(refusal([&] { return numbers.put(2); }), "weir: a channel has to suspend a coroutine");
     says(refusal([] { return weir::sleep_for(1ms); }), "weir: sleep has to suspend a coroutine");
     says(refusal([] { return weir::when_all(twice(1), twice(2)); }), "weir: when_all is awaited by");
     group.spawn([]() -> task<> { co_return; }());
@@ -194,4 +191,61 @@ TEST_CASE("what need not wait is awaited without an executor, too") {
     };
     awaits();
     CHECK(seen == ints{1, 2, 3});
+}
+
+TEST_CASE("one that no executor runs waits for a channel, and goes on on a thread of the library's own") {
+    weir::channel<int> numbers(1);
+    weir::detail::parker done;
+    std::vector<std::thread::id> threads;
+    const auto awaits = [&]() -> bare {
+        co_await numbers.put(1);
+        co_await numbers.put(2);  // waits
+        threads.push_back(std::this_thread::get_id());
+        while (const std::optional<int> n = co_await numbers.get()) {
+            if (*n == 3) break;
+        }
+        threads.push_back(std::this_thread::get_id());
+        co_await weir::yield();  // it has an executor now
+        done.set();
+    };
+    awaits();
+    CHECK(numbers.blocking_get().value() == 1);
+    CHECK(numbers.blocking_put(3) == weir::channel_status::success);
+    while (!done.wait()) {
+    }
+    REQUIRE(threads.size() == 2);
+    CHECK(threads[0] != std::this_thread::get_id());
+    CHECK(threads[1] == threads[0]);
+}
+
+TEST_CASE("one whose promise names an executor goes on there") {
+    weir::run_loop loop;
+    weir::channel<int> numbers(1);
+    weir::executor* where = nullptr;
+    const auto awaits = [&](weir::executor&) -> stand_ins::of_an_executor {
+        const std::optional<int> n = co_await numbers.get();
+        where = n == 1 ? weir::detail::current_executor() : nullptr;
+    };
+    awaits(loop);
+    CHECK(numbers.try_put(1) == weir::channel_status::success);
+    weir::detail::parker flag;
+    loop.drive(flag, weir::time_point::max());
+    CHECK(where == &loop);
+}
+
+TEST_CASE("one that returns to a scheduler of its own after each await does so after a wait, too") {
+    stand_ins::thread_scheduler own;
+    weir::channel<int> numbers(1);
+    weir::detail::parker done;
+    std::thread::id after;
+    const auto awaits = [&](stand_ins::thread_scheduler&) -> stand_ins::affine {
+        const std::optional<int> n = co_await numbers.get();
+        if (n == 1) after = std::this_thread::get_id();
+        done.set();
+    };
+    awaits(own);
+    CHECK(numbers.blocking_put(1) == weir::channel_status::success);
+    while (!done.wait()) {
+    }
+    CHECK(after == own.thread());
 }

@@ -3,10 +3,14 @@
 #ifndef WEIR_TESTS_INTEROP_STAND_INS_HPP
 #define WEIR_TESTS_INTEROP_STAND_INS_HPP
 
+#include <weir/executor.hpp>
+
 #include <concepts>
+#include <condition_variable>
 #include <coroutine>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <type_traits>
@@ -69,6 +73,152 @@ class transforming {
         passed_on<A> await_transform(A&& a) {
             return passed_on<A>(std::forward<A>(a));
         }
+    };
+};
+
+// A coroutine that belongs to the executor that it is given, and says so.
+class of_an_executor {
+  public:
+    class promise_type {
+      public:
+        explicit promise_type(weir::executor& home) noexcept : home_(&home) {}
+        template <class Function>  // of a lambda g++ gives the lambda, too
+        promise_type(const Function&, weir::executor& home) noexcept : home_(&home) {}
+        of_an_executor get_return_object() noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+        weir::executor& weir_executor() const noexcept { return *home_; }
+
+      private:
+        weir::executor* home_;
+    };
+};
+
+// One thread that resumes what it is given, as the run_loop of std::execution does.
+class thread_scheduler {
+  public:
+    thread_scheduler() : thread_([this] { run(); }) {}
+    thread_scheduler(const thread_scheduler&) = delete;
+    thread_scheduler& operator=(const thread_scheduler&) = delete;
+    ~thread_scheduler() {
+        resume({});
+        thread_.join();
+    }
+    void resume(std::coroutine_handle<> h) {
+        const std::lock_guard guard(lock_);
+        given_.push_back(h);
+        some_.notify_one();
+    }
+    std::thread::id thread() const { return thread_.get_id(); }
+
+  private:
+    void run() {
+        while (true) {
+            std::unique_lock lock(lock_);
+            some_.wait(lock, [this] { return !given_.empty(); });
+            const std::coroutine_handle<> h = given_.front();
+            given_.erase(given_.begin());
+            lock.unlock();
+            if (!h) return;
+            h.resume();
+        }
+    }
+
+    std::mutex lock_;
+    std::condition_variable some_;
+    std::vector<std::coroutine_handle<>> given_;
+    std::thread thread_;
+};
+
+// A coroutine that is on its scheduler after each await, as exec::task: another one awaits for it.
+class affine {
+    class stretch {
+      public:
+        class promise_type {
+          public:
+            template <class Stage>
+            promise_type(Stage&, thread_scheduler& own, std::coroutine_handle<> then) noexcept
+                : own_(&own), then_(then) {}
+            stretch get_return_object() noexcept {
+                return stretch(std::coroutine_handle<promise_type>::from_promise(*this));
+            }
+            std::suspend_always initial_suspend() const noexcept { return {}; }
+            class back {
+              public:
+                bool await_ready() const noexcept { return false; }
+                void await_suspend(std::coroutine_handle<promise_type> h) const noexcept {
+                    thread_scheduler* const own = h.promise().own_;
+                    own->resume(h.promise().then_);  // this frame may be gone from here on
+                }
+                void await_resume() const noexcept {}
+            };
+            back final_suspend() const noexcept { return {}; }
+            void return_void() const noexcept {}
+            void unhandled_exception() const noexcept { std::terminate(); }
+
+          private:
+            thread_scheduler* own_;
+            std::coroutine_handle<> then_;
+        };
+        explicit stretch(std::coroutine_handle<> h) noexcept : handle_(h) {}
+        stretch(const stretch&) = delete;
+        stretch& operator=(const stretch&) = delete;
+        stretch(stretch&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+        ~stretch() {
+            if (handle_) handle_.destroy();
+        }
+        void begin() const { handle_.resume(); }
+
+      private:
+        std::coroutine_handle<> handle_;
+    };
+
+    template <class A>
+    class there_and_back {
+      public:
+        there_and_back(A&& a, thread_scheduler& own) : awaited_(std::forward<A>(a)), own_(own) {}
+        there_and_back(const there_and_back&) = delete;
+        there_and_back& operator=(const there_and_back&) = delete;
+        bool await_ready() const noexcept { return false; }
+        void await_suspend(std::coroutine_handle<> h) {
+            stretch_.emplace(go(*this, own_, h));
+            stretch_->begin();
+        }
+        auto await_resume() { return std::move(*result_); }
+
+      private:
+        static stretch go(there_and_back& me, thread_scheduler&, std::coroutine_handle<>) {
+            A& it = me.awaited_;
+            auto got = co_await static_cast<A&&>(it);
+            me.result_.emplace(std::move(got));
+        }
+
+        A&& awaited_;
+        thread_scheduler& own_;
+        std::optional<decltype(std::declval<A>().await_resume())> result_;
+        std::optional<stretch> stretch_;
+    };
+
+  public:
+    class promise_type {
+      public:
+        explicit promise_type(thread_scheduler& own) noexcept : own_(&own) {}
+        template <class Function>
+        promise_type(const Function&, thread_scheduler& own) noexcept : own_(&own) {}
+        affine get_return_object() noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+        template <class A>
+        auto await_transform(A&& a) {
+            return there_and_back<A>(std::forward<A>(a), *own_);
+        }
+
+      private:
+        thread_scheduler* own_;
     };
 };
 

@@ -44,6 +44,9 @@ extern "C"
 extern "C" __declspec(dllimport) void __stdcall FlushProcessWriteBuffers();
 extern "C" __declspec(dllimport) unsigned long __stdcall GetCurrentThreadId();
 extern "C" __declspec(dllimport) int __stdcall SwitchToThread();
+extern "C"
+    __declspec(dllimport) void* __stdcall CreateThread(void*, std::size_t, unsigned long(__stdcall*)(void*),
+                                                       void*, unsigned long, unsigned long*);
 extern "C" __declspec(dllimport) void __stdcall WakeByAddressAll(void*);
 extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
 #pragma comment(lib, "Synchronization.lib")
@@ -54,7 +57,7 @@ extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
 #endif
 
 #if __has_include(<unistd.h>) && !defined(_WIN32)
-#include <pthread.h>  // for pthread_atfork, pthread_self
+#include <pthread.h>  // for pthread_atfork, pthread_create, pthread_self
 #include <sched.h>    // for sched_yield
 #endif
 
@@ -310,6 +313,27 @@ inline void yield_thread() noexcept {
     sched_yield();
 #else
     SwitchToThread();
+#endif
+}
+
+// Starts a thread that nobody waits for. <thread> would be compiled by whoever uses a channel.
+inline bool begin_thread(void (*function)()) noexcept {
+#if __has_include(<unistd.h>) && !defined(_WIN32)
+    using any_function = void* (*)(void*);
+    const any_function begin = [](void* what) -> void* {
+        reinterpret_cast<void (*)()>(what)();
+        return nullptr;
+    };
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, begin, reinterpret_cast<void*>(function)) != 0) return false;
+    return pthread_detach(thread) == 0;
+#else
+    using any_function = unsigned long(__stdcall*)(void*);
+    const any_function begin = [](void* what) -> unsigned long {
+        reinterpret_cast<void (*)()>(what)();
+        return 0;
+    };
+    return CreateThread(nullptr, 0, begin, reinterpret_cast<void*>(function), 0, nullptr) != nullptr;
 #endif
 }
 

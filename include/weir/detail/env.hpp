@@ -37,11 +37,20 @@ WEIR_NOINLINE inline executor*& current_executor() noexcept {
     return standard_platform::of_thread<place>().here;
 }
 
-// The environment of any coroutine: its promise's if that is one of ours, else the thread's executor.
+// A promise of another library that knows where its coroutine belongs.
+template <class Promise>
+concept names_executor = requires(Promise& p) {
+    { p.weir_executor() } -> std::same_as<executor&>;
+};
+
+// The environment of any coroutine: its promise's if that is one of ours; else the executor that the promise
+// names, or the thread's.
 template <class Promise>
 coroutine_env env_of(std::coroutine_handle<Promise> h) noexcept {
     if constexpr (has_env<Promise>) {
         return h.promise().env();
+    } else if constexpr (names_executor<Promise>) {
+        return coroutine_env{&h.promise().weir_executor(), nullptr};
     } else {
         static_cast<void>(h);
         return coroutine_env{current_executor(), nullptr};
