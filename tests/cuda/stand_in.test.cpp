@@ -1148,6 +1148,7 @@ TEST_CASE_METHOD(fixture, "what is captured isn't done, and a graph does it at e
     CHECK(all_are(there, 8, std::byte{1}));
     CHECK(called == 3);
     CHECK(kernels == 3);
+    CHECK(stand_in::work_done() == 9);
     CHECK(stand_in::leaks().size() == 5);
     CHECK(cudaGraphExecDestroy(executable) == cudaSuccess);
     CHECK(cudaGraphLaunch(executable, s) == cudaErrorInvalidValue);

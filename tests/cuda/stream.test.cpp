@@ -3,7 +3,9 @@
 #include "cuda/support.hpp"
 
 #include <weir/cuda/copy.hpp>
+#include <weir/cuda/device_buffer.hpp>
 #include <weir/cuda/error.hpp>
+#include <weir/cuda/pinned_pool.hpp>
 #include <weir/sync_wait.hpp>
 #include <weir/task_group.hpp>
 #include <weir/thread_pool.hpp>
@@ -302,6 +304,61 @@ TEST_CASE("work that is put into a graph is never done, which only who waits for
     CHECK(end.code == cudaErrorCapturedEvent);
     CHECK(gpu.status() == cudaSuccess);
     weir::sync_wait(end_of(s, end));
+    CHECK(end.code == cudaSuccess);
+}
+
+TEST_CASE("a stream that is captured is refused with a sentence, before anything is put into the graph") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    weir::cuda::pinned_pool pool(gpu, 64, 1);
+    const stream mine(gpu);
+    cudaStream_t somebodys = nullptr;
+    REQUIRE(cudaStreamCreateWithFlags(&somebodys, cudaStreamDefault) == cudaSuccess);
+    const on_device there(64);
+    const std::array<std::byte, 64> here{};
+    const std::array<weir::cuda::piece, 1> pieces{{{there.get(), here.data(), 64}}};
+    weir::cuda::event e(gpu);
+    weir::cuda::device_buffer<int> buffer(weir::cuda::detail::device_memory(mine, 8, nullptr));
+    const auto refused = [&](const stream& s) {
+        const auto says = ContainsSubstring(
+            "is captured into a graph: what is put into it isn't done, and has no end; end the "
+            "capture first, or use another stream");
+        CHECK_THROWS_WITH(weir::sync_wait(s.done()), says);
+        CHECK_THROWS_WITH(weir::sync_wait(weir::cuda::copy(s, there.get(), here.data(), 64)), says);
+        CHECK_THROWS_WITH(weir::sync_wait(weir::cuda::copy(s, pieces)), says);
+        CHECK_THROWS_WITH(s.record(e), says);
+        CHECK_THROWS_WITH(s.wait(e), says);
+        weir::cuda::lease block = *pool.try_acquire(64);
+        CHECK_THROWS_WITH(block.copy_to(s, there.get()), says);
+        CHECK_THROWS_WITH(block.return_after(s), says);
+        CHECK_THROWS_WITH(buffer.hand_over(s), says);
+        CHECK(cudaPeekAtLastError() == cudaSuccess);
+    };
+    {
+        const captured_meanwhile graph(mine.get());
+        refused(mine);
+    }
+    {
+        const stream borrowed(gpu, somebodys);
+        const captured_meanwhile graph(somebodys);
+        refused(borrowed);
+        refused(stream(gpu, cudaStream_t(nullptr)));  // which waits for that one
+    }
+    CHECK(gpu.status() == cudaSuccess);
+    CHECK(pool.stats().size == 1);
+    weir::sync_wait(mine.done());
+    buffer = weir::cuda::device_buffer<int>(weir::cuda::detail::device_memory(mine, 4, nullptr));
+    CHECK(cudaStreamDestroy(somebodys) == cudaSuccess);
+}
+
+TEST_CASE("a capture of another thread is neither noticed by who awaits another stream, nor spoilt") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    const stream captured(gpu);
+    const stream s(gpu);
+    const captured_meanwhile graph(captured.get(), cudaStreamCaptureModeGlobal);
+    outcome end;
+    std::thread([&] { weir::sync_wait(end_of(s, end)); }).join();
     CHECK(end.code == cudaSuccess);
 }
 

@@ -77,6 +77,34 @@ weir::task<> note(Begin begin, outcome& to) {
     ++to.resumed;
 }
 
+// A stream that is captured into a graph by this thread as long as this exists; then the graph is launched twice.
+// Whether something was put into it, or spoilt it, is looked at.
+class captured_meanwhile {
+  public:
+    explicit captured_meanwhile(cudaStream_t s, cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed)
+        : stream_(s) {
+        REQUIRE(cudaStreamBeginCapture(s, mode) == cudaSuccess);
+    }
+    captured_meanwhile(const captured_meanwhile&) = delete;
+    captured_meanwhile& operator=(const captured_meanwhile&) = delete;
+    ~captured_meanwhile() {
+        cudaGraph_t graph = nullptr;
+        cudaGraphExec_t executable = nullptr;
+        CHECK(cudaStreamEndCapture(stream_, &graph) == cudaSuccess);
+        CHECK(cudaGraphInstantiate(&executable, graph) == cudaSuccess);
+        stand_in::wait_until_idle();
+        const std::size_t work = stand_in::work_done();
+        for (int i = 0; i < 2; ++i) CHECK(cudaGraphLaunch(executable, stream_) == cudaSuccess);
+        stand_in::wait_until_idle();
+        CHECK(stand_in::work_done() == work);
+        CHECK(cudaGraphExecDestroy(executable) == cudaSuccess);
+        CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+    }
+
+  private:
+    cudaStream_t stream_;
+};
+
 // Memory of the device, for one test.
 class on_device {
   public:

@@ -67,6 +67,23 @@ class core {
         throw_error(code, call, measured);
     }
 
+    // Before anything is put into a stream. What is put into one that is captured isn't done: it goes into a
+    // graph, has no end, and happens at each launch of that.
+    void check_not_captured(cudaStream_t stream, const char* call,
+                            const weir::detail::slot* measured = nullptr) {
+        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+        const cudaError_t code = cudaStreamIsCapturing(stream, &status);
+        if (code == cudaSuccess && status == cudaStreamCaptureStatusNone) return;
+        if (code != cudaSuccess && code != cudaErrorStreamCaptureImplicit) {
+            fail(code, "cudaStreamIsCapturing", measured);
+        }
+        quietly(code);
+        throw error(
+            cudaErrorStreamCaptureUnsupported, call, measured == nullptr ? std::string() : measured->stage(),
+            "the stream, or one that it waits for, is captured into a graph: what is put into it isn't "
+            "done, and has no end; end the capture first, or use another stream");
+    }
+
     // All who wait are to hear of it.
     void breaks(cudaError_t code) noexcept {
         broken.set(code);
@@ -233,8 +250,9 @@ class ticket {
 /// After an error that breaks the device (`status`), everybody who waits gets that error, once, and so
 /// does everybody who begins to.
 ///
-/// While some thread captures a stream into a graph, all this goes on and does the capture no harm; only who
-/// awaits that very stream gets an error.
+/// While some thread captures a stream into a graph, all this goes on and does the capture no harm. That very
+/// stream is refused by everything here, with an error and before anything is put into the graph; a capture
+/// isn't to begin while another thread puts something into the stream.
 class context {
   public:
     /// On the device of `device::from_environment()`.

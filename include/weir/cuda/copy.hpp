@@ -26,6 +26,7 @@ struct copy_work {
         if (what.bytes != 0) std::memcpy(what.to, what.from, what.bytes);
     }
     void begin(core& of, ticket& t, const weir::detail::slot* measured) const {
+        of.check_not_captured(stream->get(), call, measured);
         of.check(cudaMemcpyAsync(what.to, what.from, what.bytes, cudaMemcpyDefault, stream->get()), call,
                  measured);
         t.submit(stream->get(), measured);
@@ -41,6 +42,7 @@ struct copies_work {
         for (const piece& p : pieces) copy_work{{}, p}.on_host();
     }
     void begin(core& of, ticket& t, const weir::detail::slot* measured) const {
+        of.check_not_captured(stream->get(), call, measured);
         const cudaError_t code = copy_all(pieces, stream->get());
         if (code != cudaSuccess) {
             of.settle(stream->get());  // some of them may be under way

@@ -84,6 +84,7 @@ class device_memory {
     void hand_over(const stream& to) {
         core& of = *stream_->of();
         if (of.on_host()) return;
+        of.check_not_captured(to.get(), "cudaStreamWaitEvent");
         if (!times_) {
             stream_ = to.shared();
             return;

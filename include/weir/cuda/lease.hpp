@@ -120,6 +120,7 @@ class [[nodiscard("the block goes back at once")]] lease {
                     "weir: a GPU copies by itself from page-locked memory only, and this block's pinned_pool "
                     "was made from a context without a device; make it from one of a GPU");
             }
+            of.check_not_captured(s.get(), "cudaMemcpyAsync");
             of.check(cudaMemcpyAsync(to, block_, size_, cudaMemcpyHostToDevice, s.get()), "cudaMemcpyAsync");
         }
         return_after(s);
@@ -133,6 +134,7 @@ class [[nodiscard("the block goes back at once")]] lease {
             pool_->put_back(std::exchange(block_, nullptr));
             return;
         }
+        of.check_not_captured(s.get(), "cudaEventRecord");
         std::optional<detail::ticket> t;
         try {
             t.emplace(of, [](detail::completion& c) noexcept {

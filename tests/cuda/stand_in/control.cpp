@@ -169,6 +169,10 @@ cudaError_t fail_kernel(cudaStream_t stream, cudaError_t error) {
     });
 }
 
+std::size_t work_done() {
+    return steer([](machine& m, machine::lock&) { return m.work_done; });
+}
+
 void drop_host_functions(bool drop) {
     steer([&](machine& m, machine::lock&) { m.host_functions_dropped = drop; });
 }

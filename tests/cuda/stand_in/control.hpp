@@ -119,6 +119,9 @@ void drop_host_functions(bool drop);
 void hold_host_functions();
 void release_host_functions();
 
+// How many pieces of work all streams have done.
+std::size_t work_done();
+
 // --- Gates. What is running when its stream is held still ends.
 
 void hold(cudaStream_t stream);

@@ -50,7 +50,7 @@ void machine::begin() {
     all_held = host_functions_held = host_functions_dropped = false;
     have_pools = true;
     captured_elsewhere = remembers_not_ready = addresses_come_back = false;
-    calls = 0;
+    calls = work_done = 0;
 }
 
 // --- Calls.
@@ -374,6 +374,7 @@ void machine::execute(lock& l, const std::shared_ptr<stream>& s) {
     leave(op);
     if (op.fails != cudaSuccess) poison(op.device, op.fails);
     s->busy = false;
+    ++work_done;
     // The rest may have been dropped while this was running.
     s->done = s->queue.empty() ? s->submitted : op.position;
     for (const auto& w : std::exchange(s->waiters, {})) schedule(w);

@@ -225,7 +225,7 @@ class machine {
     bool all_held = false, host_functions_held = false, host_functions_dropped = false, have_pools = true;
     bool captured_elsewhere = false, remembers_not_ready = false, addresses_come_back = false;
     const char* function = "";  // the one that was called last
-    std::size_t calls = 0;
+    std::size_t calls = 0, work_done = 0;
     std::map<std::string, std::size_t, std::less<>> calls_of;
     std::vector<fault> faults;
     std::set<const void*> failed_to_free;
