@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
     if (code != cudaSuccess || devices == 0) {
         bench_cuda::note(session, std::string("Nothing was measured: there is no CUDA device here (") +
                                       cudaGetErrorString(code) + ").");
-        return 0;
+        return 77;
     }
 
     int failed = 0;

@@ -91,8 +91,9 @@ class stream {
     /// \returns  awaitable of nothing: all that is queued when it is awaited is done.
     /// Suspends: always, but in a context without a device.
     /// Resumes:  on the coroutine's executor; a post by the context's thread, never by the driver's.
-    /// Errors:   `weir::cuda::error` if the device breaks before that, with the error that broke it, or if the
-    ///           stream is captured into a graph; `std::logic_error` if no executor runs the coroutine, or the context is gone.
+    /// Errors:   `weir::cuda::error` if the device breaks before that, with the error that broke it, or if
+    ///           the stream is captured into a graph; `std::logic_error` if no executor runs the coroutine,
+    ///           or the context is gone.
     /// Stops:    work that is queued can't be called back. A coroutine that is destroyed while it waits
     ///           blocks the thread that destroys it until the work is done.
     /// Cost:     no allocation in the long run; about 0.3 us of calls of the runtime, and the context's
