@@ -113,6 +113,7 @@ struct fake_ticks {
 
     static bool reliable() { return true; }
     static std::uint64_t ticks() { return static_cast<std::uint64_t>(2 * time + ahead); }
+    static void rest() {}
     static std::int64_t steady() {
         time += 10;
         if (interrupt != nullptr) std::exchange(interrupt, nullptr)();
