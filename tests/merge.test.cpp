@@ -260,6 +260,102 @@ TEST_CASE("the merge ends with the first input if that is asked for") {
             .empty());
 }
 
+// What a program gives that asks its lists in their turns: by weights, in smooth weighted round robin.
+ints one_by_one(const std::vector<ints>& lists, const std::vector<std::uint64_t>& weights,
+                bool until_first_end) {
+    ints all;
+    std::vector<std::size_t> at(lists.size(), 0);
+    std::vector<bool> out(lists.size(), false);
+    std::vector<std::int64_t> credit(lists.size(), 0);
+    std::size_t next = 0;
+    while (std::ranges::find(out, false) != out.end()) {
+        std::size_t turn = lists.size();
+        if (weights.empty()) {
+            while (out[next % lists.size()]) ++next;
+            turn = next++ % lists.size();
+        } else {
+            std::int64_t sum = 0;
+            for (std::size_t i = 0; i < lists.size(); ++i) {
+                if (out[i]) continue;
+                credit[i] += static_cast<std::int64_t>(weights[i]);
+                sum += static_cast<std::int64_t>(weights[i]);
+                if (turn == lists.size() || credit[i] > credit[turn]) turn = i;
+            }
+            credit[turn] -= sum;
+        }
+        if (at[turn] < lists[turn].size()) {
+            all.push_back(lists[turn][at[turn]++]);
+        } else if (until_first_end) {
+            break;
+        } else {
+            out[turn] = true;
+            std::ranges::fill(credit, 0);
+        }
+    }
+    return all;
+}
+
+TEST_CASE(
+    "in turns, and by weights, what comes is the same on every schedule, to the first end or the last") {
+    const std::vector<std::pair<std::vector<ints>, ints>> of_spdl = {
+        {{{0}, {10, 11, 12}, {20, 21, 22}}, {0, 10, 20}},
+        {{{0, 1, 2}, {10}, {20, 21, 22}}, {0, 10, 20, 1}},
+        {{{0, 1, 2}, {10, 11}, {20}}, {0, 10, 20, 1, 11}},
+        {{{}, {10}, {20}}, {}},
+        {{{0, 1, 2, 3}, {10, 11, 12, 13, 14, 15}, {20, 21, 22, 23, 24}},
+         {0, 10, 20, 1, 11, 21, 2, 12, 22, 3, 13, 23}},
+        {{{0, 1, 2, 3}, {}, {20, 21, 22}}, {0}}};
+    weir::thread_pool pool(2);
+    for (const auto& [lists, expected] : of_spdl) {
+        CHECK(one_by_one(lists, {}, true) == expected);
+        for (const std::vector<std::uint64_t>& weights :
+             {std::vector<std::uint64_t>{}, {3, 1, 2}, {1, 5, 1}, {1, 1, 1}}) {
+            for (const bool until_first_end : {true, false}) {
+                const auto pipeline =
+                    weir::merge({.order = weights.empty() ? merge_order::round_robin : merge_order::weighted,
+                                 .weights = weights,
+                                 .until_first_end = until_first_end},
+                                weir::source(lists[0]), weir::source(lists[1]), weir::source(lists[2])) |
+                    weir::sink(10);
+                const ints all = one_by_one(lists, weights, until_first_end);
+                for (std::uint64_t seed = 0; seed < 30; ++seed) {
+                    virtual_time time(seed);
+                    CHECK(take_all(pipeline.start(time)) == all);
+                }
+                for (int i = 0; i < 20; ++i) CHECK(take_all(pipeline.start(pool)) == all);
+            }
+        }
+    }
+}
+
+TEST_CASE("with the first end the merge doesn't wait for what another input is at") {
+    virtual_time time;
+    const auto slow = weir::source([n = 0]() mutable -> task<std::optional<int>> {
+        if (n == 1) co_await weir::sleep_for(1h);
+        co_return n++;
+    });
+    auto run =
+        (weir::merge({.order = merge_order::round_robin, .until_first_end = true}, slow, numbers(0, 0)) |
+         weir::sink())
+            .start(time);
+    CHECK(run.get() == 0);
+    CHECK_FALSE(run.get().has_value());
+    CHECK(time.now() == weir::time_point());
+}
+
+TEST_CASE("with epochs the first end is that of the input that has no epoch more, when its turn comes") {
+    const auto two = weir::source(weir::epochs(ints{1, 2}, 2));
+    const auto three = weir::source(weir::epochs(ints{10, 11, 12}, 3));
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        virtual_time time(seed);
+        const weir::merge_options first{.order = merge_order::round_robin, .until_first_end = true};
+        CHECK(by_epoch((weir::merge(first, two, three) | weir::sink()).start(time)) ==
+              epochs_of_ints{{0, {1, 10, 2, 11, 12}}, {1, {1, 10, 2, 11, 12}}});
+        CHECK(by_epoch((weir::merge(first, three, two) | weir::sink()).start(time)) ==
+              epochs_of_ints{{0, {10, 1, 11, 2, 12}}, {1, {10, 1, 11, 2, 12}}, {2, {10}}});
+    }
+}
+
 TEST_CASE("inputs have stages and slots of their own") {
     virtual_time time;
     const auto work = [](int n) -> task<int> {

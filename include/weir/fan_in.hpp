@@ -38,6 +38,9 @@ struct merge_ticket {
 
 // Which input may give what it has. The mark of an epoch's end goes on once, when each input is at it;
 // until then none goes on with the next epoch.
+//
+// Turns are a matter of what the inputs give, and not of when: that one has ended, or is at a mark, counts
+// when its turn comes, however long that is known.
 class merge_rule {
     enum class state : std::uint8_t { away, has_item, at_mark, ended };
 
@@ -46,15 +49,16 @@ class merge_rule {
 
     merge_rule(merge_order order, std::vector<std::uint64_t> weights, bool until_first_end,
                std::uint64_t first_epoch)
-        : order_(order), inputs_(weights.size(), state::away), weights_(std::move(weights)),
-          credit_(weights_.size(), 0), until_first_end_(until_first_end), epoch_(first_epoch) {
+        : order_(order), inputs_(weights.size(), state::away), out_of_row_(weights.size(), false),
+          weights_(std::move(weights)), credit_(weights_.size(), 0), until_first_end_(until_first_end),
+          epoch_(first_epoch) {
         next_turn();
     }
 
     // Each input says what it has, before it asks.
     void arrive(const merge_ticket& t) noexcept {
         inputs_[t.input] = t.mark ? state::at_mark : state::has_item;
-        if (t.mark) drop_out(t.input);
+        settle_turn();
     }
 
     admission ask(const merge_ticket& t) noexcept {
@@ -91,28 +95,42 @@ class merge_rule {
             for (state& s : inputs_) {
                 if (s == state::at_mark) s = state::away;
             }
+            std::fill(out_of_row_.begin(), out_of_row_.end(), false);
             next_ = 0;
             next_turn();
         } else {
             inputs_[t.input] = more ? state::has_item : state::away;
             if (turn_ == t.input) next_turn();
         }
+        settle_turn();
     }
 
     void end(std::size_t input) noexcept {
         inputs_[input] = state::ended;
-        if (until_first_end_) shut_ = true;
-        drop_out(input);
+        if (until_first_end_ && !has_turns()) shut_ = true;
+        settle_turn();
     }
     void shut() noexcept { shut_ = true; }
     bool is_shut() const noexcept { return shut_; }
 
   private:
-    // An input has no turns until it has something again. Who is left begins evenly: what it had saved, or
-    // owed, was theirs.
-    void drop_out(std::size_t input) noexcept {
-        std::fill(credit_.begin(), credit_.end(), 0);
-        if (turn_ == input) next_turn();
+    bool has_turns() const noexcept {
+        return order_ == merge_order::round_robin || order_ == merge_order::weighted;
+    }
+
+    // The turn comes to nobody who has nothing to give until the next epoch. Who is left begins evenly: what
+    // that one had saved, or owed, was theirs.
+    void settle_turn() noexcept {
+        while (turn_ != inputs_.size() &&
+               (inputs_[turn_] == state::ended || inputs_[turn_] == state::at_mark)) {
+            if (inputs_[turn_] == state::ended && until_first_end_) {
+                shut_ = true;
+                return;
+            }
+            out_of_row_[turn_] = true;
+            std::fill(credit_.begin(), credit_.end(), 0);
+            next_turn();
+        }
     }
 
     void next_turn() noexcept {
@@ -128,7 +146,7 @@ class merge_rule {
         turn_ = n;
         for (std::size_t k = 0; k < n && turn_ == n; ++k) {
             const std::size_t i = (next_ + k) % n;
-            if (has_turns(i)) turn_ = i;
+            if (!out_of_row_[i]) turn_ = i;
         }
         next_ = turn_ + 1;
     }
@@ -137,24 +155,21 @@ class merge_rule {
     void next_by_weight() noexcept {
         std::int64_t all = 0;
         for (std::size_t i = 0; i < inputs_.size(); ++i) {
-            if (has_turns(i)) all += static_cast<std::int64_t>(weights_[i]);
+            if (!out_of_row_[i]) all += static_cast<std::int64_t>(weights_[i]);
         }
         turn_ = inputs_.size();
         for (std::size_t i = 0; i < inputs_.size(); ++i) {
             const auto weight = static_cast<std::int64_t>(weights_[i]);
-            if (!has_turns(i) || (weight == 0 && all != 0)) continue;
+            if (out_of_row_[i] || (weight == 0 && all != 0)) continue;
             credit_[i] += weight;
             if (turn_ == inputs_.size() || credit_[i] > credit_[turn_]) turn_ = i;
         }
         if (turn_ != inputs_.size()) credit_[turn_] -= all;
     }
 
-    bool has_turns(std::size_t input) const noexcept {
-        return inputs_[input] != state::ended && inputs_[input] != state::at_mark;
-    }
-
     merge_order order_;
     std::vector<state> inputs_;
+    std::vector<bool> out_of_row_;  // for this epoch
     std::vector<std::uint64_t> weights_;
     std::vector<std::int64_t> credit_;
     bool until_first_end_;
@@ -213,7 +228,12 @@ class running_fan_in final : public running_stage<Policy> {
             }
             if (!as_they_come_) {
                 const bool more = in.size() > 0;
-                room_.update([&mine, more](merge_rule& rule) { rule.leave(mine, more); });
+                bool shut = false;
+                room_.update([&mine, &shut, more](merge_rule& rule) {
+                    rule.leave(mine, more);
+                    shut = rule.is_shut();
+                });
+                if (shut) break;
             }
         }
         in.cancel();

@@ -32,7 +32,9 @@ struct merge_options {
     /// One for each input, for `merge_order::weighted`; an input of weight 0 has its turn when all others
     /// have ended.
     std::vector<std::uint64_t> weights = {};
-    /// End when one of the inputs has ended, not when all have.
+    /// End when one of the inputs has ended, not when all have. In turns and by weights: when its turn
+    /// comes, so that the same is given on every schedule. By arrival and by priority: at once.
+    /// What the other inputs have made by then, and had no turn to give, is destroyed: nobody else gets it.
     bool until_first_end = false;
 };
 

@@ -108,6 +108,31 @@ void merged_until_the_first_end(world& w) {
     book.settle_stopped(12);
 }
 
+// In turns what comes is a matter of what the inputs have: until the turn comes to one that has ended.
+void merged_in_turn_until_the_first_end(world& w) {
+    ledger book;
+    consumer to(book);
+    const bool by_weight = w.draw(2) == 1;
+    const std::vector<std::size_t> row =
+        by_weight ? std::vector<std::size_t>{0, 1, 0} : std::vector<std::size_t>{0, 1};
+    std::size_t left[] = {w.draw(4), w.draw(4)};
+    {
+        weir::merge_options how{.capacity = 1, .until_first_end = true};
+        how.order = by_weight ? weir::merge_order::weighted : weir::merge_order::round_robin;
+        if (by_weight) how.weights = {2, 1};
+        auto run = (weir::merge(how, input(book, 0, left[0]), input(book, 1, left[1])) | weir::sink(1))
+                       .start<stepwise>(w);
+        std::size_t n = 0;
+        while (auto next = run.get()) {
+            book.check(next->producer() == row[n++ % row.size()], "each in its turn");
+            book.check(left[next->producer()]-- != 0, "no more than there are");
+            to.got_next(*next);
+        }
+        book.check(left[row[n % row.size()]] == 0, "the turn has come to one that has ended");
+    }
+    book.settle_stopped(6);
+}
+
 // The mark of an epoch's end goes on once, when all are at it.
 void merged_epochs(world& w) {
     ledger book;
@@ -316,18 +341,20 @@ void divided(world& w) {
     settle(book, whole);
 }
 
-const schedules::registered all("joins", {{"merged_as_they_come", merged_as_they_come},
-                                          {"merged_in_turn", merged_in_turn},
-                                          {"merged_by_weight", merged_by_weight},
-                                          {"merged_by_priority", merged_by_priority},
-                                          {"merged_until_the_first_end", merged_until_the_first_end},
-                                          {"merged_epochs", merged_epochs},
-                                          {"merged_with_a_failure", merged_with_a_failure},
-                                          {"zipped", zipped},
-                                          {"teed", teed},
-                                          {"teed_with_a_failure", teed_with_a_failure},
-                                          {"routed", routed},
-                                          {"routed_with_a_failure", routed_with_a_failure},
-                                          {"divided", divided}});
+const schedules::registered all("joins",
+                                {{"merged_as_they_come", merged_as_they_come},
+                                 {"merged_in_turn", merged_in_turn},
+                                 {"merged_by_weight", merged_by_weight},
+                                 {"merged_by_priority", merged_by_priority},
+                                 {"merged_until_the_first_end", merged_until_the_first_end},
+                                 {"merged_in_turn_until_the_first_end", merged_in_turn_until_the_first_end},
+                                 {"merged_epochs", merged_epochs},
+                                 {"merged_with_a_failure", merged_with_a_failure},
+                                 {"zipped", zipped},
+                                 {"teed", teed},
+                                 {"teed_with_a_failure", teed_with_a_failure},
+                                 {"routed", routed},
+                                 {"routed_with_a_failure", routed_with_a_failure},
+                                 {"divided", divided}});
 
 }  // namespace
