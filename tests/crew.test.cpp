@@ -3,6 +3,7 @@
 
 #include "support/catch.hpp"
 #include "support/items.hpp"
+#include "support/slow_world.hpp"
 
 #include <weir/aggregate.hpp>
 #include <weir/branch.hpp>
@@ -130,6 +131,28 @@ TEST_CASE("slots that are out of service are off, and the states of all sum to t
     time.run_until(time_point(105ms));
     CHECK(run.stats().stages.at(1).slots.at(1).off == 40ms);
     CHECK(run.stats().stages.at(1).slots.at(2).off == 65ms);
+}
+
+TEST_CASE("a slot that was added is ready to run until it does") {
+    slow_world world;
+    weir::run<int>* all = nullptr;
+    const auto work = [&](int n) {
+        if (n == 0) {
+            all->set_concurrency("work", 2);
+            world.pass(7ms);
+        }
+        return n;
+    };
+    auto run = (weir::source(std::views::iota(0, 3)) | weir::pipe(work, {.name = "work"}) | weir::sink())
+                   .start(world);
+    all = &run;
+    CHECK(sorted(take_all(run)) == up_to(3));
+    const auto stage = run.stats().stages.at(1);
+    REQUIRE(stage.slots.size() == 2);
+    CHECK(stage.slots.at(0).run == 7ms);
+    CHECK(stage.slots.at(1).runnable == 7ms);
+    CHECK(stage.slots.at(1).off == 0ms);
+    check_sums(run.stats());
 }
 
 TEST_CASE("a slot that waits for an item is taken out at once, and loses none") {

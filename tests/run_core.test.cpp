@@ -2,15 +2,20 @@
 
 #include "support/catch.hpp"
 #include "support/items.hpp"
+#include "support/slow_world.hpp"
 
 #include <weir/pipeline.hpp>
 #include <weir/sleep.hpp>
+#include <weir/stop_token.hpp>
+#include <weir/sync_wait.hpp>
 #include <weir/task.hpp>
+#include <weir/task_group.hpp>
 #include <weir/thread_pool.hpp>
 #include <weir/virtual_time.hpp>
 
 #include <atomic>
 #include <chrono>
+#include <coroutine>
 #include <cstddef>
 #include <optional>
 #include <ranges>
@@ -26,6 +31,7 @@ using weir::duration;
 using weir::pipeline_stats;
 using weir::stage_stats;
 using weir::task;
+using weir::time_point;
 using weir::virtual_time;
 using namespace std::chrono_literals;
 using ints = std::vector<int>;
@@ -247,6 +253,105 @@ TEST_CASE("a run that is stopped between two laps gives no more of them") {
     run.stop();
     time.run_until(time.now() + 10s);
     CHECK(laps == 1);
+}
+
+TEST_CASE("laps go on until the last of all workers has left, whoever that is, and no further") {
+    virtual_time time;
+    std::vector<weir::duration> laps;
+    const auto fast = weir::pipe([](int n) { return n; }, {.concurrency = 3});
+    auto run = (weir::source({1, 2}) | fast | weir::sink(1))
+                   .start(time, {.lap = 1s, .on_lap = [&laps](const pipeline_stats& lap) {
+                                     laps.push_back(lap.elapsed);
+                                 }});
+    // The sink alone is at work: it waits for the consumer.
+    time.run_until(time_point(5500ms));
+    CHECK(laps == std::vector<weir::duration>(5, 1s));
+    CHECK(take_all(run).size() == 2);
+    const auto end = run.stats();
+    CHECK(end.elapsed == 5500ms);
+    time.run_until(time_point(1h));
+    CHECK(laps.size() == 5);
+    CHECK(run.stats().elapsed == 5500ms);
+}
+
+TEST_CASE("of a run that was stopped the figures go on while somebody is still at work") {
+    virtual_time time;
+    weir::stop_source stop;
+    const auto slow = [](int n) -> task<int> {
+        co_await weir::sleep_for(100ms);
+        co_return n;
+    };
+    auto run = (weir::source({1, 2}) | weir::pipe(slow, {.name = "slow"}) | weir::sink())
+                   .start(time, {.stop = stop.get_token()});
+    time.run_until(time_point(10ms));
+    stop.request_stop();
+    CHECK_FALSE(run.get().has_value());
+    CHECK(time.now() == time_point(10ms));
+    time.run_until(time_point(60ms));
+    CHECK(run.stats().elapsed == 60ms);
+    CHECK(run.stats().stages.at(1).times().await == 60ms);
+    time.run_until(time_point(200ms));
+    CHECK(run.stats().stages.at(1).times().await == 100ms);
+}
+
+// Against the rules: it resumes within the call, so that a coroutine sees the end as soon as it is there.
+class at_once final : public weir::executor {
+  public:
+    explicit at_once(weir::executor& clock) : clock_(clock) {}
+    void post(std::coroutine_handle<> h) noexcept override { resume(h); }
+    void add(weir::timer& t) noexcept override { clock_.add(t); }
+    void cancel(weir::timer& t) noexcept override { clock_.cancel(t); }
+    bool drive(flag&, time_point) override { return false; }
+    time_point now() const noexcept override { return clock_.now(); }
+
+  private:
+    weir::executor& clock_;
+};
+
+TEST_CASE("whoever sees the end of the stream sees that all have left: what the figures say stays") {
+    virtual_time time;
+    at_once here(time);
+    auto run = (weir::source({1, 2}) | weir::pipe([](int n) -> task<int> {
+                    co_await weir::sleep_for(10ms);
+                    co_return n;
+                }) |
+                weir::sink())
+                   .start(time);
+    int taken = 0;
+    const auto consume = [&run, &taken]() -> task<> {
+        while (auto next = co_await run.next()) ++taken;
+    };
+    weir::task_group consumer(here);
+    consumer.spawn(consume());
+    time.run_until(time_point(1s));
+    CHECK(taken == 2);
+    CHECK(run.ended());
+    CHECK(run.stats().elapsed == 20ms);
+    weir::sync_wait(time, consumer.join());
+}
+
+TEST_CASE("laps that are late by one are one together, also by exactly one") {
+    slow_world world;
+    std::vector<weir::duration> laps;
+    const auto slow = [](int n) -> task<int> {
+        co_await weir::sleep_for(10s);
+        co_return n;
+    };
+    auto run = (weir::source({1}) | weir::pipe(slow) | weir::sink())
+                   .start(world, {.lap = 1s, .on_lap = [&](const pipeline_stats& lap) {
+                                      laps.push_back(lap.elapsed);
+                                      if (laps.size() == 1) world.pass(1s);
+                                  }});
+    world.run();
+    world.pass(1s);
+    world.run();  // the lap's report takes as long as the next one
+    CHECK(world.now() == weir::time_point(2s));
+    CHECK(laps == std::vector<weir::duration>{1s});
+    world.pass(1s);
+    world.run();
+    CHECK(laps == std::vector<weir::duration>{1s, 2s});
+    world.pass(7s);
+    CHECK(take_all(run).size() == 1);
 }
 
 TEST_CASE("on a pool laps come while the run goes on, one at a time, and none after it") {

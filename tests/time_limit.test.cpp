@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 #include "support/items.hpp"
+#include "support/slow_world.hpp"
 
 #include <weir/epochs.hpp>
 #include <weir/generator.hpp>
@@ -58,33 +59,6 @@ task<int> deaf(int n) {
     co_await weir::sleep_for(n * 1ms);
     co_return n;
 }
-
-// Runs on the thread that asks; its clock is set by functions.
-class slow_world final : public weir::executor {
-  public:
-    void post(std::coroutine_handle<> h) noexcept override { ready_.push_back(h); }
-    void add(weir::timer& t) noexcept override {
-        if (!timers_.add(t)) post(t.waiter());
-    }
-    void cancel(weir::timer& t) noexcept override {
-        if (timers_.cancel(t, now())) post(t.waiter());
-    }
-    time_point now() const noexcept override { return now_; }
-    bool drive(flag&, time_point) override {
-        while (weir::timer* due = timers_.pop_due(now_)) post(due->waiter());
-        if (ready_.empty()) throw weir::deadlock_error("nothing to do");
-        const auto h = ready_.front();
-        ready_.pop_front();
-        resume(h);
-        return true;
-    }
-    void pass(duration d) { now_ += d; }
-
-  private:
-    std::deque<std::coroutine_handle<>> ready_;
-    weir::timer_queue timers_;
-    time_point now_{};
-};
 
 }  // namespace
 

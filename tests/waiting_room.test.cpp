@@ -1,6 +1,7 @@
 #include <weir/waiting_room.hpp>
 
 #include "support/catch.hpp"
+#include "support/slow_world.hpp"
 
 #include <weir/deadlock.hpp>
 #include <weir/sleep.hpp>
@@ -108,6 +109,28 @@ TEST_CASE("the time of a wait is the slot's, in the state that was named, and a 
     other.lock();
     CHECK(in(other.spent_until(5'000'000'000), slot_state::runnable) == 5'000'000'000);
     other.unlock();
+}
+
+TEST_CASE("who was let go is ready to run until it does") {
+    slow_world world;
+    const std::string stage = "s";
+    timed_slot me(stage, 0, world);
+    me.begin(0);
+    me.enter(slot_state::run, 0);
+    room door(below{}, "");
+    const auto visit = [&]() -> task<> { static_cast<void>(co_await door.wait(1, me, waits)); };
+    const auto change = [&]() -> task<> {
+        world.pass(3s);
+        door.update([](below& rule) { rule.limit = 2; });
+        world.pass(4s);
+        co_return;
+    };
+    weir::sync_wait(world, weir::when_all(visit(), change()));
+    me.lock();
+    const auto& spent = me.spent_until(world.now().time_since_epoch().count());
+    CHECK(in(spent, waits) == 3'000'000'000);
+    CHECK(in(spent, slot_state::runnable) == 4'000'000'000);
+    me.unlock();
 }
 
 TEST_CASE("who waits is named in a deadlock report, by stage, slot and what for") {
