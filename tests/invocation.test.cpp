@@ -427,6 +427,33 @@ TEST_CASE("the time of hooks is part of the invocation's") {
     CHECK(stage.times().run == 21ms);
 }
 
+TEST_CASE("whatever overrides a hook's members right is taken: inherited, private, overloaded, or noexcept") {
+    struct inherits : weir::hook {
+        void before(const weir::invocation&) noexcept override { ++calls; }
+        int calls = 0;
+    };
+    struct derived : virtual inherits {};
+    class hides : public weir::hook {
+      public:
+        int calls = 0;
+        using weir::hook::after;
+        void after(int) {}
+        void stage_begins() { ++calls; }
+        void stage_begins(const std::string&) override { ++calls; }
+
+      private:
+        void before(const weir::invocation&) override { ++calls; }
+    };
+    const auto one = std::make_shared<derived>();
+    const auto other = std::make_shared<hides>();
+    const std::shared_ptr<weir::hook> any = one;
+    virtual_time time;
+    auto run = (weir::source({1, 2}) | weir::sink()).start(time, {.hooks = {one, other, any}});
+    while (run.get()) continue;
+    CHECK(one->calls == 6);
+    CHECK(other->calls == 2 + 3);
+}
+
 TEST_CASE("on a pool each invocation is heard of, before and after, by each hook") {
     class counter final : public weir::hook {
       public:

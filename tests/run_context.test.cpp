@@ -3,9 +3,15 @@
 #include "support/catch.hpp"
 #include "support/items.hpp"
 
+#include <weir/branch.hpp>
+#include <weir/filter.hpp>
+#include <weir/flat_map.hpp>
 #include <weir/generator.hpp>
+#include <weir/pipe.hpp>
 #include <weir/pipeline.hpp>
+#include <weir/route.hpp>
 #include <weir/sleep.hpp>
+#include <weir/split.hpp>
 #include <weir/sync_wait.hpp>
 #include <weir/task.hpp>
 #include <weir/thread_pool.hpp>
@@ -298,6 +304,87 @@ TEST_CASE("a rate is tolerated up to its share, on probation for 100 invocations
         CHECK(stops(100, 2, rate(0.1), of_the_stage));
         CHECK_FALSE(stops(1000, 1, rate(1), of_the_stage));
         CHECK(stops(1000, 1, rate(0.99), of_the_stage));
+    }
+}
+
+// Of 300 items those below 99 fail in the stage "p": too many for the rate with the hundredth, which is right.
+template <class Stage>
+void check_end_of_probation(const Stage& stage, bool of_the_stage, std::size_t most = 1) {
+    virtual_time time;
+    auto pipeline = up_to(300) | stage | weir::sink();
+    weir::run_options options;
+    (of_the_stage ? pipeline.options("p").max_failures.emplace() : options.max_failures) = rate(0.5);
+    const auto r = take_until_failure(pipeline.start(time, std::move(options)));
+    REQUIRE(r.failed);
+    CHECK(r.failed->stage() == "p");
+    CHECK(r.failed->item() == 98);
+    CHECK(r.failed->failures().size() == 1);
+    CHECK(std::string(r.failed->what()).find("can't take 98") != std::string::npos);
+    // What was finished is delivered, and no more of it.
+    CHECK(r.taken.size() <= most);
+    if (most == 1) CHECK(r.taken == ints{99});
+}
+
+TEST_CASE("a rate is judged by the success that ends the probation, too, whatever the kind of stage") {
+    const auto right = unless([](int n) { return n < 99; });
+    const auto later = [right](int n) -> task<int> {
+        co_await weir::sleep_for(n == 99 ? 2ms : 1ms);
+        co_return right(n);
+    };
+    for (const bool of_the_stage : {false, true}) {
+        CAPTURE(of_the_stage);
+        const auto check = [of_the_stage](const auto& stage, std::size_t most = 1) {
+            check_end_of_probation(stage, of_the_stage, most);
+        };
+        check(weir::pipe(right, {.name = "p"}));
+        check(weir::pipe(right, {.name = "p", .time_limit = 1s}));
+        check(weir::pipe(later, {.name = "p"}));
+        check(weir::pipe(right, {.name = "p", .concurrency = 3, .output_order = weir::output_order::input}));
+        check(weir::flat_map([right](int n) { return ints{right(n)}; }, {.name = "p"}));
+        check(weir::flat_map([right](int n) { return ints(static_cast<std::size_t>(right(n)) * 0); },
+                             {.name = "p"}),
+              0);
+        check(weir::filter([right](int n) { return right(n) < 0; }, {.name = "p"}), 0);
+        check(weir::route([right](int n) { return right(n) * 0; }, {.name = "p"}, weir::branch("a")));
+        check(weir::aggregate(1) |
+              weir::split([right](int n) { return right(n) * 0; }, {.name = "p"}, weir::branch("a")) |
+              weir::disaggregate());
+    }
+}
+
+TEST_CASE("the order in which failures and successes come makes no difference to a rate") {
+    for (const bool of_the_stage : {false, true}) {
+        for (const int bad : {5, 6}) {
+            const auto of_100 = [&](auto wrong) {
+                auto pipeline = up_to(100) | weir::pipe(unless(wrong), {.name = "p"}) | weir::sink();
+                if (!of_the_stage) return run_of(pipeline, rate(0.05)).failed != nullptr;
+                pipeline.options("p").max_failures = rate(0.05);
+                return run_of(pipeline).failed != nullptr;
+            };
+            CHECK(of_100([bad](int n) { return n < bad; }) == (bad == 6));
+            CHECK(of_100([bad](int n) { return n >= 100 - bad; }) == (bad == 6));
+            CHECK(of_100([bad](int n) { return n >= 50 && n < 50 + bad; }) == (bad == 6));
+        }
+    }
+}
+
+TEST_CASE("where another stage ends the probation of a run, the last that failed is named") {
+    const auto pipeline = up_to(90) | weir::pipe(unless([](int n) { return n < 50; }), {.name = "a"}) |
+                          weir::pipe([](int n) { return n; }, {.name = "b"}) | weir::sink();
+    const result r = run_of(pipeline, rate(0.3));
+    REQUIRE(r.failed);
+    CHECK(r.failed->stage() == "a");
+    CHECK(r.failed->item() == 49);
+}
+
+TEST_CASE("on a pool many slots judge a rate by one order of all invocations") {
+    weir::thread_pool pool(2);
+    for (int i = 0; i < 100; ++i) {
+        auto run =
+            (up_to(200) | weir::pipe(unless([](int n) { return n < 99; }), {.name = "p", .concurrency = 4}) |
+             weir::sink())
+                .start(pool, {.max_failures = rate(0.6)});
+        CHECK(take_until_failure(run).failed);
     }
 }
 

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -225,6 +226,66 @@ TEST_CASE("a choice that fails is a failure of its batch") {
     CHECK(end.failed->stage() == "cut");
     CHECK(end.inside == "four");
     CHECK(end.taken == lists{{0, 1, 2}});
+}
+
+// What is no coroutine of ours.
+struct at_once {
+    int place;
+    bool await_ready() const noexcept { return true; }
+    void await_suspend(std::coroutine_handle<>) const noexcept {}
+    int await_resume() const {
+        if (place > 2) throw std::runtime_error("beyond");
+        return place;
+    }
+};
+
+TEST_CASE("a choice may have to be awaited, element after element, and its time is the stage's") {
+    const auto later = [](const int& n) -> task<std::string> {
+        co_await weir::sleep_for(1ms);
+        if (n == 4) throw std::runtime_error("four");
+        co_return n % 2 == 0 ? "even" : "odd";
+    };
+    const auto pipeline = in_batches(9, 3) |
+                          split(later, {.max_failures = weir::unlimited}, branch("even", times_2()),
+                                branch("odd", plus_100())) |
+                          weir::sink();
+    virtual_time time;
+    auto run = pipeline.start(time);
+    CHECK(take_all(run) == lists{{0, 101, 4}, {12, 107, 16}});
+    const auto stats = run.stats();
+    CHECK(stats.stages.at(2).name == "split");
+    CHECK(stats.stages.at(2).num_tasks == 3);
+    CHECK(stats.stages.at(2).num_failures == 1);
+    CHECK(stats.stages.at(2).times().await == 8ms);  // the second batch ended with its second element
+    CHECK(stats.stages.at(2).task_time == 6ms);
+    CHECK(flows::add_up(stats));
+    CHECK(take_all(pipeline.start<weir::unmeasured>(time)) == lists{{0, 101, 4}, {12, 107, 16}});
+
+    const auto from = weir::source(weir::epochs(lists{{0, 1}, {2}, {3, 0}, {}}, 2));
+    const auto in_epochs = from |
+                           split([](int n) { return at_once{n}; },
+                                 {.order = split_order::branches, .max_failures = weir::unlimited},
+                                 branch("a"), branch("b"), branch("c")) |
+                           weir::sink();
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        virtual_time other(seed);
+        const auto epochs = by_epoch(in_epochs.start(other));
+        REQUIRE(epochs.size() == 2);
+        for (const auto& epoch : epochs) CHECK(epoch.second == lists{{0, 1}, {2}});
+    }
+}
+
+TEST_CASE("a split whose choice never comes is left, on virtual time and on a pool") {
+    const auto never = [](const int&) -> task<int> {
+        co_await weir::sleep_for(1h);
+        co_return 0;
+    };
+    const auto pipeline = in_batches(9, 3) | split(never, branch("a")) | weir::sink();
+    virtual_time time;
+    auto run = pipeline.start(time);
+    CHECK_FALSE(run.get(1s).has_value());
+    run.stop();
+    CHECK(run.stats().stages.at(2).num_tasks <= 1);
 }
 
 TEST_CASE("parts are batched anew inside of a branch, and never mix with those of other batches") {

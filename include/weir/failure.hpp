@@ -108,7 +108,8 @@ class failure_limit {
     double rate_ = 0;
 };
 
-/// The limit that tolerates failures up to this share of invocations, from the hundredth invocation on.
+/// The limit that tolerates failures up to this share of invocations: judged with each that ends, from the
+/// hundredth on. Where a success is the hundredth, and too many had failed, the last failure is told.
 ///
 /// \param share  in (0, 1]: 0.05 is one in twenty.
 /// Errors: `std::invalid_argument` outside of that.

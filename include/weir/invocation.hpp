@@ -5,11 +5,13 @@
 
 #include <weir/stop_token.hpp>
 
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
-#include <exception>  // for std::exception_ptr
-#include <string>     // for std::string
-#include <utility>    // for std::move
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint64_t
+#include <exception>    // for std::exception_ptr
+#include <memory>       // for std::shared_ptr
+#include <string>       // for std::string
+#include <type_traits>  // for std::is_convertible_v
+#include <utility>      // for std::move
 
 namespace weir {
 
@@ -77,6 +79,49 @@ class hook {
     virtual void after(const invocation& call, const std::exception_ptr& error) {
         static_cast<void>(call);
         static_cast<void>(error);
+    }
+};
+
+namespace detail {
+
+// Named so that the compiler's own message reads as a sentence. A member of the base's name that is no
+// override hides it, and would never be called. (What is private can't be looked at.)
+template <class Function>
+struct takes {
+    template <class Class>
+    static void as_a_member(Function Class::*) {}
+};
+template <class H>
+struct the_hook {
+    using call = void(const invocation&);
+    using end_of_call = void(const invocation&, const std::exception_ptr&);
+    using of_a_stage = void(const std::string&);
+    static constexpr bool before_fits =
+        !requires { &H::before; } || requires { takes<call>::as_a_member(&H::before); };
+    static constexpr bool after_fits =
+        !requires { &H::after; } || requires { takes<end_of_call>::as_a_member(&H::after); };
+    static constexpr bool stages_fit =
+        (!requires { &H::stage_begins; } || requires { takes<of_a_stage>::as_a_member(&H::stage_begins); }) &&
+        (!requires { &H::stage_ends; } || requires { takes<of_a_stage>::as_a_member(&H::stage_ends); });
+    static_assert(before_fits && after_fits && stages_fit,
+                  "weir: this hook has a member that is named as one of weir::hook's and takes something "
+                  "else, so it would never be called; they are before(const invocation&), "
+                  "after(const invocation&, const std::exception_ptr&), stage_begins(const std::string&) and "
+                  "stage_ends(const std::string&): write override behind them; the type is that of "
+                  "the_hook<...> in this message");
+};
+
+}  // namespace detail
+
+/// A hook as `run_options::hooks` holds it: a `std::shared_ptr` that looks at what it is given.
+class shared_hook : public std::shared_ptr<hook> {
+  public:
+    /// Of a class that derives from `hook`; not null.
+    template <class H>
+        requires std::is_convertible_v<H*, hook*>
+    // NOLINTNEXTLINE(google-explicit-constructor): .hooks = {std::make_shared<mine>()} is the point
+    shared_hook(std::shared_ptr<H> one) noexcept : std::shared_ptr<hook>(std::move(one)) {
+        static_cast<void>(sizeof(detail::the_hook<H>));
     }
 };
 

@@ -103,13 +103,13 @@ class running_route final : public running_stage<Policy> {
                 continue;
             }
             if constexpr (waits) {
-                this->succeeded(me, spent);
+                over = !this->succeeded(me, spent);
             } else {
-                this->succeeded(me);
+                over = !this->succeeded(me);
             }
             put_operation<queue> put(*out_[where], *item, &me);
             const bool taken = co_await put;
-            over = !taken;
+            over = over || !taken;
         }
         in_.cancel();
         this->leave(me, branches_);

@@ -11,6 +11,7 @@
 #include <weir/detail/tracked.hpp>
 #include <weir/executor.hpp>
 #include <weir/failure.hpp>
+#include <weir/failure_tally.hpp>
 #include <weir/forked.hpp>
 #include <weir/invocation.hpp>
 #include <weir/priority_lanes.hpp>
@@ -119,15 +120,8 @@ class run_context : public root_owner {
         if (!right) throw std::invalid_argument("weir: stage '" + options.name + "' " + what);
     }
 
-    bool limits_by_rate() const noexcept { return options_.max_failures.is_rate(); }
-    void count_success() noexcept { invocations_.fetch_add(1, std::memory_order_relaxed); }
-
-    // One more failure. True if that is more than the run tolerates.
-    bool exceeds_limit() noexcept {
-        const std::uint64_t failures = failures_.fetch_add(1, std::memory_order_relaxed) + 1;
-        return options_.max_failures.exceeded(failures,
-                                              invocations_.load(std::memory_order_relaxed) + failures);
-    }
+    // Of the stages that have no limit of their own.
+    failure_tally& tally() noexcept { return tally_; }
 
     // Whether something may keep a slot from going on with an item that it has, or is to make: a pause,
     // a limit in bytes, stages that go first. One look for each item; then at each of them.
@@ -177,7 +171,7 @@ class run_context : public root_owner {
     // Asks invocations under way to give up, as the run has been stopped.
     stop_token ends() const noexcept { return ends_.get_token(); }
 
-    const std::vector<std::shared_ptr<hook>>& hooks() const noexcept { return options_.hooks; }
+    const std::vector<shared_hook>& hooks() const noexcept { return options_.hooks; }
 
     void tell(const failure& f) {
         if (options_.on_failure) options_.on_failure(f);
@@ -277,8 +271,7 @@ class run_context : public root_owner {
     standard_platform::atomic<std::size_t> workers_left_{0};
     stop_source all_left_;
     stop_source ends_;
-    standard_platform::atomic<std::uint64_t> failures_{0};
-    standard_platform::atomic<std::uint64_t> invocations_{0};
+    failure_tally tally_{options_.max_failures};
 };
 
 }  // namespace weir::detail

@@ -110,14 +110,14 @@ class running_pipe final : public running_stage<Policy> {
                     if (over) break;
                     continue;
                 }
-                this->succeeded(me);
-                if (!result) continue;
-                put_operation<output> put(out_, *result, &me);
-                const bool taken = co_await put;
-                if (!taken) {
-                    over = true;
-                    break;
+                over = !this->succeeded(me);
+                if (!result && !over) continue;
+                if (result) {
+                    put_operation<output> put(out_, *result, &me);
+                    const bool taken = co_await put;
+                    over = over || !taken;
                 }
+                if (over) break;
             }
             if (!over) over = !co_await this->next_shift(me);
         }
@@ -145,6 +145,7 @@ class running_pipe final : public running_stage<Policy> {
                 auto about = load::note_of(*item);
                 const turn mine{get.number(), about.epoch(), load::is_mark(*item)};
                 std::optional<D> result;
+                bool last = false;
                 if (!going) {
                     block(mine);
                     over = true;
@@ -195,22 +196,22 @@ class running_pipe final : public running_stage<Policy> {
                         }
                     } else {
                         if constexpr (types::waits) {
-                            this->succeeded(me, spent);
+                            last = !this->succeeded(me, spent);
                         } else {
-                            this->succeeded(me);
+                            last = !this->succeeded(me);
                         }
                         if (value) result.emplace(load::carry(*value, std::move(about)));
                     }
                     // NOLINTNEXTLINE(bugprone-use-after-move): moved only into a result
                     if (!result) about.settle();
                 }
-                if (!result && !takes_turns_) continue;
+                if (!result && !takes_turns_ && !last) continue;
                 if (takes_turns_) going = co_await turns_.wait(mine, me, slot_state::wait_turn);
                 if (going && result) {
                     put_operation<output> put(out_, *result, &me);
                     going = co_await put;
                 }
-                over = !going;
+                over = last || !going;
                 if (over) {
                     block(mine);
                 } else if (takes_turns_) {
@@ -241,6 +242,7 @@ class running_pipe final : public running_stage<Policy> {
                     break;
                 }
                 bool taken = true;
+                bool last = false;
                 while (taken && this->is_held_up()) taken = co_await this->admitted(me);
                 auto about = load::note_of(*item);
                 const turn mine{get.number(), about.epoch(), load::is_mark(*item)};
@@ -308,11 +310,11 @@ class running_pipe final : public running_stage<Policy> {
                     if (error) {
                         taken = this->tolerates(me, call.item(), std::move(error));
                     } else if (taken) {
-                        this->succeeded(me, spent);
+                        last = !this->succeeded(me, spent);
                     }
                     if (taken) about.settle();
                 }
-                over = !taken;
+                over = last || !taken;
                 if (over) {
                     block(mine);
                 } else if (takes_turns_) {

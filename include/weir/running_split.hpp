@@ -3,15 +3,17 @@
 #ifndef WEIR_RUNNING_SPLIT_HPP
 #define WEIR_RUNNING_SPLIT_HPP
 
+#include <weir/awaitable.hpp>
 #include <weir/branch.hpp>
 #include <weir/channel.hpp>
 #include <weir/detail/platform.hpp>
 #include <weir/detail/tracked.hpp>
 #include <weir/running_stage.hpp>
 #include <weir/stage_options.hpp>
+#include <weir/task.hpp>
 
 #include <cstddef>     // for std::size_t
-#include <cstdint>     // for std::uint64_t
+#include <cstdint>     // for std::int64_t, std::uint64_t
 #include <deque>       // for std::deque
 #include <exception>   // for std::exception_ptr
 #include <functional>  // for std::invoke
@@ -72,6 +74,8 @@ class running_split final : public running_stage<Policy> {
     using input = channel<C, Policy>;
     using queue = channel<part, Policy>;
     using ledger = split_ledger<typename load::note>;
+    using call = typename the_chooser<F>::template is_given<typename Batch::value_type>::type;
+    static constexpr bool waits = awaitable<call>;
     using typename running_stage<Policy>::slot;
     using typename running_stage<Policy>::worker;
 
@@ -105,11 +109,28 @@ class running_split final : public running_stage<Policy> {
             std::exception_ptr error;
             std::size_t hooked = 0;
             if (this->has_hooks() && !is_mark) this->before(me, nth, epoch, hooked, error);
-            if (!error) error = divide(*item, epoch, parts, entry);
+            [[maybe_unused]] const std::int64_t began = me.mark;
+            if constexpr (waits) {
+                if (!error) {
+                    try {
+                        task<std::exception_ptr> choosing = divide_later(*item, epoch, parts, entry);
+                        error = co_await std::move(choosing);
+                    } catch (...) {
+                        error = std::current_exception();
+                    }
+                }
+            } else {
+                if (!error) error = divide(*item, epoch, parts, entry);
+            }
             if (hooked > 0) this->after(me, nth, epoch, hooked, error);
             if (!error) error = enter(*item, entry);
-            if (error) {
+            [[maybe_unused]] std::int64_t spent = 0;
+            if constexpr (waits) {
+                spent = this->work_done(me, began);
+            } else if (error) {
                 this->failed(me);
+            }
+            if (error) {
                 if (is_mark) {
                     this->gave_up(me, nth, std::move(error));  // without it the epochs run together
                     break;
@@ -118,7 +139,14 @@ class running_split final : public running_stage<Policy> {
                 if (!over) load::note_of(*item).settle();
                 continue;
             }
-            if (!is_mark) this->succeeded(me);
+            bool last = false;
+            if (!is_mark) {
+                if constexpr (waits) {
+                    last = !this->succeeded(me, spent);
+                } else {
+                    last = !this->succeeded(me);
+                }
+            }
             for (std::size_t i = 0; i < out_.size() && !over; ++i) {
                 if (!is_mark) {
                     part some(std::move(parts[i]), note(number));
@@ -134,6 +162,7 @@ class running_split final : public running_stage<Policy> {
                 }
             }
             ++number;
+            over = over || last;
         }
         in_.cancel();
         this->leave(me, branches_);
@@ -142,22 +171,49 @@ class running_split final : public running_stage<Policy> {
     std::exception_ptr divide(C& item, std::uint64_t epoch, std::vector<Batch>& parts,
                               typename ledger::entry& entry) noexcept {
         try {
-            if (load::is_mark(item)) {
-                entry.end_of_epoch = epoch;
-            } else {
-                parts.resize(names_.size());
-                entry.places.resize(names_.size());
+            if (prepare(item, epoch, parts, entry)) {
                 std::size_t place = 0;
                 for (auto& element : load::value_of(item)) {
                     const std::size_t where = names_.place_of(std::invoke(f_, std::as_const(element)));
-                    parts[where].push_back(std::move(element));
-                    entry.places[where].push_back(place++);
+                    assign(element, place++, where, parts, entry);
                 }
             }
             return nullptr;
         } catch (...) {
             return std::current_exception();
         }
+    }
+
+    // The same where each choice has to be awaited, one after the other. What is thrown ends it.
+    task<std::exception_ptr> divide_later(C& item, std::uint64_t epoch, std::vector<Batch>& parts,
+                                          typename ledger::entry& entry) {
+        if (prepare(item, epoch, parts, entry)) {
+            std::size_t place = 0;
+            for (auto& element : load::value_of(item)) {
+                auto pending = std::invoke(f_, std::as_const(element));
+                auto got = co_await std::move(pending);
+                assign(element, place++, names_.place_of(got), parts, entry);
+            }
+        }
+        co_return std::exception_ptr();
+    }
+
+    // False: a mark, of which there is nothing to divide.
+    bool prepare(C& item, std::uint64_t epoch, std::vector<Batch>& parts, typename ledger::entry& entry) {
+        if (load::is_mark(item)) {
+            entry.end_of_epoch = epoch;
+            return false;
+        }
+        parts.resize(names_.size());
+        entry.places.resize(names_.size());
+        return true;
+    }
+
+    template <class Element>
+    static void assign(Element& element, std::size_t place, std::size_t where, std::vector<Batch>& parts,
+                       typename ledger::entry& entry) {
+        parts[where].push_back(std::move(element));
+        entry.places[where].push_back(place);
     }
 
     // Into the ledger, now that its parts are sure to follow.
@@ -228,14 +284,14 @@ class running_split_join final : public running_stage<Policy> {
                 if (!over) batch.about.settle();
                 continue;
             }
-            if (!batch.end_of_epoch) this->succeeded(me);
+            if (!batch.end_of_epoch) over = !this->succeeded(me);
             if (!whole) {
                 batch.about.settle();
                 continue;
             }
             put_operation<output> put(out_, *whole, &me);
             const bool taken = co_await put;
-            over = !taken;
+            over = over || !taken;
         }
         for (queue* const each : in_) each->cancel();
         this->leave(me, out_);

@@ -7,6 +7,7 @@
 #include <weir/detail/platform.hpp>
 #include <weir/detail/slot.hpp>
 #include <weir/failure.hpp>
+#include <weir/failure_tally.hpp>
 #include <weir/invocation.hpp>
 #include <weir/run_context.hpp>
 #include <weir/stage_options.hpp>
@@ -17,6 +18,7 @@
 #include <exception>  // for std::exception_ptr
 #include <new>        // for std::bad_alloc
 #include <optional>   // for std::optional
+#include <string>     // for std::string
 #include <utility>    // for std::move
 #include <vector>     // for std::vector
 
@@ -29,8 +31,8 @@ class running_stage : public crew<Policy> {
     using typename crew<Policy>::slot;
 
     running_stage(run_context& run, const char* kind, const stage_options& options)
-        : crew<Policy>(run, options), kind_(kind), limit_(options.max_failures),
-          counts_(limit_ && limit_->is_rate()), run_counts_(!limit_ && run.limits_by_rate()) {}
+        : crew<Policy>(run, options), kind_(kind), own_tally_(options.max_failures.value_or(failure_limit())),
+          tally_(options.max_failures ? own_tally_ : run.tally()), by_rate_(tally_.is_rate()) {}
 
     // Which of the run's queues it takes from and gives to.
     void connect(std::vector<std::size_t> inputs, std::vector<std::size_t> outputs) noexcept {
@@ -111,11 +113,11 @@ class running_stage : public crew<Policy> {
         }
     }
 
+    // False: more have failed before it than is tolerated, and the run stops behind it.
     template <class... Spent>
-    void succeeded(slot& me, Spent... spent) noexcept {
+    [[nodiscard]] bool succeeded(slot& me, Spent... spent) noexcept {
         gave(me, spent...);
-        if (counts_) invocations_.fetch_add(1, std::memory_order_relaxed);
-        if (run_counts_) run_.count_success();
+        return !by_rate_ || is_within_rate();
     }
 
     // An invocation that can't wait threw. One reading of the clock.
@@ -165,18 +167,19 @@ class running_stage : public crew<Policy> {
 
     void dismiss_hooks() noexcept;
     bool count_and_tell(slot& me, std::uint64_t item, std::exception_ptr error) noexcept;
-    void stop_run(std::uint64_t item, std::exception_ptr error) noexcept;
+    WEIR_NOINLINE bool is_within_rate() noexcept;
+    void stop_run(const std::string& stage, std::uint64_t item, std::exception_ptr error) noexcept;
+    void stop_run(std::uint64_t item, std::exception_ptr error) noexcept {
+        stop_run(this->name(), item, std::move(error));
+    }
 
     const char* kind_;
     std::vector<std::size_t> inputs_;
     std::vector<std::size_t> outputs_;
-    const std::optional<failure_limit> limit_;
     std::size_t announced_ = 0;  // to how many of the hooks
-    // Shared by the slots, so counted only where a rate needs them.
-    const bool counts_;
-    const bool run_counts_;
-    standard_platform::atomic<std::uint64_t> invocations_{0};
-    standard_platform::atomic<std::uint64_t> failures_{0};
+    failure_tally own_tally_;
+    failure_tally& tally_;
+    const bool by_rate_;  // only then is it told of successes, as it is shared by the slots
 };
 
 template <class Policy>
@@ -231,16 +234,17 @@ void running_stage<Policy>::after(const invocation& call, std::size_t entered,
 template <class Policy>
 bool running_stage<Policy>::tolerates(slot& me, std::uint64_t item, std::exception_ptr error) noexcept {
     if (!count_and_tell(me, item, error)) return false;
-    bool too_many;
-    if (limit_) {
-        // relaxed: counts, which say nothing about anything else
-        const std::uint64_t failures = failures_.fetch_add(1, std::memory_order_relaxed) + 1;
-        too_many = limit_->exceeded(failures, invocations_.load(std::memory_order_relaxed) + failures);
-    } else {
-        too_many = run_.exceeds_limit();
-    }
+    const bool too_many = tally_.failed(failure_tally::culprit{&this->name(), item, error});
     if (too_many) stop_run(item, std::move(error));
     return !too_many;
+}
+
+template <class Policy>
+bool running_stage<Policy>::is_within_rate() noexcept {
+    if (!tally_.succeeded()) return true;
+    const failure_tally::culprit last = tally_.blamed();
+    stop_run(*last.stage, last.item, last.error);
+    return false;
 }
 
 template <class Policy>
@@ -264,9 +268,10 @@ bool running_stage<Policy>::count_and_tell(slot& me, std::uint64_t item, std::ex
 }
 
 template <class Policy>
-void running_stage<Policy>::stop_run(std::uint64_t item, std::exception_ptr error) noexcept {
+void running_stage<Policy>::stop_run(const std::string& stage, std::uint64_t item,
+                                     std::exception_ptr error) noexcept {
     try {
-        run_.record(failure(this->name(), item, error));
+        run_.record(failure(stage, item, error));
     } catch (const std::bad_alloc&) {
         run_.record(failure({}, item, std::move(error)));  // without the name, which allocates
     }

@@ -128,7 +128,8 @@ struct split_stage : stage_of_branches<F, Branches...> {
 ///     weir::split([](const doc& d) { return d.is_long() ? "long" : "short"; },
 ///                 weir::branch("long", weir::pipe(chop)), weir::branch("short", weir::pipe(pack)))
 ///
-/// \param chooser   called with each element, const; returns the branch's name, or its place from 0.
+/// \param chooser   called with each element, const; returns the branch's name, or its place from 0; or
+///                  something to await that does, one element after the other.
 /// \param branches  each is given one part of every batch, which may be empty, as an item; they all give
 ///                  batches of one type. Whatever a branch gives for its part belongs to that batch.
 /// Order:    batches leave in the order in which they came; inside of them as `split_order` says. A batch of

@@ -12,7 +12,6 @@
 
 #include <cstddef>     // for std::size_t
 #include <functional>  // for std::function
-#include <memory>      // for std::shared_ptr
 #include <optional>    // for std::optional
 #include <string>      // for std::string
 #include <vector>      // for std::vector
@@ -67,7 +66,7 @@ struct run_options {
     std::function<void(const failure&)> on_failure = nullptr;
 
     /// Called around every invocation and every stage, in this order; not null.
-    std::vector<std::shared_ptr<hook>> hooks = {};
+    std::vector<shared_hook> hooks = {};
 
     /// How many bytes may lie in all queues of the run together; 0: any number. While there are more, the
     /// sources make no new item: what is under way may grow, and what a stage has in hand isn't counted. Of

@@ -26,6 +26,7 @@
 #include <weir/executor.hpp>
 #include <weir/external_wait.hpp>
 #include <weir/failure.hpp>
+#include <weir/failure_tally.hpp>
 #include <weir/fan_in.hpp>
 #include <weir/filter.hpp>
 #include <weir/flat_map.hpp>
