@@ -5,6 +5,7 @@
 
 #include <weir/detail/parker.hpp>
 #include <weir/epochs.hpp>
+#include <weir/invocation.hpp>
 #include <weir/pipeline.hpp>
 #include <weir/sleep.hpp>
 #include <weir/stop_token.hpp>
@@ -386,6 +387,204 @@ TEST_CASE("a run is moved while it runs, and the one moved from can go") {
     std::vector<weir::run<int>> several;
     for (int i = 0; i < 5; ++i) several.push_back(numbers(5).start(time));
     for (auto& run : several) CHECK(take_all(run).size() == 5);
+}
+
+TEST_CASE("of a run that was moved from everything is an error that says so, or nothing") {
+    virtual_time time;
+    auto from = (weir::source(weir::epochs(std::views::iota(0, 3))) | weir::sink()).start(time);
+    const auto to = std::move(from);
+    using run_type = decltype(from);
+    const std::vector<void (*)(run_type&)> members = {
+        [](run_type& r) { static_cast<void>(r.next()); },
+        [](run_type& r) { static_cast<void>(r.get()); },
+        [](run_type& r) { static_cast<void>(r.get(1s)); },
+        [](run_type& r) { static_cast<void>(r.begin()); },
+        [](run_type& r) { static_cast<void>(weir::sync_wait(r.next_in_epoch())); },
+        [](run_type& r) { static_cast<void>(r.get_in_epoch()); },
+        [](run_type& r) { static_cast<void>(r.epochs().begin()); },
+        [](run_type& r) { static_cast<void>(r.outcome()); },
+        [](run_type& r) { static_cast<void>(r.checkpoint()); },
+        [](run_type& r) { r.pause(); },
+        [](run_type& r) { r.resume(); },
+        [](run_type& r) { static_cast<void>(r.stages()); },
+        [](run_type& r) { r.set_concurrency("src", 1); },
+        [](run_type& r) { r.set_capacity("src", 1); },
+        [](run_type& r) { static_cast<void>(r.stats()); },
+    };
+    for (const auto member : members) {
+        // NOLINTNEXTLINE(bugprone-use-after-move): that is what is tested
+        CHECK(items::message_of([&] { member(from); }).starts_with("weir: this run was moved from"));
+    }
+    from.stop();
+    from.request_stop();
+    CHECK(from.ended());
+    auto other = (weir::source({1, 2}) | weir::sink()).start(time);
+    auto third = std::move(other);
+    // NOLINTNEXTLINE(bugprone-use-after-move): the same
+    CHECK(
+        items::message_of([&] { static_cast<void>(other.next()); }).starts_with("weir: this run was moved"));
+    other = std::move(third);
+    CHECK(take_all(other) == ints{1, 2});
+}
+
+namespace {
+
+// Where a run asks for its own end, and how: by the function that it is told.
+class from_within {
+  public:
+    void operator()() const {
+        while (run_.load() == nullptr) std::this_thread::yield();
+        ask_(*run_.load());
+    }
+    explicit from_within(void (*ask)(weir::run<int>&)) : ask_(ask) {}
+    from_within(const from_within&) = delete;
+    from_within& operator=(const from_within&) = delete;
+    void is(weir::run<int>& run) { run_ = &run; }
+
+  private:
+    void (*ask_)(weir::run<int>&);
+    std::atomic<weir::run<int>*> run_{nullptr};
+};
+
+struct asks_at_its_end final : weir::hook {
+    explicit asks_at_its_end(const from_within& what) : ask(&what) {}
+    void stage_ends(const std::string& stage) override {
+        if (stage == "src") (*ask)();
+    }
+    const from_within* ask;
+};
+
+// Every place at which a run calls somebody, each with a run that does nothing else but that.
+template <class Start>
+void ask_everywhere(const Start& start) {
+    const auto plain = [&](const from_within& ask) {
+        return weir::source(std::views::iota(0)) | weir::pipe([&ask](int n) {
+                   if (n == 5) ask();
+                   return n;
+               });
+    };
+    const auto waiting = [](const from_within& ask) {
+        return weir::source(std::views::iota(0)) | weir::pipe(
+                                                       [&ask](int n) -> task<int> {
+                                                           co_await weir::sleep_for(1us);
+                                                           if (n == 5) ask();
+                                                           co_await weir::sleep_for(1us);
+                                                           co_return n;
+                                                       },
+                                                       {.concurrency = 2, .time_limit = 1h});
+    };
+    const auto from_source = [](const from_within& ask) {
+        return weir::source([&ask, n = 0]() mutable -> std::optional<int> {
+                   if (++n == 5) ask();
+                   return n;
+               }) |
+               weir::pipe([](int n) { return n; });
+    };
+    start(plain, {});
+    start(waiting, {});
+    start(from_source, {});
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a stage that waits for the end of its own run gets an error that says so, and one that asks doesn't") {
+    const auto on = [](auto& executor) {
+        ask_everywhere([&](const auto& pipeline, const weir::run_options& options) {
+            {
+                from_within stops([](weir::run<int>& run) { run.stop(); });
+                auto run = (pipeline(stops) | weir::sink()).start(executor, options);
+                stops.is(run);
+                const std::string what = items::message_of([&] { static_cast<void>(take_all(run)); });
+                CHECK(what.find("can't wait for the end of its own run") != std::string::npos);
+                CHECK(run.outcome() == weir::run_outcome::failed);
+            }
+            {
+                from_within asks([](weir::run<int>& run) { run.request_stop(); });
+                auto run = (pipeline(asks) | weir::sink()).start(executor, options);
+                asks.is(run);
+                CHECK(take_all(run).size() <= 5);
+                CHECK(run.outcome() == weir::run_outcome::stopped);
+            }
+        });
+    };
+    virtual_time time;
+    weir::thread_pool pool(2);
+    on(time);
+    on(pool);
+}
+
+TEST_CASE("so do on_failure, a hook and on_lap") {
+    virtual_time time;
+    for (const bool waits : {true, false}) {
+        from_within ask(waits ? [](weir::run<int>& run) { run.stop(); }
+                              : [](weir::run<int>& run) { run.request_stop(); });
+        const auto fails = [](int n) {
+            if (n == 3) throw std::runtime_error("three");
+            return n;
+        };
+        const auto ends = [&](weir::run_options options) {
+            auto run = (weir::source(std::views::iota(0, 10)) | weir::pipe(fails) | weir::pipe(after(1ms)) |
+                        weir::sink())
+                           .start(time, std::move(options));
+            ask.is(run);
+            const std::string what = items::message_of([&] { static_cast<void>(take_all(run)); });
+            CHECK((what.find("can't wait for the end of its own run") != std::string::npos) == waits);
+            CHECK(run.outcome() == (waits ? weir::run_outcome::failed : weir::run_outcome::stopped));
+        };
+        ends({.max_failures = 1, .on_failure = [&](const weir::failure&) { ask(); }});
+        ends({.max_failures = 1, .hooks = {std::make_shared<asks_at_its_end>(ask)}});
+        ends({.max_failures = 1, .lap = 2ms, .on_lap = [&](const weir::pipeline_stats&) { ask(); }});
+    }
+}
+
+TEST_CASE(
+    "a coroutine that a stage's thread runs meanwhile can't wait for the end of the stage's run either") {
+    virtual_time time;
+    weir::run<int>* outer = nullptr;
+    std::string what;
+    const auto stops_it = [&]() -> task<> {
+        what = items::message_of([&] { outer->stop(); });
+        co_return;
+    };
+    const auto blocks = [&](int n) {
+        if (n == 3) weir::sync_wait(time, stops_it());
+        return n;
+    };
+    auto run = (weir::source(std::views::iota(0, 6)) | weir::pipe(blocks) | weir::sink()).start(time);
+    outer = &run;
+    CHECK(take_all(run).size() == 6);
+    CHECK(what.find("stage 'pipe' can't wait for the end of its own run") != std::string::npos);
+}
+
+TEST_CASE("threads that stop a run at once all find nothing at work when they return") {
+    weir::thread_pool pool(2);
+    const weir::stop_source source;
+    std::atomic<int> inside{0};
+    std::atomic<int> found{0};
+    const auto work = [&inside](int n) {
+        ++inside;
+        for (int i = 0; i < 20; ++i) std::this_thread::yield();
+        --inside;
+        return n;
+    };
+    const auto pipeline =
+        weir::source(std::views::iota(0)) | weir::pipe(work, {.concurrency = 2}) | weir::sink();
+    for (int round = 0; round < 300; ++round) {
+        auto run = pipeline.start(pool, {.stop = round % 2 == 0 ? source.get_token() : weir::stop_token()});
+        std::atomic<int> ready{0};
+        const auto stop = [&] {
+            ++ready;
+            while (ready < 3) {
+            }
+            run.stop();
+            found += inside;
+        };
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 3; ++i) threads.emplace_back(stop);
+        for (std::thread& t : threads) t.join();
+    }
+    CHECK(found == 0);
 }
 
 TEST_CASE("a run that nobody consumes can be destroyed at any time") {

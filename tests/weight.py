@@ -30,9 +30,9 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 13400),
-    ("pipeline.hpp", HEAVY | {"thread"}, 9000),
-    ("task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 1930),
+    ("weir.hpp", HEAVY, 13600),
+    ("pipeline.hpp", HEAVY | {"thread"}, 9250),
+    ("task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 1950),
 ]
 
 MARKER = re.compile(r'#(?:line)? (\d+) "([^"]*)"((?: \d)*)')

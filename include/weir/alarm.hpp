@@ -6,6 +6,7 @@
 #include <weir/clock.hpp>
 #include <weir/detail/env.hpp>
 #include <weir/detail/platform.hpp>
+#include <weir/detail/slot.hpp>
 #include <weir/executor.hpp>
 #include <weir/root.hpp>
 #include <weir/sleep.hpp>
@@ -38,17 +39,23 @@ class alarm final : root_owner {
             return alarm_.state_.load(std::memory_order_acquire) == has_ended;  // pairs with ended()
         }
         template <class Promise>
-        bool await_suspend(std::coroutine_handle<Promise> h) const noexcept {
+        bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
+            const coroutine_env env = detail::env_of(h);
             alarm_.waiter_ = h;
-            alarm_.home_ = detail::env_of(h).home;
+            alarm_.home_ = env.home;
+            who_ = env.measured;
+            if (who_ != nullptr) who_->leaves_thread();
             int expected = running;
             // acq_rel; pairs with the exchange in ended()
             return alarm_.state_.compare_exchange_strong(expected, awaited, std::memory_order_acq_rel);
         }
-        void await_resume() const noexcept {}
+        void await_resume() const noexcept {
+            if (who_ != nullptr) who_->is_on_thread();
+        }
 
       private:
         alarm& alarm_;
+        slot* who_ = nullptr;  // the time counts as its work
     };
     call_off off() noexcept { return call_off(*this); }
 

@@ -83,6 +83,18 @@ class crew {
         }
     }
 
+    // Whether the caller is called by one of the workers, and what that does would wait for it. Where nothing
+    // is measured, that is not known.
+    bool is_below() const {
+        if constexpr (Policy::statistics) {
+            const std::lock_guard guard(lock_);
+            for (slot* const each : slots_) {
+                if (each->is_below()) return true;
+            }
+        }
+        return false;
+    }
+
     // All slots at one instant, `until` or what happened after it, so that their states sum to
     // slots x elapsed.
     void add_times(stage_stats& s, std::int64_t until) const;
@@ -117,12 +129,13 @@ class crew {
     // A worker takes nothing any more. True: it was the last one.
     bool leave(slot& me) noexcept {
         bench_.update([](bench_rule& rule) { rule.over = true; });
-        if constexpr (Policy::statistics) {
-            me.catch_up(now());
-            me.enter(slot_state::off, me.mark);
-        }
+        if constexpr (Policy::statistics) me.catch_up(now());
         // acq_rel; pairs with itself: the last one sees what the others did
         return present_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    }
+    // It has nothing else to do. `late`: it had, since then.
+    void go_off(slot& me, [[maybe_unused]] bool late) noexcept {
+        if constexpr (Policy::statistics) me.enter(slot_state::off, late ? now() : me.mark);
     }
 
     // Where all that keeps a slot from going on with an item that it has, or is to make, holds: a pause, and

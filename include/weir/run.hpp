@@ -11,6 +11,7 @@
 #include <weir/get_result.hpp>
 #include <weir/policy.hpp>
 #include <weir/run_core.hpp>
+#include <weir/run_outcome.hpp>
 #include <weir/stats.hpp>
 #include <weir/task.hpp>
 
@@ -19,6 +20,7 @@
 #include <iterator>     // for std::input_iterator_tag
 #include <memory>       // for std::unique_ptr
 #include <optional>     // for std::optional
+#include <stdexcept>    // for std::logic_error
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
 #include <type_traits>  // for std::is_object_v
@@ -40,10 +42,13 @@ namespace weir {
 ///           `std::bad_alloc` is thrown, and the failure by the next call. `deadlock_error` on virtual time
 ///           from what blocks, where nothing can go on. `forked_error` from all that needs the run's
 ///           threads in a process that was forked from theirs; `stop` and the destructor do nothing there.
+///           `std::logic_error` from one that was moved from; what is noexcept does nothing there. A failure
+///           that nobody was thrown is told to the `failure_sink` by the destructor.
 /// Threads:  any number of consumers, each item goes to one of them; and all else at any time, from any
 ///           thread. Only moving and destroying the run, and one pass over `epochs`, are for one alone.
 /// Lifetime: the destructor stops the run and blocks until nothing of it runs any more: as long as the
-///           longest invocation under way. The executors, and what the stages refer to, outlive it.
+///           longest invocation under way. In a stage of the run itself it ends the program, with a sentence
+///           where the run is measured. The executors, and what the stages refer to, outlive it.
 ///           Moving it while it runs is fine, as long as nobody waits for an item.
 /// Cost:     of taking an item, that of `channel::get`; one coroutine more where the source has epochs.
 ///
@@ -76,7 +81,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// \returns  awaitable of `optional<value_type>`: empty at the end of the stream.
     /// Suspends: while no item is there. Resumes: on the coroutine's executor.
     [[nodiscard("co_await this, or nothing is got")]] auto next() {
-        core_->check_threads();
+        static_cast<void>(core());
         if constexpr (detail::is_tracked<T>) {
             return next_item();
         } else {
@@ -99,7 +104,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// The same for at most `timeout`.
     /// \returns an item, or `timed_out`, or `closed` at the end. A time-out loses no item.
     [[nodiscard]] get_result<value_type> get(duration timeout) {
-        const time_point begin = detail::is_tracked<T> ? core_->home().now() : time_point();
+        const time_point begin = detail::is_tracked<T> ? core().home().now() : time_point();
         duration left = timeout;
         while (true) {
             get_result<T> got = take(left);
@@ -123,7 +128,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<value_type>> next_in_epoch()
         requires detail::is_tracked<T>
     {
-        core_->check_threads();
+        static_cast<void>(core());
         std::optional<value_type> item;
         std::optional<T> got = left_.take();
         if (!got) {
@@ -177,8 +182,11 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         return no_epochs<Item>();
     }
 
-    /// \returns whether a consumer has seen the end of the stream.
-    [[nodiscard]] bool ended() const noexcept { return core_->has_ended(); }
+    /// \returns whether a consumer has seen the end of the stream; true of a run that was moved from.
+    [[nodiscard]] bool ended() const noexcept { return !core_ || core_->has_ended(); }
+
+    /// \returns what has ended it, or that nothing has.
+    [[nodiscard]] run_outcome outcome() const { return core().outcome(); }
 
     /// What the consumers have taken until now, to go on from there in another run, on any number of
     /// machines: see `checkpoint`. An item counts when `next` or `get` has returned it;
@@ -187,24 +195,34 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// Errors: `std::logic_error` if the source is not one that can go on from a checkpoint.
     [[nodiscard]] weir::checkpoint checkpoint() const { return core().checkpoint(); }
 
-    /// Not from a stage of this run, nor from its `on_lap`: that would wait for itself. Use the stop token
-    /// of `run_options` there.
-    ///
     /// Stops: no stage takes another item, what is in the queues is destroyed, and the call blocks
     /// until all invocations under way have ended. Doing it again does nothing.
-    void stop() noexcept {
-        if (core_->orphaned()) return;
+    ///
+    /// Errors: `std::logic_error` from a stage of this run, its hooks, `on_failure` and `on_lap`, which would
+    ///         wait for themselves: `request_stop` is for those. Where nothing is measured, that can't be
+    ///         told, and a stage that calls it waits for ever.
+    void stop() {
+        if (!core_ || core_->orphaned()) return;
         core_->stop();
         if constexpr (detail::is_tracked<T>) static_cast<void>(left_.take());
     }
 
-    /// From now on no invocation begins; those under way end, and what is finished can still be taken.
+    /// The same without waiting, from anywhere: from a stage of this run, too.
+    void request_stop() noexcept {
+        if (!core_ || core_->orphaned()) return;
+        core_->request_stop();
+        if constexpr (detail::is_tracked<T>) static_cast<void>(left_.take());
+    }
+
+    /// No slot begins with another item once it has seen the pause: in each at most one invocation begins
+    /// after this has returned, of an item for which it had looked before. Those under way end, and what is
+    /// finished can still be taken.
     void pause() { core().pause(true); }
     /// Ends a pause.
     void resume() { core().pause(false); }
 
     /// The names of its stages, in the order in which items pass.
-    [[nodiscard]] std::vector<std::string> stages() const { return core_->stage_names(); }
+    [[nodiscard]] std::vector<std::string> stages() const { return known_core().stage_names(); }
 
     /// Changes how many items the stage of that name works on at the same time. More slots begin at once;
     /// a slot too many ends with the item that it has in hand. In a stage that has ended, nothing happens.
@@ -244,15 +262,21 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         }
     };
 
+    detail::run_core<Policy>& known_core() const {
+        if (core_) return *core_;
+        throw std::logic_error(
+            "weir: this run was moved from, and holds nothing: use the one that it was moved to");
+    }
     // For all that looks at more than the run's own thread does.
     detail::run_core<Policy>& core() const {
-        core_->check_threads();
-        return *core_;
+        detail::run_core<Policy>& core = known_core();
+        core.check_threads();
+        return core;
     }
 
     // The next item or mark, for a thread.
     get_result<T> take(duration timeout = duration::max()) {
-        core_->check_threads();
+        static_cast<void>(core());
         if constexpr (detail::is_tracked<T>) {
             if (std::optional<T> first = left_.take()) return get_result<T>(*std::move(first));
         }

@@ -11,17 +11,20 @@
 #include <weir/detail/tracked.hpp>
 #include <weir/executor.hpp>
 #include <weir/failure.hpp>
+#include <weir/failure_sink.hpp>
 #include <weir/failure_tally.hpp>
 #include <weir/forked.hpp>
 #include <weir/invocation.hpp>
 #include <weir/priority_lanes.hpp>
 #include <weir/root.hpp>
+#include <weir/run_outcome.hpp>
 #include <weir/stage_options.hpp>
 #include <weir/stop_token.hpp>
 #include <weir/waiting_room.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
+#include <cstdio>     // for std::fputs
 #include <exception>  // for std::nested_exception, std::rethrow_exception
 #include <memory>     // for std::shared_ptr
 #include <mutex>      // for std::lock_guard
@@ -176,10 +179,21 @@ class run_context : public root_owner {
     void tell(const failure& f) {
         if (options_.on_failure) options_.on_failure(f);
     }
+    bool has_listener() const noexcept { return static_cast<bool>(options_.on_failure); }
 
-    // The run stops because of this.
-    void record(failure f) noexcept {
+    // Why it ends, before it does: what comes first holds.
+    void ends_as(run_outcome how) noexcept {
+        run_outcome before = run_outcome::running;
+        // acq_rel and acquire; they pair: who asks sees what led to it
+        outcome_.compare_exchange_strong(before, how, std::memory_order_acq_rel);
+    }
+    run_outcome outcome() const noexcept { return outcome_.load(std::memory_order_acquire); }
+
+    // The run stops because of this. `heard`: `on_failure` was told.
+    void record(failure f, bool heard) noexcept {
+        ends_as(run_outcome::failed);
         const std::lock_guard guard(lock_);
+        unheard_ = unheard_ || !heard;
         if (!thrown_ && fatal_.size() < most_recorded) fatal_.push_back(std::move(f));
     }
 
@@ -211,6 +225,21 @@ class run_context : public root_owner {
             std::rethrow_exception(failures.front().error);
         } catch (...) {
             throw nesting_failure(*std::move(whole));
+        }
+    }
+
+    // The run is over, and nobody will be thrown its failure any more. Only one that failed by itself is
+    // told of, and not what a stop has led to.
+    template <class Name>
+    void tell_unheard(Name name) noexcept {
+        // acquire; pairs with set_failure_sink()
+        const failure_sink sink = the_failure_sink.load(std::memory_order_acquire);
+        if (sink == nullptr || !unheard_ || fatal_.empty() || outcome() != run_outcome::failed) return;
+        try {
+            const pipeline_failure what(std::move(fatal_));
+            sink(name(), what);
+        } catch (...) {
+            std::fputs("weir: a run failed, and nobody asked; memory lacks to say how\n", stderr);
         }
     }
 
@@ -265,9 +294,11 @@ class run_context : public root_owner {
     standard_platform::atomic<bool> paused_{false};
     standard_platform::atomic<bool> may_hold_up_{false};
     waiting_room<pause_rule> pause_{pause_rule{}, "for the run to be resumed", wait_kind::outside};
-    mutable spin_lock lock_;  // guards the two below; nothing is allocated under it
+    mutable spin_lock lock_;  // guards the three below; nothing is allocated under it
     std::vector<failure> fatal_;
     bool thrown_ = false;
+    bool unheard_ = false;  // something was recorded that nobody has heard of
+    standard_platform::atomic<run_outcome> outcome_{run_outcome::running};
     standard_platform::atomic<std::size_t> workers_left_{0};
     stop_source all_left_;
     stop_source ends_;

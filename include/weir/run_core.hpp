@@ -32,7 +32,7 @@
 #include <memory>       // for std::unique_ptr
 #include <mutex>        // for std::lock_guard
 #include <optional>     // for std::optional
-#include <stdexcept>    // for std::invalid_argument
+#include <stdexcept>    // for std::invalid_argument, std::logic_error
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
 #include <utility>      // for std::move
@@ -49,8 +49,10 @@ class run_core final : public run_context, public watched_run {
 
   public:
     using run_context::run_context;
-    ~run_core() {
+    // Within a stage of its own: the exception that says so ends the program.
+    ~run_core() {  // NOLINT(bugprone-exception-escape)
         stop();
+        tell_unheard([this] { return whole_name(); });
         leave_registry();
         for (auto& stage : stages_) stage->destroy_workers();
     }
@@ -126,11 +128,17 @@ class run_core final : public run_context, public watched_run {
         }
     }
 
-    // Cancels, and blocks until nothing of the run is left to run.
-    void stop() noexcept {
-        if (!started_ || joined_) return;
-        on_stop_.reset();
+    // Ends it from outside, or from anywhere within, without waiting.
+    void request_stop(run_outcome how = run_outcome::stopped) noexcept {
+        ends_as(how);
         cancel();
+    }
+
+    // The same, and blocks until nothing of the run is left to run. Any number of threads may.
+    void stop() {
+        if (!started_) return;
+        check_outside();
+        request_stop();
         join();
         freeze();
     }
@@ -186,7 +194,10 @@ class run_core final : public run_context, public watched_run {
     }
 
     // release and acquire: they pair, so that who sees the end sees what the run did before
-    void see_end() noexcept { ended_.store(true, std::memory_order_release); }
+    void see_end() noexcept {
+        ends_as(run_outcome::finished);
+        ended_.store(true, std::memory_order_release);
+    }
     bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire); }
 
     void look(run_seen& seen, bool states) const override {
@@ -202,8 +213,9 @@ class run_core final : public run_context, public watched_run {
 
     // A coroutine of the run has ended for good.
     void ended() noexcept override {
-        // acq_rel; pairs with itself: the last one sees what the others did
-        if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) done_.set();
+        // acq_rel; pairs with itself: the last one sees what the others did. Whoever waits may destroy the
+        // run meanwhile: the source's own state stays until this returns.
+        if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) nothing_left_.request_stop();
     }
 
     pipeline_stats stats() const {
@@ -270,23 +282,45 @@ class run_core final : public run_context, public watched_run {
     struct cancel_run {
         run_core* run;
         void operator()() const noexcept {
-            if (!run->orphaned()) run->cancel();
+            if (!run->orphaned()) run->request_stop(run_outcome::stopped_by_token);
         }
     };
 
     std::int64_t now() const noexcept { return home().now().time_since_epoch().count(); }
 
-    void join() noexcept {
-        while (!done_.is_set()) {
+    // Who waits for the end of what it is called by would wait for ever.
+    void check_outside() const {
+        // acquire; pairs with tell_lap(): who finds that it is being told sees by whom
+        const bool in_lap = tells_lap_.load(std::memory_order_acquire) &&
+                            lap_teller_.load(std::memory_order_relaxed) == standard_platform::this_thread();
+        std::string who = in_lap ? "on_lap" : "";
+        for (const auto& stage : stages_) {
+            if (who.empty() && stage->is_below()) who = "stage '" + stage->name() + "'";
+        }
+        if (who.empty()) return;
+        throw std::logic_error("weir: " + who +
+                               " can't wait for the end of its own run, as stop() and the destructor do: "
+                               "request_stop() asks for it, and returns at once");
+    }
+
+    void join() {
+        parker done;
+        const stop_callback when_over(nothing_left_.get_token(), [&done]() noexcept { done.set(); });
+        while (!done.is_set()) {
             try {
-                detail::block_until(done_, home());
+                detail::block_until(done, home());
             } catch (const deadlock_error&) {
                 // Virtual time: a stage's function waits for something that will never come. Its frame
                 // goes as it is, and its waits take themselves out; then the others may go on.
                 abandon_one();
             }
         }
-        joined_ = true;
+    }
+
+    std::string whole_name() const {
+        std::string all;
+        for (const std::string& each : stage_names()) all += (all.empty() ? "" : " | ") + each;
+        return all;
     }
 
     void abandon_one() noexcept {
@@ -311,19 +345,24 @@ class run_core final : public run_context, public watched_run {
             if (!whole || end == time_point::max()) break;
             const std::exception_ptr error = tell_lap(before);
             if (error) {
-                record(failure("on_lap", 0, error));
+                record(failure("on_lap", 0, error), false);
                 give_up();
                 break;
             }
         }
     }
-    std::exception_ptr tell_lap(pipeline_stats& before) const noexcept {
+    std::exception_ptr tell_lap(pipeline_stats& before) noexcept {
         try {
             pipeline_stats after = stats();
-            options_.on_lap(after - before);
+            const pipeline_stats lap = after - before;
+            lap_teller_.store(standard_platform::this_thread(), std::memory_order_relaxed);
+            tells_lap_.store(true, std::memory_order_release);  // pairs with check_outside()
+            options_.on_lap(lap);
+            tells_lap_.store(false, std::memory_order_relaxed);
             before = std::move(after);
             return nullptr;
         } catch (...) {
+            tells_lap_.store(false, std::memory_order_relaxed);
             return std::current_exception();
         }
     }
@@ -333,12 +372,15 @@ class run_core final : public run_context, public watched_run {
     std::size_t last_ = 0;  // the queue from which the consumer takes
     time_point begin_{};
     bool started_ = false;
-    bool joined_ = false;
     standard_platform::atomic<bool> ended_{false};  // a consumer has seen it
     static constexpr std::int64_t running = INT64_MIN;
     standard_platform::atomic<std::int64_t> frozen_at_{running};  // until when the statistics go
     standard_platform::atomic<std::size_t> left_{0};
-    parker done_;
+    stop_source nothing_left_;  // asked when it is so
+    // Whether `on_lap` is being called, and on which thread. relaxed: the flag orders that, and nothing
+    // has to see when it goes
+    standard_platform::atomic<bool> tells_lap_{false};
+    standard_platform::atomic<decltype(standard_platform::this_thread())> lap_teller_{};
     // Destroyed in reverse: the callback first, then coroutines, then the queues that they use.
     owning_list<any_queue> queues_;
     owning_list<running_stage<Policy>> stages_;

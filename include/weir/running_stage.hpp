@@ -154,7 +154,9 @@ class running_stage : public crew<Policy> {
     template <class... Channels>
     void leave(slot& me, Channels&... outputs) noexcept {
         const bool last = crew<Policy>::leave(me);
-        if (last) dismiss_hooks();
+        const bool busy = last && announced_ > 0;
+        if (busy) dismiss_hooks();
+        this->go_off(me, busy);
         run_.worker_left();  // before the end is to be seen behind it
         if (last) (outputs.close(), ...);
         // The last thing: nobody has to wait for it. release; pairs with crew::look()
@@ -168,9 +170,11 @@ class running_stage : public crew<Policy> {
     void dismiss_hooks() noexcept;
     bool count_and_tell(slot& me, std::uint64_t item, std::exception_ptr error) noexcept;
     WEIR_NOINLINE bool is_within_rate() noexcept;
-    void stop_run(const std::string& stage, std::uint64_t item, std::exception_ptr error) noexcept;
-    void stop_run(std::uint64_t item, std::exception_ptr error) noexcept {
-        stop_run(this->name(), item, std::move(error));
+    // `heard`: `on_failure` was told of it.
+    void stop_run(const std::string& stage, std::uint64_t item, std::exception_ptr error,
+                  bool heard = false) noexcept;
+    void stop_run(std::uint64_t item, std::exception_ptr error, bool heard = false) noexcept {
+        stop_run(this->name(), item, std::move(error), heard);
     }
 
     const char* kind_;
@@ -235,7 +239,7 @@ template <class Policy>
 bool running_stage<Policy>::tolerates(slot& me, std::uint64_t item, std::exception_ptr error) noexcept {
     if (!count_and_tell(me, item, error)) return false;
     const bool too_many = tally_.failed(failure_tally::culprit{&this->name(), item, error});
-    if (too_many) stop_run(item, std::move(error));
+    if (too_many) stop_run(item, std::move(error), run_.has_listener());
     return !too_many;
 }
 
@@ -243,13 +247,13 @@ template <class Policy>
 bool running_stage<Policy>::is_within_rate() noexcept {
     if (!tally_.succeeded()) return true;
     const failure_tally::culprit last = tally_.blamed();
-    stop_run(*last.stage, last.item, last.error);
+    stop_run(*last.stage, last.item, last.error, run_.has_listener());
     return false;
 }
 
 template <class Policy>
 void running_stage<Policy>::gave_up(slot& me, std::uint64_t item, std::exception_ptr error) noexcept {
-    if (count_and_tell(me, item, error)) stop_run(item, std::move(error));
+    if (count_and_tell(me, item, error)) stop_run(item, std::move(error), run_.has_listener());
 }
 
 // False if `on_failure` threw, which stops the run: for the item's own error, and for that.
@@ -259,7 +263,7 @@ bool running_stage<Policy>::count_and_tell(slot& me, std::uint64_t item, std::ex
     try {
         run_.tell(failure(this->name(), item, error));
     } catch (...) {
-        stop_run(item, std::move(error));
+        stop_run(item, std::move(error), true);
         stop_run(item, std::current_exception());
         return false;
     }
@@ -268,12 +272,12 @@ bool running_stage<Policy>::count_and_tell(slot& me, std::uint64_t item, std::ex
 }
 
 template <class Policy>
-void running_stage<Policy>::stop_run(const std::string& stage, std::uint64_t item,
-                                     std::exception_ptr error) noexcept {
+void running_stage<Policy>::stop_run(const std::string& stage, std::uint64_t item, std::exception_ptr error,
+                                     bool heard) noexcept {
     try {
-        run_.record(failure(stage, item, error));
+        run_.record(failure(stage, item, error), heard);
     } catch (const std::bad_alloc&) {
-        run_.record(failure({}, item, std::move(error)));  // without the name, which allocates
+        run_.record(failure({}, item, std::move(error)), heard);  // without the name, which allocates
     }
 }
 

@@ -26,6 +26,7 @@
 #include <weir/executor.hpp>
 #include <weir/external_wait.hpp>
 #include <weir/failure.hpp>
+#include <weir/failure_sink.hpp>
 #include <weir/failure_tally.hpp>
 #include <weir/fan_in.hpp>
 #include <weir/filter.hpp>
@@ -60,6 +61,7 @@
 #include <weir/run_context.hpp>
 #include <weir/run_core.hpp>
 #include <weir/run_loop.hpp>
+#include <weir/run_outcome.hpp>
 #include <weir/run_queue.hpp>
 #include <weir/running_pipe.hpp>
 #include <weir/running_split.hpp>

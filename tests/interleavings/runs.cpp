@@ -7,6 +7,7 @@
 #include <weir/failure.hpp>
 #include <weir/pipeline.hpp>
 #include <weir/run.hpp>
+#include <weir/run_outcome.hpp>
 #include <weir/sleep.hpp>
 #include <weir/stop_token.hpp>
 #include <weir/sync_wait.hpp>
@@ -131,6 +132,84 @@ void stopped_and_destroyed() {
         static_cast<void>(run.get());
     }
     other.join();
+}
+
+// Two threads and a token, each at any time: whoever has waited finds nothing at work.
+void stopped_by_several() {
+    weir::thread_pool pool(2);
+    weir::stop_source source;
+    int inside = 0;
+    const auto work = [&inside](int n) -> task<int> {
+        ++inside;
+        co_await weir::sleep_for(1ms);
+        --inside;
+        co_return n;
+    };
+    auto pipeline = without_end() | weir::pipe(work, slots(1)) | weir::sink(1);
+    weir::run_options options;
+    options.stop = source.get_token();
+    auto run = pipeline.start(pool, options);
+    const auto stop = [&] {
+        run.stop();
+        require(inside == 0, "who has stopped a run finds nothing at work");
+    };
+    thread one(stop), two(stop);
+    source.request_stop();
+    one.join();
+    two.join();
+    const weir::run_outcome how = run.outcome();
+    require(how == weir::run_outcome::stopped || how == weir::run_outcome::stopped_by_token,
+            "it knows who stopped it");
+}
+
+// A stage that asks for the end, while somebody waits for it.
+void stopped_from_within() {
+    weir::thread_pool pool(1);
+    weir::run<int>* me = nullptr;
+    bool known = false;
+    const auto work = [&](int n) {
+        if (known) me->request_stop();
+        return n;
+    };
+    auto pipeline = without_end() | weir::pipe(work, slots(1)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    static_cast<void>(run.get());
+    me = &run;
+    known = true;
+    thread other([&] { run.stop(); });
+    while (run.get()) {
+    }
+    other.join();
+    require(run.outcome() == weir::run_outcome::stopped, "it knows that it was stopped");
+}
+
+// Whatever else may be called, by four threads at once.
+void all_members() {
+    weir::thread_pool pool(1);
+    auto pipeline = without_end() | weir::pipe(doubled, slots(1)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    thread one([&] {
+        run.pause();
+        run.resume();
+        run.request_stop();
+    });
+    thread two([&] {
+        run.set_concurrency("double", 2);
+        static_cast<void>(run.stats());
+        run.stop();
+    });
+    thread three([&] {
+        static_cast<void>(run.get(1ms));
+        run.set_capacity("sink", 2);
+        run.stop();
+    });
+    static_cast<void>(run.get());
+    static_cast<void>(run.stages());
+    static_cast<void>(run.get());
+    one.join();
+    two.join();
+    three.join();
+    require(run.outcome() == weir::run_outcome::stopped, "it knows that it was stopped");
 }
 
 void time_outs() {
@@ -293,6 +372,9 @@ const interleavings::registered all("runs", {
                                                 {"destroyed_at_once", destroyed_at_once},
                                                 {"stopped_by_a_token", stopped_by_a_token},
                                                 {"stopped_and_destroyed", stopped_and_destroyed},
+                                                {"stopped_by_several", stopped_by_several},
+                                                {"stopped_from_within", stopped_from_within},
+                                                {"all_members", all_members},
                                                 {"time_outs", time_outs},
                                                 {"other_concurrency", other_concurrency},
                                                 {"other_capacity", other_capacity},

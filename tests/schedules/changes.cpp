@@ -3,6 +3,8 @@
 #include "pipelines.hpp"
 
 #include <weir/invocation.hpp>
+#include <weir/run_outcome.hpp>
+#include <weir/sleep.hpp>
 #include <weir/stop_token.hpp>
 
 #include <algorithm>
@@ -134,6 +136,51 @@ void stopped_while_paused(world& w) {
     book.settle_stopped(how.most_under_way());
 }
 
+// Stopped by several, one while the other waits for the end, by a token and by a stage: whoever waited finds
+// nothing at work, and what came first is what has ended the run.
+void stopped_by_several(world& w) {
+    ledger book;
+    const manner how(w);
+    consumer to(book);
+    std::size_t at_work = 0;
+    {
+        weir::stop_source stop;
+        weir::run_options options;
+        options.stop = stop.get_token();
+        weir::run_outcome first = weir::run_outcome::running;
+        weir::run<item, stepwise>* me = nullptr;
+        const std::size_t asks = w.draw(2 * items);
+        const auto note = [&] {
+            if (first == weir::run_outcome::running) first = me->outcome();
+            book.check(first != weir::run_outcome::running && first == me->outcome(),
+                       "the first cause stays");
+        };
+        const auto work = [&](item i) -> weir::task<item> {
+            ++at_work;
+            if (i.nth() == asks) me->request_stop();
+            co_await weir::sleep_for(duration(2));
+            --at_work;
+            co_return std::move(i);
+        };
+        auto run = line(maker(book, items), work, how).start<stepwise>(w, options);
+        me = &run;
+        for (int i = 0; i < 2; ++i) {
+            at_any_step(w, 60, [&] {
+                run.stop();
+                book.check(at_work == 0, "who has stopped it finds nothing at work");
+                note();
+            });
+        }
+        at_any_step(w, 60, [&] {
+            stop.request_stop();
+            note();
+        });
+        take_all(run, to, how);
+        book.check(run.outcome() != weir::run_outcome::running, "a run that has ended knows why");
+    }
+    book.settle_stopped(how.most_under_way());
+}
+
 // Slots that are changed while the run is paused.
 void changed_while_paused(world& w) {
     ledger book;
@@ -232,6 +279,7 @@ const schedules::registered all("changes", {{"other_slots", other_slots},
                                             {"other_capacities", other_capacities},
                                             {"paused", paused},
                                             {"stopped_while_paused", stopped_while_paused},
+                                            {"stopped_by_several", stopped_by_several},
                                             {"changed_while_paused", changed_while_paused},
                                             {"later_stages_first", later_stages_first},
                                             {"limited_run", limited_run},

@@ -96,10 +96,26 @@ class slot : public basic_slot_times<> {
 
     // The chain continues on a thread.
     void resumed(std::int64_t now) noexcept {
+        is_on_thread();
         enter(slot_state::run, now);
         mark = last_resumed_ = now;
     }
     std::int64_t last_resumed() const noexcept { return last_resumed_; }
+
+    // The same of a wait that is not accounted, and before it.
+    void is_on_thread() noexcept {
+        thread_.store(standard_platform::this_thread(), std::memory_order_relaxed);
+        has_thread_.store(true, std::memory_order_release);  // pairs with is_below()
+    }
+    // relaxed: who would take it for its own wrote that, and sees this
+    void leaves_thread() noexcept { has_thread_.store(false, std::memory_order_relaxed); }
+
+    // Whether the chain runs on the calling thread, and so doesn't go on before the caller returns.
+    bool is_below() noexcept {
+        // By the lock, and the acquire, which pairs with is_on_thread(): who finds that it runs sees where
+        return state() == slot_state::run && has_thread_.load(std::memory_order_acquire) &&
+               thread_.load(std::memory_order_relaxed) == standard_platform::this_thread();
+    }
 
     // The chain's last reading of the clock: the end of an invocation is the beginning of what
     // follows it, so most operations need no reading of their own. Only the chain uses it.
@@ -124,6 +140,9 @@ class slot : public basic_slot_times<> {
 
   private:
     std::int64_t last_resumed_ = 0;  // only the chain uses it
+    // On which it runs, or ran last. relaxed: the flag orders it
+    standard_platform::atomic<decltype(standard_platform::this_thread())> thread_{};
+    standard_platform::atomic<bool> has_thread_{false};
     executor* clock_;
     const std::string* stage_;
     std::size_t index_;
