@@ -103,6 +103,33 @@ void work_is_shared() {
     require_by(begin, Workers * 2 * ms, "an idle worker takes over within a millisecond");
 }
 
+// The same, posted from outside by two.
+template <class Pool>
+void posts_meet() {
+    Pool pool(2);
+    int here = 0;
+    const std::int64_t begin = count.now;
+    thread other([&] { weir::sync_wait(pool, meets(here, 2)); });
+    weir::sync_wait(pool, meets(here, 2));
+    require_by(begin, 3 * ms, "an idle worker takes over within a millisecond");
+    other.join();
+}
+
+// Thieves come for what its owner is about to take.
+template <class Pool>
+void forks_are_stolen() {
+    Pool pool(2);
+    int sum = 0;
+    task_group group(pool);
+    const auto whole = [&]() -> task<> {
+        for (int i = 0; i < 3; ++i) group.spawn(adds_to(sum));
+        block(static_cast<std::int64_t>(interleavings::draw(40)) * us);
+        co_await group.join();
+    };
+    weir::sync_wait(pool, whole());
+    require(sum == 3, "each ran once");
+}
+
 // Hands a thread back and forth.
 task<> yields(int times, int& sum) {
     for (int i = 0; i < times; ++i) {
@@ -252,6 +279,8 @@ const interleavings::registered threads("pools",
                                             {"ends_after_work", ends_after_work<weir::thread_pool>},
                                             {"work_is_shared", work_is_shared<weir::thread_pool>},
                                             {"work_is_shared_by_three", work_is_shared<weir::thread_pool, 3>},
+                                            {"posts_meet", posts_meet<weir::thread_pool>},
+                                            {"forks_are_stolen", forks_are_stolen<weir::thread_pool>},
                                             {"yields", yields_of_two<weir::thread_pool>},
                                             {"timer_from_outside", timer_from_outside<weir::thread_pool>},
                                             {"timers", timers<weir::thread_pool>},
@@ -269,6 +298,7 @@ const interleavings::registered blockers(
                  {"blocking_ends_after_work", ends_after_work<weir::blocking_pool>},
                  {"blocking_work_is_shared", work_is_shared<weir::blocking_pool>},
                  {"blocking_work_is_shared_by_three", work_is_shared<weir::blocking_pool, 3>},
+                 {"blocking_posts_meet", posts_meet<weir::blocking_pool>},
                  {"blocking_yields", yields_of_two<weir::blocking_pool>},
                  {"blocking_timer_from_outside", timer_from_outside<weir::blocking_pool>},
                  {"blocking_timers", timers<weir::blocking_pool>},

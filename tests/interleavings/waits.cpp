@@ -1,11 +1,15 @@
-// The two ways to sleep, and a thread that waits for a coroutine.
+// Two ways to sleep, a lock, callbacks, and a thread that waits for its own loop.
 // SPDX-License-Identifier: BSL-1.0
 #include "support.hpp"
 
+#include <weir/channel.hpp>
+#include <weir/detail/biased_lock.hpp>
 #include <weir/detail/event_count.hpp>
+#include <weir/stop_token.hpp>
+#include <weir/sync_wait.hpp>
+#include <weir/task.hpp>
 
 #include <memory>
-#include <optional>
 
 namespace {
 
@@ -97,12 +101,73 @@ void event_for_all() {
     for (interleavings::thread* t : {&a, &b, &c}) t->join();
 }
 
+// What one thread had to itself for a while is taken from it.
+void biased_lock() {
+    weir::detail::basic_biased_lock<interleavings::platform> lock;
+    interleavings::atomic<int> inside{0};
+    int sum = 0;
+    const auto work = [&](int times) {
+        for (int i = 0; i < times; ++i) {
+            const auto guard = weir::detail::basic_biased_lock<interleavings::platform>::guard(lock);
+            require(inside.fetch_add(1) == 0, "one at a time");
+            ++sum;
+            inside.fetch_sub(1);
+        }
+    };
+    interleavings::thread a([&] { work(4); }), b([&] { work(2); });
+    work(3);
+    a.join();
+    b.join();
+    require(sum == 9, "each was inside as often as it wanted");
+}
+
+// A callback may be destroyed while it runs on another thread: that waits for its end.
+void stop_callbacks() {
+    weir::stop_source source;
+    bool there = true;
+    interleavings::atomic<int> calls{0};
+    int first = 0;
+    const auto request = [&] { first += source.request_stop() ? 1 : 0; };
+    interleavings::thread a(request), b(request);
+    {
+        const auto called = [&] {
+            calls.fetch_add(1);
+            require(there, "no callback runs after its end");
+        };
+        const weir::stop_callback<decltype(called)> callback(source.get_token(), called);
+        calls.load();
+    }
+    there = false;
+    a.join();
+    b.join();
+    require(calls.load() <= 1 && first == 1, "once at most, and one of them was the first");
+}
+
+// A thread runs its own loop, and sleeps there until another one has something for it.
+void own_loop() {
+    weir::channel<int> c(1);
+    interleavings::thread other([&] {
+        for (int i = 1; i <= 2; ++i) static_cast<void>(c.blocking_put(int{i}));
+        c.close();
+    });
+    int sum = 0;
+    const auto take = [&]() -> weir::task<> {
+        while (auto item = co_await c.get()) sum += *item;
+    };
+    weir::sync_wait(take());
+    other.join();
+    require(sum == 3, "each item is got once");
+}
+
 const interleavings::registered all("waits", {
                                                  {"set", set},
                                                  {"set_or_time_out", set_or_time_out},
                                                  {"pokes", pokes},
                                                  {"event", event},
                                                  {"event_for_all", event_for_all},
+                                                 {"biased_lock", biased_lock},
+                                                 {"stop_callbacks", stop_callbacks},
+                                                 {"own_loop", own_loop},
                                              });
 
 }  // namespace
