@@ -13,6 +13,9 @@ The rules:
   fmt.hpp, nor simulation.hpp and what is behind it, which is for tests.
 - A header guards itself: `#pragma once`, or a guard named after its path.
 - `#if` and its kin stand in detail/config.hpp only, and in cuda/runtime.hpp for the versions of CUDA; `#define` there and in version.hpp only.
+- What threads share, wait for and read comes from the platform (detail/platform.hpp), so that tests can put
+  another one under it: the core names no atomic, lock, thread, clock or thread_local of the system's but there,
+  and in the few headers that that is made of.
 - No header has more than 400 lines, and no line of one more than 110 columns.
 """
 
@@ -32,6 +35,14 @@ OF_CUDA = "cuda/runtime.hpp"  # its versions
 OPTIONAL = ("cuda/", "mpi/", "asio/", "fmt.hpp", "format.hpp", "simulation")
 BY_NAME = ("insight/", "report/", "deadlock_report.hpp", "watchdog.hpp")
 NOT_BY_NAME = ("report/line.hpp", "report/table.hpp", "report/units.hpp")
+# What the platform is made of, and the count of forks, which no thread but the only one of a child writes.
+OF_SYSTEM = ("detail/config.hpp", "detail/platform.hpp", "detail/process.hpp", "detail/system_thread.hpp",
+             "detail/tick_clock.hpp")
+ADAPTERS = ("cuda/", "mpi/", "asio/")
+SYSTEM = re.compile(
+    r"\bstd::(?:atomic\w*|(?:\w+_)?mutex|j?thread|this_thread|condition_variable\w*|\w+_semaphore|latch|barrier|"
+    r"call_once|async)\b|\bthread_local\b|\bfutex_wa\w+|\b(?:steady|high_resolution)_clock\b|"
+    r"\bdetail::this_thread\b")
 CONDITIONS = {"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif", "error", "warning"}
 DEFINITIONS = {"define", "undef"}
 
@@ -55,7 +66,9 @@ class Header:
         self.lines = text.count("\n")
         self.wide = [i for i, line in enumerate(text.split("\n"), 1) if len(line) > MAX_COLUMNS]
         self.directives = []  # (line number, keyword, rest)
+        self.system = []  # (line number, what of the system's)
         for number, line in enumerate(code_of(text).split("\n"), 1):
+            self.system += [(number, found) for found in SYSTEM.findall(line)]
             if match := re.match(r"\s*#\s*(\w+)\s*(.*?)\s*$", line):
                 self.directives.append((number, match[1], match[2]))
         first = re.match(r"// weir floor (\d+): \S", text)
@@ -126,6 +139,9 @@ def check_text(header):
         yield header.lines, f"{header.lines} lines; {MAX_LINES} are allowed"
     for number in header.wide:
         yield number, f"more than {MAX_COLUMNS} columns"
+    if header.name not in OF_SYSTEM and not header.name.startswith(ADAPTERS):
+        for number, what in header.system:
+            yield number, f"`{what}` goes past the platform; see detail/platform.hpp"
     body = header.body()
     if body is None:
         yield 2, f"neither `#pragma once` nor a guard named {header.guard()}"
@@ -190,7 +206,7 @@ GOOD = {
                   "/*", "#if 0", "*/", 'auto x = R"(', "#define Y", ')";', "#endif"],
     "report/table.hpp": ["2", "#pragma once", "#include <weir/clock.hpp>", "#include <weir/version.hpp>"],
     "report/log.hpp": ["2", "#pragma once", "#include <weir/clock.hpp>"],
-    "cuda/stream.hpp": ["2", "#pragma once", "#include <weir/clock.hpp>"],
+    "cuda/stream.hpp": ["2", "#pragma once", "#include <weir/clock.hpp>", "std::mutex lock;"],
     UMBRELLA: ["3", "#pragma once", "#include <weir/clock.hpp>", "#include <weir/report/table.hpp>",
                "#include <weir/version.hpp>"],
 }
@@ -216,6 +232,8 @@ BAD = [
     ("clock.hpp", ["1", "#pragma once", "#ifdef NDEBUG", "#endif"], "`#ifdef` belongs into"),
     ("clock.hpp", ["1", "#pragma once", "  # define X 1"], "`#define` belongs into"),
     (VERSION, ["0", "#pragma once", "#if 1", "#endif"], "`#if` belongs into"),
+    ("clock.hpp", ["1", "#pragma once", "std::mutex lock_;"], "`std::mutex` goes past the platform"),
+    ("clock.hpp", ["1", "#pragma once", "static thread_local int n;"], "`thread_local` goes past the platform"),
 ]
 
 
