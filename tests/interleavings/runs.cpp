@@ -28,6 +28,7 @@ using interleavings::ms;
 using interleavings::require;
 using interleavings::require_by;
 using interleavings::thread;
+using interleavings::us;
 using weir::task;
 using namespace std::chrono_literals;
 
@@ -96,6 +97,38 @@ void destroyed_at_once() {
     weir::thread_pool pool(2);
     auto pipeline = without_end() | weir::pipe(doubled, slots(2)) | weir::sink(1);
     auto run = pipeline.start(pool);
+}
+
+// By two at once, while a third waits for an item.
+void stopped_by_two() {
+    weir::thread_pool pool(2);
+    auto pipeline = without_end() | weir::pipe(doubled, slots(1)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    thread a([&] { run.stop(); });
+    thread b([&] {
+        while (run.get()) {
+        }
+    });
+    run.stop();
+    a.join();
+    b.join();
+}
+
+// By a stage, and by a thread that doesn't wait for the end either.
+void stop_is_requested() {
+    weir::thread_pool pool(2);
+    weir::run<int>* it = nullptr;
+    const auto asks = [&](int n) {
+        if (n == 1 && it != nullptr) it->request_stop();
+        return n;
+    };
+    auto pipeline = without_end() | weir::pipe(asks, slots(2)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    it = &run;
+    thread other([&] { run.request_stop(); });
+    while (run.get()) {
+    }
+    other.join();
 }
 
 // By a token, while a consumer waits for an item that doesn't come.
@@ -244,6 +277,29 @@ void other_concurrency() {
     require(sum == 20, "each item comes out once");
 }
 
+// A slot that was taken out of service comes back: two work at a time again.
+void slots_come_back() {
+    weir::thread_pool pool(3);
+    bool together = false;
+    int inside = 0;
+    const auto works = [&](int n) {
+        ++inside;
+        // Until one sees the other: the source gives enough for both.
+        for (int i = 0; together && inside < 2 && i < 100; ++i) interleavings::block(10 * us);
+        if (inside == 2) together = false;
+        --inside;
+        return n;
+    };
+    auto pipeline = without_end() | weir::pipe(works, slots(2)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    run.set_concurrency("double", 1);
+    for (int i = 0; i < 4; ++i) static_cast<void>(run.get());
+    together = true;
+    run.set_concurrency("double", 2);
+    for (int i = 0; i < 8 && together; ++i) static_cast<void>(run.get());
+    if (interleavings::strict()) require(!together, "both slots work");
+}
+
 void other_capacity() {
     weir::thread_pool pool(1);
     auto pipeline = numbers(5) | weir::pipe(doubled, slots(1)) | weir::sink(1);
@@ -370,6 +426,8 @@ const interleavings::registered all("runs", {
                                                 {"two_consumers", two_consumers},
                                                 {"destroyed_early", destroyed_early},
                                                 {"destroyed_at_once", destroyed_at_once},
+                                                {"stopped_by_two", stopped_by_two},
+                                                {"stop_is_requested", stop_is_requested},
                                                 {"stopped_by_a_token", stopped_by_a_token},
                                                 {"stopped_and_destroyed", stopped_and_destroyed},
                                                 {"stopped_by_several", stopped_by_several},
@@ -377,6 +435,7 @@ const interleavings::registered all("runs", {
                                                 {"all_members", all_members},
                                                 {"time_outs", time_outs},
                                                 {"other_concurrency", other_concurrency},
+                                                {"slots_come_back", slots_come_back},
                                                 {"other_capacity", other_capacity},
                                                 {"paused", paused},
                                                 {"stopped_while_paused", stopped_while_paused},
