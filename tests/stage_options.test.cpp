@@ -3,16 +3,31 @@
 #include "support/catch.hpp"
 #include "support/items.hpp"
 
+#include <weir/aggregate.hpp>
+#include <weir/cache.hpp>
+#include <weir/channel.hpp>
+#include <weir/epochs.hpp>
+#include <weir/insight/profile.hpp>
+#include <weir/merge.hpp>
 #include <weir/pipeline.hpp>
+#include <weir/report/failure_log.hpp>
+#include <weir/retry.hpp>
+#include <weir/sampler.hpp>
+#include <weir/shuffle.hpp>
+#include <weir/simulation/explore.hpp>
+#include <weir/take.hpp>
 #include <weir/thread_pool.hpp>
 #include <weir/virtual_time.hpp>
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 using items::message_of;
 using items::take_all;
@@ -94,6 +109,86 @@ TEST_CASE("a negative number that became a capacity or a concurrency is refused,
     CHECK(message_of([&] { run.set_concurrency("same", wrong); }) ==
           "weir: stage 'same' can't have a negative concurrency; give it 1 or more");
     CHECK(take_all(std::move(run)).size() == 4);
+}
+
+TEST_CASE("a negative number is refused wherever a number of things is given") {
+    for (const int k : {-1, -4, INT32_MIN}) {
+        CAPTURE(k);
+        const auto n = static_cast<std::size_t>(k);
+        const auto u = static_cast<std::uint64_t>(static_cast<std::int64_t>(k));
+        const auto refused = [](auto make, const std::string& what) {
+            try {
+                static_cast<void>(make());
+            } catch (const std::invalid_argument& e) {
+                CHECK(items::contains(e.what(), what));
+                CHECK(items::contains(e.what(), "negative"));
+                return;
+            }
+            FAIL_CHECK("not refused: " << what);
+        };
+        const auto one = [](int) { return 1; };
+        refused([&] { return weir::take(u); }, "take");
+        refused([&] { return weir::skip(u); }, "skip");
+        refused([&] { return weir::aggregate(n); }, "batch");
+        refused([&] { return weir::aggregate(n, true); }, "batch");
+        refused([&] { return weir::aggregate_by_weight(u, one); }, "max_weight");
+        refused([&] { return weir::shuffle(n, 7); }, "shuffle");
+        refused([&] { return weir::cache(u); }, "cache");
+        refused([&] { return weir::epochs(std::vector<int>{1}, u); }, "epochs");
+        refused([&] { return weir::repeat(std::vector<int>{1}, u); }, "times");
+        refused([&] { return weir::draws(weir::sampler({.size = 3}), u); }, "epochs");
+        refused([&] { return weir::retry(one, {.attempts = n}); }, "attempts");
+        refused(
+            [&] {
+                weir::channel<int> c(1);
+                c.set_max_bytes(n);
+                return 0;
+            },
+            "bytes");
+        weir::virtual_time time;
+        refused([&] { return all_kinds().start(time, {.max_bytes = n}); }, "max_bytes");
+        refused(
+            [&] {
+                auto p = all_kinds();
+                p.options("same").max_bytes = n;
+                return p.start(time);
+            },
+            "stage 'same'");
+        const weir::merge_options by_weight{.order = weir::merge_order::weighted, .weights = {1, u}};
+        refused(
+            [&] {
+                return (weir::merge(by_weight, weir::source({1}), weir::source({2})) | weir::sink())
+                    .start(time);
+            },
+            "stage 'merge'");
+        refused([&] { return weir::profile(all_kinds(), time, n); }, "profile");
+        std::ostringstream out;
+        refused([&] { return weir::failure_log(out, {.first = u}); }, "failure_log");
+        refused([&] { return weir::failure_log(out, {.every = u}); }, "failure_log");
+        refused([&] { return weir::failure_log(out, {.most_kinds = n}); }, "failure_log");
+        const auto nothing = [](weir::simulation::world&) {};
+        refused([&] { return weir::simulation::explore(nothing, {.schedules = n}); }, "explore");
+        refused([&] { return weir::simulation::explore(nothing, {.most_steps = n}); }, "explore");
+        refused([&] { return weir::simulation::explore(nothing, {.attempts_to_shrink = n}); }, "explore");
+    }
+    // As large as they may be.
+    static_cast<void>(weir::take(INT64_MAX));
+    static_cast<void>(weir::repeat(std::vector<int>{1}, weir::endless));
+    static_cast<void>(weir::cache(weir::endless));
+}
+
+TEST_CASE("weights of a merge that no sum can hold are refused") {
+    weir::virtual_time time;
+    const std::uint64_t half = std::uint64_t{1} << 61U;
+    const auto start = [&](std::uint64_t one, std::uint64_t other) {
+        auto run = (weir::merge({.order = weir::merge_order::weighted, .weights = {one, other}},
+                                weir::source({1}), weir::source({2})) |
+                    weir::sink())
+                       .start(time);
+        CHECK(take_all(run).size() == 2);
+    };
+    CHECK_THROWS_AS(start(half, half), std::invalid_argument);
+    start(half, half - 1);
 }
 
 TEST_CASE("stages that work on one item after the other refuse any other concurrency") {

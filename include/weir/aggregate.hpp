@@ -5,6 +5,7 @@
 
 #include <weir/channel.hpp>
 #include <weir/clock.hpp>
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/tracked.hpp>
 #include <weir/run_core.hpp>
 #include <weir/stage.hpp>
@@ -52,12 +53,12 @@ class batch_op {
           patience_(options.max_delay) {}
 
     void push(C&& item) {
-        const auto weight = static_cast<std::uint64_t>(weigh_(std::as_const(load::value_of(item))));
+        const std::uint64_t weight = weight_of(std::as_const(load::value_of(item)));
         if (!items_.empty() && weight > most_ - std::min(most_, weight_)) give();
         if (items_.empty() && size_ <= most_reserved) items_.reserve(size_);
         items_.push_back(std::move(load::value_of(item)));
         about_.add(load::note_of(item));
-        weight_ += std::min(weight, UINT64_MAX - weight_);
+        weight_ += weight;  // which is the first one's, or not beyond `most_`
         if (items_.size() == size_ || weight_ >= most_) due_ = true;
     }
     std::optional<D> pop() {
@@ -94,6 +95,14 @@ class batch_op {
     void hurry() noexcept { due_ = !items_.empty(); }
 
   private:
+    std::uint64_t weight_of(const In& item) {
+        const auto weight = weigh_(item);
+        if constexpr (std::is_signed_v<decltype(weight)>) {
+            if (weight < 0)
+                throw std::invalid_argument("weir: an item of an aggregate has a negative weight");
+        }
+        return static_cast<std::uint64_t>(weight);
+    }
     void give() {
         Batch batch(std::move(items_));
         items_ = std::vector<In>();
@@ -298,10 +307,11 @@ struct own_aggregate_stage : stage_base {
 ///
 /// Order:  kept. The last batch of the stream, or of an epoch, may be smaller: see `aggregate_options`.
 ///         No batch holds items of two epochs.
-/// Errors: `std::invalid_argument` for a size of 0, or a negative `max_delay`. What the constructor of
-///         `Batch` throws stops the run.
+/// Errors: `std::invalid_argument` for a size of 0, or what was negative. What the constructor of `Batch`
+///         throws stops the run.
 template <class Batch = void>
 [[nodiscard]] auto aggregate(std::size_t size, aggregate_options options = {}) {
+    detail::refuse_negative(size, "weir: the size of a batch was negative; give aggregate 1 or more");
     return detail::aggregate_stage<Batch, detail::no_weight>(size, UINT64_MAX, {}, std::move(options));
 }
 
@@ -316,10 +326,13 @@ template <class Batch = void>
 ///
 /// \param weigh  called with each item, const; returns an integer that is not negative.
 /// Order:  as of `aggregate`.
-/// Errors: as of `aggregate`, `std::invalid_argument` too; an exception from `weigh` stops the run.
+/// Errors: as of `aggregate`, `std::invalid_argument` too; an exception from `weigh`, and a negative weight,
+///         stop the run.
 template <class Batch = void, class Weigh>
 [[nodiscard]] auto aggregate_by_weight(std::uint64_t max_weight, Weigh weigh,
                                        aggregate_options options = {}) {
+    detail::refuse_negative(
+        max_weight, "weir: the max_weight of a batch was negative; with 0 each item is a batch of its own");
     return detail::aggregate_stage<Batch, Weigh>(SIZE_MAX, max_weight, std::move(weigh), std::move(options));
 }
 
@@ -333,7 +346,7 @@ template <class Batch = void>
         throw std::invalid_argument("weir: aggregate_for gathers for a time, which has to be more than 0");
     }
     options.max_delay = max_delay;
-    return weir::aggregate<Batch>(SIZE_MAX, std::move(options));
+    return detail::aggregate_stage<Batch, detail::no_weight>(SIZE_MAX, UINT64_MAX, {}, std::move(options));
 }
 
 /// Batches as an object of one's own makes them:

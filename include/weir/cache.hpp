@@ -4,6 +4,7 @@
 #define WEIR_CACHE_HPP
 
 #include <weir/channel.hpp>
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/tracked.hpp>
 #include <weir/run_core.hpp>
 #include <weir/running_stage.hpp>
@@ -146,8 +147,8 @@ class running_cache final : public running_stage<Policy> {
     note as_tracked(note&& about) const noexcept { return std::move(about); }
     note as_tracked(no_note) const noexcept { return note(this->run_.first_epoch()); }
 
-    static constexpr std::uint64_t forever = UINT64_MAX;  // as `endless` has it
-    std::uint64_t left_;                                  // epochs, with the one at hand
+    static constexpr std::uint64_t forever = INT64_MAX;  // as `endless` has it
+    std::uint64_t left_;                                 // epochs, with the one at hand
     std::vector<T> record_;
     input& in_;
     output& out_;
@@ -162,6 +163,9 @@ struct cache_stage : stage_base {
                 "weir: cache(0) would give nothing at all; give it the number of "
                 "epochs, with the one that it records, or none for weir::endless");
         }
+        refuse_negative(epochs,
+                        "weir: the number of a cache's epochs was negative; give it 1 or more, or none for "
+                        "weir::endless");
     }
 
     template <class C>
@@ -191,13 +195,13 @@ struct cache_stage : stage_base {
 ///
 /// \param epochs  how many in all, at least 1; for ever by default.
 /// Order:  that of the first epoch, in each. Behind it the run has epochs, whatever the source.
-/// Errors: `std::invalid_argument` for 0 epochs. A failure that stops a stage before it ends the epoch, and
-///         nothing is repeated; one that was tolerated is not made up for: the record lacks the item. An
-///         exception from a copy stops the run.
+/// Errors: `std::invalid_argument` for 0 epochs, or what was negative. A failure that stops a stage before it
+///         ends the epoch, and nothing is repeated; one that was tolerated is not made up for: the record
+///         lacks the item. An exception from a copy stops the run.
 /// Ends:   after the last epoch, and after a first one in which nothing came.
 /// Cost:   the memory of all items of an epoch; one copy an item and epoch, none in the last one.
 /// A run with a cache has no checkpoint; a source that begins within an epoch is recorded from there.
-[[nodiscard]] inline auto cache(std::uint64_t epochs = UINT64_MAX, cache_options options = {}) {
+[[nodiscard]] inline auto cache(std::uint64_t epochs = INT64_MAX, cache_options options = {}) {
     return detail::cache_stage(epochs, std::move(options));
 }
 

@@ -9,6 +9,7 @@
 #include <weir/channel_operations.hpp>
 #include <weir/channel_store.hpp>
 #include <weir/clock.hpp>
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/ring.hpp>
 #include <weir/executor.hpp>
 #include <weir/policy.hpp>
@@ -318,8 +319,10 @@ class channel final : detail::channel_store<T, Policy> {
     /// A limit in bytes beside the one in items, by `item_size`; 0, as at first: none. An item that is
     /// larger alone goes in when the channel is empty. May be changed while the channel is in use.
     ///
+    /// Errors: `std::invalid_argument` for what was negative.
     /// Cost: with a limit every operation takes both locks, and asks for the size of its item.
-    void set_max_bytes(std::size_t bytes) noexcept {
+    void set_max_bytes(std::size_t bytes) {
+        detail::refuse_negative(bytes, "weir: a channel's limit in bytes was negative; 0 means no limit");
         wakes woken;
         {
             const both_ends held(*this);

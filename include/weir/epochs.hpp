@@ -4,6 +4,7 @@
 #define WEIR_EPOCHS_HPP
 
 #include <weir/async_generator.hpp>
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/tracked.hpp>
 #include <weir/draw.hpp>
 #include <weir/progress_keeper.hpp>
@@ -22,10 +23,13 @@
 
 namespace weir {
 
-/// For ever.
-inline constexpr std::uint64_t endless = UINT64_MAX;
+/// For ever, as a number of epochs or times: no run sees its end. (Not what -1 becomes, which is refused.)
+inline constexpr std::uint64_t endless = INT64_MAX;
 
 namespace detail {
+
+inline constexpr auto no_times =
+    "weir: the number of epochs, or times, was negative; for ever is weir::endless";
 
 // A source of epochs: what makes the range of each, and how many there are.
 template <class Make>
@@ -217,12 +221,14 @@ class items_of<draws_of<Sampler>> {
 /// \param make   called with the number of the epoch, from 0, or without; returns a range or a generator
 ///               of one kind or the other. Or a container, of which each epoch gets a copy.
 /// \param count  how many; `weir::endless` by default.
-/// Errors: what `make`, or its range, throws ends the stream and fails the run, as of any `source`.
+/// Errors: `std::invalid_argument` for what was negative. What `make`, or its range, throws ends the stream
+///         and fails the run, as of any `source`.
 template <class Make>
 [[nodiscard]] auto epochs(Make make, std::uint64_t count = endless) {
     static_assert(detail::makes_epochs<Make>(),
                   "weir: epochs needs a function that gives a range or a generator, of the epoch's number or "
                   "of nothing, or a container that can be copied; this is neither");
+    detail::refuse_negative(count, detail::no_times);
     return detail::epochs_of<Make>{std::move(make), count};
 }
 
@@ -240,10 +246,12 @@ template <class Make>
 ///     weir::source(weir::draws(weir::sampler({.size = n, .shard = mine, .resume = saved}), 90))
 ///
 /// \param epochs  the number of the epoch before which to stop, counted from the very first one.
-/// Errors: those of `next` of the sampler end the stream and fail the run.
+/// Errors: `std::invalid_argument` for what was negative. Those of `next` of the sampler end the stream and
+///         fail the run.
 template <class Sampler>
     requires detail::is_sampler<Sampler>
 [[nodiscard]] auto draws(Sampler sampler, std::uint64_t epochs = endless) {
+    detail::refuse_negative(epochs, detail::no_times);
     return detail::draws_of<Sampler>{std::move(sampler), epochs};
 }
 

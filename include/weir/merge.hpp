@@ -4,6 +4,7 @@
 #define WEIR_MERGE_HPP
 
 #include <weir/channel.hpp>
+#include <weir/detail/bounds.hpp>
 #include <weir/executor.hpp>
 #include <weir/fan_in.hpp>
 #include <weir/pipeline.hpp>
@@ -117,6 +118,14 @@ struct merge_stage : stage_of_inputs<Inputs...> {
                   "merges, and has more or fewer weights than inputs");
         run.check(how.weights.empty() || how.order == merge_order::weighted, self.options,
                   "merges, and its weights have no effect; give it .order = weir::merge_order::weighted");
+        std::uint64_t sum = 0;
+        for (const std::uint64_t weight : how.weights) {
+            run.check(!was_negative(weight), self.options,
+                      "merges, and a weight was negative; give it 0 or more");
+            run.check(weight <= most_weight - sum, self.options,
+                      "merges, and its weights sum to 2^62 or more");
+            sum += weight;
+        }
         return attach_all(std::forward<Self>(self), run, std::index_sequence_for<Inputs...>());
     }
 
@@ -129,6 +138,8 @@ struct merge_stage : stage_of_inputs<Inputs...> {
     merge_options how;
 
   private:
+    static constexpr std::uint64_t most_weight = (std::uint64_t{1} << 62U) - 1;  // credits have a sign
+
     template <class Self, class Policy, std::size_t... I>
     static channel<output, Policy>& attach_all(Self&& self, run_core<Policy>& run,
                                                std::index_sequence<I...>) {

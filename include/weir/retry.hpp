@@ -5,6 +5,7 @@
 
 #include <weir/awaitable.hpp>
 #include <weir/clock.hpp>
+#include <weir/detail/bounds.hpp>
 #include <weir/invocation.hpp>
 #include <weir/sleep.hpp>
 #include <weir/stage.hpp>
@@ -88,6 +89,8 @@ class retrying {
         };
         check(options_.attempts >= 1,
               "weir: retry with 0 attempts would never call its function; give it 1 or more");
+        check(!was_negative(options_.attempts),
+              "weir: the attempts of a retry were negative; give it 1 or more");
         check(options_.delay >= duration(0),
               "weir: the delay of a retry can't be negative; 0 means that it calls again at once");
         check(options_.max_delay >= duration(0),

@@ -3,6 +3,7 @@
 #ifndef WEIR_RUN_CONTEXT_HPP
 #define WEIR_RUN_CONTEXT_HPP
 
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/byte_budget.hpp>
 #include <weir/detail/platform.hpp>
 #include <weir/detail/process.hpp>
@@ -90,6 +91,7 @@ class run_context : public root_owner {
         if (options_.lap < duration(0)) {
             throw std::invalid_argument("weir: a lap can't be negative; 0 means no laps");
         }
+        refuse_negative(options_.max_bytes, "weir: the max_bytes of a run were negative; 0 means no limit");
         check_threads_of(home);
         fatal_.reserve(most_recorded);
         if (options_.later_stages_first) lanes_.emplace(home);

@@ -262,6 +262,8 @@ class run_core final : public run_context, public watched_run {
               "give it .capacity = 1 or more");
         check(!was_negative(options.capacity), options,
               "has a queue of a negative capacity; give it .capacity = 1 or more");
+        check(!was_negative(options.max_bytes), options,
+              "has a queue of a negative .max_bytes; 0 means no limit");
     }
 
     template <class Things>

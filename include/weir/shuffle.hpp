@@ -4,6 +4,7 @@
 #define WEIR_SHUFFLE_HPP
 
 #include <weir/channel.hpp>
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/mix.hpp>
 #include <weir/detail/tracked.hpp>
 #include <weir/run_core.hpp>
@@ -108,6 +109,7 @@ struct shuffle_stage : stage_base {
             throw std::invalid_argument(
                 "weir: shuffle(0) has no place to hold an item back; give it 1 or more");
         }
+        refuse_negative(size, "weir: the size of a shuffle's buffer was negative; give it 1 or more");
     }
 
     template <class C>
@@ -136,7 +138,7 @@ struct shuffle_stage : stage_base {
 /// \param seed         the same one gives the same order in each run, on every platform. Each epoch has an
 ///                     order of its own, which doesn't depend on the epochs before it.
 /// Order:  never mixes epochs.
-/// Errors: `std::invalid_argument` for a size of 0.
+/// Errors: `std::invalid_argument` for a size of 0, or what was negative.
 /// Cost:   the items it holds; one random number an item, about 5 ns.
 [[nodiscard]] inline auto shuffle(std::size_t buffer_size, std::uint64_t seed = 0,
                                   shuffle_options options = {}) {

@@ -4,6 +4,7 @@
 #define WEIR_TAKE_HPP
 
 #include <weir/channel.hpp>
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/tracked.hpp>
 #include <weir/run_core.hpp>
 #include <weir/stage.hpp>
@@ -85,6 +86,7 @@ class skip_op {
 
 struct take_stage : stage_base {
     take_stage(std::uint64_t items, take_options o) : n(items) {
+        refuse_negative(n, "weir: take can't give a negative number of items; 0 gives none");
         options.name = o.name.empty() ? "take" : std::move(o.name);
         options.capacity = o.capacity;
     }
@@ -104,6 +106,7 @@ struct take_stage : stage_base {
 
 struct skip_stage : stage_base {
     skip_stage(std::uint64_t items, take_options o) : n(items) {
+        refuse_negative(n, "weir: skip can't drop a negative number of items; 0 drops none");
         options.name = o.name.empty() ? "skip" : std::move(o.name);
         options.capacity = o.capacity;
     }
@@ -129,7 +132,7 @@ struct skip_stage : stage_base {
 /// Of a source with epochs: `n` items in all. The last epoch ends where they end; the stages behind give
 /// what they hold, as at the end of the stream.
 /// Order:  kept.
-/// Errors: `std::invalid_argument` at the start for a capacity of 0.
+/// Errors: `std::invalid_argument` for what was negative, and at the start for a capacity of 0.
 [[nodiscard]] inline auto take(std::uint64_t n, take_options options = {}) {
     return detail::take_stage(n, std::move(options));
 }

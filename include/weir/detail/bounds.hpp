@@ -3,6 +3,8 @@
 #ifndef WEIR_DETAIL_BOUNDS_HPP
 #define WEIR_DETAIL_BOUNDS_HPP
 
+#include <stdexcept>  // for std::invalid_argument
+
 namespace weir::detail {
 
 // std::min and std::max are in <algorithm>, behind which are the algorithms of std::ranges: a fifth of all
@@ -20,6 +22,11 @@ constexpr T larger(T a, T b) noexcept {
 template <class T>
 constexpr bool was_negative(T n) noexcept {
     return n > static_cast<T>(-1) / 2;
+}
+
+template <class T>
+constexpr void refuse_negative(T n, const char* sentence) {
+    if (was_negative(n)) throw std::invalid_argument(sentence);
 }
 
 }  // namespace weir::detail

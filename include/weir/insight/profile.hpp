@@ -4,6 +4,7 @@
 #define WEIR_INSIGHT_PROFILE_HPP
 
 #include <weir/clock.hpp>
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/tracked.hpp>
 #include <weir/executor.hpp>
 #include <weir/failure.hpp>
@@ -61,6 +62,7 @@ class profiler {
         if (items == 0) {
             throw std::invalid_argument("weir: a profile of 0 items tells nothing; take 1 or more");
         }
+        refuse_negative(items, "weir: a profile was to take a negative number of items; take 1 or more");
         if (options_.concurrencies.empty() || std::ranges::count(options_.concurrencies, 0U) > 0) {
             throw std::invalid_argument(
                 "weir: a profile needs the concurrencies to try, each of them 1 or more");

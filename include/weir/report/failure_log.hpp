@@ -3,6 +3,7 @@
 #ifndef WEIR_REPORT_FAILURE_LOG_HPP
 #define WEIR_REPORT_FAILURE_LOG_HPP
 
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/config.hpp>
 #include <weir/detail/platform.hpp>
 #include <weir/failure.hpp>
@@ -50,13 +51,17 @@ struct failure_log_options {
 /// Cost:     a look-up a failure; some 100 bytes for each kind.
 class failure_log {
   public:
-    /// Errors: `std::invalid_argument` if `every` is 0.
+    /// Errors: `std::invalid_argument` if `every` is 0, or what is given was negative.
     explicit failure_log(std::ostream& out, failure_log_options options = {})
         : shared_(std::make_shared<shared>(out, options)) {
         if (options.every == 0) {
             throw std::invalid_argument(
                 "weir: a failure_log writes every n-th failure of a kind, and n has "
                 "to be 1 or more");
+        }
+        if (detail::was_negative(options.first) || detail::was_negative(options.every) ||
+            detail::was_negative(options.most_kinds)) {
+            throw std::invalid_argument("weir: a number in the options of a failure_log was negative");
         }
     }
 

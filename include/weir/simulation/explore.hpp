@@ -3,6 +3,7 @@
 #ifndef WEIR_SIMULATION_EXPLORE_HPP
 #define WEIR_SIMULATION_EXPLORE_HPP
 
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/mix.hpp>
 #include <weir/simulation/decisions.hpp>
 #include <weir/simulation/world.hpp>
@@ -90,6 +91,12 @@ class explorer {
     explorer(scenario run, explore_options options) : run_(std::move(run)), options_(std::move(options)) {
         if (options_.schedules == 0) {
             throw std::invalid_argument("weir: explore with 0 schedules shows nothing; ask for at least 1");
+        }
+        if (weir::detail::was_negative(options_.schedules) ||
+            weir::detail::was_negative(options_.most_steps) ||
+            weir::detail::was_negative(options_.attempts_to_shrink)) {
+            throw std::invalid_argument(
+                "weir: explore was given a negative number of schedules, steps or attempts");
         }
         if (options_.depth == 0) {
             throw std::invalid_argument(
