@@ -33,6 +33,8 @@ class executor_use;
 /// What an implementation promises:
 /// - `post` queues the handle and returns; it never resumes it inside the call. Each posted handle
 ///   is resumed exactly once, by `resume(h)`. What happened before `post` is seen by the coroutine.
+/// - It may be destroyed as soon as the last of them has ended: also while the call of `post` or `add` that
+///   brought that one is still under way, on another thread.
 /// - It outlives every coroutine that runs on it, and what uses it: runs, task groups, watchdogs, lanes, and
 ///   channels that measure by its clock. It counts these: where one is left when it is destroyed, it says so
 ///   on stderr and ends the program, in every build mode.

@@ -43,10 +43,17 @@ class basic_locked_timers {
 
     /// Lifetime: unless it was refused, the timer may have fired and be gone when this returns.
     [[nodiscard("refused: post the timer's waiter")]] added add(timer& t) noexcept {
+        return add(t, [] {});
+    }
+    /// The same; calls `when_earliest()` if it is that, before it can fire: under the lock. For an executor
+    /// that may be gone as soon as the timer has fired.
+    template <class Function>
+    [[nodiscard("refused: post the timer's waiter")]] added add(timer& t, Function&& when_earliest) noexcept {
         std::lock_guard guard(lock_);
         if (!timers_.add(t)) return added::refused;
         if (timers_.next() != &t) return added::queued;
         publish();
+        when_earliest();
         return added::earliest;
     }
 

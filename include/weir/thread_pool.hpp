@@ -120,9 +120,10 @@ class basic_thread_pool final : public executor {
         using added = typename basic_locked_timers<Platform>::added;
         const std::int64_t deadline = t.deadline().time_since_epoch().count();
         const std::coroutine_handle<> waiter = t.waiter();
-        const added what = timers_.add(t);
+        typename detail::basic_watch<Platform>::wake_up wake;  // see post_from_outside()
+        const added what = timers_.add(t, [&] { wake = watch_.alert(deadline); });
         if (what == added::refused) return post(waiter);
-        if (what == added::earliest) watch_.call(deadline);
+        wake();
     }
 
     void cancel(timer& t) noexcept override {
@@ -218,8 +219,9 @@ class basic_thread_pool final : public executor {
 
     WEIR_NOINLINE void post_from_outside(std::coroutine_handle<> h) noexcept {
         if (orphaned()) return;  // nobody would take it, and a thread of the parent may hold the lock
-        inbox_.push(h.address());
-        watch_.call();
+        // Once it can be popped it may end, and who waits for that may destroy the pool. So all that
+        // touches this happens before, and what is left to do uses an address only.
+        inbox_.push(h.address(), [this] { return watch_.alert(); })();
     }
 
     // To the end of the worker's own queue. It is work for two now: ends the watcher's nap.

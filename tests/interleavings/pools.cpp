@@ -230,6 +230,50 @@ void timer_beside_blockers() {
         require(woke != 0 && woke < begin + 15 * ms, "a thread was free when the timer was due");
 }
 
+// A pool is destroyed as soon as what a thread of others has given to it has run, while that thread may still be
+// inside of the call.
+template <class Pool, class Give>
+void is_gone_after(Give give) {
+    std::coroutine_handle<> visitor;
+    handed_over wait(visitor);
+    weir::detail::parker over;
+    std::optional<Pool> pool;
+    pool.emplace(1U);
+    const auto visit = [&]() -> task<> {
+        co_await wait;
+        over.set();
+    };
+    // Keeps the worker awake, which so needs nobody to call it.
+    const auto stir = [&]() -> task<> {
+        for (int i = 0; i < 100 && !over.is_set(); ++i) co_await weir::yield();
+    };
+    std::optional<task_group> group;
+    group.emplace(*pool);
+    group->spawn(visit());
+    while (!wait.there.wait()) {
+    }
+    group->spawn(stir());
+    std::optional<weir::timer> soon;
+    thread other([&] { give(*pool, visitor, soon); });
+    while (!over.wait()) {
+    }
+    group.reset();
+    pool.reset();
+    other.join();
+}
+template <class Pool>
+void is_gone_after_a_post() {
+    is_gone_after<Pool>(
+        [](Pool& pool, std::coroutine_handle<> h, std::optional<weir::timer>&) { pool.post(h); });
+}
+template <class Pool>
+void is_gone_after_a_timer() {
+    is_gone_after<Pool>([](Pool& pool, std::coroutine_handle<> h, std::optional<weir::timer>& soon) {
+        soon.emplace(pool.now() + 1us, h);
+        pool.add(*soon);
+    });
+}
+
 // A sleep that is called off from outside.
 task<> sleeps_until_stopped(weir::stop_token stop) { co_await weir::sleep_for(1h, stop); }
 template <class Pool>
@@ -271,25 +315,26 @@ void joins() {
     require(weir::sync_wait(pool, all()) == 3, "both results");
 }
 
-const interleavings::registered threads("pools",
-                                        {
-                                            {"posts", posts<weir::thread_pool>},
-                                            {"wakes_a_sleeper", wakes_a_sleeper<weir::thread_pool>},
-                                            {"ends_at_once", ends_at_once<weir::thread_pool>},
-                                            {"ends_after_work", ends_after_work<weir::thread_pool>},
-                                            {"work_is_shared", work_is_shared<weir::thread_pool>},
-                                            {"work_is_shared_by_three", work_is_shared<weir::thread_pool, 3>},
-                                            {"posts_meet", posts_meet<weir::thread_pool>},
-                                            {"forks_are_stolen", forks_are_stolen<weir::thread_pool>},
-                                            {"yields", yields_of_two<weir::thread_pool>},
-                                            {"timer_from_outside", timer_from_outside<weir::thread_pool>},
-                                            {"timers", timers<weir::thread_pool>},
-                                            {"timer_beside_blockers",
-                                             timer_beside_blockers<weir::thread_pool>},
-                                            {"sleep_is_stopped", sleep_is_stopped<weir::thread_pool>},
-                                            {"waits_inside", waits_inside<weir::thread_pool>},
-                                            {"joins", joins<weir::thread_pool>},
-                                        });
+const interleavings::registered threads(
+    "pools", {
+                 {"posts", posts<weir::thread_pool>},
+                 {"wakes_a_sleeper", wakes_a_sleeper<weir::thread_pool>},
+                 {"ends_at_once", ends_at_once<weir::thread_pool>},
+                 {"ends_after_work", ends_after_work<weir::thread_pool>},
+                 {"work_is_shared", work_is_shared<weir::thread_pool>},
+                 {"work_is_shared_by_three", work_is_shared<weir::thread_pool, 3>},
+                 {"posts_meet", posts_meet<weir::thread_pool>},
+                 {"forks_are_stolen", forks_are_stolen<weir::thread_pool>},
+                 {"yields", yields_of_two<weir::thread_pool>},
+                 {"timer_from_outside", timer_from_outside<weir::thread_pool>},
+                 {"timers", timers<weir::thread_pool>},
+                 {"timer_beside_blockers", timer_beside_blockers<weir::thread_pool>},
+                 {"is_gone_after_a_post", is_gone_after_a_post<weir::thread_pool>},
+                 {"is_gone_after_a_timer", is_gone_after_a_timer<weir::thread_pool>},
+                 {"sleep_is_stopped", sleep_is_stopped<weir::thread_pool>},
+                 {"waits_inside", waits_inside<weir::thread_pool>},
+                 {"joins", joins<weir::thread_pool>},
+             });
 const interleavings::registered blockers(
     "pools", {
                  {"blocking_posts", posts<weir::blocking_pool>},
@@ -302,6 +347,9 @@ const interleavings::registered blockers(
                  {"blocking_yields", yields_of_two<weir::blocking_pool>},
                  {"blocking_timer_from_outside", timer_from_outside<weir::blocking_pool>},
                  {"blocking_timers", timers<weir::blocking_pool>},
+                 {"blocking_timer_beside_blockers", timer_beside_blockers<weir::blocking_pool>},
+                 {"blocking_is_gone_after_a_post", is_gone_after_a_post<weir::blocking_pool>},
+                 {"blocking_is_gone_after_a_timer", is_gone_after_a_timer<weir::blocking_pool>},
                  {"blocking_sleep_is_stopped", sleep_is_stopped<weir::blocking_pool>},
                  {"blocking_waits_inside", waits_inside<weir::blocking_pool>},
                  {"blocking_joins", joins<weir::blocking_pool>},

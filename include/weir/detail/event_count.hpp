@@ -72,17 +72,39 @@ class basic_event_count {
         return notified;
     }
 
+    // The second half of a notification: the call that wakes a sleeper, if there is one. Uses an address
+    // only, of what may be gone by then.
+    class [[nodiscard("call it, or nobody is woken")]] wake_up {
+        friend basic_event_count;
+        explicit wake_up(typename Platform::template atomic<std::uint32_t>* epoch) noexcept : epoch_(epoch) {}
+        typename Platform::template atomic<std::uint32_t>* epoch_;
+
+      public:
+        wake_up() noexcept : epoch_(nullptr) {}
+        explicit operator bool() const noexcept { return epoch_ != nullptr; }
+        void operator()() const noexcept {
+            if (epoch_ != nullptr) Platform::wake_one(*epoch_);
+        }
+    };
+
     // Wakes a sleeper, and turns back everyone who is between W1 and W3. True if somebody waited.
     // Costs one load when nobody does.
-    bool notify_one() noexcept { return notify(false); }
-    bool notify_all() noexcept { return notify(true); }
+    bool notify_one() noexcept {
+        const wake_up wake = turn_back();
+        wake();
+        return bool(wake);
+    }
+    bool notify_all() noexcept {
+        const bool waited(turn_back());
+        if (waited) Platform::wake_all(epoch_);
+        return waited;
+    }
 
-  private:
-    bool notify(bool all) noexcept {
-        if (waiters_.load(std::memory_order_seq_cst) == 0) return false;  // N2
+    // The first half of `notify_one`.
+    wake_up turn_back() noexcept {
+        if (waiters_.load(std::memory_order_seq_cst) == 0) return {};  // N2
         epoch_.fetch_add(1, std::memory_order_seq_cst);
-        all ? Platform::wake_all(epoch_) : Platform::wake_one(epoch_);
-        return true;
+        return wake_up(&epoch_);
     }
 };
 

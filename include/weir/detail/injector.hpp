@@ -35,11 +35,17 @@ class basic_injector {
     bool empty() const noexcept { return size_.load(std::memory_order_seq_cst) == 0; }
 
     void push(void* item) {
+        push(item, [] {});
+    }
+    // Returns what `then()` gives, which is called before anybody can pop the item: under the lock.
+    template <class Then>
+    auto push(void* item, Then then) {
         std::lock_guard guard(lock_);
         const std::size_t n = size_.load(std::memory_order_relaxed);
         if (n == capacity_) grow();
         ring_[(head_ + n) & (capacity_ - 1)] = item;
         size_.store(n + 1, std::memory_order_seq_cst);
+        return then();
     }
 
     // The oldest, or null. Costs one load when there is none.

@@ -50,6 +50,7 @@ class basic_watch {
 
   public:
     using ticket = typename basic_event_count<Platform>::ticket;
+    using wake_up = typename basic_event_count<Platform>::wake_up;
 
     static constexpr std::int64_t awake = std::numeric_limits<std::int64_t>::min();
     static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
@@ -74,17 +75,22 @@ class basic_watch {
     // Makes sure that somebody idle, if there is anybody, looks for work from now on, or at the
     // latest at the instant `deadline`. To be called after the work was published: by a seq_cst
     // store if it comes from outside; from a worker any will do, by the rule above.
-    void call(std::int64_t deadline = awake) noexcept {
+    void call(std::int64_t deadline = awake) noexcept { alert(deadline)(); }
+
+    // The same but for the system call, which whoever gets the result makes: for those from outside, whom
+    // nothing but a lock keeps the pool alive for once the work was published.
+    wake_up alert(std::int64_t deadline = awake) noexcept {
         // seq_cst; pairs with the stores in publish(): a worker that goes idle, or frees the watch,
         // looks for work after that
         const std::uint64_t s = state_.load(std::memory_order_seq_cst);
-        if ((s & idle_or_taken) == 0) return;
-        if (!taken(s) && choose()) return;
+        if ((s & idle_or_taken) == 0) return {};
+        if (!taken(s) && choose()) return sleepers_.turn_back();
         // The watch is taken, and the watcher announces each nap before its last look (seq_cst on
         // both sides). Who finds that somebody has just ended the nap may rely on that wake-up: the
         // watcher's next look comes after it.
-        if (nap_end_.load(std::memory_order_seq_cst) <= deadline) return;
-        if (nap_end_.exchange(awake, std::memory_order_seq_cst) != awake) watcher_.notify_one();
+        if (nap_end_.load(std::memory_order_seq_cst) <= deadline) return {};
+        if (nap_end_.exchange(awake, std::memory_order_seq_cst) != awake) return watcher_.turn_back();
+        return {};
     }
 
     // ---- asked by idle workers ------------------------------------------------------------------
@@ -187,15 +193,12 @@ class basic_watch {
         state_.store(active_ << 32 | idle_ << 1 | (taken_ ? 1U : 0U), std::memory_order_seq_cst);
     }
 
-    // A sleeper becomes the watcher; false if there is one already, or nobody sleeps.
+    // A sleeper, to be woken, becomes the watcher; false if there is one already, or nobody sleeps.
     WEIR_NOINLINE bool choose() noexcept {
-        {
-            std::lock_guard guard(lock_);
-            if (taken_ || idle_ == 0) return false;
-            taken_ = chosen_ = true;
-            publish();
-        }
-        sleepers_.notify_one();
+        std::lock_guard guard(lock_);
+        if (taken_ || idle_ == 0) return false;
+        taken_ = chosen_ = true;
+        publish();
         return true;
     }
 };
