@@ -8,6 +8,7 @@
 #include <weir/aggregate.hpp>
 #include <weir/branch.hpp>
 #include <weir/epochs.hpp>
+#include <weir/invocation.hpp>
 #include <weir/merge.hpp>
 #include <weir/pipe.hpp>
 #include <weir/pipeline.hpp>
@@ -22,15 +23,18 @@
 #include <weir/zip.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <random>
 #include <ranges>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -659,6 +663,38 @@ TEST_CASE("a run can be paused before anything has begun, and after all has ende
     run.stop();
     run.resume();
     run.pause();
+}
+
+TEST_CASE("after a pause each slot begins at most the one invocation for which it had looked before") {
+    // Keeps who has looked, and has not begun, until it may.
+    struct door final : weir::hook {
+        void before(const weir::invocation& call) override {
+            if (call.stage() != "work") return;
+            ++arrived;
+            while (!open) std::this_thread::yield();
+        }
+        std::atomic<int> arrived{0};
+        std::atomic<bool> open{false};
+    };
+    const auto at = std::make_shared<door>();
+    weir::thread_pool pool(3);
+    std::atomic<int> begun{0};
+    const auto work = [&begun](int n) {
+        ++begun;
+        return n;
+    };
+    auto run = (weir::source(std::views::iota(0)) | weir::pipe(work, {.name = "work", .concurrency = 2}) |
+                weir::sink(8))
+                   .start(pool, {.hooks = {at}});
+    while (at->arrived < 2) std::this_thread::yield();
+    run.pause();
+    CHECK(begun == 0);
+    at->open = true;
+    ints taken = {*run.get(), *run.get()};
+    CHECK((sorted(std::move(taken)) == up_to(2)));
+    run.stop();
+    CHECK(at->arrived == 2);
+    CHECK(begun == 2);
 }
 
 TEST_CASE("on a pool a run is paused and resumed again and again, and loses nothing") {

@@ -1,5 +1,5 @@
-// An executor that is destroyed before what uses it ends the program with a sentence. Each in a child, as a
-// program can only end once.
+// What is destroyed where it can't be ends the program with a sentence: an executor before what uses it, a run
+// in a stage of its own. Each in a child, as a program can only end once.
 #include <weir/executor.hpp>
 
 #include "support/catch.hpp"
@@ -178,6 +178,22 @@ TEST_CASE("an executor on which only some stages of a run work has to outlive th
               static_cast<void>(run.get());
               files.reset();
           }) == sentence("a run that uses it"));
+}
+
+TEST_CASE("a run that is destroyed in a stage of its own ends the program, and says so") {
+    const std::string words = last_words([] {
+        weir::virtual_time time;
+        std::optional<weir::run<int>> run;
+        const auto destroys = [&run](int n) {
+            if (n == 2) run.reset();
+            return n;
+        };
+        run.emplace(
+            (weir::source({1, 2, 3}) | weir::pipe(destroys, {.name = "work"}) | weir::sink()).start(time));
+        while (run->get()) {
+        }
+    });
+    CHECK(words.find("weir: stage 'work' can't wait for the end of its own run") != std::string::npos);
 }
 
 TEST_CASE("a channel that was given no clock may be destroyed after the executor that it measured by") {
