@@ -6,7 +6,9 @@
 #include <weir/epochs.hpp>
 #include <weir/merge.hpp>
 #include <weir/route.hpp>
+#include <weir/sleep.hpp>
 #include <weir/split.hpp>
+#include <weir/task.hpp>
 #include <weir/tee.hpp>
 #include <weir/zip.hpp>
 
@@ -315,7 +317,8 @@ void routed_with_a_failure(world& w) {
 }
 
 // Parts of each batch go different ways, and come together again in their places.
-void divided(world& w) {
+template <class Choose>
+void divided_by(world& w, Choose choose) {
     ledger book;
     consumer to(book);
     const auto batches = [&book, left = 3]() mutable -> std::optional<std::vector<item>> {
@@ -327,18 +330,60 @@ void divided(world& w) {
         return both;
     };
     const auto pass = [](std::vector<item> part) { return part; };
-    const bool whole =
-        run_or_stop(w,
-                    weir::source(batches, {.capacity = 1}) |
-                        weir::split([](const item& i) { return i.nth() % 3 == 0 ? 0 : 1; }, {.capacity = 1},
-                                    weir::branch("thirds", weir::pipe(pass, {.capacity = 1})),
-                                    weir::branch("others")) |
-                        weir::sink(1),
-                    90, [&](const std::vector<item>& batch) {
-                        book.check(batch.size() == 2, "nothing is missing in a batch");
-                        for (const item& i : batch) to.got_next(i);
-                    });
+    const bool whole = run_or_stop(w,
+                                   weir::source(batches, {.capacity = 1}) |
+                                       weir::split(choose, {.capacity = 1},
+                                                   weir::branch("thirds", weir::pipe(pass, {.capacity = 1})),
+                                                   weir::branch("others")) |
+                                       weir::sink(1),
+                                   90, [&](const std::vector<item>& batch) {
+                                       book.check(batch.size() == 2, "nothing is missing in a batch");
+                                       for (const item& i : batch) to.got_next(i);
+                                   });
     settle(book, whole);
+}
+void divided(world& w) {
+    divided_by(w, [](const item& i) { return i.nth() % 3 == 0 ? 0 : 1; });
+}
+void divided_by_who_waits(world& w) {
+    divided_by(w, [](const item& i) -> weir::task<int> {
+        const bool third = i.nth() % 3 == 0;
+        co_await weir::sleep_for(weir::duration(1));
+        co_return third ? 0 : 1;
+    });
+}
+
+// Each kind of stage that is no function, while the run is paused.
+void paused_joins(world& w) {
+    ledger book;
+    consumer to(book);
+    bool stands_still = false;
+    {
+        const auto chosen = [&book, &stands_still](const item& i) {
+            book.check(!stands_still, "while it is paused nothing is chosen");
+            return i.nth() % 2;
+        };
+        auto run =
+            (weir::merge({.capacity = 1, .order = weir::merge_order::round_robin}, input(book, 0),
+                         input(book, 1)) |
+             weir::route(chosen, {.capacity = 1}, weir::branch("even"), weir::branch("odd")) | weir::sink(1))
+                .start<stepwise>(w);
+        at_any_step(w, 50, [&] {
+            run.pause();
+            stands_still = true;
+        });
+        for (std::size_t patience = 30; patience != 0; --patience) {
+            auto next = run.get(weir::duration(1));
+            if (next) to.got_in_any_order(*next);
+            if (next.status() == weir::channel_status::closed) break;
+            if (next.status() == weir::channel_status::timed_out) {
+                stands_still = false;
+                run.resume();
+            }
+        }
+        book.check(to.count() == 2 * each, "after a pause all come");
+    }
+    book.settle_run();
 }
 
 const schedules::registered all("joins",
@@ -355,6 +400,8 @@ const schedules::registered all("joins",
                                  {"teed_with_a_failure", teed_with_a_failure},
                                  {"routed", routed},
                                  {"routed_with_a_failure", routed_with_a_failure},
-                                 {"divided", divided}});
+                                 {"divided", divided},
+                                 {"divided_by_who_waits", divided_by_who_waits},
+                                 {"paused_joins", paused_joins}});
 
 }  // namespace
