@@ -557,6 +557,23 @@ TEST_CASE(
     CHECK(what.find("stage 'pipe' can't wait for the end of its own run") != std::string::npos);
 }
 
+TEST_CASE("who stops a run from outside is not taken for a stage of it, at whichever step") {
+    weir::aggregate_options patient;
+    patient.max_delay = 1ms;
+    bool more = true;
+    for (int steps = 0; more; ++steps) {
+        virtual_time time;
+        auto run = (weir::source(std::views::iota(0, 6)) |
+                    weir::pipe(after(1ms), {.concurrency = 2, .time_limit = 1s}) |
+                    weir::aggregate(4, patient) | weir::disaggregate() | weir::sink(1))
+                       .start(time);
+        static_cast<void>(run.get());
+        more = walk(time, steps);
+        CHECK_NOTHROW(run.stop());
+        CHECK(run.outcome() == weir::run_outcome::stopped);
+    }
+}
+
 TEST_CASE("threads that stop a run at once all find nothing at work when they return") {
     weir::thread_pool pool(2);
     const weir::stop_source source;

@@ -112,9 +112,13 @@ class slot : public basic_slot_times<> {
 
     // Whether the chain runs on the calling thread, and so doesn't go on before the caller returns.
     bool is_below() noexcept {
-        // By the lock, and the acquire, which pairs with is_on_thread(): who finds that it runs sees where
-        return state() == slot_state::run && has_thread_.load(std::memory_order_acquire) &&
-               thread_.load(std::memory_order_relaxed) == standard_platform::this_thread();
+        // By the lock, and the acquire, which pairs with is_on_thread(): who finds that it runs sees where.
+        // Where this thread wrote nothing, the lock is left to its owner.
+        const auto was_here = [this] {
+            return has_thread_.load(std::memory_order_acquire) &&
+                   thread_.load(std::memory_order_relaxed) == standard_platform::this_thread();
+        };
+        return was_here() && state() == slot_state::run && was_here();
     }
 
     // The chain's last reading of the clock: the end of an invocation is the beginning of what
