@@ -2,10 +2,21 @@
 
 #include "cuda/support.hpp"
 
+#include <weir/cuda/copy.hpp>
+#include <weir/cuda/device_buffer.hpp>
+#include <weir/cuda/event.hpp>
+#include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>
+#include <weir/forked.hpp>
 #include <weir/sync_wait.hpp>
 
+#include <array>
+#include <memory>
 #include <optional>
+#include <thread>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace cuda_tests;
 using Catch::Matchers::ContainsSubstring;
@@ -52,6 +63,66 @@ TEST_CASE("what is made from a context belongs to its device, whichever is the t
     REQUIRE(cudaGetDevice(&current) == cudaSuccess);
     CHECK(current == 0);
     weir::sync_wait([](weir::cuda::stream on) -> weir::task<> { co_await on.done(); }(s));
+}
+
+TEST_CASE("nothing begins to use another GPU, from whichever thread it is made and used") {
+    const fresh_runtime runtime;
+    stand_in::set_device_count(2);
+    stand_in::support_memory_pools(GENERATE(true, false));
+    std::thread([] {
+        context gpu(device(1), either_way());
+        weir::cuda::pinned_pool pool(gpu, 64, 1);
+        const weir::cuda::stream s(gpu);
+        weir::cuda::event e(gpu);
+        {
+            const weir::cuda::detail::device_memory there(s, 64, nullptr);
+            std::array<std::byte, 64> ordinary{};
+            weir::cuda::lease block = *pool.try_acquire(64);
+            s.record(e);
+            weir::sync_wait(e.done());
+            weir::sync_wait(weir::cuda::copy(s, there.data(), ordinary.data(), 64));
+            weir::sync_wait(weir::cuda::copy(s, ordinary.data(), there.data(), 64));
+            block.copy_to(s, there.data());
+            weir::sync_wait(s.done());
+        }
+        int current = -1;
+        CHECK(cudaGetDevice(&current) == cudaSuccess);
+        CHECK(current == 0);
+    }).join();
+    CHECK(stand_in::contexts() == std::vector{1});
+}
+
+TEST_CASE("what is made when its context is gone belongs to the device all the same") {
+    const fresh_runtime runtime;
+    stand_in::set_device_count(2);
+    std::optional<context> gpu(std::in_place, device(1));
+    const weir::cuda::stream s(*gpu);
+    const std::shared_ptr<weir::cuda::detail::core> shared = gpu->shared();
+    gpu.reset();
+    {
+        const weir::cuda::detail::pooled_event late(shared, true);
+        CHECK(cudaEventRecord(late.get(), s.get()) == cudaSuccess);
+    }
+    CHECK(stand_in::contexts() == std::vector{1});
+}
+
+TEST_CASE("in a forked process nothing waits for a context of before the fork") {
+    const fresh_runtime runtime;
+    std::optional<context> gpu(std::in_place);
+    const pid_t child = fork();
+    if (child == 0) {
+        bool refused = false;
+        try {
+            const weir::cuda::stream s(*gpu);
+        } catch (const weir::forked_error&) {
+            refused = true;
+        }
+        gpu.reset();
+        _exit(refused ? 0 : 1);
+    }
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
 }
 
 TEST_CASE("whatever call fails while a context is made, the error names it, and nothing is left") {

@@ -5,10 +5,13 @@
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/sync_wait.hpp>
+#include <weir/task_group.hpp>
+#include <weir/thread_pool.hpp>
 
 #include <array>
 #include <cstring>
 #include <numeric>
+#include <optional>
 
 using namespace cuda_tests;
 using weir::cuda::context;
@@ -146,23 +149,26 @@ TEST_CASE("pieces that the runtime refuses are an error, with its call") {
 
 TEST_CASE("whatever call fails, a copy ends once; and where it failed, the memory is free to be used again") {
     const auto options = either_way();
+    const bool page_locked = GENERATE(true, false);
     bool reached = true;
     for (std::size_t n = 1; reached && n < 1000; ++n) {
         const fresh_runtime runtime;
         context gpu(options);
         const stream s(gpu);
         weir::cuda::pinned_pool pool(gpu, 64, 1);
+        std::array<std::byte, 64> ordinary{};
         void* there = nullptr;
         REQUIRE(cudaMalloc(&there, 64) == cudaSuccess);
         const std::array<char, 64> text{"the bytes that are copied to the device"};
         weir::cuda::lease block = *pool.try_acquire(64);
-        std::memcpy(block.bytes().data(), text.data(), text.size());
+        std::byte* const from = page_locked ? block.bytes().data() : ordinary.data();
+        std::memcpy(from, text.data(), text.size());
         outcome end;
         stand_in::fail_call(n, cudaErrorMemoryAllocation);
-        weir::sync_wait(copied(s, there, block.bytes().data(), 64, end));
+        weir::sync_wait(copied(s, there, from, 64, end));
         reached = stand_in::forget_faults() == 0;
         CHECK(end.resumed == 1);
-        std::memset(block.bytes().data(), 0, 64);  // nothing reads it any more
+        std::memset(from, 0, 64);  // nothing reads it any more
         stand_in::wait_until_idle();
         const bool all = std::memcmp(there, text.data(), 64) == 0;
         const bool none = *static_cast<std::byte*>(there) == stand_in::never_written;
@@ -170,6 +176,93 @@ TEST_CASE("whatever call fails, a copy ends once; and where it failed, the memor
         CHECK(cudaFree(there) == cudaSuccess);
     }
     CHECK_FALSE(reached);
+}
+
+TEST_CASE("a copy from or to ordinary memory, which blocks, leaves its worker to others") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    weir::thread_pool home(1);
+    const stream s(gpu);
+    const on_device there(64);
+    std::array<std::byte, 64> ordinary{};
+    const std::array<piece, 1> pieces{{{ordinary.data(), there.get(), 64}}};
+    const bool many = GENERATE(false, true);
+    stand_in::hold(s.get());
+    REQUIRE(cudaMemsetAsync(there.get(), 7, 64, s.get()) == cudaSuccess);
+    std::array<outcome, 3> ends;  // each of them blocks until the stream goes on
+    weir::task_group group(home);
+    for (outcome& end : ends) {
+        if (many) {
+            group.spawn(all_copied(s, pieces, end));
+        } else {
+            group.spawn(copied(s, ordinary.data(), there.get(), 64, end));
+        }
+    }
+    group.spawn([](cudaStream_t held) -> weir::task<> {
+        stand_in::release(held);
+        co_return;
+    }(s.get()));
+    weir::sync_wait(group.join());
+    for (const outcome& end : ends) CHECK(end.code == cudaSuccess);
+    CHECK(ordinary[63] == std::byte{7});
+}
+
+TEST_CASE("a context that ends waits for copies that block") {
+    const fresh_runtime runtime;
+    weir::thread_pool home(1);
+    std::array<std::byte, 64> ordinary{};
+    outcome end;
+    weir::task_group group(home);
+    cudaStream_t held = nullptr;
+    {
+        context gpu(either_way());
+        const stream s(gpu);
+        held = s.get();
+        const on_device there(64);
+        stand_in::hold(held);
+        const std::size_t before = stand_in::calls("cudaMemcpyAsync");
+        group.spawn(copied(s, ordinary.data(), there.get(), 64, end));
+        wait_for([&] { return stand_in::calls("cudaMemcpyAsync") > before; });
+        CHECK(end.resumed == 0);
+        stand_in::release(held);
+        stand_in::wait_until_idle();  // the memory goes before the context
+    }
+    weir::sync_wait(group.join());
+    CHECK(end.code == cudaSuccess);
+}
+
+TEST_CASE("a copy of ordinary memory that fails says so when it is awaited, with its call and stage") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    const stream s(gpu);
+    const on_device there(64);
+    const std::array<std::byte, 64> ordinary{};
+    const std::array<piece, 1> pieces{{{there.get(), ordinary.data(), 64}}};
+    outcome end;
+    stand_in::fail_call_of("cudaMemcpyAsync", 1, cudaErrorMemoryAllocation);
+    weir::sync_wait(copied(s, there.get(), ordinary.data(), 64, end));
+    CHECK(end.code == cudaErrorMemoryAllocation);
+    CHECK(end.call == "cudaMemcpyAsync");
+    stand_in::fail_call_of("cudaMemcpyBatchAsync", 1, cudaErrorMemoryAllocation);
+    weir::sync_wait(all_copied(s, pieces, end));
+    CHECK(end.call == "cudaMemcpyBatchAsync");
+    stand_in::fail_call_of("cudaMemcpyAsync", 1, cudaErrorLaunchFailure, true);
+    weir::sync_wait(copied(s, there.get(), ordinary.data(), 64, end));
+    CHECK(end.code == cudaErrorLaunchFailure);
+    CHECK(end.resumed == 3);
+    CHECK(gpu.status() == cudaErrorLaunchFailure);
+}
+
+TEST_CASE("a copy of ordinary memory whose context is gone says so") {
+    const fresh_runtime runtime;
+    std::optional<context> gpu(std::in_place);
+    const stream s(*gpu);
+    const on_device there(64);
+    const std::array<std::byte, 64> ordinary{};
+    gpu.reset();
+    CHECK_THROWS_WITH(weir::sync_wait(copy(s, there.get(), ordinary.data(), 64)),
+                      Catch::Matchers::ContainsSubstring(
+                          "the weir::cuda::context of this stream was destroyed"));
 }
 
 TEST_CASE("without a device a copy is done by the host, at once") {

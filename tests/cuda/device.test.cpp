@@ -64,24 +64,3 @@ TEST_CASE("without a driver there are no devices, and that is no error yet") {
     CHECK(device::count() == 2);
     stand_in::reset();
 }
-
-TEST_CASE("a scope makes a device the current one, and then the one before again") {
-    const fresh_runtime runtime;
-    stand_in::set_device_count(2);
-    const auto current = [] {
-        int index = -1;
-        REQUIRE(cudaGetDevice(&index) == cudaSuccess);
-        return index;
-    };
-    {
-        const weir::cuda::detail::device_scope here(1);
-        CHECK(here.status() == cudaSuccess);
-        CHECK(current() == 1);
-    }
-    CHECK(current() == 0);
-    {
-        const weir::cuda::detail::device_scope missing(7);
-        CHECK(missing.status() == cudaErrorInvalidDevice);
-    }
-    CHECK(current() == 0);
-}

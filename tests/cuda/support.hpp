@@ -109,8 +109,11 @@ class captured_meanwhile {
 class on_device {
   public:
     explicit on_device(std::size_t bytes, int device = 0) {
-        const weir::cuda::detail::device_scope here(device);
+        int before = 0;
+        REQUIRE(cudaGetDevice(&before) == cudaSuccess);
+        REQUIRE(cudaSetDevice(device) == cudaSuccess);
         REQUIRE(cudaMalloc(&memory_, bytes) == cudaSuccess);
+        REQUIRE(cudaSetDevice(before) == cudaSuccess);
     }
     on_device(const on_device&) = delete;
     on_device& operator=(const on_device&) = delete;

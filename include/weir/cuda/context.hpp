@@ -5,20 +5,22 @@
 
 #include <weir/cuda/completion.hpp>
 #include <weir/cuda/device.hpp>
+#include <weir/cuda/errand.hpp>
 #include <weir/cuda/error.hpp>
 #include <weir/cuda/reactor.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/detail/parker.hpp>
+#include <weir/detail/pool_threads.hpp>
 #include <weir/detail/process.hpp>
 #include <weir/detail/slot.hpp>
-#include <weir/detail/system_thread.hpp>
+#include <weir/forked.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
 #include <memory>     // for std::shared_ptr
 #include <stdexcept>  // for std::logic_error
 #include <string>     // for std::string
-#include <utility>    // for std::exchange
+#include <utility>    // for std::exchange, std::move
 
 namespace weir::cuda {
 
@@ -31,7 +33,6 @@ class core {
         int found = 0;
         const cudaError_t code = cudaGetDeviceCount(&found);
         if (code == cudaSuccess && device_ >= 0 && device_ < found) {
-            make_pool();
             return;
         }
         quietly(code);
@@ -84,6 +85,25 @@ class core {
             "done, and has no end; end the capture first, or use another stream");
     }
 
+    // For calls that need a current device: see `errand`. Errors: `forked_error`.
+    template <class Call>
+    cudaError_t call_there(Call call) {
+        if (!born_.is_here()) throw forked_error();
+        return errand::run(box_, device_, std::move(call));
+    }
+
+    blocking_threads threads;
+
+    // By the context's thread, of all that it is going to do first.
+    void choose_device() noexcept { chosen_ = cudaSetDevice(device_); }
+
+    // Once that thread runs. Errors: `weir::cuda::error`.
+    void make_ready() {
+        const char* call = "cudaSetDevice";
+        const cudaError_t code = call_there([&]() noexcept { return make_pool(call); });
+        check(code, call);
+    }
+
     // All who wait are to hear of it.
     void breaks(cudaError_t code) noexcept {
         broken.set(code);
@@ -91,8 +111,10 @@ class core {
     }
 
     cudaEvent_t take_event(event_pool& from) {
-        cudaEvent_t event = nullptr;
-        check(from.take(event, device_), "cudaEventCreateWithFlags");
+        cudaEvent_t event = from.take();
+        if (event != nullptr) return event;
+        const auto create = [&]() noexcept { return cudaEventCreateWithFlags(&event, from.flags()); };
+        check(call_there(create), "cudaEventCreateWithFlags");
         return event;
     }
 
@@ -108,13 +130,12 @@ class core {
     }
 
     // From a pool where the device has such, so that it is free again in the stream's order.
-    cudaError_t allocate(void*& memory, std::size_t bytes, cudaStream_t stream) noexcept {
+    cudaError_t allocate(void*& memory, std::size_t bytes, cudaStream_t stream) {
         if (pool_ != nullptr) {
             const beside_captures allocating;
             return cudaMallocFromPoolAsync(&memory, bytes, pool_, stream);
         }
-        const device_scope here(device_);
-        return here.status() == cudaSuccess ? cudaMalloc(&memory, bytes) : here.status();
+        return call_there([&]() noexcept { return cudaMalloc(&memory, bytes); });
     }
     void free(void* memory, cudaStream_t stream) noexcept {
         const beside_captures freeing;
@@ -141,29 +162,33 @@ class core {
                         std::to_string(found) + ", counted from 0");
     }
 
-    void make_pool() {
+    // Says which call it was that failed.
+    cudaError_t make_pool(const char*& call) noexcept {
+        if (chosen_ != cudaSuccess) return chosen_;
         int has_pools = 0;
-        check(cudaDeviceGetAttribute(&has_pools, cudaDevAttrMemoryPoolsSupported, device_),
-              "cudaDeviceGetAttribute");
-        if (has_pools == 0) return;
-        const beside_captures creating;
+        call = "cudaDeviceGetAttribute";
+        cudaError_t code = cudaDeviceGetAttribute(&has_pools, cudaDevAttrMemoryPoolsSupported, device_);
+        if (code != cudaSuccess || has_pools == 0) return code;
         cudaMemPoolProps like{};
         like.allocType = cudaMemAllocationTypePinned;
         like.location.type = cudaMemLocationTypeDevice;
         like.location.id = device_;
-        check(cudaMemPoolCreate(&pool_, &like), "cudaMemPoolCreate");
+        call = "cudaMemPoolCreate";
+        code = cudaMemPoolCreate(&pool_, &like);
+        if (code != cudaSuccess) return code;
         // Else each wait for the device would give the memory back, and the next batch would ask again.
         std::uint64_t keep = UINT64_MAX;
-        const cudaError_t code = cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep);
-        if (code == cudaSuccess) return;
-        quietly(cudaMemPoolDestroy(std::exchange(pool_, nullptr)));
-        check(code, "cudaMemPoolSetAttribute");
+        call = "cudaMemPoolSetAttribute";
+        code = cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep);
+        if (code != cudaSuccess) quietly(cudaMemPoolDestroy(std::exchange(pool_, nullptr)));
+        return code;
     }
 
     const weir::detail::birthplace born_;
     const int device_;
     const completion_by how_;
     bool on_host_ = false;
+    cudaError_t chosen_ = cudaSuccess;
     cudaMemPool_t pool_ = nullptr;
     const std::shared_ptr<mailbox> box_ = std::make_shared<mailbox>();
 };
@@ -215,15 +240,51 @@ class ticket {
         if (submitted_) return;
         completion_->disown();
         core_.settle(stream);
-        throw std::logic_error(
-            "weir: the weir::cuda::context of this stream was destroyed: nothing awaits its work any more; "
-            "keep the context until everything that uses the device has ended");
+        throw_gone();
+    }
+
+    // What queues the work may block: a thread of its own calls it, behind what is queued on the stream by
+    // then. Who waits is told if it failed; when nothing of it is under way any more.
+    template <class Queue>
+    void submit_blocking(cudaStream_t stream, Queue queue) {
+        completion& c = *completion_;
+        c.own();
+        try {
+            submitted_ = core_.threads.start([&of = core_, &c, stream, queue] {
+                cudaError_t code = cudaSetDevice(of.device_index());
+                const beside_captures copying;
+                if (code == cudaSuccess) {
+                    code = queue();
+                    if (code == cudaSuccess) code = cudaEventRecord(c.event, stream);
+                    if (code != cudaSuccess) of.settle(stream);
+                }
+                if (code != cudaSuccess) {
+                    if (ends_all_work(code)) of.breaks(code);
+                    of.events.give(std::exchange(c.event, nullptr));
+                    c.returns_event = false;
+                    c.result = code;
+                }
+                static_cast<void>(of.box()->put(c));  // the context waits for this thread before it ends
+            });
+        } catch (...) {
+            c.disown();
+            throw;
+        }
+        if (submitted_) return;
+        c.disown();
+        throw_gone();
     }
 
     // Who waits keeps it.
     completion* keep() noexcept { return std::exchange(completion_, nullptr); }
 
   private:
+    [[noreturn]] static void throw_gone() {
+        throw std::logic_error(
+            "weir: the weir::cuda::context of this stream was destroyed: nothing awaits its work any more; "
+            "keep the context until everything that uses the device has ended");
+    }
+
     core& core_;
     completion* completion_;
     bool submitted_ = false;
@@ -241,7 +302,9 @@ class ticket {
 /// Errors:   `weir::cuda::error` if there is no such device, or no driver; unless
 ///           `context_options::or_host` says that the host shall do the work. `std::system_error` if no
 ///           thread can be started.
-/// Ends:     the destructor waits for all work that is awaited, and everybody is resumed.
+/// Ends:     the destructor waits for all work that is awaited, and everybody is resumed. In a forked
+///           process, where nothing of a GPU works, it returns at once, and what would wait throws
+///           `forked_error`.
 /// Lifetime: outlives all awaiting. What was made from it may outlive it, but nothing can be awaited then.
 /// Threads:  any.
 /// Watchdog: each wait counts as an `external_wait`. Virtual time knows of nothing outside: no waits there.
@@ -259,18 +322,21 @@ class context {
     explicit context(context_options options = {}) : context(device::from_environment(), options) {}
     context(device d, context_options options = {}) : core_(std::make_shared<detail::core>(d, options)) {
         if (core_->on_host()) return;
-        thread_ = weir::detail::system_thread([core = core_.get(), options] {
-            static_cast<void>(cudaSetDevice(core->device_index()));
+        thread_.start([core = core_.get(), options] {
+            core->choose_device();
             const detail::beside_captures asking;
             detail::reactor(*core->box(), core->events, core->broken, options).run();
         });
+        try {
+            core_->make_ready();
+        } catch (...) {
+            end();
+            throw;
+        }
     }
     context(const context&) = delete;
     context& operator=(const context&) = delete;
-    ~context() {
-        core_->box()->ask_to_end();
-        if (thread_.joinable()) thread_.join();
-    }
+    ~context() { end(); }
 
     /// \returns true if there is no device, and the host does the work: streams then do what they are told
     ///          at once, and what is on the device lies in ordinary memory.
@@ -290,8 +356,15 @@ class context {
     [[nodiscard]] const std::shared_ptr<detail::core>& shared() const noexcept { return core_; }
 
   private:
+    void end() noexcept {
+        if (thread_.are_elsewhere()) return thread_.forget();
+        core_->threads.end();
+        core_->box()->ask_to_end();
+        thread_.join();
+    }
+
     std::shared_ptr<detail::core> core_;
-    weir::detail::system_thread thread_;
+    weir::detail::basic_pool_threads<> thread_;
 };
 
 }  // namespace weir::cuda

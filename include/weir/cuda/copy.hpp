@@ -5,6 +5,7 @@
 
 #include <weir/cuda/awaited_work.hpp>
 #include <weir/cuda/context.hpp>
+#include <weir/cuda/error.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
 
@@ -17,6 +18,21 @@ namespace weir::cuda {
 
 namespace detail {
 
+// True if the runtime may not return before the copy is done, or what is queued before it: it has to copy
+// ordinary memory by itself, and between places on the host.
+inline bool may_block(const piece& p) noexcept {
+    if (p.bytes == 0) return false;
+    const auto kind_of = [](const void* memory) noexcept {
+        cudaPointerAttributes of{};
+        return quietly(cudaPointerGetAttributes(&of, memory)) == cudaSuccess ? of.type
+                                                                             : cudaMemoryTypeUnregistered;
+    };
+    const cudaMemoryType to = kind_of(p.to);
+    const cudaMemoryType from = kind_of(p.from);
+    return to == cudaMemoryTypeUnregistered || from == cudaMemoryTypeUnregistered ||
+           (to == cudaMemoryTypeHost && from == cudaMemoryTypeHost);
+}
+
 struct copy_work {
     std::shared_ptr<stream_handle> stream;
     piece what;
@@ -27,8 +43,11 @@ struct copy_work {
     }
     void begin(core& of, ticket& t, const weir::detail::slot* measured) const {
         of.check_not_captured(stream->get(), call, measured);
-        of.check(cudaMemcpyAsync(what.to, what.from, what.bytes, cudaMemcpyDefault, stream->get()), call,
-                 measured);
+        const auto queue = [what = what, s = stream->get()]() noexcept {
+            return cudaMemcpyAsync(what.to, what.from, what.bytes, cudaMemcpyDefault, s);
+        };
+        if (may_block(what)) return t.submit_blocking(stream->get(), queue);
+        of.check(queue(), call, measured);
         t.submit(stream->get(), measured);
     }
 };
@@ -43,7 +62,17 @@ struct copies_work {
     }
     void begin(core& of, ticket& t, const weir::detail::slot* measured) const {
         of.check_not_captured(stream->get(), call, measured);
-        const cudaError_t code = copy_all(pieces, stream->get());
+        const auto queue = [all = pieces, s = stream->get()]() noexcept {
+            try {
+                return copy_all(all, s);
+            } catch (...) {
+                return cudaErrorMemoryAllocation;  // of the host
+            }
+        };
+        for (const piece& p : pieces) {
+            if (may_block(p)) return t.submit_blocking(stream->get(), queue);
+        }
+        const cudaError_t code = queue();
         if (code != cudaSuccess) {
             of.settle(stream->get());  // some of them may be under way
             of.fail(code, call, measured);
@@ -58,14 +87,17 @@ struct copies_work {
 /// stream.
 ///
 /// \returns  awaitable of nothing: the copy is done.
-/// Suspends: always, but in a context without a device, which copies at once. From ordinary memory, the
-///           runtime copies into its own first, in the call: only memory of a `pinned_pool`, or other
-///           page-locked memory, is copied by the device alone, and at its full rate.
+/// Suspends: always, but in a context without a device, which copies at once. Only memory of a `pinned_pool`,
+///           or other page-locked memory, is copied by the device alone, and at its full rate. From and to
+///           ordinary memory, and from host to host, the runtime may block until the copy is done: a thread
+///           that is made for it calls it then, so that no worker waits.
 /// Resumes:  on the coroutine's executor.
 /// Errors:   `weir::cuda::error`: nothing is under way then. `std::logic_error` if no executor runs the
-///           coroutine, or the context is gone.
+///           coroutine, or the context is gone. `std::system_error` if a thread is needed, and can't be made.
 /// Stops:    see `stream::done`.
 /// Lifetime: both sides until it has ended.
+/// Cost:     as of `stream::done`, and two questions to the runtime of what kind the memory is; for ordinary
+///           memory a thread, some 30 us.
 [[nodiscard("co_await this, or nothing is done")]] inline auto copy(const stream& s, void* to,
                                                                     const void* from, std::size_t bytes) {
     return detail::awaited_work<detail::copy_work>(s.shared()->of(), {s.shared(), {to, from, bytes}});

@@ -19,9 +19,10 @@ class device {
 
     /// The one for this process among those on its machine: that of its local rank, as
     /// `shard::local_rank_from_environment()` finds it. Where the process sees one only, as launchers
-    /// arrange it that bind each process to a GPU, that one. Better so (`CUDA_VISIBLE_DEVICES`): else each
-    /// thread that calls the runtime and never called `cudaSetDevice` begins to use GPU 0, too, and each
-    /// process takes some of its memory.
+    /// arrange it that bind each process to a GPU, that one. Better so (`CUDA_VISIBLE_DEVICES`): else a
+    /// thread that never called `cudaSetDevice`, and calls of the runtime what needs a current device, begins
+    /// to use GPU 0, too, and each process takes some of its memory. What is here has the context's thread
+    /// make such calls, and never changes another thread's device.
     ///
     /// Errors: `std::invalid_argument` if the rank is no number.
     [[nodiscard]] static device from_environment() {
@@ -60,31 +61,6 @@ class beside_captures {
   private:
     cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // and then the one before
     bool changed_;
-};
-
-// Makes a device the thread's current one, and then the one before again: what is created belongs to the
-// current one.
-class device_scope {
-  public:
-    explicit device_scope(int index) noexcept {
-        code_ = cudaGetDevice(&before_);
-        if (code_ != cudaSuccess || before_ == index) return;
-        code_ = cudaSetDevice(index);
-        changed_ = code_ == cudaSuccess;
-    }
-    device_scope(const device_scope&) = delete;
-    device_scope& operator=(const device_scope&) = delete;
-    ~device_scope() {
-        if (changed_) static_cast<void>(cudaSetDevice(before_));
-    }
-
-    cudaError_t status() const noexcept { return code_; }
-
-  private:
-    beside_captures creating_;
-    int before_ = 0;
-    bool changed_ = false;
-    cudaError_t code_ = cudaSuccess;
 };
 
 }  // namespace detail

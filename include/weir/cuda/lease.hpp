@@ -36,9 +36,10 @@ class pinned_blocks {
         if (core_->on_host()) {
             memory_ = ::operator new(stride * blocks, std::align_val_t(page));
         } else {
-            const device_scope here(core_->device_index());
-            core_->check(here.status(), "cudaSetDevice");
-            core_->check(cudaHostAlloc(&memory_, stride * blocks, cudaHostAllocPortable), "cudaHostAlloc");
+            const auto lock = [&]() noexcept {
+                return cudaHostAlloc(&memory_, stride * blocks, cudaHostAllocPortable);
+            };
+            core_->check(core_->call_there(lock), "cudaHostAlloc");
         }
         auto* const first = static_cast<std::byte*>(memory_);
         for (std::size_t i = 0; i < blocks; ++i) static_cast<void>(free.try_put(first + i * stride));
@@ -50,7 +51,7 @@ class pinned_blocks {
             ::operator delete(memory_, std::align_val_t(page));
         } else {
             const beside_captures freeing;
-            static_cast<void>(cudaFreeHost(memory_));
+            quietly(cudaFreeHost(memory_));
         }
     }
 

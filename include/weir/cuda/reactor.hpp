@@ -49,20 +49,18 @@ class event_pool {
         for (cudaEvent_t e : free_) quietly(cudaEventDestroy(e));
     }
 
-    // Errors: std::bad_alloc.
-    cudaError_t take(cudaEvent_t& event, int device) {
-        {
-            const std::scoped_lock held(lock_);
-            if (!free_.empty()) {
-                event = free_.back();
-                free_.pop_back();
-                return cudaSuccess;
-            }
+    // Null if there is none: then one is to be made, and given back here. Errors: std::bad_alloc.
+    cudaEvent_t take() {
+        const std::scoped_lock held(lock_);
+        if (free_.empty()) {
             free_.reserve(++made_);  // so that give() needs no memory
+            return nullptr;
         }
-        const device_scope here(device);
-        return here.status() == cudaSuccess ? cudaEventCreateWithFlags(&event, flags_) : here.status();
+        const cudaEvent_t event = free_.back();
+        free_.pop_back();
+        return event;
     }
+    unsigned flags() const noexcept { return flags_; }  // of those that are made
     void give(cudaEvent_t event) noexcept {
         const std::scoped_lock held(lock_);
         free_.push_back(event);
@@ -161,6 +159,7 @@ class reactor {
     }
 
     bool is_over(completion& c, bool asks_all) noexcept {
+        if (c.event == nullptr) return true;  // there is nothing to wait for, and a result
         c.result = broken_.get();
         if (c.result != cudaSuccess) return true;
         // The driver calls only after work that went well. acquire; pairs with told_by_driver()

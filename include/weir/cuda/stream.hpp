@@ -23,10 +23,10 @@ class stream_handle {
         : core_(std::move(of)), stream_(borrowed) {}
     stream_handle(std::shared_ptr<core> of, int priority) : core_(std::move(of)) {
         if (core_->on_host()) return;
-        const device_scope here(core_->device_index());
-        core_->check(here.status(), "cudaSetDevice");
-        core_->check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority),
-                     "cudaStreamCreateWithPriority");
+        const auto create = [&]() noexcept {
+            return cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority);
+        };
+        core_->check(core_->call_there(create), "cudaStreamCreateWithPriority");
         owned_ = true;
     }
     stream_handle(const stream_handle&) = delete;

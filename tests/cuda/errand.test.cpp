@@ -1,0 +1,59 @@
+#include <weir/cuda/errand.hpp>
+
+#include "cuda/support.hpp"
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+using namespace cuda_tests;
+using weir::cuda::detail::blocking_threads;
+using weir::cuda::detail::errand;
+using weir::cuda::detail::mailbox;
+
+TEST_CASE("an errand is run by the thread of the context, where its device is the current one") {
+    const fresh_runtime runtime;
+    stand_in::set_device_count(2);
+    const weir::cuda::context gpu(weir::cuda::device(1));
+    std::thread::id here;
+    int current = -1;
+    const auto call = [&]() noexcept {
+        here = std::this_thread::get_id();
+        return cudaGetDevice(&current);
+    };
+    CHECK(gpu.shared()->call_there(call) == cudaSuccess);
+    const std::thread::id first = here;
+    CHECK(gpu.shared()->call_there(call) == cudaSuccess);
+    CHECK(here == first);
+    CHECK(here != std::this_thread::get_id());
+    CHECK(current == 1);
+    CHECK(gpu.shared()->call_there([]() noexcept { return cudaErrorInvalidValue; }) == cudaErrorInvalidValue);
+}
+
+TEST_CASE("an errand that nobody would run any more is run by a thread of its own") {
+    const fresh_runtime runtime;
+    stand_in::set_device_count(2);
+    const auto box = std::make_shared<mailbox>();
+    REQUIRE(box->try_close());
+    int current = -1;
+    CHECK(errand::run(box, 1, [&]() noexcept { return cudaGetDevice(&current); }) == cudaSuccess);
+    CHECK(current == 1);
+    CHECK(errand::run(box, 7, []() noexcept { return cudaSuccess; }) == cudaErrorInvalidDevice);
+}
+
+TEST_CASE("each blocking call has a thread, so that one may wait for the next; and all are waited for") {
+    blocking_threads threads;
+    std::atomic<int> begun{0};
+    std::atomic<int> over{0};
+    for (int i = 0; i < 8; ++i) {
+        CHECK(threads.start([&] {
+            ++begun;
+            wait_for([&] { return begun == 8; });
+            ++over;
+        }));
+    }
+    threads.end();
+    CHECK(over == 8);
+    CHECK_FALSE(threads.start([] {}));
+    threads.end();
+}
