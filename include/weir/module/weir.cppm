@@ -88,6 +88,7 @@ using weir::saturating_add;
 using weir::schedule;
 using weir::set_failure_sink;
 using weir::shard;
+using weir::shared_hook;
 using weir::shuffle;
 using weir::shuffle_options;
 using weir::sink;
