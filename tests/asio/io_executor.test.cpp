@@ -18,6 +18,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <coroutine>
+#include <exception>
+#include <memory>
 #include <ranges>
 #include <stdexcept>
 #include <thread>
@@ -44,6 +47,17 @@ task<> sleep_and_note(weir::duration d, ints& order, int n) {
     co_await weir::sleep_for(d);
     order.push_back(n);
 }
+
+// Belongs to nobody.
+struct detached {
+    struct promise_type {
+        detached get_return_object() const noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+    };
+};
 
 }  // namespace
 
@@ -143,6 +157,39 @@ TEST_CASE("what Asio still has to call when the executor is gone, does nothing")
     io.restart();
     io.run();
     CHECK(io.stopped());
+}
+
+TEST_CASE(
+    "it may be destroyed when the last coroutine has left it, by its thread on the way out of that one") {
+    // Goes, and takes the executor along.
+    class leave {
+      public:
+        explicit leave(std::unique_ptr<io_executor>& ex) noexcept : executor_(&ex) {}
+        bool await_ready() const noexcept { return false; }
+        void await_suspend(std::coroutine_handle<> h) const noexcept {
+            std::unique_ptr<io_executor>* const ex = executor_;
+            h.destroy();
+            ex->reset();
+        }
+        void await_resume() const noexcept {}
+
+      private:
+        std::unique_ptr<io_executor>* executor_;
+    };
+    struct body {
+        static detached run(std::unique_ptr<io_executor>& ex, int& times) {
+            co_await weir::schedule(*ex);
+            ++times;
+            co_await leave(ex);
+        }
+    };
+    lib::io_context io;
+    auto ex = std::make_unique<io_executor>(io);
+    int times = 0;
+    body::run(ex, times);
+    io.run();
+    CHECK(times == 1);
+    CHECK(ex == nullptr);
 }
 
 TEST_CASE("stages run on it, beside others on a pool, and on several threads of it") {

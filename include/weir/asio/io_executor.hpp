@@ -24,19 +24,24 @@
 #include <cstdint>    // for std::uint64_t
 #include <memory>     // for std::shared_ptr
 #include <optional>   // for std::optional
+#include <utility>    // for std::move
 
 namespace weir::asio::inline WEIR_ASIO_KIND {
 
 namespace detail {
 
-// The timers of an `io_executor`, woken by one of Asio's, which is set to the earliest of them. Shared, as
-// Asio may still have a handler when the executor is gone.
+// The timers of an `io_executor`, woken by one of Asio's, which is set to the earliest of them; and what it
+// has counted. Shared, as Asio may still have a handler, or be on the way out of one, when the executor is gone.
 class io_timers : public std::enable_shared_from_this<io_timers> {
   public:
     explicit io_timers(executor& ex, lib::io_context& io)
         : executor_(&ex), strand_(io.get_executor()), alarm_(strand_) {}
 
+    using count = weir::detail::standard_platform::atomic<std::uint64_t>;
+
     basic_locked_timers<> queue;
+    // Of coroutines, ever: begun to be resumed, and suspended or ended again.
+    count begun{0}, ended{0};
 
     // A timer of Asio is for one thread at a time.
     void set_alarm() {
@@ -49,7 +54,7 @@ class io_timers : public std::enable_shared_from_this<io_timers> {
             alarm_.cancel();
             return;
         }
-        const duration left = time_point(duration(queue.next())) - executor_->now();
+        const duration left = time_point(duration(queue.next())) - now();
         alarm_.expires_after(std::clamp<duration>(left, duration(0), std::chrono::hours(1)));
         alarm_.async_wait([self = shared_from_this()](const auto& error) {
             if (!error) self->ring();
@@ -59,9 +64,12 @@ class io_timers : public std::enable_shared_from_this<io_timers> {
     // Where the executor is gone there is nothing in the queue.
     void ring() {
         if (queue.next() == queue.never) return;
-        queue.fire(executor_->now(), [this](std::coroutine_handle<> h) { executor_->post(h); });
+        queue.fire(now(), [this](std::coroutine_handle<> h) { executor_->post(h); });
         set_alarm_here();
     }
+
+    // That of `executor::now`.
+    static time_point now() noexcept { return time_point(duration(weir::detail::standard_platform::now())); }
 
     executor* executor_;
     lib::strand<lib::io_context::executor_type> strand_;
@@ -87,8 +95,6 @@ class io_timers : public std::enable_shared_from_this<io_timers> {
 ///           always go on: nobody knows what is still to come from a context.
 /// Cost:     a handler of Asio for each post, and three counters.
 class io_executor final : public executor {
-    using count = weir::detail::standard_platform::atomic<std::uint64_t>;
-
   public:
     /// \param threads how many run `io`. With 0, nobody else does: then whoever waits for something that
     ///                runs here (`sync_wait`, taking an item from a run, its end) does, until it has it.
@@ -106,9 +112,10 @@ class io_executor final : public executor {
     void add(timer& t) noexcept override {
         using added = basic_locked_timers<>::added;
         const std::coroutine_handle<> waiter = t.waiter();
-        const added what = timers_->queue.add(t);
+        const auto timers = timers_;  // once it was added it may fire, and this be gone
+        const added what = timers->queue.add(t);
         if (what == added::refused) post(waiter);
-        if (what == added::earliest) timers_->set_alarm();
+        if (what == added::earliest) timers->set_alarm();
     }
 
     void cancel(timer& t) noexcept override {
@@ -139,8 +146,8 @@ class io_executor final : public executor {
     // Asio tells nobody what its context still has to do, so something always may be pending.
     void look(weir::detail::executor_view& view) const override {
         // In this order none is less than the one before it.
-        const std::uint64_t ended = ended_.load();
-        const std::uint64_t begun = begun_.load();
+        const std::uint64_t ended = timers_->ended.load();
+        const std::uint64_t begun = timers_->begun.load();
         const std::uint64_t posted = posted_.load();
         view.resumed = begun;
         view.busy = static_cast<std::size_t>(begun - ended);
@@ -156,23 +163,22 @@ class io_executor final : public executor {
     void work_on(std::coroutine_handle<> h) {
         class ending {
           public:
-            explicit ending(count& of) noexcept : of_(&of) {}
+            explicit ending(std::shared_ptr<detail::io_timers> of) noexcept : of_(std::move(of)) {}
             ending(const ending&) = delete;
             ending& operator=(const ending&) = delete;
-            ~ending() { of_->fetch_add(1); }
+            ~ending() { of_->ended.fetch_add(1); }
 
           private:
-            count* of_;
+            const std::shared_ptr<detail::io_timers> of_;
         };
-        begun_.fetch_add(1);
-        const ending at_the_end(ended_);
-        resume(h);
+        timers_->begun.fetch_add(1);
+        const ending at_the_end(timers_);
+        resume(h);  // if that was the last one, this may be gone now
     }
 
     lib::io_context* io_;
     std::size_t threads_;
-    // Of coroutines, ever: queued, begun to be resumed, and suspended or ended again.
-    count posted_{0}, begun_{0}, ended_{0};
+    detail::io_timers::count posted_{0};  // coroutines, ever
     std::shared_ptr<detail::io_timers> timers_;
     std::optional<lib::executor_work_guard<lib::io_context::executor_type>> work_;
 };

@@ -120,7 +120,7 @@ inline choose() {
     fi
 }
 
-// basic_watch::call()
+// basic_watch::call(), alert(). From outside it is under the lock of what was pushed to, which takes steps away.
 inline call() {
     s = LOAD(me, STATE);
     if
