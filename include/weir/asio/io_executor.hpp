@@ -31,7 +31,8 @@ namespace weir::asio::inline WEIR_ASIO_KIND {
 namespace detail {
 
 // The timers of an `io_executor`, woken by one of Asio's, which is set to the earliest of them; and what it
-// has counted. Shared, as Asio may still have a handler, or be on the way out of one, when the executor is gone.
+// has counted. Shared, as Asio may still have a handler, or be on the way out of one, when the executor is
+// gone.
 class io_timers : public std::enable_shared_from_this<io_timers> {
   public:
     explicit io_timers(executor& ex, lib::io_context& io)
