@@ -6,6 +6,7 @@
 #include <weir/channel.hpp>
 #include <weir/failure.hpp>
 #include <weir/pipeline.hpp>
+#include <weir/route.hpp>
 #include <weir/run.hpp>
 #include <weir/run_outcome.hpp>
 #include <weir/sleep.hpp>
@@ -13,6 +14,7 @@
 #include <weir/sync_wait.hpp>
 #include <weir/task.hpp>
 #include <weir/thread_pool.hpp>
+#include <weir/watchdog.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -355,6 +357,83 @@ void looked_at() {
     require(sum == 6, "each item comes out once");
 }
 
+// A lap's end is a timer of the pool, which the end of the run calls off.
+void laps() {
+    weir::thread_pool pool(2);
+    int told = 0;
+    weir::run_options options;
+    options.lap = 1ms;
+    options.on_lap = [&](const weir::pipeline_stats&) { ++told; };
+    const auto slow = [](int n) -> task<int> {
+        co_await weir::sleep_for(700us);
+        co_return n;
+    };
+    auto pipeline = numbers(3) | weir::pipe(slow, slots(1)) | weir::sink(1);
+    auto run = pipeline.start(pool, options);
+    int sum = 0;
+    for (const int n : run) sum += n;
+    run.stop();
+    require(sum == 3, "each item comes out once");
+    if (interleavings::strict()) require(told >= 1, "a lap was told of");
+}
+
+void later_stages_first() {
+    weir::thread_pool pool(2);
+    weir::run_options options;
+    options.later_stages_first = true;
+    auto pipeline = numbers(4) | weir::pipe(doubled, slots(2)) | weir::pipe(doubled) | weir::sink(1);
+    auto run = pipeline.start(pool, options);
+    int sum = 0;
+    for (const int n : run) sum += n;
+    require(sum == 24, "each item comes out once");
+}
+
+// What takes too long is asked to stop while it ends by itself.
+void time_limits() {
+    weir::thread_pool pool(1);
+    weir::stage_options o = slots(1);
+    o.time_limit = 500us;
+    o.max_failures = 10;
+    const auto slow = [](int n) -> task<int> {
+        co_await weir::sleep_for(n % 2 == 0 ? 499us : 100us);
+        co_return n;
+    };
+    auto pipeline = numbers(4) | weir::pipe(slow, o) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    int sum = 0;
+    for (const int n : run) sum += n;
+    require(sum <= 6 && (sum & 4) == 4, "what is in time comes out");
+}
+
+void branches() {
+    weir::thread_pool pool(2);
+    const auto parity = [](int n) { return n % 2 == 0 ? "even" : "odd"; };
+    auto pipeline = numbers(4) |
+                    weir::route(parity, weir::branch("even", weir::pipe(doubled)), weir::branch("odd")) |
+                    weir::sink(1);
+    auto run = pipeline.start(pool);
+    int sum = 0;
+    for (const int n : run) sum += n;
+    require(sum == 8, "each item comes out once");
+}
+
+// A watchdog looks while a run begins, works and ends.
+void watched() {
+    weir::thread_pool pool(1);
+    weir::watchdog_options options;
+    options.period = weir::duration(0);
+    weir::watchdog dog(pool, options);
+    auto pipeline = numbers(2) | weir::pipe(doubled, slots(1)) | weir::sink(1);
+    thread other([&] {
+        for (int i = 0; i < 4; ++i) require(dog.look() == 0, "nobody is stuck");
+    });
+    auto run = pipeline.start(pool);
+    int sum = 0;
+    for (const int n : run) sum += n;
+    other.join();
+    require(sum == 2, "each item comes out once");
+}
+
 void fails() {
     weir::thread_pool pool(2);
     const auto throws = [](int n) {
@@ -440,6 +519,11 @@ const interleavings::registered all("runs", {
                                                 {"paused", paused},
                                                 {"stopped_while_paused", stopped_while_paused},
                                                 {"looked_at", looked_at},
+                                                {"laps", laps},
+                                                {"later_stages_first", later_stages_first},
+                                                {"time_limits", time_limits},
+                                                {"branches", branches},
+                                                {"watched", watched},
                                                 {"fails", fails},
                                                 {"blocking_channel", blocking_channel},
                                                 {"from_a_thread", from_a_thread},
