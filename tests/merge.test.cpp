@@ -99,6 +99,26 @@ TEST_CASE("what is merged by arrival comes as it is there") {
     CHECK(time.now() == weir::time_point(90ms));
 }
 
+TEST_CASE("two inputs, three, an empty one and none but that, with stages before and behind, give all there is") {
+    const auto halves = [](int from, int count) {
+        return weir::source(std::views::iota(from, from + count)) |
+               weir::pipe([](int n) { return n / 2; }, {.concurrency = 2});
+    };
+    const auto behind = weir::pipe([](int n) { return n + 1; }, {.concurrency = 3});
+    const auto all_of = [](auto pipeline) {
+        virtual_time time;
+        weir::thread_pool pool(2);
+        ints exact = sorted(take_all(pipeline.start(time)));
+        CHECK(sorted(take_all(pipeline.start(pool))) == exact);
+        return exact;
+    };
+    CHECK(all_of(weir::merge(halves(0, 4), halves(100, 4)) | behind | weir::sink()) ==
+          ints{1, 1, 2, 2, 51, 51, 52, 52});
+    CHECK(all_of(weir::merge(halves(0, 2), halves(100, 0), halves(200, 2)) | behind | weir::sink()) ==
+          ints{1, 1, 101, 101});
+    CHECK(all_of(weir::merge(halves(0, 0), halves(0, 0)) | behind | weir::sink()).empty());
+}
+
 TEST_CASE("the order of each input is kept, whatever the order between them") {
     for (const merge_order order :
          {merge_order::arrival, merge_order::round_robin, merge_order::weighted, merge_order::priority}) {

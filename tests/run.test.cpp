@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include "support/items.hpp"
 
+#include <weir/blocking_pool.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/epochs.hpp>
 #include <weir/invocation.hpp>
@@ -20,6 +21,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -616,6 +619,29 @@ TEST_CASE("a run that nobody consumes can be destroyed at any time") {
     weir::thread_pool pool(2);
     for (int i = 0; i < 100; ++i) const auto run = numbers(100).start(pool);
     time.run();
+}
+
+TEST_CASE("pools and runs that were left anywhere leave no thread behind") {
+    const std::filesystem::path threads = "/proc/self/task";  // where there is none, nothing can be counted
+    const auto count = [&threads] {
+        std::error_code none;
+        return std::distance(std::filesystem::directory_iterator(threads, none), {});
+    };
+    const auto before = count();
+    for (int taken = 0; taken < 20; ++taken) {
+        weir::thread_pool pool(2);
+        weir::blocking_pool io(2);
+        const auto fails = [](int n) { return n == 11 ? throw std::runtime_error("11") : n; };
+        auto run = (weir::source(std::views::iota(0)) | weir::pipe(fails, {.executor = &io}) | weir::sink())
+                       .start(pool, {.on_failure = [](const weir::failure&) {}});
+        try {
+            for (int i = 0; i < taken; ++i) static_cast<void>(run.get());
+        } catch (const weir::pipeline_failure&) {
+        }
+    }
+    // A thread that was joined may still be listed for a moment.
+    for (int looks = 0; looks < 1'000'000 && count() != before; ++looks) std::this_thread::yield();
+    CHECK(count() == before);
 }
 
 TEST_CASE("a run ends inside of a coroutine of the only worker that runs it") {

@@ -126,6 +126,23 @@ TEST_CASE("each epoch has an order of its own, the same in each run, and no epoc
     }
 }
 
+TEST_CASE("an epoch that the consumer leaves early changes nothing about the order of the next ones") {
+    virtual_time time;
+    const auto epoch = [](std::uint64_t) { return first(30); };
+    auto run = (weir::source(weir::epochs(epoch, 4)) | weir::shuffle(8, 9) | weir::sink()).start(time);
+    const epoch_list whole = shuffled_epochs(30, 8, 9, 4);
+    for (auto& e : run.epochs()) {
+        ints taken;
+        for (const int n : e) {
+            taken.push_back(n);
+            if (e.number() % 2 == 0 && taken.size() == 7) break;
+        }
+        const ints& order = whole.at(e.number()).second;
+        CHECK(taken == ints(order.begin(), order.begin() + (e.number() % 2 == 0 ? 7 : 30)));
+    }
+    CHECK(run.ended());
+}
+
 TEST_CASE("the order of an epoch doesn't depend on those before it") {
     virtual_time time;
     const auto from_three = [](std::uint64_t epoch) { return epoch == 3 ? first(30) : ints{}; };
