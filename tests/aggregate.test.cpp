@@ -161,9 +161,10 @@ TEST_CASE("a batch is given as soon as it is full, not with the next item") {
 
 TEST_CASE("an aggregate with a batch that waits for room takes nothing more") {
     virtual_time time;
-    auto run = (weir::source(std::views::iota(0, 100), {.capacity = 50}) | weir::aggregate(3, {.capacity = 1}) |
-                weir::pipe([](ints batch) { return batch; }, {.name = "behind", .capacity = 1}) | weir::sink(1))
-                   .start(time);
+    auto run =
+        (weir::source(std::views::iota(0, 100), {.capacity = 50}) | weir::aggregate(3, {.capacity = 1}) |
+         weir::pipe([](ints batch) { return batch; }, {.name = "behind", .capacity = 1}) | weir::sink(1))
+            .start(time);
     static_cast<void>(run.get());
     // What is behind the aggregate is full, and it has a batch in hand: all that it took is a multiple of a batch.
     const auto stats = run.stats();

@@ -99,7 +99,8 @@ TEST_CASE("what is merged by arrival comes as it is there") {
     CHECK(time.now() == weir::time_point(90ms));
 }
 
-TEST_CASE("two inputs, three, an empty one and none but that, with stages before and behind, give all there is") {
+TEST_CASE(
+    "two inputs, three, an empty one and none but that, with stages before and behind, give all there is") {
     const auto halves = [](int from, int count) {
         return weir::source(std::views::iota(from, from + count)) |
                weir::pipe([](int n) { return n / 2; }, {.concurrency = 2});
