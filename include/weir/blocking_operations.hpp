@@ -4,6 +4,7 @@
 #define WEIR_BLOCKING_OPERATIONS_HPP
 
 #include <weir/clock.hpp>
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/landing_place.hpp>
 #include <weir/detail/thread_record.hpp>
 #include <weir/detail/waiter.hpp>
@@ -84,7 +85,8 @@ struct blocking_operations {
                     if (!helping) here.wait(flag);
                     continue;
                 }
-                const std::int64_t left = (limit - now()).count();
+                const std::int64_t left =
+                    time_between(now().time_since_epoch().count(), limit.time_since_epoch().count());
                 if (left <= 0) break;
                 if (!helping) flag.wait(left);
             }

@@ -169,7 +169,7 @@ class channel_core : public parking_place {
         if ((count + turn) % most_without_waiting == most_without_waiting - 1) return true;
         if constexpr (!Policy::statistics) return false;
         constexpr std::int64_t longest_turn = 1'000'000;  // ns
-        return measured != nullptr && measured->mark - measured->last_resumed() > longest_turn;
+        return measured != nullptr && add_way(0, measured->last_resumed(), measured->mark) > longest_turn;
     }
 
     // Under the lock of the end: whether an operation there needs the other one, too. Under no lock: a
@@ -293,7 +293,7 @@ class channel_core : public parking_place {
             --side_of(line).waiting;
             if (how == outcome::done && counts && meter_.started()) {
                 // A thread may have begun to wait before there was a clock.
-                side_of(line).waits.record(w.ready - larger(w.since, meter_.begin()));
+                side_of(line).waits.record(time_between(larger(w.since, meter_.begin()), w.ready));
             }
             if (w.measured != nullptr) w.measured->enter(slot_state::runnable, w.ready);
         }
@@ -328,8 +328,8 @@ class channel_core : public parking_place {
             s.empty = duration(meter_.empty());
             s.put_wait = duration(meter_.puts.wait);
             s.get_wait = duration(meter_.gets.wait);
-            s.put_blocked = duration(meter_.puts.blocked);
-            s.get_blocked = duration(meter_.gets.blocked);
+            s.put_blocked = duration(meter_.puts.blocked());
+            s.get_blocked = duration(meter_.gets.blocked());
         }
     }
 

@@ -320,7 +320,7 @@ void crew<Policy>::add_times(stage_stats& s, [[maybe_unused]] std::int64_t until
             times.wait_turn = in(slot_state::wait_turn);
         }
         for (slot* const each : slots_) each->unlock();
-        s.elapsed = duration(at - begin_);
+        s.elapsed = duration(time_between(begin_, at));
         for (slot* const each : slots_) {
             s.task_times.add(each->tasks);
             s.num_failures += each->failures.load(std::memory_order_relaxed);

@@ -228,7 +228,7 @@ class run_core final : public run_context, public watched_run {
             const std::lock_guard guard(capacities_);
             if (sink_) sink_->split(s, last_);
         }
-        s.elapsed = duration(until()) - begin_.time_since_epoch();
+        s.elapsed = duration(time_between(begin_.time_since_epoch().count(), until()));
         // Less only if the clock was set back; they then stand still.
         for (const stage_stats& each : s.stages) s.elapsed = std::max(s.elapsed, each.elapsed);
         for (const channel_stats& each : s.channels) s.elapsed = std::max(s.elapsed, each.elapsed);

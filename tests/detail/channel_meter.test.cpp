@@ -4,6 +4,7 @@
 
 #include <weir/detail/platform.hpp>
 
+#include <cstdint>
 #include <type_traits>
 
 namespace {
@@ -28,9 +29,9 @@ TEST_CASE("a meter counts a wait once for each operation, and being blocked once
     m.gets.waiting = 0;
     m.settle(150);
     CHECK(m.gets.wait == 3 + 3 * 7);
-    CHECK(m.gets.blocked == 10);
+    CHECK(m.gets.blocked() == 10);
     CHECK(m.puts.wait == 0);
-    CHECK(m.puts.blocked == 0);
+    CHECK(m.puts.blocked() == 0);
     CHECK(m.elapsed() == 50);
 }
 
@@ -55,7 +56,7 @@ TEST_CASE("an instant that lies before the last event counts as that one") {
     m.puts.waiting = 1;
     CHECK(m.settle(121) == 121);
     CHECK(m.puts.wait == 41);
-    CHECK(m.puts.blocked == 21);
+    CHECK(m.puts.blocked() == 21);
     CHECK(m.empty() == 21);
     CHECK(m.elapsed() == 21);
 }
@@ -72,6 +73,42 @@ TEST_CASE("looking at a meter splits an open interval and changes no sum") {
     }
     seldom.settle(1'000);
     CHECK(often.gets.wait == seldom.gets.wait);
-    CHECK(often.gets.blocked == seldom.gets.blocked);
+    CHECK(often.gets.blocked() == seldom.gets.blocked());
     CHECK(often.empty() == seldom.empty());
+}
+
+TEST_CASE("sums of waits stop at the longest time there is, wherever the clock is set to") {
+    meter m;
+    m.start(INT64_MIN);
+    m.gets.waiting = 3;
+    m.puts.waiting = 1;
+    const std::int64_t jumps[] = {-1, 4'000'000'000'000'000'000, 4'000'000'000'000'001'000, INT64_MAX};
+    for (const std::int64_t now : jumps) CHECK(m.settle(now) == now);
+    CHECK(m.gets.wait == INT64_MAX);
+    CHECK(m.gets.blocked() == INT64_MAX);
+    CHECK(m.puts.wait == INT64_MAX);
+    CHECK(m.empty() == INT64_MAX);
+    CHECK(m.elapsed() == INT64_MAX);
+}
+
+TEST_CASE("a sum that has stopped stays where it is") {
+    meter m;
+    m.start(0);
+    m.gets.waiting = 3;
+    m.settle(4'000'000'000'000'000'000);
+    CHECK(m.gets.wait == INT64_MAX);
+    m.settle(4'000'000'000'000'001'000);
+    CHECK(m.gets.wait == INT64_MAX);
+    CHECK(m.gets.blocked() == 4'000'000'000'000'001'000);
+}
+
+TEST_CASE("the sum of very many waits stops, too") {
+    meter m;
+    m.start(0);
+    m.puts.waiting = std::uint64_t{1} << 20;
+    m.settle(1'000);
+    CHECK(m.puts.wait == (std::int64_t{1} << 20) * 1'000);
+    m.settle(std::int64_t{1} << 43);
+    CHECK(m.puts.wait == INT64_MAX);
+    CHECK(m.puts.blocked() == std::int64_t{1} << 43);
 }

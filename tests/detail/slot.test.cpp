@@ -157,3 +157,24 @@ TEST_CASE("readers of other threads see every nanosecond once, whenever they loo
     CHECK_FALSE(wrong);
     CHECK(total(s, 50'000) == 50'000);
 }
+
+TEST_CASE("a slot's times stop at the longest there is, and none is negative, wherever the clock is set to") {
+    weir::virtual_time clock;
+    const auto s = std::make_unique<timed_slot<true>>(name, 0, clock);
+    s->begin(INT64_MIN);
+    s->resumed(1);
+    static_cast<void>(s->watch.finished_one());
+    s->catch_up(INT64_MAX);
+    s->enter(slot_state::runnable, INT64_MAX);
+    s->resumed(5);  // set back
+    static_cast<void>(s->watch.finished_one());
+    s->catch_up(3);
+    static_cast<void>(s->watch.finished_one());
+    s->catch_up_failed(2);
+    CHECK(spent(*s, slot_state::runnable, 2) == INT64_MAX);
+    CHECK(spent(*s, slot_state::run, 2) == INT64_MAX - 1);
+    const weir::histogram h(s->tasks);
+    CHECK(h.count() == 3);
+    CHECK(h.max().count() == INT64_MAX - 1);
+    CHECK(h.quantile(0.01).count() == 0);
+}

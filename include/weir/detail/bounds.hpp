@@ -1,8 +1,9 @@
-// weir floor 0: the smaller and the larger of two numbers, and whether one was negative
+// weir floor 0: the smaller and the larger of two numbers, and times that never overflow
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_DETAIL_BOUNDS_HPP
 #define WEIR_DETAIL_BOUNDS_HPP
 
+#include <cstdint>    // for std::int64_t, std::uint64_t
 #include <stdexcept>  // for std::invalid_argument
 
 namespace weir::detail {
@@ -28,6 +29,21 @@ template <class T>
 constexpr void refuse_negative(T n, const char* sentence) {
     if (was_negative(n)) throw std::invalid_argument(sentence);
 }
+
+// Of times in nanoseconds: a clock may be set to anything. How long it is from one instant to another, but 0
+// where that comes before, and no longer than there is.
+constexpr std::int64_t time_between(std::int64_t from, std::int64_t to) noexcept {
+    if (to < from) return 0;
+    return static_cast<std::int64_t>(
+        smaller<std::uint64_t>(static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from), INT64_MAX));
+}
+// What is added up along a way from instant to instant, without a step back, is exact as an unsigned number,
+// as the whole way is. So who adds pays nothing, and who reads takes what is too long for the longest.
+constexpr std::int64_t add_way(std::int64_t sum, std::int64_t from, std::int64_t to) noexcept {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(to) -
+                                     static_cast<std::uint64_t>(from));
+}
+constexpr std::int64_t read_sum(std::int64_t sum) noexcept { return sum < 0 ? INT64_MAX : sum; }
 
 }  // namespace weir::detail
 

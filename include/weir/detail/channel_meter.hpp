@@ -3,10 +3,10 @@
 #ifndef WEIR_DETAIL_CHANNEL_METER_HPP
 #define WEIR_DETAIL_CHANNEL_METER_HPP
 
+#include <weir/detail/bounds.hpp>
 #include <weir/detail/recorder.hpp>
 
-#include <algorithm>  // for std::max
-#include <cstdint>    // for std::int64_t
+#include <cstdint>  // for std::int64_t
 
 namespace weir::detail {
 
@@ -19,8 +19,14 @@ class channel_meter {
     struct side {
         std::uint64_t waiting = 0;                  // operations that wait now
         std::int64_t wait = 0;                      // ns, summed over operations
-        std::int64_t blocked = 0;                   // ns in which at least one waited
         basic_recorder<Platform, Histogram> waits;  // of the operations that waited and are answered
+
+        // ns in which at least one waited
+        std::int64_t blocked() const noexcept { return read_sum(blocked_); }
+
+      private:
+        friend channel_meter;
+        std::int64_t blocked_ = 0;
     };
 
     bool started() const noexcept { return started_; }
@@ -32,37 +38,35 @@ class channel_meter {
 
     // The instant at which an event counts.
     std::int64_t settle(std::int64_t now) noexcept {
-        const std::int64_t at = std::max(now, last_);
-        const std::int64_t passed = at - last_;
-        last_ = at;
-        integrate(puts, passed);
-        integrate(gets, passed);
-        if (is_empty_) empty_ += passed;
-        return at;
+        const std::int64_t before = last_;
+        last_ = larger(now, before);
+        integrate(puts, before, last_);
+        integrate(gets, before, last_);
+        if (is_empty_) empty_ = add_way(empty_, before, last_);
+        return last_;
     }
 
     void set_empty(bool is_empty) noexcept { is_empty_ = is_empty; }
 
     std::int64_t begin() const noexcept { return begin_; }
-    std::int64_t elapsed() const noexcept { return last_ - begin_; }
-    std::int64_t empty() const noexcept { return empty_; }
+    std::int64_t elapsed() const noexcept { return time_between(begin_, last_); }
+    std::int64_t empty() const noexcept { return read_sum(empty_); }
 
     side puts;
     side gets;
 
   private:
-    static constexpr std::int64_t no_jump = std::int64_t{1} << 44;  // ns, five hours
-
-    static void integrate(side& s, std::int64_t passed) noexcept {
-        if (passed < no_jump) {
-            s.wait += static_cast<std::int64_t>(s.waiting) * passed;
-        } else if (s.waiting != 0) {
-            // The clock was set: the sum of several waits may be more than there are nanoseconds.
-            const std::int64_t most = (INT64_MAX - s.wait) / static_cast<std::int64_t>(s.waiting);
-            s.wait = passed > most ? INT64_MAX : s.wait + static_cast<std::int64_t>(s.waiting) * passed;
-        }
-        if (s.waiting != 0) s.blocked += passed;
+    static void integrate(side& s, std::int64_t from, std::int64_t to) noexcept {
+        if (s.waiting == 0) return;
+        s.blocked_ = add_way(s.blocked_, from, to);
+        // The sum of several waits is more than the way: it stops at the longest time there is.
+        const std::int64_t passed = time_between(from, to);
+        const auto count = static_cast<std::int64_t>(s.waiting);
+        const bool fits = passed < few_hours && count < many && s.wait <= INT64_MAX / 2;
+        s.wait = fits || passed <= (INT64_MAX - s.wait) / count ? s.wait + count * passed : INT64_MAX;
     }
+    static constexpr std::int64_t few_hours = std::int64_t{1} << 43;  // ns; which go without a division
+    static constexpr std::int64_t many = std::int64_t{1} << 19;
 
     bool started_ = false;
     bool is_empty_ = true;

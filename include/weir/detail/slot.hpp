@@ -56,9 +56,11 @@ class basic_slot_times {
     // For snapshots. Locked together by stage, then settled at one instant.
     void lock() noexcept { holder_ = lock_.enter(); }
     void unlock() noexcept { lock_.leave(holder_); }
-    const std::array<std::int64_t, slot_states>& spent_until(std::int64_t now) noexcept {
+    std::array<std::int64_t, slot_states> spent_until(std::int64_t now) noexcept {
         settle(now);
-        return spent_;
+        std::array<std::int64_t, slot_states> spent{};
+        for (std::size_t i = 0; i < slot_states; ++i) spent[i] = read_sum(spent_[i]);
+        return spent;
     }
     std::int64_t last_transition() const noexcept { return since_; }
 
@@ -71,7 +73,8 @@ class basic_slot_times {
   private:
     void settle(std::int64_t now) noexcept {
         const std::int64_t until = larger(now, since_);
-        spent_[static_cast<std::size_t>(state_)] += until - since_;
+        std::int64_t& spent = spent_[static_cast<std::size_t>(state_)];
+        spent = add_way(spent, since_, until);
         since_ = until;
     }
 
@@ -164,11 +167,11 @@ class timed_slot final : public slot {
     // What the chain does besides waiting, which it times by itself.
     stopwatch watch;
     void catch_up(std::int64_t now) noexcept {
-        watch.read(now - mark, tasks);
+        watch.read(add_way(0, mark, now), tasks);
         mark = now;
     }
     void catch_up_failed(std::int64_t now) noexcept {
-        watch.read_failure(now - mark, tasks);
+        watch.read_failure(add_way(0, mark, now), tasks);
         mark = now;
     }
 

@@ -28,12 +28,13 @@ class stopwatch {
     // Whether time has passed since the last reading for which there is no account.
     bool is_behind() const noexcept { return unread_ != 0 || behind_; }
 
-    // The clock was read, `spent` ns after the last time.
+    // The clock was read, `spent` ns after the last time. If it was set back, that was no time.
     template <class Recorder>
     void read(std::int64_t spent, Recorder& times) noexcept {
         behind_ = false;
         const std::uint32_t n = std::exchange(unread_, 0);
         if (n == 0) return;
+        spent = larger<std::int64_t>(spent, 0);
         const std::int64_t mean = spent / n;
         const bool odd_one = n > 1 && mean > 2 * usual_ + slack;
         const std::int64_t others = odd_one ? usual_ : mean;
@@ -41,7 +42,7 @@ class stopwatch {
         times.record(spent - others * (n - 1));
         usual_ = smaller(mean, longest_usual);
         const std::int64_t longest = smaller(2 * stride_, longest_stride);
-        const std::int64_t fitting = larger<std::int64_t>(window / (mean + 1), 1);
+        const std::int64_t fitting = larger<std::int64_t>(window / (usual_ + 1), 1);
         stride_ = each_ || odd_one ? 1 : static_cast<std::uint32_t>(smaller(fitting, longest));
     }
 
