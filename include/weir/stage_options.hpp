@@ -87,7 +87,7 @@ struct run_options {
     /// lack of memory for the statistics.
     std::function<void(const pipeline_stats&)> on_lap = nullptr;
 
-    /// Stops the run when asked, as `run::stop` does, without waiting for the end.
+    /// Stops the run when asked, as `run::request_stop` does.
     stop_token stop = {};
 };
 

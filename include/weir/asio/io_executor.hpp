@@ -98,7 +98,9 @@ class io_timers : public std::enable_shared_from_this<io_timers> {
 class io_executor final : public executor {
   public:
     /// \param threads how many run `io`. With 0, nobody else does: then whoever waits for something that
-    ///                runs here (`sync_wait`, taking an item from a run, its end) does, until it has it.
+    ///                runs here (`sync_wait`, taking an item from a run, its end) does, until it has it. With
+    ///                more, who waits on another thread waits for those, and for ever where there are none:
+    ///                `io.run()` has to go on, by a work guard, until nothing runs here.
     explicit io_executor(lib::io_context& io, std::size_t threads = 1)
         : io_(&io), threads_(threads), timers_(std::make_shared<detail::io_timers>(*this, io)) {
         if (threads == 0) work_.emplace(io.get_executor());
