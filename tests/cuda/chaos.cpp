@@ -51,6 +51,9 @@ struct plan {
     const std::size_t poisons_after = one_in(4) ? 1 + up_to(static_cast<std::size_t>(batches)) : 0;
     const std::size_t leaves_after = one_in(4) ? up_to(static_cast<std::size_t>(batches)) : 1000;
     const unsigned threads = 1 + static_cast<unsigned>(up_to(1));
+    const std::size_t epochs = 1 + up_to(1);  // each on threads of its own, which the blocks outlive
+    const bool addresses_come_back = one_in(2);
+    const bool remembers_not_ready = one_in(2);
 };
 
 // What the consumer saw.
@@ -108,7 +111,8 @@ std::string run_once(std::uint64_t seed) {
     findings found;
     std::string wrong;
     try {
-        weir::thread_pool workers(p.threads);
+        stand_in::reuse_addresses(p.addresses_come_back);
+        stand_in::remember_not_ready(p.remembers_not_ready);
         context gpu({.how = p.host_functions ? weir::cuda::completion_by::host_function
                                              : weir::cuda::completion_by::polling,
                      .watchdog = std::chrono::microseconds(200)});
@@ -120,7 +124,10 @@ std::string run_once(std::uint64_t seed) {
                                 p.sticky);
         }
         try {
-            consume(p, gpu, workers, pool, found);
+            for (std::size_t epoch = 0; epoch < p.epochs; ++epoch) {
+                weir::thread_pool workers(p.threads);
+                consume(p, gpu, workers, pool, found);
+            }
         } catch (const weir::cuda::error&) {
             found.threw = true;  // by a call of the consumer's
         }
@@ -131,9 +138,10 @@ std::string run_once(std::uint64_t seed) {
     static_cast<void>(stand_in::forget_faults());
     if (p.holds) stand_in::release_host_functions();
     stand_in::wait_until_idle();
-    const bool whole = found.taken + found.failed == static_cast<std::size_t>(p.batches);
+    const std::size_t batches = p.epochs * static_cast<std::size_t>(p.batches);
+    const bool whole = found.taken + found.failed == batches;
     if (!whole && p.leaves_after == 1000 && !found.threw) {
-        wrong += "of " + std::to_string(p.batches) + " batches " + std::to_string(found.taken) +
+        wrong += "of " + std::to_string(batches) + " batches " + std::to_string(found.taken) +
                  " came and " + std::to_string(found.failed) + " failed\n";
     }
     if (found.wrong != 0) wrong += std::to_string(found.wrong) + " wrong bytes, or batches out of order\n";
