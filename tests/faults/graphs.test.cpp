@@ -157,6 +157,25 @@ faults::reference divided() {
         faults::no_options, faults::by_get());
 }
 
+// The same by a choice that has to be awaited.
+faults::reference divided_later() {
+    return faults::make_reference(
+        "divided_later",
+        [] {
+            const auto by_parity = [part = fragile()](const item& i) -> weir::task<int> {
+                const int place = i.value() % 2;
+                co_await weir::sleep_for(1ns);
+                point("a split with a long name");
+                co_return place;
+            };
+            return count(0, 6, "source") | weir::aggregate(3) |
+                   weir::split(by_parity, {.name = "a split with a long name"}, weir::branch("even"),
+                               weir::branch("odd")) |
+                   weir::disaggregate() | weir::sink();
+        },
+        faults::no_options, faults::by_get());
+}
+
 // Several coroutines that consume, and a thread after them.
 struct by_three {
     template <class Run>
@@ -224,6 +243,9 @@ TEST_CASE("each fault in what is zipped is told, and nothing is lost") { explore
 TEST_CASE("each fault on both ways of a tee is told, and nothing is lost") { explore_faults(teed()); }
 TEST_CASE("each fault in routes and branches is told, and nothing is lost") { explore_faults(routed()); }
 TEST_CASE("each fault where batches are divided is told, and nothing is lost") { explore_faults(divided()); }
+TEST_CASE("each fault where the choice of a split is awaited is told, and nothing is lost") {
+    explore_faults(divided_later());
+}
 TEST_CASE("each fault with several consumers is told, and nothing is lost") {
     explore_faults(shared_by_consumers());
 }
@@ -234,5 +256,8 @@ TEST_CASE("what is zipped can be stopped at each step") { explore_stops(zipped()
 TEST_CASE("a tee can be stopped at each step") { explore_stops(teed()); }
 TEST_CASE("routes can be stopped at each step") { explore_stops(routed()); }
 TEST_CASE("what is divided can be stopped at each step") { explore_stops(divided()); }
+TEST_CASE("what is divided by choices that are awaited can be stopped at each step") {
+    explore_stops(divided_later());
+}
 TEST_CASE("several consumers can be left by their run at each step") { explore_stops(shared_by_consumers()); }
 TEST_CASE("a run inside of a run can be stopped at each step") { explore_stops(nested()); }
