@@ -8,6 +8,7 @@
 #include <weir/async_generator.hpp>
 #include <weir/channel.hpp>
 #include <weir/detail/config.hpp>
+#include <weir/detail/frame_pool.hpp>
 #include <weir/filter.hpp>
 #include <weir/flat_map.hpp>
 #include <weir/generator.hpp>
@@ -31,6 +32,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -272,4 +274,39 @@ TEST_CASE("statistics that are asked for allocate what they give, and nothing th
     for (int i = 0; i < 100; ++i) static_cast<void>(run.stats());
     CHECK(counted_heap::bytes_in_use() == in_use);
     CHECK(allocations_of(run) == 0);
+}
+
+TEST_CASE("of the frames of a size a thread keeps sixty-four, and none when it ends") {
+    using weir::detail::frame_pool;
+    constexpr std::size_t size = 900;  // of no coroutine here
+    const std::size_t before = counted_heap::bytes_in_use();
+    std::thread([] {
+        std::array<void*, 100> blocks{};
+        for (void*& p : blocks) p = frame_pool::allocate(size);
+        for (void* const p : blocks) frame_pool::free(p, size);
+        const std::uint64_t allocated = counted_heap::allocations();
+        for (void*& p : blocks) p = frame_pool::allocate(size);
+        CHECK(counted_heap::allocations() - allocated == 100 - 64);
+        for (void* const p : blocks) frame_pool::free(p, size);
+    }).join();
+    CHECK(counted_heap::bytes_in_use() <= before + 1'000);  // a thread's own things
+}
+
+TEST_CASE("what is freed while a thread ends, after its frames were, is not kept") {
+    using weir::detail::frame_pool;
+    constexpr std::size_t size = 960;
+    struct late {
+        void* block = nullptr;
+        ~late() { frame_pool::free(block, size); }
+    };
+    const std::size_t before = counted_heap::bytes_in_use();
+    for (int i = 0; i < 10; ++i) {
+        std::thread([] {
+            static thread_local late last;  // made first, so it ends last
+            last.block = frame_pool::allocate(size);
+            void* const other = frame_pool::allocate(size);
+            frame_pool::free(other, size);
+        }).join();
+    }
+    CHECK(counted_heap::bytes_in_use() < before + 10 * size / 2);
 }

@@ -2,10 +2,29 @@
 
 #include "support/catch.hpp"
 
+#include <weir/detail/platform.hpp>
+
+#include <cstdint>
 #include <memory>
 #include <thread>
 
 using weir::detail::parker;
+
+namespace {
+
+// A platform on which nobody comes: time passes while a thread sleeps.
+struct alone : weir::detail::standard_platform {
+    static inline std::int64_t time = 0;
+    static inline int sleeps = 0, wakes = 0;
+    static std::int64_t now() noexcept { return time; }
+    static void wait(atomic<std::uint32_t>&, std::uint32_t, std::int64_t timeout_ns) noexcept {
+        ++sleeps;
+        time += timeout_ns;
+    }
+    static void wake_all(atomic<std::uint32_t>&) noexcept { ++wakes; }
+};
+
+}  // namespace
 
 TEST_CASE("a parker that is set doesn't block, before and after") {
     parker p;
@@ -57,4 +76,21 @@ TEST_CASE("a poke reaches a sleeper") {
     std::thread other([&] { p.poke(); });
     CHECK_FALSE(p.wait());
     other.join();
+}
+
+TEST_CASE("after a wait that a poke has ended the next one sleeps, and wakes nobody") {
+    weir::detail::basic_parker<alone> p;
+    alone::sleeps = alone::wakes = 0;
+    p.poke();
+    CHECK_FALSE(p.wait(100));
+    CHECK(alone::sleeps == 0);
+    CHECK_FALSE(p.wait(100));  // the poke is used up
+    CHECK(alone::sleeps == 1);
+    CHECK_FALSE(p.wait(100));
+    CHECK(alone::sleeps == 2);
+    p.poke();  // nobody sleeps now
+    p.set();
+    CHECK(alone::wakes == 0);
+    CHECK(p.wait(100));
+    CHECK(p.is_set());
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace {
 
@@ -107,4 +108,50 @@ TEST_CASE("what is no invocation only has to be caught up with") {
     watch.read(500, *times);
     CHECK_FALSE(watch.is_behind());
     CHECK(weir::histogram(*times).count() == 0);
+}
+
+TEST_CASE("two long invocations in a row are both told from the short ones") {
+    const auto times = std::make_unique<recorder>();
+    stopwatch watch;
+    run(watch, *times, 1'000, 10);
+    for (int i = 0; i < 2; ++i) {
+        std::int64_t spent = 12'000;  // of all that share a reading that is less than a microsecond each
+        for (bool due = watch.finished_one(); !due; due = watch.finished_one()) spent += 10;
+        watch.read(spent, *times);
+    }
+    const weir::histogram h(*times);
+    CHECK(h.max().count() == 12'000);
+    // The second one was looked at alone.
+    CHECK(h.count() == 1'000 + 16 + 1);
+    CHECK(h.sum().count() == 10'000 + 12'000 + 15 * 10 + 12'000);
+}
+
+TEST_CASE("how many share a reading at most doubles, up to sixteen") {
+    const auto times = std::make_unique<recorder>();
+    stopwatch watch;
+    for (const int shared : {1, 2, 4, 8, 16, 16}) {
+        int n = 1;
+        while (!watch.finished_one()) ++n;
+        CHECK(n == shared);
+        watch.read(n, *times);
+    }
+    // As many as fit into 8 us, going by the last ones.
+    for (const auto& [shared, ns] : {std::pair(16, 400), std::pair(16, 1'000), std::pair(7, 1'000)}) {
+        int n = 1;
+        while (!watch.finished_one()) ++n;
+        CHECK(n == shared);
+        watch.read(n * ns, *times);
+    }
+}
+
+TEST_CASE("a clock that was set, back or ahead as far as it goes, leaves times that can be") {
+    const auto times = std::make_unique<recorder>();
+    stopwatch watch(true);
+    for (const std::int64_t spent : {std::int64_t{-1}, INT64_MIN, INT64_MAX, std::int64_t{10}}) {
+        REQUIRE(watch.finished_one());
+        watch.read(spent, *times);
+    }
+    CHECK(weir::histogram(*times).count() == 4);
+    CHECK(times->max() == INT64_MAX);
+    CHECK(times->in_bucket(0) == 2);
 }
