@@ -34,6 +34,12 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
+// Of the C++ runtime; libc++'s header doesn't have it.
+namespace __cxxabiv1 {
+struct __cxa_eh_globals;
+extern "C" __cxa_eh_globals* __cxa_get_globals() noexcept;
+}  // namespace __cxxabiv1
+
 namespace interleavings {
 
 namespace {
