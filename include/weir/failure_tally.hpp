@@ -44,7 +44,8 @@ class failure_tally {
     // One has succeeded. True: before it, more had failed than is tolerated; the last was `blamed()`.
     bool succeeded() noexcept {
         const std::lock_guard guard(lock_);
-        return ++invocations_ == failure_limit::probation && limit_.exceeded(failures_, invocations_);
+        ++invocations_;
+        return invocations_ == failure_limit::probation && limit_.exceeded(failures_, invocations_);
     }
     culprit blamed() noexcept {
         const std::lock_guard guard(lock_);
