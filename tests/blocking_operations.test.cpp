@@ -1,9 +1,12 @@
 #include <weir/blocking_operations.hpp>
 
+#include "support/actor.hpp"
 #include "support/catch.hpp"
 
 #include <weir/channel.hpp>
 #include <weir/deadlock.hpp>
+#include <weir/detail/parker.hpp>
+#include <weir/executor.hpp>
 #include <weir/sleep.hpp>
 #include <weir/sync_wait.hpp>
 #include <weir/task.hpp>
@@ -13,6 +16,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <coroutine>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -34,6 +39,61 @@ using box = std::unique_ptr<int>;
 const weir::time_point t0{};
 
 }  // namespace
+
+TEST_CASE("a thread whose time is over waits for an answer that is under way") {
+    // Two wait for an item when the channel is closed: a coroutine, which is woken first, and a thread. While
+    // the coroutine is being posted, the thread's time is over, and it finds that it has been answered.
+    class slow_to_post final : public weir::executor {
+      public:
+        explicit slow_to_post(std::atomic<bool>& returned) : returned_(&returned) {}
+        void post(std::coroutine_handle<>) noexcept override {
+            closing_.set();
+            while (!late_.wait()) {
+            }
+            for (int i = 0; i < 10'000 && !*returned_; ++i) std::this_thread::yield();
+            early_ = returned_->load();
+        }
+        void add(weir::timer&) noexcept override {}
+        void cancel(weir::timer&) noexcept override {}
+        weir::time_point now() const noexcept override { return t0 + weir::duration(hours_.load()); }
+        bool drive(flag&, weir::time_point) override {
+            waiting_.set();
+            while (!closing_.wait()) {
+            }
+            hours_ = 10;
+            late_.set();
+            return true;
+        }
+        void wait_for_the_thread() {
+            while (!waiting_.wait()) {
+            }
+        }
+        bool returned_early() const noexcept { return early_; }
+
+      private:
+        std::atomic<bool>* returned_;
+        std::atomic<std::int64_t> hours_{0};
+        weir::detail::parker waiting_, closing_, late_;
+        bool early_ = false;
+    };
+    std::atomic<bool> returned{false};
+    slow_to_post ex(returned);
+    channel<int> c(1, ex);
+    const auto get = [](channel<int>& from) -> actor { static_cast<void>(co_await from.get()); };
+    actor first = get(c);
+    first.handle.promise().env().home = &ex;
+    first.handle.resume();
+    channel_status status = channel_status::success;
+    std::thread second([&] {
+        status = c.blocking_get(weir::duration(5)).status();
+        returned = true;
+    });
+    ex.wait_for_the_thread();
+    c.close();
+    second.join();
+    CHECK_FALSE(ex.returned_early());
+    CHECK(status == channel_status::closed);
+}
 
 TEST_CASE("a thread that blocks on virtual time waits in that time, and loses nothing when it is over") {
     virtual_time time;

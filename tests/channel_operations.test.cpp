@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 
 #include <weir/channel.hpp>
+#include <weir/run_loop.hpp>
 #include <weir/sleep.hpp>
 #include <weir/sync_wait.hpp>
 #include <weir/task.hpp>
@@ -375,6 +376,25 @@ TEST_CASE("a waiting coroutine with a stop token that is destroyed is asked noth
     CHECK_FALSE(answered);
     CHECK(c.try_put(std::make_unique<int>(1)) == channel_status::success);
     CHECK(c.size() == 1);
+}
+
+TEST_CASE("an item that was handed to a getter goes with its frame, if that never goes on") {
+    weir::run_loop loop;
+    channel<std::shared_ptr<int>> c(1);
+    const auto get = [](channel<std::shared_ptr<int>>& from) -> actor {
+        const std::optional<std::shared_ptr<int>> got = co_await from.get();
+        static_cast<void>(got);
+    };
+    const auto item = std::make_shared<int>(1);
+    {
+        actor waits = get(c);
+        waits.start(loop);
+        weir::detail::parker never;
+        loop.drive(never, t0);
+        CHECK(c.try_put(std::shared_ptr<int>(item)) == channel_status::success);
+        CHECK(item.use_count() == 2);
+    }
+    CHECK(item.use_count() == 1);
 }
 
 TEST_CASE("a coroutine of another library waits where it is run") {

@@ -2,7 +2,9 @@
 
 #include "support/catch.hpp"
 
+#include <weir/detail/slot.hpp>
 #include <weir/executor.hpp>
+#include <weir/root.hpp>
 #include <weir/sleep.hpp>
 #include <weir/sync_wait.hpp>
 #include <weir/task.hpp>
@@ -13,6 +15,8 @@
 #include <chrono>
 #include <concepts>
 #include <coroutine>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -300,6 +304,49 @@ TEST_CASE("a coroutine that no executor runs can't await when_all, and is told w
     foreign::await_it(message, log);
     CHECK(message.find("no executor runs; start it with sync_wait") != std::string::npos);
     CHECK(log.empty());
+}
+
+TEST_CASE("from the end of the last part of when_all until its awaiter goes on, that one is ready to run") {
+    // A tick passes before each resumption, which is when the slot's clock is read.
+    class ticking final : public weir::executor {
+      public:
+        void post(std::coroutine_handle<> h) noexcept override { ready_.push_back(h); }
+        void add(weir::timer&) noexcept override {}
+        void cancel(weir::timer&) noexcept override {}
+        weir::time_point now() const noexcept override { return t0 + weir::duration(now_); }
+        bool drive(flag&, weir::time_point) override { return false; }
+        void run() {
+            while (!ready_.empty()) {
+                const std::coroutine_handle<> h = ready_.front();
+                ready_.erase(ready_.begin());
+                now_ += 10;
+                resume(h);
+            }
+        }
+
+      private:
+        std::int64_t now_ = 0;
+        std::vector<std::coroutine_handle<>> ready_;
+    } ex;
+    class nobody final : public weir::detail::root_owner {
+        void ended() noexcept override {}
+    } owner;
+    // Ends as no task does: its awaiter is posted.
+    const auto both = []() -> task<> { co_await when_all(std::suspend_never(), std::suspend_never()); };
+    const std::string name = "stage";
+    weir::detail::slot slot(name, 0, ex);
+    slot.begin(0, weir::detail::slot_state::run);
+    auto t = both();
+    auto root = weir::detail::make_root<void, task<>>(t);
+    root.start(ex, &slot, owner);
+    ex.run();
+    REQUIRE(root.done());
+    // Begins at 10; its parts end at 20 and 30; it goes on at 40.
+    slot.lock();
+    const std::int64_t runnable =
+        slot.spent_until(40)[static_cast<std::size_t>(weir::detail::slot_state::runnable)];
+    slot.unlock();
+    CHECK(runnable == 10);
 }
 
 TEST_CASE("when_all that can never end leaves nothing behind when it is destroyed") {

@@ -55,6 +55,8 @@ channel_store<T, Policy>& inside(channel<T, Policy>& c) noexcept {
 /// Errors:   `std::invalid_argument` for a capacity of 0 or less. Nothing else but what a member says, and
 ///           memory for the constructor; nothing after a suspension. Where that thread can't be started:
 ///           `std::system_error`; in a process that was forked after it was: `forked_error`.
+///           `stopped`, from a wait in the function of a stage whose run is stopped: the item of a put stays
+///           with the caller, and what was answered before gives what it has.
 /// Lifetime: outlives every operation on it. Destroying it destroys what is inside.
 /// Cost:     O(1), one short lock for an operation that doesn't wait and wakes nobody (5 ns), two for
 ///           any other; both cost next to nothing while one thread alone uses the channel. No

@@ -13,6 +13,7 @@
 #include <weir/executor.hpp>
 #include <weir/foreign_home.hpp>
 #include <weir/stop_listener.hpp>
+#include <weir/stop_token.hpp>
 
 #include <coroutine>    // for std::coroutine_handle
 #include <cstdint>      // for std::uint64_t
@@ -80,8 +81,9 @@ class channel_operation : stop_listener<Channel, Stop> {
     }
 
   protected:
-    void resumed() noexcept {
+    void resumed() {
         listener::listen_no_more();
+        if (on_end_) heed_end();
         if constexpr (Channel::policy_type::statistics) {
             if (suspended_ && waiter_.measured != nullptr) {
                 waiter_.measured->resumed(detail::clock_of(*waiter_.measured));
@@ -93,6 +95,18 @@ class channel_operation : stop_listener<Channel, Stop> {
     waiter waiter_;
 
   private:
+    // Called at once, or from another thread before the waiter is linked, it marks that, as a stop does.
+    struct end_waiting {
+        Channel* channel;
+        waiter* who;
+        side line;
+        void operator()() const noexcept { channel->stop(*who, line); }
+    };
+    WEIR_NOINLINE void heed_end() {
+        on_end_.reset();  // waits for a callback that runs right now
+        if (waiter_.outcome == outcome::stopped && !listener::stop_requested()) throw stopped();
+    }
+
     Derived& self() noexcept { return static_cast<Derived&>(*this); }
 
     WEIR_NOINLINE bool suspend(std::coroutine_handle<> h, const coroutine_env env) {
@@ -103,6 +117,10 @@ class channel_operation : stop_listener<Channel, Stop> {
         }
         waiter_.is_coroutine(h, home, env.measured);
         listener::listen(*channel_, waiter_, line_);
+        // What a stage itself waits for ends with its channels.
+        if (env.ends != nullptr && waiter_.measured == nullptr) {
+            on_end_.emplace(*env.ends, end_waiting{channel_, &waiter_, line_});
+        }
         if constexpr (Channel::policy_type::statistics) {
             auto* const measured = static_cast<slot_type*>(waiter_.measured);
             if (measured != nullptr && measured->watch.is_behind()) {
@@ -152,6 +170,7 @@ class channel_operation : stop_listener<Channel, Stop> {
 
     side line_;
     bool suspended_ = false;
+    std::optional<stop_callback<end_waiting>> on_end_;  // of the run in whose stage it waits
 };
 
 template <class Channel, class Stop = no_stop>
@@ -165,7 +184,7 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
                            Stop stop = {}) noexcept
         : base(channel, base::side::put, &item, measured, std::move(stop)) {}
 
-    bool await_resume() noexcept {
+    bool await_resume() {
         this->resumed();
         return this->waiter_.outcome == outcome::done;
     }
@@ -218,7 +237,7 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
         if (this->waiter_.outcome == outcome::done) place_.destroy();
     }
 
-    WEIR_ALWAYS_INLINE std::optional<T> await_resume() noexcept {
+    WEIR_ALWAYS_INLINE std::optional<T> await_resume() {
         this->resumed();
         if (this->waiter_.outcome != outcome::done) return std::nullopt;
         this->waiter_.outcome = outcome::fetched;

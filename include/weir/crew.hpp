@@ -203,7 +203,7 @@ class crew {
         }
     }
     void start(std::size_t i) noexcept {
-        workers_[i].start(home_, Policy::statistics ? slots_[i] : nullptr, run_);
+        workers_[i].start(home_, Policy::statistics ? slots_[i] : nullptr, run_, &run_.ends());
     }
     // Counts a worker more, unless the last one has left. acq_rel; pairs with leave()
     bool join() noexcept {

@@ -48,13 +48,14 @@ class [[nodiscard]] root {
     }
 
     // It is then to be resumed on `home`.
-    std::coroutine_handle<> prepare(executor& home, slot* measured, root_owner& owner) noexcept {
-        handle_.promise().env() = coroutine_env{&home, measured};
+    std::coroutine_handle<> prepare(executor& home, slot* measured, root_owner& owner,
+                                    const end_token* ends = nullptr) noexcept {
+        handle_.promise().env() = coroutine_env{&home, measured, ends};
         handle_.promise().owner = &owner;
         return handle_;
     }
-    void start(executor& home, slot* measured, root_owner& owner) noexcept {
-        home.post(prepare(home, measured, owner));
+    void start(executor& home, slot* measured, root_owner& owner, const end_token* ends = nullptr) noexcept {
+        home.post(prepare(home, measured, owner, ends));
     }
 
     // It needs to be resumed no more. One that gives something stays where it gave it until it is destroyed.

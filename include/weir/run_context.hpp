@@ -174,7 +174,19 @@ class run_context : public root_owner {
     run_budget* budget() noexcept { return budget_ ? &*budget_ : nullptr; }
 
     // Asks invocations under way to give up, as the run has been stopped.
-    stop_token ends() const noexcept { return ends_.get_token(); }
+    const stop_token& ends() const noexcept { return ended_; }
+
+    // Whether this is how an await ended because of that, and so no failure.
+    bool is_stopped_by(const std::exception_ptr& error) const noexcept {
+        if (!ended_.stop_requested()) return false;
+        try {
+            std::rethrow_exception(error);
+        } catch (const stopped&) {
+            return true;
+        } catch (...) {
+            return false;
+        }
+    }
 
     const std::vector<shared_hook>& hooks() const noexcept { return options_.hooks; }
 
@@ -304,6 +316,7 @@ class run_context : public root_owner {
     standard_platform::atomic<std::size_t> workers_left_{0};
     stop_source all_left_;
     stop_source ends_;
+    const stop_token ended_{ends_.get_token()};
     failure_tally tally_{options_.max_failures};
 };
 

@@ -256,9 +256,11 @@ void running_stage<Policy>::gave_up(slot& me, std::uint64_t item, std::exception
     if (count_and_tell(me, item, error)) stop_run(item, std::move(error), run_.has_listener());
 }
 
-// False if `on_failure` threw, which stops the run: for the item's own error, and for that.
+// False if it is no failure, as the run was stopped; or if `on_failure` threw, which stops the run: for the
+// item's own error, and for that.
 template <class Policy>
 bool running_stage<Policy>::count_and_tell(slot& me, std::uint64_t item, std::exception_ptr error) noexcept {
+    if (run_.is_stopped_by(error)) return false;
     me.failures.store(me.failures.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     try {
         run_.tell(failure(this->name(), item, error));

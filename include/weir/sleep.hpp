@@ -41,6 +41,7 @@ class sleep_operation {
     ~sleep_operation() {
         if (sleeps_on_ == nullptr) return;
         on_stop_.reset();
+        on_end_.reset();
         timer_->forget_waiter();
         sleeps_on_->cancel(*timer_);
     }
@@ -49,7 +50,8 @@ class sleep_operation {
 
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
-        executor& home = detail::home_of(detail::env_of(h), "sleep");
+        const coroutine_env env = detail::env_of(h);
+        executor& home = detail::home_of(env, "sleep");
         const time_point now = home.now();
         const time_point deadline =
             relative_ ? saturating_add(now, duration_ < duration(0) ? duration(0) : duration_) : deadline_;
@@ -63,15 +65,18 @@ class sleep_operation {
             // May run at once, which marks the timer: `add` posts it then.
             on_stop_.emplace(stop_, wake_early{&home, &*timer_});
         }
+        if (env.ends != nullptr) on_end_.emplace(*env.ends, wake_early{&home, &*timer_});
         sleeps_on_ = &home;
         home.add(*timer_);  // the coroutine may be running elsewhere from here on
         return true;
     }
 
     // False if it was the stop that woke it.
-    bool await_resume() noexcept {
+    bool await_resume() {
         on_stop_.reset();  // waits for a callback that runs right now
+        on_end_.reset();
         sleeps_on_ = nullptr;
+        if (timer_->cancelled() && !stop_.stop_requested()) throw stopped();
         return !timer_->cancelled();
     }
 
@@ -95,6 +100,7 @@ class sleep_operation {
     std::optional<timer> timer_;
     std::optional<time_point> yielded_at_;
     std::optional<stop_callback<wake_early>> on_stop_;
+    std::optional<stop_callback<wake_early>> on_end_;
 };
 
 }  // namespace detail
@@ -104,8 +110,9 @@ class sleep_operation {
 ///
 /// \returns  awaitable of `bool`: true = the time has passed, false = `stop` asked before.
 /// Suspends: always. Resumes: on the coroutine's executor, not before the time.
-/// Errors:   `std::logic_error` if no executor runs the coroutine.
-/// Cost:     no allocation.
+/// Errors:   `std::logic_error` if no executor runs the coroutine; `stopped` in a function of a stage whose
+///           run is stopped before, unless `stop` asked, too.
+/// Cost:     no allocation. A stop that may come costs two short locks; each stage's run is one.
 [[nodiscard("co_await this, or nobody sleeps")]] inline auto sleep_for(duration d, stop_token stop = {}) {
     return detail::sleep_operation(d, {}, true, timer_order::normal, std::move(stop));
 }

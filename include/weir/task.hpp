@@ -173,9 +173,10 @@ class task_promise_base {
         env_ = env;
     }
 
-    void joined_by(task_join& join, executor& home) noexcept {
+    void joined_by(task_join& join, executor& home, const end_token* ends) noexcept {
         join_ = &join;
         env_.home = &home;
+        env_.ends = ends;
     }
 
   private:
@@ -318,8 +319,8 @@ class joined_task {
     explicit joined_task(task<T>&& t) noexcept : task_(std::move(t)) {}
 
     // The task is then to be resumed on `home`. Tells `join` when it has ended.
-    std::coroutine_handle<> start(task_join& join, executor& home) noexcept {
-        task_.handle_.promise().joined_by(join, home);
+    std::coroutine_handle<> start(task_join& join, executor& home, const end_token* ends = nullptr) noexcept {
+        task_.handle_.promise().joined_by(join, home, ends);
         return task_.handle_;
     }
     bool has_exception() const noexcept { return task_.handle_.promise().result.has_exception(); }

@@ -60,7 +60,7 @@ class when_all_join : public task_join, public root_owner {
         awaiter_ = awaiter;
         home_ = home;
         measured_ = env.measured;
-        const std::coroutine_handle<> h = first.start(*this, *home);
+        const std::coroutine_handle<> h = first.start(*this, *home, env.ends);
         if (home->continues_with_forks()) {
             start_others(*home);
             return trampoline::transfer(h);
@@ -126,8 +126,8 @@ class when_all_part {
     explicit when_all_part(A&& a)
         : awaitable_(std::forward<A>(a)), root_(detail::make_root<await_result_t<A>, kept>(awaitable_)) {}
 
-    std::coroutine_handle<> start(when_all_join& join, executor& home) noexcept {
-        return root_.prepare(home, nullptr, join);
+    std::coroutine_handle<> start(when_all_join& join, executor& home, const end_token* ends) noexcept {
+        return root_.prepare(home, nullptr, join, ends);
     }
     bool has_exception() const noexcept { return root_.has_exception(); }
     std::exception_ptr exception() const noexcept { return root_.exception(); }
@@ -157,10 +157,12 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
         if constexpr (sizeof...(As) == 0) {
             return h;
         } else {
+            const coroutine_env env = detail::env_of(h);
             return std::apply(
                 [&](auto& first, auto&... others) {
-                    return join_.start(h, detail::env_of(h), first,
-                                       [&](executor& home) { (home.fork(others.start(join_, home)), ...); });
+                    return join_.start(h, env, first, [&](executor& home) {
+                        (home.fork(others.start(join_, home, env.ends)), ...);
+                    });
                 },
                 parts_);
         }
@@ -207,8 +209,9 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
         const std::size_t n = parts_.size();
-        return join_.start(h, detail::env_of(h), parts_.front(), [this, n](executor& home) {
-            for (std::size_t i = 1; i < n; ++i) home.fork(parts_[i].start(join_, home));
+        const coroutine_env env = detail::env_of(h);
+        return join_.start(h, env, parts_.front(), [this, n, ends = env.ends](executor& home) {
+            for (std::size_t i = 1; i < n; ++i) home.fork(parts_[i].start(join_, home, ends));
         });
     }
 

@@ -4,13 +4,16 @@
 
 #include "support/flows.hpp"
 
+#include <weir/sleep.hpp>
 #include <weir/stop_token.hpp>
 #include <weir/sync_wait.hpp>
 #include <weir/task.hpp>
 #include <weir/when_all.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 using schedules::at_any_step;
 using schedules::consumer;
@@ -66,6 +69,36 @@ void stopped(world& w) {
             run.stop();
             book.check(book.alive() <= 1,
                        "after a stop nothing is left but what is on its way to the consumer");
+        });
+        take_all(run, to, how);
+    }
+    book.settle_stopped(how.most_under_way());
+}
+
+// Functions that would wait for long, in parts: a stop waits for none of them.
+void stopped_while_it_waits(world& w) {
+    ledger book;
+    const manner how(w);
+    consumer to(book);
+    const auto rest = [](std::int64_t n) -> task<> { co_await weir::sleep_for(duration(1'000 + n)); };
+    const auto rests = [&rest](item i) -> task<item> {
+        std::vector<task<>> parts;
+        parts.push_back(rest(0));
+        parts.push_back(rest(1));
+        if (i.nth() % 2 == 0) {
+            co_await weir::when_all(std::move(parts));
+        } else {
+            co_await std::move(parts[1]);
+        }
+        co_return std::move(i);
+    };
+    {
+        auto run = line(slow_maker(book, items), rests, how).start<stepwise>(w);
+        at_any_step(w, 60, [&] {
+            const weir::time_point before = w.now();
+            run.stop();
+            book.check(w.now() == before, "a stop takes no time");
+            book.check(book.alive() <= 1, "a stop leaves nothing but what is on its way to the consumer");
         });
         take_all(run, to, how);
     }
@@ -239,6 +272,7 @@ void laps(world& w) {
 
 const schedules::registered all("pipelines", {{"whole", whole},
                                               {"stopped", stopped},
+                                              {"stopped_while_it_waits", stopped_while_it_waits},
                                               {"stopped_by_a_token", stopped_by_a_token},
                                               {"destroyed_early", destroyed_early},
                                               {"slots_that_sleep", slots_that_sleep},

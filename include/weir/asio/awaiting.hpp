@@ -114,6 +114,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 ///           if the buffers go with the frame, and on the thread that runs the `io_context`.
 /// Threads:  an I/O object that several coroutines use is for one thread at a time, as ever; starting an
 ///           operation on it happens on the coroutine's.
+/// Stops:    not by a stop of the run in whose stage it is awaited: `awaiting_unless(call.stop())` is.
 /// Watchdog: it counts as an `external_wait`. On virtual time nothing waits for sockets: not there.
 /// Cost:     two allocations, Asio's and one of some 150 bytes.
 template <bool AsTuple>

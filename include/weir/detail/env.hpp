@@ -11,17 +11,24 @@
 
 namespace weir {
 class executor;
-}
+template <class Platform>
+class basic_stop_token;
+}  // namespace weir
 
 namespace weir::detail {
 
 class slot;
+struct standard_platform;
+
+using end_token = basic_stop_token<standard_platform>;
 
 // `home`: where the coroutine runs and is posted to when it wakes; null: nowhere in particular.
 // `measured`: the slot of a stage that this coroutine does the work of; null: none.
+// `ends`: asks what this coroutine waits for to end, as the run of its stage was stopped; null: nobody does.
 struct coroutine_env {
     executor* home = nullptr;
     slot* measured = nullptr;
+    const end_token* ends = nullptr;
 };
 
 template <class Promise>
@@ -50,10 +57,10 @@ coroutine_env env_of(std::coroutine_handle<Promise> h) noexcept {
     if constexpr (has_env<Promise>) {
         return h.promise().env();
     } else if constexpr (names_executor<Promise>) {
-        return coroutine_env{&h.promise().weir_executor(), nullptr};
+        return coroutine_env{&h.promise().weir_executor(), nullptr, nullptr};
     } else {
         static_cast<void>(h);
-        return coroutine_env{current_executor(), nullptr};
+        return coroutine_env{current_executor(), nullptr, nullptr};
     }
 }
 

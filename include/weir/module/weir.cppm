@@ -107,6 +107,7 @@ using weir::stage_stats;
 using weir::stop_callback;
 using weir::stop_source;
 using weir::stop_token;
+using weir::stopped;
 using weir::summed;
 using weir::sync_wait;
 using weir::table_text;
