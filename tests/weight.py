@@ -30,7 +30,7 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 13600),
+    ("weir.hpp", HEAVY, 13750),
     ("pipeline.hpp", HEAVY | {"thread"}, 9250),
     ("task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 1970),
 ]
