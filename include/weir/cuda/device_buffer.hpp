@@ -5,6 +5,7 @@
 
 #include <weir/cuda/awaited_work.hpp>
 #include <weir/cuda/context.hpp>
+#include <weir/cuda/error.hpp>
 #include <weir/cuda/event.hpp>
 #include <weir/cuda/lease.hpp>
 #include <weir/cuda/runtime.hpp>
@@ -108,7 +109,7 @@ class device_memory {
     void tell_idle() noexcept {
         try {
             auto idle = std::make_shared<pooled_event>(stream_->of(), true);
-            if (cudaEventRecord(idle->get(), stream_->get()) == cudaSuccess) {
+            if (quietly(cudaEventRecord(idle->get(), stream_->get())) == cudaSuccess) {
                 log_->done_with(stream_->get(), std::move(idle));
             }
         } catch (...) {

@@ -4,6 +4,7 @@
 #define WEIR_CUDA_TRANSFER_LOG_HPP
 
 #include <weir/clock.hpp>
+#include <weir/cuda/error.hpp>
 #include <weir/cuda/event.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
@@ -107,7 +108,7 @@ class transfer_log {
     static std::optional<duration> between(const shared_event& a, const shared_event& b) noexcept {
         float ms = 0;
         const beside_captures asking;
-        if (cudaEventElapsedTime(&ms, a->get(), b->get()) != cudaSuccess) return std::nullopt;
+        if (quietly(cudaEventElapsedTime(&ms, a->get(), b->get())) != cudaSuccess) return std::nullopt;
         return duration(static_cast<duration::rep>(static_cast<double>(ms) * 1e6));
     }
 
