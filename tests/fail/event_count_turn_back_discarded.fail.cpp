@@ -1,0 +1,8 @@
+// expect-error: call it, or nobody is woken
+// The first half of a notification wakes nobody.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/detail/event_count.hpp>
+
+void notify(weir::detail::event_count& count) { count.turn_back(); }
+
+int main() {}
