@@ -31,7 +31,7 @@ HEAVY = {
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
     ("weir.hpp", HEAVY, 13750),
-    ("pipeline.hpp", HEAVY | {"thread"}, 9250),
+    ("pipeline.hpp", HEAVY | {"thread"}, 9260),
     ("task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 1970),
 ]
 

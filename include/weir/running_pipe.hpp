@@ -175,6 +175,8 @@ class running_pipe final : public running_stage<Policy> {
                         } catch (...) {
                             error = std::current_exception();
                         }
+                    } else if constexpr (requires { f->left_out(call); }) {
+                        f->left_out(call);
                     }
                     if (watch) {
                         co_await watch->off();

@@ -182,6 +182,8 @@ struct transfer_stats {
     duration exposed{};                 ///< the part of that in which the consumer's stream had nothing to do
     std::uint64_t num_block_waits = 0;  ///< times that no page-locked block was free
     duration block_wait{};              ///< time that was waited for one, summed over slots
+    std::uint64_t num_memory_waits = 0;  ///< times that there was too little memory of the device
+    duration memory_wait{};              ///< time that was waited for some, summed over slots
 
     /// \returns bytes a second while the device copied; 0 without a copy.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(bytes, copying); }
@@ -204,6 +206,8 @@ struct transfer_stats {
         later.exposed = detail::since(earlier.exposed, later.exposed);
         later.num_block_waits = detail::since(earlier.num_block_waits, later.num_block_waits);
         later.block_wait = detail::since(earlier.block_wait, later.block_wait);
+        later.num_memory_waits = detail::since(earlier.num_memory_waits, later.num_memory_waits);
+        later.memory_wait = detail::since(earlier.memory_wait, later.memory_wait);
         return later;
     }
     [[nodiscard]] friend bool operator==(const transfer_stats&, const transfer_stats&) = default;

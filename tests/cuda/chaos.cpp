@@ -1,11 +1,13 @@
-// chaos [--runs N] [--seed S]: pipelines with copies to a device on which, by turns, a call fails, the driver says
-// nothing or says it late, the device breaks, or the consumer leaves. Each run has to end, with each batch whole
+// chaos [--runs N] [--seed S]: pipelines with copies to a device, and some of them back, on which, by turns, a call
+// fails, the driver says nothing or says it late, the device breaks or has little memory, or the consumer leaves. Each run has to end, with each batch whole
 // or failed, everything given back, and nothing done that the runtime doesn't allow. A seed that fails is printed,
 // and by `--runs 1 --seed S` it is run again.
 // SPDX-License-Identifier: BSL-1.0
 #include "cuda/stand_in/control.hpp"
 
+#include <weir/cuda/device_pool.hpp>
 #include <weir/cuda/to_device.hpp>
+#include <weir/cuda/to_host.hpp>
 #include <weir/pipeline.hpp>
 #include <weir/sink.hpp>
 #include <weir/source.hpp>
@@ -54,6 +56,10 @@ struct plan {
     const std::size_t epochs = 1 + up_to(1);  // each on threads of its own, which the blocks outlive
     const bool addresses_come_back = one_in(2);
     const bool remembers_not_ready = one_in(2);
+    const bool comes_back = one_in(4);
+    // In batches; 0: as much as anybody wants. The loop has one while it waits for the next.
+    const std::size_t memory = one_in(3) ? 2 + up_to(2) : 0;
+    const bool timed = !one_in(4);
 };
 
 // What the consumer saw.
@@ -64,19 +70,44 @@ struct findings {
     bool threw = false;
 };
 
-void consume(const plan& p, context& gpu, weir::thread_pool& workers, weir::cuda::pinned_pool& pool,
-             findings& found) {
+auto loader(const plan& p, context& gpu, weir::cuda::pinned_pool& pool, weir::cuda::device_pool& memory) {
     std::vector<int> numbers(static_cast<std::size_t>(p.batches));
     std::iota(numbers.begin(), numbers.end(), 0);
+    return weir::source(numbers) | weir::pipe([n = p.size](int i) { return std::vector<int>(n, i); }) |
+           weir::cuda::to_device(gpu, pool,
+                                 {.depth = p.depth,
+                                  .when = p.when_copied ? weir::cuda::hand_on::when_copied
+                                                        : weir::cuda::hand_on::at_once,
+                                  .memory = &memory,
+                                  .timed = p.timed});
+}
+weir::run_options tolerant(findings& found) {
+    return {.max_failures = weir::unlimited,
+            .on_failure = [&found](const weir::failure&) { ++found.failed; }};
+}
+
+void consume_results(const plan& p, context& gpu, weir::thread_pool& workers, weir::cuda::pinned_pool& pool,
+                     weir::cuda::device_pool& memory, findings& found) {
+    auto run =
+        (loader(p, gpu, pool, memory) | weir::cuda::to_vectors(gpu, pool, {.depth = p.depth}) | weir::sink(2))
+            .start(workers, tolerant(found));
+    int last = -1;
+    for (const std::vector<int>& b : run) {
+        for (const int each : b) {
+            if (each != b[0]) ++found.wrong;
+        }
+        if (b[0] <= last) ++found.wrong;
+        last = b[0];
+        ++found.taken;
+        if (found.taken == p.poisons_after) stand_in::poison(cudaErrorIllegalAddress);
+        if (found.taken == p.leaves_after) break;
+    }
+}
+
+void consume(const plan& p, context& gpu, weir::thread_pool& workers, weir::cuda::pinned_pool& pool,
+             weir::cuda::device_pool& memory, findings& found) {
     const weir::cuda::stream consumer(gpu);
-    auto run = (weir::source(numbers) | weir::pipe([n = p.size](int i) { return std::vector<int>(n, i); }) |
-                weir::cuda::to_device(gpu, pool,
-                                      {.depth = p.depth,
-                                       .when = p.when_copied ? weir::cuda::hand_on::when_copied
-                                                             : weir::cuda::hand_on::at_once}) |
-                weir::sink(2))
-                   .start(workers, {.max_failures = weir::unlimited,
-                                    .on_failure = [&](const weir::failure&) { ++found.failed; }});
+    auto run = (loader(p, gpu, pool, memory) | weir::sink(2)).start(workers, tolerant(found));
     int last = -1;
     for (device_buffer<int>& b : run) {
         if (p.takes_over) b.hand_over(consumer);
@@ -124,9 +155,10 @@ std::string run_once(std::uint64_t seed) {
                                 p.sticky);
         }
         try {
+            weir::cuda::device_pool memory(gpu, p.memory * p.size * sizeof(int));
             for (std::size_t epoch = 0; epoch < p.epochs; ++epoch) {
                 weir::thread_pool workers(p.threads);
-                consume(p, gpu, workers, pool, found);
+                (p.comes_back ? consume_results : consume)(p, gpu, workers, pool, memory, found);
             }
         } catch (const weir::cuda::error&) {
             found.threw = true;  // by a call of the consumer's
@@ -141,8 +173,8 @@ std::string run_once(std::uint64_t seed) {
     const std::size_t batches = p.epochs * static_cast<std::size_t>(p.batches);
     const bool whole = found.taken + found.failed == batches;
     if (!whole && p.leaves_after == 1000 && !found.threw) {
-        wrong += "of " + std::to_string(batches) + " batches " + std::to_string(found.taken) +
-                 " came and " + std::to_string(found.failed) + " failed\n";
+        wrong += "of " + std::to_string(batches) + " batches " + std::to_string(found.taken) + " came and " +
+                 std::to_string(found.failed) + " failed\n";
     }
     if (found.wrong != 0) wrong += std::to_string(found.wrong) + " wrong bytes, or batches out of order\n";
     for (const std::string& each : stand_in::misuses()) wrong += each + "\n";

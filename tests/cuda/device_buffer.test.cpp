@@ -14,6 +14,7 @@ using weir::cuda::context;
 using weir::cuda::device_buffer;
 using weir::cuda::pinned_pool;
 using weir::cuda::stream;
+using weir::cuda::detail::device_account;
 using weir::cuda::detail::device_memory;
 using weir::cuda::detail::transfer_log;
 
@@ -21,13 +22,15 @@ namespace {
 
 // A batch on its way to the device.
 device_buffer<int> sent(const std::vector<int>& batch, pinned_pool& pool, const stream& s,
+                        const std::shared_ptr<device_account>& memory,
                         const std::shared_ptr<transfer_log>& log) {
     const std::size_t bytes = batch.size() * sizeof(int);
-    device_memory there(s, bytes, log);
+    std::optional<device_memory> there = device_memory::try_take(memory, s, bytes, log);
+    if (!there) throw weir::cuda::error(cudaErrorMemoryAllocation, "cudaMallocFromPoolAsync");
     weir::cuda::lease block = *pool.try_acquire(bytes);
     std::memcpy(block.bytes().data(), batch.data(), bytes);
-    there.fill_from(block, s);
-    return device_buffer<int>(std::move(there));
+    there->fill_from(block);
+    return device_buffer<int>(*std::move(there));
 }
 
 struct sender {
@@ -35,6 +38,8 @@ struct sender {
     context gpu;
     pinned_pool pool{gpu, 4096, 2};
     stream copies{gpu};
+    std::shared_ptr<device_account> memory =
+        std::make_shared<device_account>(gpu.shared(), nullptr, 0, "memory");
     std::shared_ptr<transfer_log> log = std::make_shared<transfer_log>();
 };
 
@@ -48,7 +53,7 @@ TEST_CASE("a consumer's stream sees the whole batch, though nobody on the host w
     std::vector<int> seen;
     stand_in::hold(from.copies.get());
     {
-        device_buffer<int> there = sent(batch, from.pool, from.copies, from.log);
+        device_buffer<int> there = sent(batch, from.pool, from.copies, from.memory, from.log);
         CHECK(there.size() == 1000);
         CHECK(there.size_bytes() == 4000);
         CHECK(there.on_device());
@@ -70,7 +75,7 @@ TEST_CASE("the memory is freed behind the consumer's work, so that nothing lands
     const std::vector<int> second(100, 2);
     std::vector<int> seen;
     {
-        device_buffer<int> there = sent(first, from.pool, from.copies, from.log);
+        device_buffer<int> there = sent(first, from.pool, from.copies, from.memory, from.log);
         there.hand_over(consumer);
         stand_in::hold(consumer.get());
         REQUIRE(stand_in::launch(consumer.get(), [&seen, p = there.data()] { seen.assign(p, p + 100); }) ==
@@ -78,7 +83,7 @@ TEST_CASE("the memory is freed behind the consumer's work, so that nothing lands
     }
     // More batches, while the consumer hasn't read the first one.
     for (int i = 0; i < 5; ++i) {
-        const device_buffer<int> other = sent(second, from.pool, from.copies, from.log);
+        const device_buffer<int> other = sent(second, from.pool, from.copies, from.memory, from.log);
         weir::sync_wait([](const device_buffer<int>& b) -> weir::task<> { co_await b.copied(); }(other));
         wait_for([&] { return from.pool.stats().size == 2; });
     }
@@ -96,7 +101,7 @@ TEST_CASE("a second consumer comes after the first, and the memory is freed behi
     std::vector<std::vector<int>> seen;
     stand_in::hold(first.get());
     {
-        device_buffer<int> there = sent(batch, from.pool, from.copies, from.log);
+        device_buffer<int> there = sent(batch, from.pool, from.copies, from.memory, from.log);
         for (const stream* s : {&first, &second}) {
             there.hand_over(*s);
             REQUIRE(stand_in::launch(s->get(), [&seen, p = there.data()] {
@@ -116,7 +121,7 @@ TEST_CASE("without a device a buffer lies on the host, and its copy is done") {
     stand_in::no_device(cudaErrorNoDevice);
     {
         sender from({.or_host = true});
-        device_buffer<int> there{device_memory(from.copies, 40, from.log)};
+        device_buffer<int> there{*device_memory::try_take(from.memory, from.copies, 40, from.log)};
         CHECK_FALSE(there.on_device());
         there.hand_over(from.copies);
         weir::sync_wait([](const device_buffer<int>& b) -> weir::task<> { co_await b.copied(); }(there));
@@ -129,7 +134,7 @@ TEST_CASE("a buffer that nobody takes over is freed behind its copy") {
     const fresh_runtime runtime;
     sender from(either_way());
     stand_in::hold(from.copies.get());
-    static_cast<void>(sent(counting_up<int>(10), from.pool, from.copies, from.log));
+    static_cast<void>(sent(counting_up<int>(10), from.pool, from.copies, from.memory, from.log));
     stand_in::release(from.copies.get());
 }
 
@@ -138,7 +143,7 @@ TEST_CASE("a buffer outlives its pool, its stream and its context") {
     std::optional<device_buffer<int>> left;
     {
         sender from(either_way());
-        left = sent(counting_up<int>(10), from.pool, from.copies, from.log);
+        left = sent(counting_up<int>(10), from.pool, from.copies, from.memory, from.log);
     }
     CHECK(left->size() == 10);
 }
@@ -147,7 +152,7 @@ TEST_CASE("who waits for the copy goes on when it is done") {
     const fresh_runtime runtime;
     sender from(either_way());
     const std::vector<int> batch = counting_up<int>(10);
-    const device_buffer<int> there = sent(batch, from.pool, from.copies, from.log);
+    const device_buffer<int> there = sent(batch, from.pool, from.copies, from.memory, from.log);
     weir::sync_wait([](const device_buffer<int>& b) -> weir::task<> { co_await b.copied(); }(there));
     CHECK(std::memcmp(there.data(), batch.data(), there.size_bytes()) == 0);
 }
@@ -163,7 +168,7 @@ TEST_CASE("whatever call fails on the way of a batch, nothing is lost, doubled o
         std::vector<int> seen = batch;
         stand_in::fail_call(n, cudaErrorMemoryAllocation);
         try {
-            device_buffer<int> there = sent(batch, from.pool, from.copies, from.log);
+            device_buffer<int> there = sent(batch, from.pool, from.copies, from.memory, from.log);
             there.hand_over(consumer);
             static_cast<void>(
                 stand_in::launch(consumer.get(), [&seen, p = there.data()] { seen.assign(p, p + 100); }));
@@ -182,7 +187,7 @@ TEST_CASE("whatever call fails on the way of a batch, nothing is lost, doubled o
 TEST_CASE("a buffer of nothing has no elements, of whatever size they are") {
     const fresh_runtime runtime;
     sender from(either_way());
-    const device_buffer<char> none{device_memory(from.copies, 0, from.log)};
+    const device_buffer<char> none{*device_memory::try_take(from.memory, from.copies, 0, from.log)};
     CHECK(none.size() == 0);
     CHECK(none.data() != nullptr);
 }

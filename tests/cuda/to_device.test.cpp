@@ -2,7 +2,9 @@
 
 #include "cuda/support.hpp"
 
+#include <weir/cuda/device_blocks.hpp>
 #include <weir/failure.hpp>
+#include <weir/invocation.hpp>
 #include <weir/pipeline.hpp>
 #include <weir/report/table.hpp>
 #include <weir/sink.hpp>
@@ -11,9 +13,14 @@
 #include <weir/thread_pool.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <exception>
+#include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
+#include <stdexcept>
+#include <tuple>
 #include <vector>
 
 using namespace cuda_tests;
@@ -21,6 +28,7 @@ using namespace std::chrono_literals;
 using Catch::Matchers::ContainsSubstring;
 using weir::cuda::context;
 using weir::cuda::device_buffer;
+using weir::cuda::device_pool;
 using weir::cuda::hand_on;
 using weir::cuda::pinned_pool;
 using weir::cuda::stream;
@@ -34,6 +42,18 @@ struct labelled {
     std::vector<float> pixels;
     int label;
 };
+
+struct sample {
+    std::vector<float> pixels;
+    std::vector<std::int64_t> labels;
+    int number;
+};
+
+weir::task<weir::cuda::pinned_buffer<int>> collate(pinned_pool& pool, int i) {
+    weir::cuda::pinned_buffer<int> made = co_await pool.acquire<int>(100);
+    for (int& each : made) each = i;
+    co_return std::move(made);
+}
 
 auto batches(int n, std::size_t size) {
     std::vector<int> numbers(static_cast<std::size_t>(n));
@@ -299,4 +319,265 @@ TEST_CASE("without a device the stage gives copies on the host, by the same type
         CHECK_FALSE(run.stats().stages[2].transfers);
     }
     stand_in::reset();
+}
+
+TEST_CASE(
+    "a batch that was collated into page-locked memory is copied from there, and its block comes back") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    const hand_on when = GENERATE(hand_on::at_once, hand_on::when_copied);
+    pinned_pool pool(gpu, 400, 3);
+    weir::thread_pool workers(2);
+    reader consumer(gpu);
+    std::vector<int> numbers(30);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    {
+        auto run = (weir::source(numbers) | weir::pipe([&pool](int i) { return collate(pool, i); }) |
+                    to_device(gpu, {.when = when}) | weir::sink(1))
+                       .start(workers);
+        for (device_buffer<int>& b : run) consumer.take(b);
+        static_cast<void>(consumer.seen());
+        CHECK(run.stats().stages[2].transfers->num_copies == 30);
+        CHECK(run.stats().stages[2].transfers->bytes == 30 * 400);
+    }
+    REQUIRE(consumer.seen().size() == 30);
+    for (int i = 0; i < 30; ++i) CHECK(consumer.seen()[static_cast<std::size_t>(i)] == batch(100, i));
+    wait_for([&] { return pool.stats().size == 3; });
+    CHECK(pool.stats().num_get == 30);  // and none to pack it into
+}
+
+TEST_CASE("a part that lies in page-locked memory is given away, and the rest goes along; so is a lease") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 400, 2);
+    weir::thread_pool workers(1);
+    struct half {
+        weir::cuda::pinned_buffer<int> values;
+        int number;
+    };
+    const auto make = [&pool](int i) -> weir::task<half> {
+        weir::cuda::pinned_buffer<int> values = co_await collate(pool, i);
+        half made{std::move(values), i};
+        co_return std::move(made);
+    };
+    auto run = (weir::source({1, 2, 3, 4}) | weir::pipe(make) |
+                to_device(gpu, {.when = hand_on::when_copied}, &half::values) | weir::sink(1))
+                   .start(workers);
+    int expected = 1;
+    for (weir::cuda::device_batch<half, int>& b : run) {
+        CHECK(b.host.number == expected);
+        CHECK(b.host.values.empty());
+        CHECK(b.data.data()[99] == expected);
+        ++expected;
+    }
+    CHECK(expected == 5);
+    const auto lend = [&pool](int) { return pool.acquire(8); };
+    auto bytes = (weir::source({1, 2, 3}) | weir::pipe(lend) | to_device(gpu) | weir::sink(1)).start(workers);
+    for (device_buffer<std::byte>& b : bytes) CHECK(b.size() == 8);
+}
+
+TEST_CASE("a lease that was given away before is refused") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 400, 2);
+    weir::thread_pool workers(1);
+    std::string said;
+    const auto empty = [&pool](int) -> weir::task<weir::cuda::lease> {
+        weir::cuda::lease block = co_await pool.acquire(8);
+        const weir::cuda::lease gone = std::move(block);
+        co_return std::move(block);
+    };
+    auto run = (weir::source({1}) | weir::pipe(empty) | to_device(gpu) | weir::sink(1))
+                   .start(workers, {.max_failures = 1, .on_failure = [&said](const weir::failure& f) {
+                                        try {
+                                            std::rethrow_exception(f.error);
+                                        } catch (const std::invalid_argument& e) {
+                                            said = e.what();
+                                        }
+                                    }});
+    for (device_buffer<std::byte>& b : run) static_cast<void>(b);
+    CHECK_THAT(said, ContainsSubstring("was given away has nothing to copy"));
+}
+
+TEST_CASE("several parts of a batch come to the device in one block, by one copy") {
+    const fresh_runtime runtime;
+    const bool on_host = GENERATE(false, true);
+    if (on_host) stand_in::no_device(cudaErrorNoDevice);
+    {
+        context gpu({.or_host = true});
+        pinned_pool pool(gpu, 4096, 2);
+        weir::thread_pool workers(2);
+        const auto make = [](int i) {
+            return sample{std::vector<float>(65, static_cast<float>(i)), std::vector<std::int64_t>(3, i), i};
+        };
+        auto run = (weir::source({1, 2, 3, 4, 5}) | weir::pipe(make) |
+                    to_device(gpu, pool, {.when = hand_on::when_copied},
+                              weir::cuda::parts(&sample::pixels, &sample::labels,
+                                                [](const sample& s) { return std::span(&s.number, 1); })) |
+                    weir::sink(1))
+                       .start(workers);
+        int expected = 1;
+        for (auto& b : run) {
+            const auto [pixels, labels, number] = b.data.parts();
+            CHECK(b.host.number == expected);
+            CHECK(pixels.size() == 65);
+            CHECK(pixels[64] == static_cast<float>(expected));
+            CHECK(labels.size() == 3);
+            CHECK(labels[2] == expected);
+            CHECK(number[0] == expected);
+            CHECK(b.data.size_bytes() == 768 + 4);
+            CHECK(b.data.on_device() == !on_host);
+            ++expected;
+        }
+        CHECK(expected == 6);
+        if (!on_host) CHECK(stand_in::calls("cudaMemcpyAsync") == 5);
+    }
+    stand_in::no_device(cudaSuccess);
+}
+
+TEST_CASE("with a limit of device memory the stage is held back, keeps the order, and gives all batches") {
+    const fresh_runtime runtime;
+    const auto options = either_way();
+    const hand_on when = GENERATE(hand_on::at_once, hand_on::when_copied);
+    const bool pools = GENERATE(true, false);
+    stand_in::support_memory_pools(pools);
+    context gpu(options);
+    pinned_pool pool(gpu, 400, 4);
+    device_pool memory(gpu, 2 * 400);
+    weir::thread_pool workers(2);
+    reader consumer(gpu);
+    auto run = (batches(40, 100) | to_device(gpu, pool, {.depth = 4, .when = when, .memory = &memory}) |
+                weir::sink(1))
+                   .start(workers);
+    for (device_buffer<int>& b : run) consumer.take(b);
+    REQUIRE(consumer.seen().size() == 40);
+    for (int i = 0; i < 40; ++i) CHECK(consumer.seen()[static_cast<std::size_t>(i)] == batch(100, i));
+    CHECK(stand_in::most_device_memory_used() <= 2 * 400 + 64);
+}
+
+TEST_CASE("a consumer that is behind holds the loader back, by the limit, and the statistics say so") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 400, 2);
+    device_pool memory(gpu, 3 * 400);
+    weir::thread_pool workers(2);
+    const stream training(gpu);
+    stand_in::hold(training.get());
+    auto run = (batches(20, 100) | to_device(gpu, pool, {.memory = &memory}) | weir::sink(1)).start(workers);
+    std::size_t taken = 0;
+    for (device_buffer<int>& b : run) {
+        b.hand_over(training);
+        if (++taken == 3) {
+            const device_buffer<int> last = std::move(b);
+            wait_for([&] { return memory.shared()->turn.stats().size == 0; });
+            CHECK(memory.bytes_in_use() == 3 * 400);
+            stand_in::release(training.get());
+        }
+    }
+    CHECK(taken == 20);
+    CHECK(run.stats().stages[2].transfers->num_memory_waits >= 1);
+    CHECK(run.stats().stages[2].transfers->memory_wait > 0ns);
+}
+
+TEST_CASE("when the device has too little memory for a moment, no batch is lost") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 400, 2);
+    weir::thread_pool workers(2);
+    const bool limited = GENERATE(true, false);
+    if (limited) {
+        stand_in::set_device_memory(1000);
+    } else {
+        stand_in::fail_call_of("cudaMallocFromPoolAsync", 5, cudaErrorMemoryAllocation);
+    }
+    reader consumer(gpu);
+    auto run = (batches(20, 100) | to_device(gpu, pool, {.depth = 3}) | weir::sink(1)).start(workers);
+    for (device_buffer<int>& b : run) consumer.take(b);
+    CHECK(consumer.seen().size() == 20);
+}
+
+TEST_CASE("an item that a hook refused holds nobody up who waits for memory in the items' order") {
+    class refuses final : public weir::hook {
+        void before(const weir::invocation& call) override {
+            if (call.stage() == "to_device" && call.item() % 3 == 0) throw std::runtime_error("refused");
+        }
+    };
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 400, 2);
+    device_pool memory(gpu, 400);
+    weir::thread_pool workers(2);
+    auto run = (batches(30, 100) | to_device(gpu, pool, {.depth = 3, .memory = &memory}) | weir::sink(1))
+                   .start(workers, {.max_failures = weir::unlimited, .hooks = {std::make_shared<refuses>()}});
+    std::size_t taken = 0;
+    for (device_buffer<int>& b : run) {
+        const device_buffer<int> mine = std::move(b);
+        ++taken;
+    }
+    CHECK(taken == 20);
+}
+
+TEST_CASE("batches come to places of one's own, on a stream of one's own, and without a note of the times") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 400, 2);
+    weir::thread_pool workers(2);
+    const stream mine(gpu);
+    const on_device there(2 * 512);
+    weir::cuda::device_blocks places(gpu, there.get(), 512, 2);
+    device_pool inputs(gpu, places);
+    {
+        auto run = (batches(20, 100) | to_device(gpu, pool, {.on = mine, .memory = &inputs, .timed = false}) |
+                    weir::sink(1))
+                       .start(workers);
+        int expected = 0;
+        for (device_buffer<int>& each : run) {
+            device_buffer<int> b = std::move(each);
+            const auto* const at = static_cast<const std::byte*>(static_cast<void*>(b.data()));
+            CHECK((at == there.at(0) || at == there.at(512)));
+            // Behind the copy, as it is the same stream.
+            REQUIRE(stand_in::launch(mine.get(), [p = b.data(), expected] {
+                        if (p[99] != expected) std::terminate();
+                    }) == cudaSuccess);
+            ++expected;
+            b.hand_over(mine);
+        }
+        CHECK(expected == 20);
+        CHECK_FALSE(run.stats().stages[2].transfers);
+    }
+    stand_in::wait_until_idle();
+    CHECK(stand_in::calls("cudaEventElapsedTime") == 0);
+}
+
+TEST_CASE("one pool of blocks serves the loaders of two GPUs") {
+    const fresh_runtime runtime;
+    stand_in::set_device_count(2);
+    const auto options = either_way();
+    context first(weir::cuda::device(0), options);
+    context second(weir::cuda::device(1), options);
+    pinned_pool pool(first, 400, 2);
+    weir::thread_pool workers(2);
+    auto a = (batches(20, 100) | to_device(first, pool) | weir::sink(1)).start(workers);
+    auto b = (batches(20, 100) | to_device(second, pool) | weir::sink(1)).start(workers);
+    std::size_t n = 0;
+    for (device_buffer<int>& each : a) n += each.size();
+    for (device_buffer<int>& each : b) n += each.size();
+    CHECK(n == 2 * 20 * 100);
+}
+
+TEST_CASE("what is of another GPU, or not page-locked, is refused before anything starts") {
+    const fresh_runtime runtime;
+    stand_in::set_device_count(2);
+    context gpu(weir::cuda::device(0));
+    context other(weir::cuda::device(1));
+    pinned_pool pool(gpu, 400, 2);
+    device_pool elsewhere(other);
+    CHECK_THROWS_WITH(to_device(gpu, pool, {.on = stream(other)}), ContainsSubstring("those of another GPU"));
+    CHECK_THROWS_WITH(to_device(gpu, pool, {.memory = &elsewhere}),
+                      ContainsSubstring("the memory of a to_device"));
+    stand_in::no_device(cudaErrorNoDevice);
+    context none({.or_host = true});
+    stand_in::no_device(cudaSuccess);
+    pinned_pool ordinary(none, 400, 2);
+    CHECK_THROWS_WITH(to_device(gpu, ordinary), ContainsSubstring("into page-locked memory"));
 }

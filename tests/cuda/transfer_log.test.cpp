@@ -17,6 +17,7 @@ using Catch::Approx;
 using weir::cuda::context;
 using weir::cuda::pinned_pool;
 using weir::cuda::stream;
+using weir::cuda::detail::device_account;
 using weir::cuda::detail::device_memory;
 using weir::cuda::detail::transfer_log;
 
@@ -34,12 +35,13 @@ weir::transfer_stats of_a_run(int batches, std::chrono::nanoseconds work, bool w
     const stream consumer(gpu);
     std::vector<stream> kept;  // so that each has an address of its own
     const auto log = std::make_shared<transfer_log>();
+    const auto memory = std::make_shared<device_account>(gpu.shared(), nullptr, 0, "");
     stand_in::hold_all();
     for (int i = 0; i < batches; ++i) {
-        device_memory there(copies, ms, log);
+        device_memory there = *device_memory::try_take(memory, copies, ms, log);
         weir::cuda::lease block = *pool.try_acquire(ms);
         std::memset(block.bytes().data(), i, ms);
-        there.fill_from(block, copies);
+        there.fill_from(block);
         kept.push_back(wrappers ? stream(gpu, consumer.get()) : consumer);
         there.hand_over(kept.back());
         REQUIRE(stand_in::launch(consumer.get(), [] {}, work) == cudaSuccess);
@@ -89,11 +91,12 @@ TEST_CASE(
     const stream consumer(gpu);
     const stream other(gpu);
     const auto log = std::make_shared<transfer_log>();
+    const auto memory = std::make_shared<device_account>(gpu.shared(), nullptr, 0, "");
     const auto sent = [&] {
-        device_memory there(copies, ms, log);
+        device_memory there = *device_memory::try_take(memory, copies, ms, log);
         weir::cuda::lease block = *pool.try_acquire(ms);
         std::memset(block.bytes().data(), 1, ms);
-        there.fill_from(block, copies);
+        there.fill_from(block);
         return there;
     };
     stand_in::hold_all();
@@ -124,11 +127,12 @@ TEST_CASE("a copy that no consumer's stream took over is counted, and says nothi
     pinned_pool pool(gpu, ms, 1);
     const stream copies(gpu);
     const auto log = std::make_shared<transfer_log>();
+    const auto memory = std::make_shared<device_account>(gpu.shared(), nullptr, 0, "");
     {
-        device_memory there(copies, ms, log);
+        device_memory there = *device_memory::try_take(memory, copies, ms, log);
         weir::cuda::lease block = *pool.try_acquire(ms);
         std::memset(block.bytes().data(), 1, ms);
-        there.fill_from(block, copies);
+        there.fill_from(block);
         weir::sync_wait([](stream a) -> weir::task<> { co_await a.done(); }(copies));
         CHECK(log->stats().num_copies == 0);  // somebody still has it
     }
@@ -138,12 +142,16 @@ TEST_CASE("a copy that no consumer's stream took over is counted, and says nothi
     CHECK(s.hidden() == 0);
 }
 
-TEST_CASE("waits for a block are counted, with their time") {
+TEST_CASE("waits for a block and for memory are counted, with their time") {
     transfer_log log;
-    log.waited(3ms);
-    log.waited(2ms);
+    log.waited_for_block(3ms);
+    log.waited_for_block(2ms);
+    log.waited_for_memory(7ms);
     CHECK(log.stats().num_block_waits == 2);
     CHECK(log.stats().block_wait == 5ms);
+    CHECK(log.stats().num_memory_waits == 1);
+    CHECK(log.stats().memory_wait == 7ms);
+    CHECK((log.stats() - log.stats()).memory_wait == 0ms);
 }
 
 TEST_CASE("what was hidden doesn't depend on how many objects stand for the consumer's stream") {
@@ -159,12 +167,13 @@ TEST_CASE("the calls for a batch don't grow with the number of those that are on
     const stream copies(gpu);
     const stream consumer(gpu);
     const auto log = std::make_shared<transfer_log>();
+    const auto memory = std::make_shared<device_account>(gpu.shared(), nullptr, 0, "");
     stand_in::hold(consumer.get());
     for (int i = 0; i < 500; ++i) {
-        device_memory there(copies, 8, log);
+        device_memory there = *device_memory::try_take(memory, copies, 8, log);
         weir::cuda::lease block = *pool.try_acquire(8);
         std::memset(block.bytes().data(), 1, 8);
-        there.fill_from(block, copies);
+        there.fill_from(block);
         there.hand_over(consumer);
         wait_for([&] { return pool.stats().size == 2; });
     }
@@ -180,12 +189,13 @@ TEST_CASE("a consumer that has a new stream for each batch leaves nothing behind
     pinned_pool pool(gpu, 8, 1);
     const stream copies(gpu);
     const auto log = std::make_shared<transfer_log>();
+    const auto memory = std::make_shared<device_account>(gpu.shared(), nullptr, 0, "");
     for (int i = 0; i < 200; ++i) {
-        device_memory there(copies, 8, log);
+        device_memory there = *device_memory::try_take(memory, copies, 8, log);
         wait_for([&] { return pool.stats().size != 0; });
         weir::cuda::lease block = *pool.try_acquire(8);
         std::memset(block.bytes().data(), 1, 8);
-        there.fill_from(block, copies);
+        there.fill_from(block);
         there.hand_over(stream(gpu));
         stand_in::wait_until_idle();
     }

@@ -129,7 +129,9 @@ class core {
         }
     }
 
-    // From a pool where the device has such, so that it is free again in the stream's order.
+    // From a pool where the device has such, so that it is free again in the stream's order; else it may only
+    // be freed when all work on it is done.
+    bool frees_in_order() const noexcept { return pool_ != nullptr; }
     cudaError_t allocate(void*& memory, std::size_t bytes, cudaStream_t stream) {
         if (pool_ != nullptr) {
             const beside_captures allocating;

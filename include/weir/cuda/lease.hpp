@@ -6,6 +6,7 @@
 #include <weir/channel.hpp>
 #include <weir/cuda/completion.hpp>
 #include <weir/cuda/context.hpp>
+#include <weir/cuda/error.hpp>
 #include <weir/cuda/own_clock.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
@@ -80,6 +81,8 @@ class pinned_blocks {
     void* memory_ = nullptr;
 };
 
+class device_memory;
+
 }  // namespace detail
 
 /// A block of page-locked memory on loan.
@@ -112,30 +115,36 @@ class [[nodiscard("the block goes back at once")]] lease {
     /// Errors: `weir::cuda::error`: nothing is under way then. `std::logic_error` if the stream's context is
     ///         gone; `std::invalid_argument` for a stream of a GPU if the block is ordinary memory.
     void copy_to(const stream& s, void* to) {
-        detail::core& of = *s.shared()->of();
-        if (of.on_host()) {
-            std::memcpy(to, block_, size_);
-        } else {
-            if (!pool_->is_page_locked()) {
-                throw std::invalid_argument(
-                    "weir: a GPU copies by itself from page-locked memory only, and this block's pinned_pool "
-                    "was made from a context without a device; make it from one of a GPU");
-            }
-            of.check_not_captured(s.get(), "cudaMemcpyAsync");
-            of.check(cudaMemcpyAsync(to, block_, size_, cudaMemcpyHostToDevice, s.get()), "cudaMemcpyAsync");
-        }
-        return_after(s);
+        queue_copy(s, to);
+        give_away(s);
     }
 
     /// Gives the block away until all is done that is queued on the stream.
-    /// Errors: as of `copy_to`; all of it is done then.
+    /// Errors: as of `copy_to`; all of it is done then, but what went into a graph.
     void return_after(const stream& s) {
+        detail::core& of = *s.shared()->of();
+        try {
+            if (!of.on_host()) of.check_not_captured(s.get(), "cudaEventRecord");
+        } catch (const error& e) {
+            if (e.status() != cudaErrorStreamCaptureUnsupported) of.settle(s.get());
+            throw;
+        }
+        give_away(s);
+    }
+
+  private:
+    friend class pinned_pool;
+    friend class detail::device_memory;
+    lease(std::shared_ptr<detail::pinned_blocks> pool, std::byte* block, std::size_t size) noexcept
+        : pool_(std::move(pool)), block_(block), size_(size) {}
+
+    // The stream is known not to be captured.
+    void give_away(const stream& s) {
         detail::core& of = *s.shared()->of();
         if (of.on_host()) {
             pool_->put_back(std::exchange(block_, nullptr));
             return;
         }
-        of.check_not_captured(s.get(), "cudaEventRecord");
         std::optional<detail::ticket> t;
         try {
             t.emplace(of, [](detail::completion& c) noexcept {
@@ -153,10 +162,20 @@ class [[nodiscard("the block goes back at once")]] lease {
         block_ = nullptr;
     }
 
-  private:
-    friend class pinned_pool;
-    lease(std::shared_ptr<detail::pinned_blocks> pool, std::byte* block, std::size_t size) noexcept
-        : pool_(std::move(pool)), block_(block), size_(size) {}
+    void queue_copy(const stream& s, void* to) const {
+        detail::core& of = *s.shared()->of();
+        if (of.on_host()) {
+            if (size_ != 0) std::memcpy(to, block_, size_);
+            return;
+        }
+        if (!pool_->is_page_locked()) {
+            throw std::invalid_argument(
+                "weir: a GPU copies by itself from page-locked memory only, and this block's pinned_pool was "
+                "made from a context without a device; make it from one of a GPU");
+        }
+        of.check_not_captured(s.get(), "cudaMemcpyAsync");
+        of.check(cudaMemcpyAsync(to, block_, size_, cudaMemcpyHostToDevice, s.get()), "cudaMemcpyAsync");
+    }
 
     std::shared_ptr<detail::pinned_blocks> pool_;
     std::byte* block_;

@@ -1,15 +1,17 @@
-// weir floor 12: page-locked memory, of which there is so much and no more
+// weir floor 13: page-locked memory, of which there is so much and no more
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_PINNED_POOL_HPP
 #define WEIR_CUDA_PINNED_POOL_HPP
 
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/lease.hpp>
+#include <weir/cuda/pinned_buffer.hpp>
 #include <weir/stats.hpp>
 #include <weir/stop_token.hpp>
 #include <weir/task.hpp>
 
 #include <cstddef>    // for std::byte, std::size_t
+#include <cstdint>    // for SIZE_MAX
 #include <memory>     // for std::shared_ptr
 #include <optional>   // for std::optional
 #include <stdexcept>  // for std::invalid_argument
@@ -45,6 +47,12 @@ class pinned_pool {
     ///           `std::logic_error` if no executor runs the coroutine.
     [[nodiscard("co_await this, or nothing is got")]] task<lease> acquire(std::size_t bytes) {
         return get(shared_, checked(bytes));
+    }
+    /// The same for `n` elements: to collate a batch where the device copies it from.
+    /// \returns awaitable of a `pinned_buffer<T>`.
+    template <class T>
+    [[nodiscard("co_await this, or nothing is got")]] task<pinned_buffer<T>> acquire(std::size_t n) {
+        return get_as<T>(shared_, checked(n > SIZE_MAX / sizeof(T) ? SIZE_MAX : n * sizeof(T)), n);
     }
     /// The same, and gives up when `stop` asks. \returns awaitable of an optional lease: none after a stop.
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<lease>> acquire(std::size_t bytes,
@@ -84,6 +92,11 @@ class pinned_pool {
         lease got(from, *co_await from->free.get(), bytes);
         from->of()->check_device();
         co_return std::move(got);
+    }
+    template <class T>
+    static task<pinned_buffer<T>> get_as(blocks_ptr from, std::size_t bytes, std::size_t n) {
+        lease got = co_await get(std::move(from), bytes);
+        co_return pinned_buffer<T>(std::move(got), n);
     }
     static task<std::optional<lease>> get_unless(blocks_ptr from, std::size_t bytes, stop_token stop) {
         from->of()->check_device();

@@ -1,34 +1,30 @@
-// weir floor 14: the stage that copies batches to a GPU while the next ones are packed
+// weir floor 18: the stage that copies batches to a GPU while the next ones are packed
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_TO_DEVICE_HPP
 #define WEIR_CUDA_TO_DEVICE_HPP
 
-#include <weir/clock.hpp>
 #include <weir/cuda/context.hpp>
+#include <weir/cuda/copier.hpp>
 #include <weir/cuda/device_buffer.hpp>
-#include <weir/cuda/event.hpp>
+#include <weir/cuda/device_buffers.hpp>
+#include <weir/cuda/device_pool.hpp>
+#include <weir/cuda/error.hpp>
+#include <weir/cuda/lease.hpp>
+#include <weir/cuda/parts.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>
-#include <weir/cuda/transfer_log.hpp>
-#include <weir/detail/env.hpp>
-#include <weir/executor.hpp>
 #include <weir/invocation.hpp>
 #include <weir/pipe.hpp>
 #include <weir/stage_options.hpp>
 #include <weir/stats.hpp>
-#include <weir/stop_token.hpp>
 #include <weir/task.hpp>
 
 #include <cstddef>      // for std::size_t
-#include <cstring>      // for std::memcpy
-#include <deque>        // for std::deque
 #include <functional>   // for std::identity, std::invoke
-#include <memory>       // for std::shared_ptr
-#include <mutex>        // for std::mutex, std::scoped_lock
+#include <memory>       // for std::make_shared, std::shared_ptr
 #include <optional>     // for std::optional
-#include <ranges>       // for std::ranges::contiguous_range
 #include <string>       // for std::string
-#include <type_traits>  // for std::is_trivially_copyable_v
+#include <type_traits>  // for std::is_same_v
 #include <utility>      // for std::as_const, std::move
 
 namespace weir::cuda {
@@ -47,98 +43,32 @@ struct to_device_options {
     std::size_t depth = 2;
     hand_on when = hand_on::at_once;  ///< when the next stage gets a batch
     std::size_t capacity = 2;         ///< in items, of the queue behind the stage; they lie on the device
-};
-
-/// A batch of which a part was copied to the device, and the rest of it.
-template <class Batch, class T>
-struct device_batch {
-    Batch host;             ///< as it came, the part that was copied included
-    device_buffer<T> data;  ///< the copy
+    /// Which stream copies; none: each run makes one of its own. Others may use it, too.
+    std::optional<stream> on = std::nullopt;
+    /// Where the batches' memory comes from, and how much of it there may be; null: from the context, as much
+    /// as the device has. Outlives the runs.
+    device_pool* memory = nullptr;
+    /// Whether the device notes when each copy begins and ends, and when its consumer could go on: three
+    /// events a batch. Without, `stage_stats::transfers` is empty.
+    bool timed = true;
 };
 
 namespace detail {
 
-template <class View>
-concept in_a_row = std::ranges::contiguous_range<View> && std::ranges::sized_range<View> &&
-                   std::is_trivially_copyable_v<std::ranges::range_value_t<View>>;
-
-// Which copies are under way: as many as `depth`, or as the stage has slots if it was given more.
-class copies_under_way {
-  public:
-    explicit copies_under_way(std::size_t depth) : free_(depth) {}
-
-    // The place of one copy. Whoever has taken it waits for `after` first, the oldest one; null: for none.
-    class place {
-      public:
-        explicit place(copies_under_way& all) : after(all.begin()), all_(all) {}
-        place(const place&) = delete;
-        place& operator=(const place&) = delete;
-        ~place() {
-            if (!filled_) all_.give_up();
-        }
-
-        void fill(shared_event copy) {
-            all_.add(std::move(copy));
-            filled_ = true;
-        }
-
-        const shared_event after;
-
-      private:
-        copies_under_way& all_;
-        bool filled_ = false;
-    };
-
-  private:
-    shared_event begin() {
-        const std::scoped_lock held(lock_);
-        shared_event oldest;
-        if (free_ != 0) {
-            --free_;
-        } else if (!row_.empty()) {
-            oldest = std::move(row_.front());
-            row_.pop_front();
-        }
-        return oldest;
-    }
-    void add(shared_event copy) {
-        const std::scoped_lock held(lock_);
-        row_.push_back(std::move(copy));
-    }
-    void give_up() {
-        const std::scoped_lock held(lock_);
-        ++free_;
-    }
-
-    std::mutex lock_;
-    std::size_t free_;
-    std::deque<shared_event> row_;
-};
-
-// What the slots of one stage in one run share.
-struct copier {
-    copier(context& gpu, pinned_pool& blocks, std::size_t at_once, hand_on at)
-        : copies(gpu), pool(&blocks), depth(at_once), when(at), under_way(at_once),
-          log(std::make_shared<transfer_log>()) {}
-
-    stream copies;
-    pinned_pool* pool;
-    std::size_t depth;
-    hand_on when;
-    copies_under_way under_way;
-    std::shared_ptr<transfer_log> log;
-};
-
-template <class Part>
+// `packs`: there is a pool of blocks to pack into.
+template <class Part, bool Packs>
 class copying_slot {
-    template <class Batch>
-    using view_of = std::invoke_result_t<const Part&, const Batch&>;
-    template <class Batch>
-    using element_of = std::ranges::range_value_t<view_of<Batch>>;
     static constexpr bool is_whole = std::is_same_v<Part, std::identity>;
     template <class Batch>
-    using result_of = std::conditional_t<is_whole, device_buffer<element_of<Batch>>,
-                                         device_batch<Batch, element_of<Batch>>>;
+    struct whole_result {
+        using type = typename copied_part<Part, Batch>::whole;
+    };
+    template <class Batch>
+    struct rest_result {
+        using type = typename copied_part<Part, Batch>::rest;
+    };
+    template <class Batch>
+    using result_of = typename std::conditional_t<is_whole, whole_result<Batch>, rest_result<Batch>>::type;
 
   public:
     copying_slot(std::shared_ptr<copier> shared, Part part)
@@ -146,19 +76,21 @@ class copying_slot {
 
     // Nothing: the run was stopped, or the stage's time is over, before there was a free block.
     template <class Batch>
-        requires in_a_row<view_of<Batch>>
+        requires(can_be_copied<Part, Batch> && (Packs || has_block<Part, Batch>))
     task<std::optional<result_of<Batch>>> operator()(Batch batch, const invocation& call) {
         try {
-            const auto& view = std::invoke(part_, std::as_const(batch));
-            std::optional<device_memory> there =
-                co_await send(std::ranges::data(view), std::ranges::size(view) * sizeof(element_of<Batch>),
-                              call.stop());
-            if (!there) co_return std::nullopt;
-            device_buffer<element_of<Batch>> copy(std::move(*there));
-            if constexpr (is_whole) {
-                co_return std::move(copy);
+            if constexpr (has_block<Part, Batch>) {
+                lease block = block_of(std::invoke(part_, batch));
+                std::optional<device_memory> there = co_await send_block(*shared_, std::move(block), call);
+                if (!there) co_return std::nullopt;
+                using buffer = typename copied_part<Part, Batch>::whole;
+                co_return give(std::move(batch), buffer(*std::move(there)));
             } else {
-                co_return result_of<Batch>{std::move(batch), std::move(copy)};
+                const auto rows = rows_of(part_, std::as_const(batch));
+                const auto pieces = rows.pieces();
+                std::optional<device_memory> there = co_await send_rows(*shared_, pieces, call);
+                if (!there) co_return std::nullopt;
+                co_return give(std::move(batch), rows.on_device(*std::move(there)));
             }
         } catch (const error& e) {
             if (!e.stage().empty()) throw;
@@ -168,7 +100,7 @@ class copying_slot {
 
     // What can't be copied gets a sentence.
     template <class Batch>
-        requires(!requires { requires in_a_row<view_of<Batch>>; })
+        requires(!can_be_copied<Part, Batch>)
     std::optional<int> operator()(Batch, const invocation&) {
         static_assert(
             sizeof(Batch) == 0,
@@ -177,31 +109,30 @@ class copying_slot {
             "to_device(gpu, pool, {}, &batch::pixels)");
         return std::nullopt;
     }
+    // The same of what would have to be packed, and there is nothing to pack it into.
+    template <class Batch>
+        requires(can_be_copied<Part, Batch> && !Packs && !has_block<Part, Batch>)
+    std::optional<int> operator()(Batch, const invocation&) {
+        static_assert(
+            sizeof(Batch) == 0,
+            "weir: to_device without a pool copies what lies in page-locked memory already: a lease, "
+            "or a pinned_buffer from pool.acquire<float>(n); all else is packed into blocks of a "
+            "pool: to_device(gpu, pool)");
+        return std::nullopt;
+    }
+
+    // A call for an item that wasn't made: others don't wait for it.
+    void left_out(const invocation& call) noexcept { shared_->order.leave(call.item()); }
 
   private:
-    task<std::optional<device_memory>> send(const void* from, std::size_t bytes, stop_token stop) {
-        copier& s = *shared_;
-        if (s.copies.shared()->of()->on_host()) {
-            device_memory there(s.copies, bytes, s.log);
-            if (bytes != 0) std::memcpy(there.data(), from, bytes);
-            co_return std::move(there);
+    template <class Batch, class Copy>
+    static result_of<Batch> give(Batch&& batch, Copy copy) {
+        if constexpr (is_whole) {
+            static_cast<void>(batch);
+            return copy;
+        } else {
+            return result_of<Batch>{std::move(batch), std::move(copy)};
         }
-        std::optional<lease> block = s.pool->try_acquire(bytes);
-        if (!block) {
-            const executor& clock = *weir::detail::current_executor();
-            const time_point begin = clock.now();
-            block = co_await s.pool->acquire(bytes, std::move(stop));
-            s.log->waited(clock.now() - begin);
-            if (!block) co_return std::nullopt;
-        }
-        if (bytes != 0) std::memcpy(block->bytes().data(), from, bytes);
-        copies_under_way::place place(s.under_way);
-        if (place.after && !place.after->is_over()) co_await until_over(place.after->of(), place.after);
-        device_memory there(s.copies, bytes, s.log);
-        there.fill_from(*block, s.copies);
-        place.fill(there.end());
-        if (s.when == hand_on::when_copied) co_await s.copies.done();
-        co_return std::move(there);
     }
 
     std::shared_ptr<copier> shared_;
@@ -209,32 +140,43 @@ class copying_slot {
 };
 
 // Makes the slots of a stage. A copy of it is for another run, with a stream and figures of its own.
-template <class Part>
+template <class Part, bool Packs>
 class copier_of_run {
   public:
-    copier_of_run(context& gpu, pinned_pool& pool, const to_device_options& options, Part part)
+    copier_of_run(context& gpu, pinned_pool* pool, const to_device_options& options, Part part)
         : gpu_(&gpu), part_(std::move(part)),
-          shared_(std::make_shared<copier>(gpu, pool, options.depth, options.when)) {}
+          settings_(pool, options.depth, options.when == hand_on::when_copied, options.timed, options.on,
+                    options.memory == nullptr ? nullptr : options.memory->shared()),
+          shared_(std::make_shared<copier>(gpu, settings_)) {}
     copier_of_run(const copier_of_run& other)
-        : gpu_(other.gpu_), part_(other.part_),
-          shared_(std::make_shared<copier>(*gpu_, *other.shared_->pool, other.shared_->depth,
-                                           other.shared_->when)) {}
+        : gpu_(other.gpu_), part_(other.part_), settings_(other.settings_),
+          shared_(std::make_shared<copier>(*gpu_, settings_)) {}
     copier_of_run(copier_of_run&&) noexcept = default;
     copier_of_run& operator=(const copier_of_run&) = delete;
     ~copier_of_run() = default;
 
-    copying_slot<Part> operator()() const { return copying_slot<Part>(shared_, part_); }
+    copying_slot<Part, Packs> operator()() const { return copying_slot<Part, Packs>(shared_, part_); }
 
     std::optional<transfer_stats> transfers() const {
-        if (gpu_->on_host()) return std::nullopt;
+        if (!shared_->log) return std::nullopt;
         return shared_->log->stats();
     }
 
   private:
     context* gpu_;
     Part part_;
+    copier::settings settings_;
     std::shared_ptr<copier> shared_;
 };
+
+template <bool Packs, class Part>
+auto copying_stage(context& gpu, pinned_pool* pool, to_device_options options, Part part) {
+    return weir::pipe(weir::per_slot(copier_of_run<Part, Packs>(gpu, pool, options, std::move(part))),
+                      {.name = std::move(options.name),
+                       .concurrency = options.depth,
+                       .output_order = output_order::input,
+                       .capacity = options.capacity});
+}
 
 }  // namespace detail
 
@@ -244,27 +186,42 @@ class copier_of_run {
 ///     auto p = weir::source(files) | weir::pipe(collate) | weir::cuda::to_device(gpu, pool) | weir::sink();
 ///     for (auto& batch : run) { batch.hand_over(training); train(batch, training); }
 ///
-/// \param pool  of blocks that take the largest batch; `depth` of them, or more. Others may use it, too.
-/// \param part  which part of a batch is copied: a pointer to a member, or a function of it that gives a
-///              contiguous range of trivially copyable elements; as it is: the batch itself.
+/// \param pool  of blocks that take the largest batch; `depth` of them, or more. Others may use it, too, also
+///              with another GPU.
+/// \param part  which part of a batch is copied: a pointer to a member, a function of it that gives a
+///              contiguous range of trivially copyable elements, or several, by `parts`; as it is: the batch
+///              itself.
 /// \returns  a stage that gives, for each batch, a `device_buffer` of its elements; or, of a part, a
 ///           `device_batch`. In a context without a device, the same with a copy on the host.
 /// Order:    as the batches came.
-/// Suspends: while no block is free (it holds back the stage before), while more than `depth` copies are
-///           under way, and, with `hand_on::when_copied`, until a copy is done.
+/// Suspends: while no block is free, or too little memory of the device (it holds back the stage before),
+///           while more than `depth` copies are under way, and, with `hand_on::when_copied`, until a copy is
+///           done.
 /// Errors:   `weir::cuda::error`, with the name of the stage, fails the batch, as in any stage; here, if no
-///           stream can be made. `std::invalid_argument` fails a batch that is larger than a block.
+///           stream can be made. `std::invalid_argument` fails a batch that is larger than a block, or than
+///           all the memory that it may have; and is thrown here if the blocks are not page-locked, or if the
+///           stream or the memory is another GPU's.
 /// Lifetime: `gpu` and `pool` outlive the runs.
 /// Units:    the run's statistics have the bytes, the time that the device copied, and what share of it the
 ///           consumer's stream didn't notice: `stage_stats::transfers`.
 template <class Part = std::identity>
 [[nodiscard]] auto to_device(context& gpu, pinned_pool& pool, to_device_options options = {},
                              Part part = {}) {
-    return weir::pipe(weir::per_slot(detail::copier_of_run<Part>(gpu, pool, options, std::move(part))),
-                      {.name = std::move(options.name),
-                       .concurrency = options.depth,
-                       .output_order = output_order::input,
-                       .capacity = options.capacity});
+    return detail::copying_stage<true>(gpu, &pool, std::move(options), std::move(part));
+}
+
+/// The same for batches that were collated into page-locked memory: `pinned_buffer` or `lease`, or a part
+/// that is one. The block is given away, and goes back to its pool when the copy is done.
+///
+///     auto collate = [&pool](std::vector<image> images) -> weir::task<weir::cuda::pinned_buffer<float>> {
+///         auto batch = co_await pool.acquire<float>(images.size() * pixels);
+///         fill(batch, images);
+///         co_return std::move(batch);
+///     };
+///     auto p = weir::source(files) | weir::pipe(collate) | weir::cuda::to_device(gpu) | weir::sink();
+template <class Part = std::identity>
+[[nodiscard]] auto to_device(context& gpu, to_device_options options = {}, Part part = {}) {
+    return detail::copying_stage<false>(gpu, nullptr, std::move(options), std::move(part));
 }
 
 }  // namespace weir::cuda

@@ -61,10 +61,15 @@ class transfer_log {
         idle_since_.emplace_back(by, std::move(idle));
     }
 
-    void waited(duration d) noexcept {
+    void waited_for_block(duration d) noexcept {
         const std::scoped_lock held(lock_);
         ++sum_.num_block_waits;
         sum_.block_wait += d;
+    }
+    void waited_for_memory(duration d) noexcept {
+        const std::scoped_lock held(lock_);
+        ++sum_.num_memory_waits;
+        sum_.memory_wait += d;
     }
 
     // Of all copies that are over. One that a consumer still has is counted when that has let it go, as only

@@ -144,15 +144,15 @@ class text_table {
 // Of those that copy to a device; they may be none.
 [[nodiscard]] inline text_table copies_table_of(const std::vector<stage_stats>& stages) {
     text_table table({"copies", "batches", "bytes", "bytes/s", "hidden", "waits", "ave"});
-    table.head(5, 6, "for a block");
+    table.head(5, 6, "for memory");
     for (const stage_stats& s : stages) {
         if (!s.transfers) continue;
         const transfer_stats& t = *s.transfers;
+        const std::uint64_t waits = t.num_block_waits + t.num_memory_waits;
         table.add({s.name, units::count(t.num_copies, 8), units::bytes(t.bytes),
                    t.copying <= duration(0) ? "-" : units::bytes(static_cast<std::uint64_t>(t.rate())) + "/s",
                    t.handed_over <= duration(0) ? "-" : units::whole_percent(t.hidden()) + " %",
-                   units::count(t.num_block_waits, 8),
-                   time_cell(average(t.block_wait, t.num_block_waits), t.num_block_waits)});
+                   units::count(waits, 8), time_cell(average(t.block_wait + t.memory_wait, waits), waits)});
     }
     return table;
 }

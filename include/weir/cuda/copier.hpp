@@ -1,0 +1,203 @@
+// weir floor 17: how one batch after the other comes to a GPU, whatever it is made of
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CUDA_COPIER_HPP
+#define WEIR_CUDA_COPIER_HPP
+
+#include <weir/clock.hpp>
+#include <weir/cuda/context.hpp>
+#include <weir/cuda/device_account.hpp>
+#include <weir/cuda/device_memory.hpp>
+#include <weir/cuda/event.hpp>
+#include <weir/cuda/item_order.hpp>
+#include <weir/cuda/lease.hpp>
+#include <weir/cuda/parts.hpp>
+#include <weir/cuda/pinned_pool.hpp>
+#include <weir/cuda/stream.hpp>
+#include <weir/cuda/transfer_log.hpp>
+#include <weir/detail/env.hpp>
+#include <weir/executor.hpp>
+#include <weir/invocation.hpp>
+#include <weir/stop_token.hpp>
+#include <weir/task.hpp>
+
+#include <cstddef>    // for std::size_t
+#include <deque>      // for std::deque
+#include <memory>     // for std::make_shared, std::shared_ptr
+#include <mutex>      // for std::mutex, std::scoped_lock
+#include <optional>   // for std::optional
+#include <span>       // for std::span
+#include <stdexcept>  // for std::invalid_argument
+#include <string>     // for std::string
+#include <utility>    // for std::move
+
+namespace weir::cuda::detail {
+
+// Which copies are under way: as many as `depth`, or as the stage has slots if it was given more.
+class copies_under_way {
+  public:
+    explicit copies_under_way(std::size_t depth) : free_(depth) {}
+
+    // The place of one copy. Whoever has taken it waits for `after` first, the oldest one; null: for none.
+    class place {
+      public:
+        explicit place(copies_under_way& all) : after(all.begin()), all_(all) {}
+        place(const place&) = delete;
+        place& operator=(const place&) = delete;
+        ~place() {
+            if (!filled_) all_.give_up();
+        }
+
+        void fill(shared_event copy) {
+            all_.add(std::move(copy));
+            filled_ = true;
+        }
+
+        const shared_event after;
+
+      private:
+        copies_under_way& all_;
+        bool filled_ = false;
+    };
+
+  private:
+    shared_event begin() {
+        const std::scoped_lock held(lock_);
+        shared_event oldest;
+        if (free_ != 0) {
+            --free_;
+        } else if (!row_.empty()) {
+            oldest = std::move(row_.front());
+            row_.pop_front();
+        }
+        return oldest;
+    }
+    void add(shared_event copy) {
+        const std::scoped_lock held(lock_);
+        row_.push_back(std::move(copy));
+    }
+    void give_up() {
+        const std::scoped_lock held(lock_);
+        ++free_;
+    }
+
+    std::mutex lock_;
+    std::size_t free_;
+    std::deque<shared_event> row_;
+};
+
+inline void check_place(const std::shared_ptr<core>& of, const context& gpu, const char* stage) {
+    if (of->on_host() == gpu.on_host() && of->device_index() == gpu.device_index()) return;
+    throw std::invalid_argument(std::string("weir: the stream and the memory of a ") + stage +
+                                " are those of another GPU than its context; make them from that one");
+}
+
+// What the slots of one stage in one run share.
+struct copier {
+    struct settings {
+        settings(pinned_pool* blocks, std::size_t at_once, bool waits, bool is_timed, std::optional<stream> s,
+                 std::shared_ptr<device_account> memory)
+            : pool(blocks), depth(at_once), when_copied(waits), timed(is_timed), on(std::move(s)),
+              account(std::move(memory)) {}
+        pinned_pool* pool;
+        std::size_t depth;
+        bool when_copied;
+        bool timed;
+        std::optional<stream> on;
+        std::shared_ptr<device_account> account;  // null: one of its own
+    };
+
+    copier(context& gpu, const settings& s)
+        : copies(s.on ? *s.on : stream(gpu)), pool(s.pool), when_copied(s.when_copied), under_way(s.depth),
+          log(s.timed && !gpu.on_host() ? std::make_shared<transfer_log>() : nullptr),
+          account(s.account ? s.account
+                            : std::make_shared<device_account>(gpu.shared(), nullptr, 0, "device memory")) {
+        if (pool != nullptr && !gpu.on_host() && !pool->page_locked()) {
+            throw std::invalid_argument(
+                "weir: to_device packs batches into page-locked memory, and this pinned_pool was made from a "
+                "context without a device; make it from one of a GPU");
+        }
+        check_place(copies.shared()->of(), gpu, "to_device");
+        check_place(account->of(), gpu, "to_device");
+    }
+
+    stream copies;
+    pinned_pool* pool;
+    bool when_copied;
+    copies_under_way under_way;
+    item_order order;
+    std::shared_ptr<transfer_log> log;
+    std::shared_ptr<device_account> account;
+};
+
+// The executor's time from here on is that of a wait.
+class noted_wait {
+  public:
+    noted_wait() : clock_(*weir::detail::current_executor()), begin_(clock_.now()) {}
+    duration took() const { return clock_.now() - begin_; }
+
+  private:
+    const executor& clock_;
+    const time_point begin_;
+};
+
+// `block`: what is copied, if it lies in one already; else the parts are packed. What a later batch would
+// hold until it leaves is taken in the order of the items.
+// None: the run was stopped, or the stage's time is over, before there was room.
+inline task<std::optional<device_memory>> send(copier& s, std::optional<lease> block,
+                                               std::span<const host_part> parts, std::size_t bytes,
+                                               const invocation& call) {
+    const bool on_host = s.account->of()->on_host();
+    const bool packs = !block && !on_host;
+    item_order::place mine(s.order, call.item());
+    if (!mine.is_first()) {
+        const bool goes = co_await mine.first(call.stop());
+        if (!goes) co_return std::nullopt;
+    }
+    // Memory first: who has a block gives it back by himself, and may be waited for.
+    std::optional<device_memory> there = device_memory::try_take(s.account, s.copies, bytes, s.log);
+    if (!there) {
+        const noted_wait wait;
+        there = co_await device_memory::take(s.account, s.copies, bytes, s.log, call.stop());
+        if (s.log) s.log->waited_for_memory(wait.took());
+        if (!there) co_return std::nullopt;
+    }
+    if (packs) {
+        block = s.pool->try_acquire(bytes);
+        if (!block) {
+            const noted_wait wait;
+            block = co_await s.pool->acquire(bytes, call.stop());
+            if (s.log) s.log->waited_for_block(wait.took());
+            if (!block) co_return std::nullopt;
+        }
+    }
+    mine.leave();
+    if (on_host && !block) {
+        pack(parts, there->data());
+        co_return std::move(there);
+    }
+    if (packs) pack(parts, block->bytes().data());
+    copies_under_way::place place(s.under_way);
+    if (place.after && !place.after->is_over()) co_await until_over(place.after->of(), place.after);
+    there->fill_from(*block);
+    place.fill(there->copied());
+    if (s.when_copied) co_await s.copies.done();
+    co_return std::move(there);
+}
+
+inline task<std::optional<device_memory>> send_block(copier& s, lease block, const invocation& call) {
+    if (block.bytes().data() == nullptr) {
+        throw std::invalid_argument(
+            "weir: a lease or pinned_buffer that was given away has nothing to copy; each goes to a device "
+            "once");
+    }
+    const std::size_t bytes = block.bytes().size();
+    return send(s, std::optional<lease>(std::move(block)), {}, bytes, call);
+}
+inline task<std::optional<device_memory>> send_rows(copier& s, std::span<const host_part> parts,
+                                                    const invocation& call) {
+    return send(s, std::nullopt, parts, size_of(parts), call);
+}
+
+}  // namespace weir::cuda::detail
+
+#endif

@@ -1,0 +1,317 @@
+// weir floor 12: how much of a device's memory is in use, who waits for some, and when it comes back
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CUDA_DEVICE_ACCOUNT_HPP
+#define WEIR_CUDA_DEVICE_ACCOUNT_HPP
+
+#include <weir/channel.hpp>
+#include <weir/cuda/completion.hpp>
+#include <weir/cuda/context.hpp>
+#include <weir/cuda/error.hpp>
+#include <weir/cuda/event.hpp>
+#include <weir/cuda/own_clock.hpp>
+#include <weir/cuda/runtime.hpp>
+#include <weir/detail/parker.hpp>
+
+#include <algorithm>  // for std::max, std::min
+#include <cstddef>    // for std::size_t
+#include <deque>      // for std::deque
+#include <memory>     // for std::enable_shared_from_this, std::shared_ptr
+#include <mutex>      // for std::mutex, std::scoped_lock
+#include <new>        // for std::align_val_t
+#include <stdexcept>  // for std::invalid_argument
+#include <string>     // for std::string
+#include <utility>    // for std::move
+#include <vector>     // for std::vector
+
+namespace weir::cuda {
+
+/// Where memory of a device comes from, if not from the runtime: a framework's allocator, or places that are
+/// there already. See `device_pool`.
+///
+/// Threads:  several at once call its members.
+/// Lifetime: outlives all that was allocated by it.
+class device_allocator {
+  public:
+    device_allocator(const device_allocator&) = delete;
+    device_allocator& operator=(const device_allocator&) = delete;
+
+    /// \param bytes  at least 1.
+    /// \returns memory for what is queued on the stream from now on; null: there is none at the moment, and
+    ///          it is asked for again when some has come back.
+    /// Errors: what it throws fails the batch.
+    [[nodiscard]] virtual void* allocate(std::size_t bytes, cudaStream_t s) = 0;
+
+    /// Gives memory back that is done with when the stream has come to here, which may be another one than
+    /// that for which it was allocated.
+    virtual void free(void* memory, std::size_t bytes, cudaStream_t s) noexcept = 0;
+
+  protected:
+    device_allocator() = default;
+    ~device_allocator() = default;
+};
+
+namespace detail {
+
+// What has been allocated and isn't free again, which is when the stream has come there behind whose work it
+// was freed. Who finds too little waits: for its turn, and then for news.
+class device_account : public std::enable_shared_from_this<device_account> {
+    static constexpr std::align_val_t alignment{256};
+
+  public:
+    // `from`: null: the runtime. `max_bytes`: 0: as much as there is.
+    device_account(std::shared_ptr<core> of, device_allocator* from, std::size_t max_bytes, std::string name)
+        : turn(1, clock_), news(1, clock_, std::move(name)), core_(std::move(of)), from_(from),
+          max_(max_bytes) {
+        pass_turn();
+    }
+    device_account(const device_account&) = delete;
+    device_account& operator=(const device_account&) = delete;
+    ~device_account() {
+        for (row& r : rows_) {
+            for (freed& f : r.going) {
+                if (f.memory == nullptr) continue;
+                while (!f.behind->is_over()) weir::detail::parker().wait(50'000);
+                core_->free(f.memory, nullptr);
+            }
+        }
+    }
+
+    const std::shared_ptr<core>& of() const noexcept { return core_; }
+    std::size_t max_bytes() const noexcept { return max_; }
+
+    std::size_t used() {
+        harvest();
+        const std::scoped_lock held(lock_);
+        return used_;
+    }
+
+    // Null: there is none at the moment, or somebody waits, who goes first.
+    void* try_take(std::size_t bytes, cudaStream_t s) {
+        check(bytes);
+        {
+            const std::scoped_lock held(lock_);
+            if (waiting_ != 0) return nullptr;
+        }
+        return attempt(bytes, s);
+    }
+
+    // Null: there is none at the moment.
+    void* attempt(std::size_t bytes, cudaStream_t s) {
+        if (!reserve(bytes)) return nullptr;
+        void* memory = nullptr;
+        try {
+            memory = allocate(std::max<std::size_t>(bytes, 1), s);
+        } catch (...) {
+            came_back(bytes);
+            throw;
+        }
+        if (memory == nullptr) came_back(bytes);
+        return memory;
+    }
+
+    // Queues that it is freed, where the runtime can, and `behind` after that. False: that wasn't possible,
+    // and it counts as free.
+    bool give(void* memory, std::size_t bytes, cudaStream_t s,
+              const std::shared_ptr<pooled_event>& behind) noexcept {
+        if (core_->on_host()) {
+            ::operator delete(memory, alignment);
+            came_back(bytes);
+            return false;
+        }
+        const bool later = from_ == nullptr && !core_->frees_in_order();
+        if (from_ != nullptr) {
+            from_->free(memory, std::max<std::size_t>(bytes, 1), s);
+        } else if (!later) {
+            core_->free(memory, s);
+        }
+        if (quietly(cudaEventRecord(behind->get(), s)) == cudaSuccess &&
+            keep(s, {behind, bytes, later ? memory : nullptr})) {
+            return true;
+        }
+        if (later) {
+            core_->settle(s);
+            core_->free(memory, s);
+        }
+        came_back(bytes);
+        return false;
+    }
+
+    // After an attempt that failed. False: nothing is in use, so no news will come.
+    bool expects_news() {
+        if (harvest()) tell();
+        const std::scoped_lock held(lock_);
+        watch();
+        return used_ != 0;
+    }
+
+    [[noreturn]] void refuse(std::size_t bytes) const {
+        throw error(cudaErrorMemoryAllocation, from_ == nullptr ? "cudaMallocFromPoolAsync" : "allocate", {},
+                    "there is no memory for " + std::to_string(bytes) +
+                        " bytes, and nothing is in use here that could come back");
+    }
+
+    // As long as it exists, nobody else is served who comes later.
+    class waiter {
+      public:
+        explicit waiter(device_account& at) : at_(at) {
+            const std::scoped_lock held(at_.lock_);
+            ++at_.waiting_;
+        }
+        waiter(const waiter&) = delete;
+        waiter& operator=(const waiter&) = delete;
+        ~waiter() {
+            if (has_turn_) at_.pass_turn();
+            const std::scoped_lock held(at_.lock_);
+            --at_.waiting_;
+        }
+        void has_turn() noexcept { has_turn_ = true; }
+
+      private:
+        device_account& at_;
+        bool has_turn_ = false;
+    };
+
+  private:
+    struct freed {
+        std::shared_ptr<pooled_event> behind;
+        std::size_t bytes;
+        void* memory;  // to be freed then; null: that is queued already
+    };
+    // What is freed behind one stream's work is free in that order. Should its handle be another's by now,
+    // that one waits a little longer.
+    struct row {
+        cudaStream_t stream;
+        bool watched = false;  // somebody tells of the first one's end
+        std::deque<freed> going;
+    };
+    // Kept until that end.
+    struct watched {
+        std::shared_ptr<device_account> account;
+        std::shared_ptr<pooled_event> behind;
+    };
+
+    void check(std::size_t bytes) const {
+        if (max_ == 0 || bytes <= max_) return;
+        throw std::invalid_argument("weir: " + std::to_string(bytes) + " bytes are more than '" +
+                                    news.name() + "' may have at all, which is " + std::to_string(max_) +
+                                    "; raise the limit of the device_pool");
+    }
+
+    // False: there is no memory for the note of it.
+    bool keep(cudaStream_t s, freed what) noexcept {
+        bool kept = false;
+        try {
+            const std::scoped_lock held(lock_);
+            row_of(s).going.push_back(std::move(what));
+            kept = true;
+            if (waiting_ != 0) watch();
+        } catch (...) {
+            if (kept) tell();  // who waits tries again, and gets to hear why nobody tells of it
+        }
+        return kept;
+    }
+
+    bool reserve(std::size_t bytes) {
+        harvest();
+        const std::scoped_lock held(lock_);
+        if (max_ != 0 && bytes > max_ - std::min(used_, max_)) return false;
+        used_ += bytes;
+        return true;
+    }
+    void came_back(std::size_t bytes) noexcept {
+        bool waits = false;
+        {
+            const std::scoped_lock held(lock_);
+            used_ -= bytes;
+            waits = waiting_ != 0;
+        }
+        if (waits) tell();
+    }
+
+    void* allocate(std::size_t bytes, cudaStream_t s) {
+        if (core_->on_host()) return ::operator new(bytes, alignment);
+        core_->check_not_captured(s, "cudaMallocFromPoolAsync");
+        if (from_ != nullptr) return from_->allocate(bytes, s);
+        void* memory = nullptr;
+        const cudaError_t code = core_->allocate(memory, bytes, s);
+        if (code == cudaErrorMemoryAllocation) {
+            quietly(code);
+            return nullptr;
+        }
+        core_->check(code, "cudaMallocFromPoolAsync");
+        return memory;
+    }
+
+    row& row_of(cudaStream_t s) {
+        for (row& r : rows_) {
+            if (r.stream == s) return r;
+        }
+        rows_.push_back({s, false, {}});
+        return rows_.back();
+    }
+
+    // Takes out what is free again: true if there is some. Where that it is freed couldn't be queued, it is
+    // freed here, under no lock, as that may block.
+    bool harvest() {
+        std::vector<void*> idle;
+        bool found = false;
+        {
+            const std::scoped_lock held(lock_);
+            for (row& r : rows_) {
+                if (!core_->frees_in_order()) idle.reserve(idle.size() + r.going.size());
+                while (!r.going.empty() && r.going.front().behind->is_over()) {
+                    if (r.going.front().memory != nullptr) idle.push_back(r.going.front().memory);
+                    used_ -= r.going.front().bytes;
+                    r.going.pop_front();
+                    r.watched = false;
+                    found = true;
+                }
+            }
+            std::erase_if(rows_, [](const row& r) { return r.going.empty(); });
+        }
+        for (void* const memory : idle) core_->free(memory, nullptr);
+        return found;
+    }
+
+    // Under the lock, while somebody waits: the context tells when the first one of each row is free.
+    void watch() {
+        for (row& r : rows_) {
+            if (r.watched) continue;
+            ticket t(*core_,
+                     [](completion& c) noexcept { static_cast<watched*>(c.kept.get())->account->tell(); });
+            completion& c = t.get();
+            auto kept = std::make_shared<watched>(watched{shared_from_this(), r.going.front().behind});
+            core_->events.give(c.event);
+            c.event = kept->behind->get();
+            c.returns_event = false;
+            c.kept = std::move(kept);
+            c.promised.emplace();
+            t.submit_recorded(r.stream);
+            r.watched = true;
+        }
+    }
+
+    void tell() noexcept { static_cast<void>(news.try_put(0)); }
+    void pass_turn() noexcept { static_cast<void>(turn.try_put(0)); }
+
+    own_clock clock_;
+
+  public:
+    channel<char> turn;  // one item; who has it is the next to be served
+    channel<char> news;  // something may have come back
+
+  private:
+    const std::shared_ptr<core> core_;
+    device_allocator* const from_;
+    const std::size_t max_;
+    std::mutex lock_;  // guards what follows
+    std::size_t used_ = 0;
+    std::size_t waiting_ = 0;
+    std::vector<row> rows_;
+};
+
+}  // namespace detail
+
+}  // namespace weir::cuda
+
+#endif

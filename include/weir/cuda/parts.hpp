@@ -1,0 +1,181 @@
+// weir floor 16: which parts of a batch go to a GPU, and what they are there
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CUDA_PARTS_HPP
+#define WEIR_CUDA_PARTS_HPP
+
+#include <weir/cuda/device_buffer.hpp>
+#include <weir/cuda/device_buffers.hpp>
+#include <weir/cuda/device_memory.hpp>
+#include <weir/cuda/lease.hpp>
+#include <weir/cuda/pinned_buffer.hpp>
+
+#include <array>        // for std::array
+#include <cstddef>      // for std::byte, std::size_t
+#include <cstring>      // for std::memcpy
+#include <functional>   // for std::invoke
+#include <ranges>       // for std::ranges::contiguous_range
+#include <span>         // for std::span
+#include <tuple>        // for std::tuple
+#include <type_traits>  // for std::is_trivially_copyable_v
+#include <utility>      // for std::move
+
+namespace weir::cuda {
+
+/// Several parts of a batch, which `to_device` copies in one piece.
+template <class... Parts>
+struct parts_of {
+    std::tuple<Parts...> each;  ///< as `parts` got them
+};
+
+/// Names several parts of a batch, a struct of tensors for instance, which come to the device in one block by
+/// one copy: `to_device` gives `device_buffers` of them.
+///
+///     to_device(gpu, pool, {}, weir::cuda::parts(&batch::pixels, &batch::labels))
+///
+/// \param each  a pointer to a member, or a function of the batch that gives a contiguous range.
+/// \returns what `to_device` takes as a part. Errors: those of copying a function.
+template <class... Parts>
+[[nodiscard]] constexpr parts_of<Parts...> parts(Parts... each) {
+    return {std::tuple<Parts...>(std::move(each)...)};
+}
+
+namespace detail {
+
+template <class View>
+concept in_a_row = std::ranges::contiguous_range<View> && std::ranges::sized_range<View> &&
+                   std::is_trivially_copyable_v<std::ranges::range_value_t<View>>;
+
+// What lies in page-locked memory already, and so is given away instead of packed.
+template <class X>
+struct element_of_block {};
+template <>
+struct element_of_block<lease> {
+    using type = std::byte;
+};
+template <class T>
+struct element_of_block<pinned_buffer<T>> {
+    using type = T;
+};
+inline lease block_of(lease& given) noexcept { return std::move(given); }
+template <class T>
+lease block_of(pinned_buffer<T>& given) noexcept {
+    return std::move(given).release();
+}
+
+template <class Part, class Batch>
+concept has_block = requires(const Part& part, Batch& batch) {
+    typename element_of_block<std::remove_reference_t<decltype(std::invoke(part, batch))>>::type;
+    block_of(std::invoke(part, batch));
+};
+template <class Part, class Batch>
+concept has_row = std::is_invocable_v<const Part&, const Batch&> &&
+                  in_a_row<std::invoke_result_t<const Part&, const Batch&>>;
+
+// Of what one part has, or several; none: it can't be copied.
+template <class Part, class Batch>
+struct copied_part {};
+template <class Part, class Batch>
+    requires has_block<Part, Batch>
+struct copied_part<Part, Batch> {
+    using element =
+        typename element_of_block<std::remove_reference_t<std::invoke_result_t<const Part&, Batch&>>>::type;
+    using whole = device_buffer<element>;
+    using rest = device_batch<Batch, element>;
+};
+template <class Part, class Batch>
+    requires(!has_block<Part, Batch> && has_row<Part, Batch>)
+struct copied_part<Part, Batch> {
+    using element = std::ranges::range_value_t<std::invoke_result_t<const Part&, const Batch&>>;
+    using whole = device_buffer<element>;
+    using rest = device_batch<Batch, element>;
+};
+template <class... Parts, class Batch>
+    requires(sizeof...(Parts) > 1 && (has_row<Parts, Batch> && ...))
+struct copied_part<parts_of<Parts...>, Batch> {
+    using rest =
+        device_batch<Batch, std::ranges::range_value_t<std::invoke_result_t<const Parts&, const Batch&>>...>;
+};
+
+template <class Part, class Batch>
+concept can_be_copied = requires { typename copied_part<Part, Batch>::rest; };
+
+// A part of a batch on the host, and where in its block it is to lie.
+struct host_part {
+    host_part(const void* data, std::size_t size, std::size_t to) noexcept
+        : from(data), bytes(size), at(to) {}
+    const void* from;
+    std::size_t bytes;
+    std::size_t at;
+};
+
+inline std::size_t size_of(std::span<const host_part> parts) noexcept {
+    return parts.back().at + parts.back().bytes;
+}
+inline void pack(std::span<const host_part> parts, void* to) noexcept {
+    for (const host_part& p : parts) {
+        if (p.bytes != 0) std::memcpy(static_cast<std::byte*>(to) + p.at, p.from, p.bytes);
+    }
+}
+
+// The parts of one batch that are packed, as they lie on the host: references, or what a function gave.
+template <class... Views>
+class rows {
+    static constexpr std::size_t number = sizeof...(Views);
+    template <class View>
+    using element = std::ranges::range_value_t<View>;
+
+  public:
+    explicit rows(std::tuple<Views...> views) : views_(std::move(views)) {}
+
+    std::array<host_part, number> pieces() const {
+        return std::apply(
+            [this](const auto&... each) {
+                const auto places = places_of<element<Views>...>(sizes());
+                std::size_t i = 0;
+                return std::array<host_part, number>{
+                    host_part(std::ranges::data(each), std::ranges::size(each) * sizeof(element<Views>),
+                              places[i++])...};
+            },
+            views_);
+    }
+    auto on_device(device_memory there) const {
+        if constexpr (number == 1) {
+            return device_buffer<element<Views>...>(std::move(there));
+        } else {
+            return device_buffers<element<Views>...>(std::move(there), sizes());
+        }
+    }
+
+  private:
+    std::array<std::size_t, number> sizes() const {
+        return std::apply(
+            [](const auto&... each) {
+                return std::array<std::size_t, number>{static_cast<std::size_t>(std::ranges::size(each))...};
+            },
+            views_);
+    }
+
+    std::tuple<Views...> views_;
+};
+
+template <class Part, class Batch>
+auto rows_of(const Part& part, const Batch& batch) {
+    using view = std::invoke_result_t<const Part&, const Batch&>;
+    return rows<view>(std::tuple<view>(std::invoke(part, batch)));
+}
+template <class... Parts, class Batch>
+auto rows_of(const parts_of<Parts...>& parts, const Batch& batch) {
+    using views = std::tuple<std::invoke_result_t<const Parts&, const Batch&>...>;
+    return std::apply(
+        [&batch](const auto&... each) {
+            return rows<std::invoke_result_t<decltype(each), const Batch&>...>(
+                views(std::invoke(each, batch)...));
+        },
+        parts.each);
+}
+
+}  // namespace detail
+
+}  // namespace weir::cuda
+
+#endif

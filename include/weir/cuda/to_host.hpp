@@ -1,0 +1,260 @@
+// weir floor 18: the stage that copies what lies on a GPU back to the host while more is worked on
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CUDA_TO_HOST_HPP
+#define WEIR_CUDA_TO_HOST_HPP
+
+#include <weir/cuda/context.hpp>
+#include <weir/cuda/copier.hpp>
+#include <weir/cuda/device_buffer.hpp>
+#include <weir/cuda/device_memory.hpp>
+#include <weir/cuda/error.hpp>
+#include <weir/cuda/item_order.hpp>
+#include <weir/cuda/lease.hpp>
+#include <weir/cuda/pinned_buffer.hpp>
+#include <weir/cuda/pinned_pool.hpp>
+#include <weir/cuda/stream.hpp>
+#include <weir/cuda/transfer_log.hpp>
+#include <weir/invocation.hpp>
+#include <weir/pipe.hpp>
+#include <weir/stage_options.hpp>
+#include <weir/stats.hpp>
+#include <weir/task.hpp>
+
+#include <cstddef>      // for std::size_t
+#include <functional>   // for std::identity, std::invoke
+#include <memory>       // for std::make_shared, std::shared_ptr
+#include <optional>     // for std::optional
+#include <stdexcept>    // for std::invalid_argument
+#include <string>       // for std::string
+#include <type_traits>  // for std::is_same_v
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
+
+namespace weir::cuda {
+
+/// Of one `to_host` or `to_vectors`.
+struct to_host_options {
+    std::string name = "to_host";  ///< for statistics, failures and reports
+    std::size_t depth = 2;         ///< how many are copied at the same time, at least 1; each needs a block
+    std::size_t capacity = 2;      ///< in items, of the queue behind the stage
+    /// Which stream copies; none: each run makes one of its own.
+    std::optional<stream> on = std::nullopt;
+    bool timed = true;  ///< whether the device notes when each copy begins and ends, by two events
+};
+
+/// An item of which a part was copied back from the device, and the rest of it.
+template <class Item, class Data>
+struct host_batch {
+    Item rest;  ///< as it came; but the `device_buffer` that was copied was given away
+    Data data;  ///< the copy
+};
+
+namespace detail {
+
+// What the slots of one stage in one run share.
+struct fetcher {
+    fetcher(context& gpu, pinned_pool& blocks, const to_host_options& o)
+        : copies(o.on ? *o.on : stream(gpu)), pool(&blocks),
+          log(o.timed && !gpu.on_host() ? std::make_shared<transfer_log>() : nullptr) {
+        if (!gpu.on_host() && !blocks.page_locked()) {
+            throw std::invalid_argument(
+                "weir: to_host copies into page-locked memory, and this pinned_pool was made from a context "
+                "without a device; make it from one of a GPU");
+        }
+        check_place(copies.shared()->of(), gpu, "to_host");
+    }
+
+    stream copies;
+    pinned_pool* pool;
+    item_order order;
+    std::shared_ptr<transfer_log> log;
+};
+
+// A block with what lay in `from`, which is freed behind the copy. The blocks are taken in the order of the
+// items: a later one keeps its block until it leaves, behind those before it.
+// None: the run was stopped before there was a free block.
+inline task<std::optional<lease>> fetch(fetcher& s, device_memory from, const invocation& call) {
+    item_order::place mine(s.order, call.item());
+    if (!mine.is_first()) {
+        const bool goes = co_await mine.first(call.stop());
+        if (!goes) co_return std::nullopt;
+    }
+    std::optional<lease> block = s.pool->try_acquire(from.bytes());
+    if (!block) {
+        const noted_wait wait;
+        block = co_await s.pool->acquire(from.bytes(), call.stop());
+        if (s.log) s.log->waited_for_block(wait.took());
+        if (!block) co_return std::nullopt;
+    }
+    mine.leave();
+    from.hand_over(s.copies);
+    from.queue_copy_to(*block, s.log.get());
+    try {
+        co_await s.copies.done();
+    } catch (...) {
+        s.copies.shared()->of()->settle(s.copies.get());  // it may not have come to waiting
+        throw;
+    }
+    co_return std::move(block);
+}
+
+template <class Buffer>
+struct element_of_buffer {};
+template <class T>
+struct element_of_buffer<device_buffer<T>> {
+    using type = T;
+};
+
+template <class Part, class Item>
+concept has_buffer = requires(const Part& part, Item& item) {
+    typename element_of_buffer<std::remove_reference_t<decltype(std::invoke(part, item))>>::type;
+};
+
+// `Vectors`: what it gives, `pinned_buffer` or `std::vector`.
+template <class Part, bool Vectors>
+class fetching_slot {
+    static constexpr bool is_whole = std::is_same_v<Part, std::identity>;
+    template <class Item>
+    using element_of =
+        typename element_of_buffer<std::remove_reference_t<std::invoke_result_t<const Part&, Item&>>>::type;
+    template <class Item>
+    using data_of =
+        std::conditional_t<Vectors, std::vector<element_of<Item>>, pinned_buffer<element_of<Item>>>;
+    template <class Item>
+    using result_of = std::conditional_t<is_whole, data_of<Item>, host_batch<Item, data_of<Item>>>;
+
+  public:
+    fetching_slot(std::shared_ptr<fetcher> shared, Part part)
+        : shared_(std::move(shared)), part_(std::move(part)) {}
+
+    // Nothing: the run was stopped before there was a free block.
+    template <class Item>
+        requires has_buffer<Part, Item>
+    task<std::optional<result_of<Item>>> operator()(Item item, const invocation& call) {
+        try {
+            device_memory from = std::move(std::invoke(part_, item)).release();
+            const std::size_t bytes = from.bytes();
+            std::optional<lease> block = co_await fetch(*shared_, std::move(from), call);
+            if (!block) co_return std::nullopt;
+            pinned_buffer<element_of<Item>> there(*std::move(block), bytes / sizeof(element_of<Item>));
+            co_return give(std::move(item), std::move(there));
+        } catch (const error& e) {
+            if (!e.stage().empty()) throw;
+            throw error(e.status(), e.call(), call.stage());
+        }
+    }
+
+    // What can't be copied gets a sentence.
+    template <class Item>
+        requires(!has_buffer<Part, Item>)
+    std::optional<int> operator()(Item, const invocation&) {
+        static_assert(sizeof(Item) == 0,
+                      "weir: to_host copies a device_buffer; name the part of the item that is one, if there "
+                      "is: to_host(gpu, pool, {}, &device_batch<batch, float>::data)");
+        return std::nullopt;
+    }
+
+    // A call for an item that wasn't made: others don't wait for it.
+    void left_out(const invocation& call) noexcept { shared_->order.leave(call.item()); }
+
+  private:
+    template <class Item, class Buffer>
+    static result_of<Item> give(Item&& item, Buffer there) {
+        if constexpr (is_whole) {
+            static_cast<void>(item);
+            return data(std::move(there));
+        } else {
+            return result_of<Item>{std::move(item), data(std::move(there))};
+        }
+    }
+    template <class T>
+    static auto data(pinned_buffer<T> there) {
+        if constexpr (Vectors) {
+            return std::vector<T>(there.begin(), there.end());
+        } else {
+            return there;
+        }
+    }
+
+    std::shared_ptr<fetcher> shared_;
+    Part part_;
+};
+
+// Makes the slots of a stage. A copy of it is for another run, with a stream and figures of its own.
+template <class Part, bool Vectors>
+class fetcher_of_run {
+  public:
+    fetcher_of_run(context& gpu, pinned_pool& pool, to_host_options options, Part part)
+        : gpu_(&gpu), pool_(&pool), options_(std::move(options)), part_(std::move(part)),
+          shared_(std::make_shared<fetcher>(gpu, pool, options_)) {}
+    fetcher_of_run(const fetcher_of_run& other)
+        : fetcher_of_run(*other.gpu_, *other.pool_, other.options_, other.part_) {}
+    fetcher_of_run(fetcher_of_run&&) noexcept = default;
+    fetcher_of_run& operator=(const fetcher_of_run&) = delete;
+    ~fetcher_of_run() = default;
+
+    fetching_slot<Part, Vectors> operator()() const { return fetching_slot<Part, Vectors>(shared_, part_); }
+
+    std::optional<transfer_stats> transfers() const {
+        if (!shared_->log) return std::nullopt;
+        return shared_->log->stats();
+    }
+
+  private:
+    context* gpu_;
+    pinned_pool* pool_;
+    to_host_options options_;
+    Part part_;
+    std::shared_ptr<fetcher> shared_;
+};
+
+template <bool Vectors, class Part>
+auto fetching_stage(context& gpu, pinned_pool& pool, to_host_options options, Part part) {
+    stage_options how{.name = options.name,
+                      .concurrency = options.depth,
+                      .output_order = output_order::input,
+                      .capacity = options.capacity};
+    return weir::pipe(weir::per_slot(
+                          fetcher_of_run<Part, Vectors>(gpu, pool, std::move(options), std::move(part))),
+                      std::move(how));
+}
+
+}  // namespace detail
+
+/// The stage that copies each `device_buffer` back to the host, into a block of page-locked memory, behind
+/// what was queued on the stream to which the buffer belongs: that of a `device_pool::acquire`, or of its
+/// last `hand_over`.
+///
+///     auto p = std::move(inputs) | weir::pipe(infer) | weir::cuda::to_host(gpu, results) | weir::sink();
+///     for (auto& result : run) write(result.data(), result.size());  // a pinned_buffer: the block is yours
+///
+/// \param pool  of blocks that take the largest buffer: `depth` of them, and those that are still in use
+///              behind this stage; while there is none, the stage waits. Not the one into which batches
+///              are collated that wait for the memory of those here.
+/// \param part  which part of an item is the buffer: a pointer to a member, or a function that gives a
+///              reference to it; as it is: the item itself.
+/// \returns  a stage that gives, for each buffer, a `pinned_buffer` of its elements; or, of a part, a
+///           `host_batch`. In a context without a device, the same.
+/// Order:    as the items came.
+/// Suspends: while no block is free, and until the copy is done.
+/// Errors:   `weir::cuda::error`, with the name of the stage, fails the item; here, if no stream can be made.
+///           `std::invalid_argument` fails a buffer that is larger than a block; and is thrown here if the
+///           blocks are not page-locked, or if the stream is another GPU's.
+/// Lifetime: `gpu` and `pool` outlive the runs.
+/// Units:    the run's statistics have the bytes, and the time that the device copied:
+///           `stage_stats::transfers`.
+template <class Part = std::identity>
+[[nodiscard]] auto to_host(context& gpu, pinned_pool& pool, to_host_options options = {}, Part part = {}) {
+    return detail::fetching_stage<false>(gpu, pool, std::move(options), std::move(part));
+}
+
+/// The same, and gives a `std::vector` of the elements: the block goes back at once, for the price of another
+/// copy on the host.
+template <class Part = std::identity>
+[[nodiscard]] auto to_vectors(context& gpu, pinned_pool& pool, to_host_options options = {}, Part part = {}) {
+    return detail::fetching_stage<true>(gpu, pool, std::move(options), std::move(part));
+}
+
+}  // namespace weir::cuda
+
+#endif

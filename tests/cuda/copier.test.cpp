@@ -1,0 +1,58 @@
+#include <weir/cuda/copier.hpp>
+
+#include "cuda/support.hpp"
+
+#include <weir/sync_wait.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+using namespace cuda_tests;
+using weir::cuda::context;
+using weir::cuda::pinned_pool;
+using weir::cuda::stream;
+namespace inside = weir::cuda::detail;
+
+namespace {
+
+// Tells the order in which it was asked for memory, by how much.
+class asked final : public weir::cuda::device_allocator {
+  public:
+    void* allocate(std::size_t bytes, cudaStream_t) override {
+        in_order.push_back(bytes);
+        void* memory = nullptr;
+        return cudaMalloc(&memory, bytes) == cudaSuccess ? memory : nullptr;
+    }
+    void free(void* memory, std::size_t, cudaStream_t) noexcept override {
+        static_cast<void>(cudaFree(memory));
+    }
+    std::vector<std::size_t> in_order;
+};
+
+}  // namespace
+
+TEST_CASE("memory is taken in the order of the items, also by calls that come in another order") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 8, 1);
+    asked from;
+    const auto account = std::make_shared<inside::device_account>(gpu.shared(), &from, 0, "memory");
+    inside::copier all(gpu, inside::copier::settings(&pool, 1, true, true, std::nullopt, account));
+    const std::string name = "copies";
+    const auto send = [&](std::uint64_t number) -> weir::task<> {
+        const std::vector<char> batch(number + 1, 'x');
+        const inside::host_part part(batch.data(), batch.size(), 0);
+        const weir::invocation call(name, number, 0, 0, weir::stop_token());
+        const auto there = co_await inside::send_rows(all, std::span(&part, 1), call);
+        CHECK(there->bytes() == number + 1);
+    };
+    weir::sync_wait(
+        [](auto& each) -> weir::task<> { co_await weir::when_all(each(2), each(0), each(1)); }(send));
+    CHECK(from.in_order == std::vector<std::size_t>{1, 2, 3});
+    CHECK(all.log->stats().num_copies == 3);
+}

@@ -1,0 +1,250 @@
+#include <weir/cuda/to_host.hpp>
+
+#include "cuda/support.hpp"
+
+#include <weir/cuda/device_pool.hpp>
+#include <weir/cuda/to_device.hpp>
+#include <weir/failure.hpp>
+#include <weir/pipeline.hpp>
+#include <weir/sink.hpp>
+#include <weir/source.hpp>
+#include <weir/thread_pool.hpp>
+
+#include <atomic>
+#include <exception>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+using namespace cuda_tests;
+using namespace std::chrono_literals;
+using Catch::Matchers::ContainsSubstring;
+using weir::cuda::context;
+using weir::cuda::device_buffer;
+using weir::cuda::device_pool;
+using weir::cuda::pinned_buffer;
+using weir::cuda::pinned_pool;
+using weir::cuda::stream;
+using weir::cuda::to_device;
+using weir::cuda::to_host;
+using weir::cuda::to_vectors;
+
+namespace {
+
+using batch = std::vector<int>;
+
+std::vector<int> numbers(int n) {
+    std::vector<int> all(static_cast<std::size_t>(n));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+}
+auto batches(int n) {
+    return weir::source(numbers(n)) | weir::pipe([](int i) { return batch(100, i); });
+}
+
+// Doubles each batch on the device, into memory of its own.
+class doubling {
+  public:
+    doubling(context& gpu, device_pool& memory) : work_(gpu), memory_(&memory) {}
+    weir::task<device_buffer<int>> operator()(device_buffer<int> in) const {
+        in.hand_over(work_);
+        device_buffer<int> out = co_await memory_->acquire<int>(in.size(), work_);
+        launch(in.data(), out.data(), in.size());
+        co_return std::move(out);
+    }
+
+  private:
+    void launch(const int* from, int* to, std::size_t n) const {
+        static_cast<void>(stand_in::launch(work_.get(), [from, to, n] {
+            for (std::size_t i = 0; i < n; ++i) to[i] = 2 * from[i];
+        }));
+    }
+
+    stream work_;
+    device_pool* memory_;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "what was worked on comes back, whole and in order, into blocks that are the consumer's, measured") {
+    const fresh_runtime runtime;
+    const auto options = either_way();
+    const std::size_t depth = GENERATE(1U, 3U);
+    context gpu(options);
+    pinned_pool pool(gpu, 400, 2);
+    pinned_pool results(gpu, 400, 2);
+    device_pool memory(gpu, 4000);
+    weir::thread_pool workers(2);
+    {
+        auto run =
+            (batches(40) | to_device(gpu, pool, {.memory = &memory}) | weir::pipe(doubling(gpu, memory)) |
+             to_host(gpu, results, {.depth = depth}) | weir::sink(1))
+                .start(workers);
+        int expected = 0;
+        for (pinned_buffer<int>& each : run) {
+            const pinned_buffer<int> mine = std::move(each);
+            CHECK(batch(mine.begin(), mine.end()) == batch(100, 2 * expected));
+            ++expected;
+        }
+        CHECK(expected == 40);
+        const weir::pipeline_stats stats = run.stats();
+        CHECK(stats.stages[4].name == "to_host");
+        REQUIRE(stats.stages[4].transfers);
+        CHECK(stats.stages[4].transfers->num_copies == 40);
+        CHECK(stats.stages[4].transfers->bytes == 40 * 400);
+        CHECK(stats.stages[4].transfers->copying > 40 * 390ns);
+        CHECK(stats.stages[4].transfers->num_handed_over == 0);
+    }
+    CHECK(results.stats().size == 2);
+}
+
+TEST_CASE("as vectors, results need a block only while they are copied") {
+    const fresh_runtime runtime;
+    const bool on_host = GENERATE(false, true);
+    if (on_host) stand_in::no_device(cudaErrorNoDevice);
+    {
+        context gpu({.or_host = true});
+        pinned_pool pool(gpu, 400, 2);
+        weir::thread_pool workers(2);
+        auto run =
+            (batches(20) | to_device(gpu, pool) | to_vectors(gpu, pool, {.name = "back"}) | weir::sink(1))
+                .start(workers);
+        std::vector<batch> all;
+        for (std::vector<int>& b : run) all.push_back(std::move(b));
+        REQUIRE(all.size() == 20);
+        for (int i = 0; i < 20; ++i) CHECK(all[static_cast<std::size_t>(i)] == batch(100, i));
+        CHECK(run.stats().stages[3].name == "back");
+        CHECK(run.stats().stages[3].transfers.has_value() == !on_host);
+    }
+    stand_in::no_device(cudaSuccess);
+}
+
+TEST_CASE("a part of an item comes back, and the rest goes along") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 400, 2);
+    weir::thread_pool workers(1);
+    struct labelled {
+        batch values;
+        int label;
+    };
+    using sent = weir::cuda::device_batch<labelled, int>;
+    auto run =
+        (weir::source({1, 2, 3}) | weir::pipe([](int i) { return labelled{batch(100, i), i}; }) |
+         to_device(gpu, pool, {}, &labelled::values) | to_vectors(gpu, pool, {}, &sent::data) | weir::sink(1))
+            .start(workers);
+    int expected = 1;
+    for (weir::cuda::host_batch<sent, std::vector<int>>& b : run) {
+        CHECK(b.rest.host.label == expected);
+        CHECK(b.data == batch(100, expected));
+        ++expected;
+    }
+    CHECK(expected == 4);
+}
+
+TEST_CASE("the stage is held back while the consumer has all blocks, with more slots than blocks, too") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 400, 2);
+    pinned_pool results(gpu, 400, 1);
+    weir::thread_pool workers(2);
+    auto run = (batches(30) | to_device(gpu, pool) | to_host(gpu, results, {.depth = 4}) | weir::sink(1))
+                   .start(workers);
+    int expected = 0;
+    for (pinned_buffer<int>& each : run) {
+        const pinned_buffer<int> mine = std::move(each);
+        CHECK(mine[99] == expected);
+        if (expected == 5) wait_for([&] { return results.stats().get_blocked > 0ns; });
+        ++expected;
+    }
+    CHECK(expected == 30);
+    CHECK(run.stats().stages[3].transfers->num_block_waits >= 1);
+}
+
+TEST_CASE("an error of the device names the stage that copies back") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 400, 2);
+    pinned_pool results(gpu, 100, 2, "results");
+    weir::thread_pool workers(1);
+    const bool too_large = GENERATE(true, false);
+    std::string said;
+    stand_in::fail_call_of("cudaMemcpyAsync", 2, cudaErrorInvalidValue);
+    auto run =
+        (weir::source({1}) | weir::pipe([too_large](int i) { return batch(too_large ? 100 : 10, i); }) |
+         to_device(gpu, pool) | to_host(gpu, results, {.name = "download"}) | weir::sink(1))
+            .start(workers, {.max_failures = 1, .on_failure = [&said](const weir::failure& f) {
+                                 try {
+                                     std::rethrow_exception(f.error);
+                                 } catch (const std::exception& e) {
+                                     said = e.what();
+                                 }
+                             }});
+    for (pinned_buffer<int>& b : run) static_cast<void>(b);
+    CHECK_THAT(said, too_large ? ContainsSubstring("400 bytes don't fit into a block of 'results'")
+                               : ContainsSubstring("in stage 'download'"));
+    static_cast<void>(stand_in::forget_faults());
+}
+
+TEST_CASE("whatever call fails in a run, and however badly, each result comes back whole or fails, once") {
+    const auto options = either_way();
+    const bool sticky = GENERATE(false, true);
+    bool reached = true;
+    for (std::size_t n = 1; reached && n < 1000; ++n) {
+        const fresh_runtime runtime;
+        context gpu(options);
+        pinned_pool pool(gpu, 400, 2);
+        pinned_pool results(gpu, 400, 2);
+        weir::thread_pool workers(1);
+        std::atomic<int> failed{0};
+        int whole = 0;
+        {
+            auto run = (batches(3) | to_device(gpu, pool) | to_host(gpu, results) | weir::sink(1))
+                           .start(workers, {.max_failures = weir::unlimited,
+                                            .on_failure = [&](const weir::failure&) { ++failed; }});
+            stand_in::fail_call(n, sticky ? cudaErrorLaunchFailure : cudaErrorInvalidValue, sticky);
+            for (pinned_buffer<int>& each : run) {
+                const pinned_buffer<int> mine = std::move(each);
+                if (!sticky) CHECK(mine[0] == mine[99]);
+                ++whole;
+            }
+        }
+        CHECK(whole + failed == 3);
+        wait_for([&] { return pool.stats().size == 2 && results.stats().size == 2; });
+        reached = stand_in::forget_faults() == 0;
+    }
+    CHECK_FALSE(reached);
+}
+
+TEST_CASE("a run that is stopped while results are on their way back ends, and leaves nothing") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 400, 2);
+    pinned_pool results(gpu, 400, 3);
+    weir::thread_pool workers(2);
+    {
+        auto run =
+            (batches(1000) | to_device(gpu, pool) | to_host(gpu, results) | weir::sink(1)).start(workers);
+        int n = 0;
+        for (pinned_buffer<int>& b : run) {
+            n += b[0] >= 0 ? 1 : 0;
+            if (n == 10) break;
+        }
+    }
+    wait_for([&] { return pool.stats().size == 2 && results.stats().size == 3; });
+}
+
+TEST_CASE("what is of another GPU, or not page-locked, can't be copied back") {
+    const fresh_runtime runtime;
+    stand_in::set_device_count(2);
+    context gpu(weir::cuda::device(0));
+    context other(weir::cuda::device(1));
+    pinned_pool pool(gpu, 400, 2);
+    CHECK_THROWS_WITH(to_host(gpu, pool, {.on = stream(other)}), ContainsSubstring("those of another GPU"));
+    stand_in::no_device(cudaErrorNoDevice);
+    context none({.or_host = true});
+    stand_in::no_device(cudaSuccess);
+    pinned_pool ordinary(none, 400, 2);
+    CHECK_THROWS_WITH(to_host(gpu, ordinary), ContainsSubstring("to_host copies into page-locked memory"));
+}
