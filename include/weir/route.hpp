@@ -167,10 +167,11 @@ struct route_stage : stage_of_branches<F, Branches...> {
                                                                     std::move(names), in, begins),
                       {&in}, std::move(outputs));
         std::vector<channel<output<C>, Policy>*> ends;
-        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+        // NOLINTBEGIN(bugprone-use-after-move): another part of it
         (ends.push_back(
              &detail::attach_part(run, *begins[I], std::get<I>(std::forward<Self>(self).branches).part)),
          ...);
+        // NOLINTEND(bugprone-use-after-move)
         join.max_failures = std::nullopt;
         return detail::attach_fan_in(run, "join", join, merge_order::arrival, {}, false, std::move(ends));
     }

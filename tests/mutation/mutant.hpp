@@ -4,12 +4,12 @@
 #ifndef WEIR_TESTS_MUTATION_MUTANT_HPP
 #define WEIR_TESTS_MUTATION_MUTANT_HPP
 
-#include <concepts>
-#include <cstdlib>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <type_traits>
 #include <unistd.h>
+#include <concepts>
+#include <cstdlib>
+#include <type_traits>
 
 namespace weir_mutants {
 
@@ -39,8 +39,8 @@ constexpr bool on(int number) noexcept {
 
 template <class T>
 constexpr T one_more(int number, const T& x) {
-    static_assert((std::integral<T> && !std::same_as<T, bool>) || std::floating_point<T> || std::is_pointer_v<T> ||
-                      requires { T::period::den; } || requires { typename T::clock; },
+    static_assert((std::integral<T> && !std::same_as<T, bool>) || std::floating_point<T> ||
+                      std::is_pointer_v<T> || requires { T::period::den; } || requires { typename T::clock; },
                   "not a mutant: no number");
     if (!on(number)) return x;
     if constexpr (requires { typename T::clock; }) {
@@ -54,9 +54,9 @@ constexpr T one_more(int number, const T& x) {
 
 template <class T>
 constexpr T negative(int number, const T& x) {
-    static_assert(
-        (std::integral<T> && !std::same_as<T, bool>) || std::floating_point<T> || requires { T::period::den; },
-        "not a mutant: no number");
+    static_assert((std::integral<T> && !std::same_as<T, bool>) || std::floating_point<T> || requires {
+        T::period::den;
+    }, "not a mutant: no number");
     if (!on(number)) return x;
     if constexpr (requires { T::period::den; }) {
         return -x;
