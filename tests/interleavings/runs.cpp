@@ -169,15 +169,26 @@ void stopped_and_destroyed() {
     other.join();
 }
 
+class being_inside {
+  public:
+    explicit being_inside(int& n) noexcept : n_(n) { ++n_; }
+    being_inside(const being_inside&) = delete;
+    being_inside& operator=(const being_inside&) = delete;
+    ~being_inside() { --n_; }
+
+  private:
+    int& n_;
+};
+
 // Two threads and a token, each at any time: whoever has waited finds nothing at work.
 void stopped_by_several() {
     weir::thread_pool pool(2);
     weir::stop_source source;
     int inside = 0;
     const auto work = [&inside](int n) -> task<int> {
-        ++inside;
+        // The sleep ends with the run, by an exception.
+        const being_inside here(inside);
         co_await weir::sleep_for(1ms);
-        --inside;
         co_return n;
     };
     auto pipeline = without_end() | weir::pipe(work, slots(1)) | weir::sink(1);
