@@ -277,8 +277,12 @@ TEST_CASE("laps go on until the last of all workers has left, whoever that is, a
 TEST_CASE("of a run that was stopped the figures go on while somebody is still at work") {
     virtual_time time;
     weir::stop_source stop;
-    const auto slow = [](int n) -> task<int> {
-        co_await weir::sleep_for(100ms);
+    const auto rest = []() -> task<> { co_await weir::sleep_for(100ms); };
+    // A group's tasks belong to the group: a stop waits for them.
+    const auto slow = [&](int n) -> task<int> {
+        weir::task_group group(time);
+        group.spawn(rest());
+        co_await group.join();
         co_return n;
     };
     auto run = (weir::source({1, 2}) | weir::pipe(slow, {.name = "slow"}) | weir::sink())
