@@ -4,6 +4,7 @@
 
 #include <weir/cuda/copy.hpp>
 #include <weir/cuda/device_buffer.hpp>
+#include <weir/cuda/device_pool.hpp>
 #include <weir/cuda/event.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>
@@ -75,7 +76,8 @@ TEST_CASE("nothing begins to use another GPU, from whichever thread it is made a
         const weir::cuda::stream s(gpu);
         weir::cuda::event e(gpu);
         {
-            const weir::cuda::detail::device_memory there(s, 64, nullptr);
+            weir::cuda::device_pool memory(gpu);
+            const auto there = weir::sync_wait(memory.acquire<std::byte>(64, s));
             std::array<std::byte, 64> ordinary{};
             weir::cuda::lease block = *pool.try_acquire(64);
             s.record(e);

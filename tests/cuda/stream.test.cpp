@@ -4,6 +4,7 @@
 
 #include <weir/cuda/copy.hpp>
 #include <weir/cuda/device_buffer.hpp>
+#include <weir/cuda/device_pool.hpp>
 #include <weir/cuda/error.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/sync_wait.hpp>
@@ -318,7 +319,8 @@ TEST_CASE("a stream that is captured is refused with a sentence, before anything
     const std::array<std::byte, 64> here{};
     const std::array<weir::cuda::piece, 1> pieces{{{there.get(), here.data(), 64}}};
     weir::cuda::event e(gpu);
-    weir::cuda::device_buffer<int> buffer(weir::cuda::detail::device_memory(mine, 8, nullptr));
+    weir::cuda::device_pool memory(gpu);
+    auto buffer = weir::sync_wait(memory.acquire<int>(2, mine));
     const auto refused = [&](const stream& s) {
         const auto says = ContainsSubstring(
             "is captured into a graph: what is put into it isn't done, and has no end; end the "
@@ -347,7 +349,7 @@ TEST_CASE("a stream that is captured is refused with a sentence, before anything
     CHECK(gpu.status() == cudaSuccess);
     CHECK(pool.stats().size == 1);
     weir::sync_wait(mine.done());
-    buffer = weir::cuda::device_buffer<int>(weir::cuda::detail::device_memory(mine, 4, nullptr));
+    buffer = weir::sync_wait(memory.acquire<int>(1, mine));
     CHECK(cudaStreamDestroy(somebodys) == cudaSuccess);
 }
 
