@@ -347,9 +347,10 @@ TEST_CASE("a run that can't be stopped, as a function of it waits for ever") {
     weir::thread_pool pool(1);
     channel<int> never(1, pool, "never");
     patient dog({pool});
-    const auto ask = [&](int i) -> task<int> {
-        static_cast<void>(co_await never.get());
-        co_return i;
+    // Awaited, it would end with the stop.
+    const auto ask = [&](int i) {
+        static_cast<void>(never.blocking_get());
+        return i;
     };
     const joined waits([&] {
         auto run = (weir::source({1, 2}) | weir::pipe(ask, {.name = "ask"}) | weir::sink()).start(pool);
@@ -357,9 +358,9 @@ TEST_CASE("a run that can't be stopped, as a function of it waits for ever") {
         run.stop();
     });
     CHECK(dog.deadlock().text() ==
-          std::string("weir: deadlock: this wait can't end any more:"
-                      "\n  stage 'ask', slot 0 waits to get from channel 'never' (0 of 1 places taken)") +
-              nobody);
+          std::string("weir: deadlock: these waits can't end any more:"
+                      "\n  a thread waits to get from channel 'never' (0 of 1 places taken)") +
+              nobody + "\n  stage 'ask', slot 0 waits in its function, which blocks a thread" + nobody);
     never.close();
 }
 

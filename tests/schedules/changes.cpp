@@ -155,11 +155,18 @@ void stopped_by_several(world& w) {
             book.check(first != weir::run_outcome::running && first == me->outcome(),
                        "the first cause stays");
         };
+        // A stop ends the sleep by an exception.
+        struct inside {
+            explicit inside(std::size_t& n) : count(n) { ++count; }
+            inside(const inside&) = delete;
+            inside& operator=(const inside&) = delete;
+            ~inside() { --count; }
+            std::size_t& count;
+        };
         const auto work = [&](item i) -> weir::task<item> {
-            ++at_work;
+            const inside me_too(at_work);
             if (i.nth() == asks) me->request_stop();
             co_await weir::sleep_for(duration(2));
-            --at_work;
             co_return std::move(i);
         };
         auto run = line(maker(book, items), work, how).start<stepwise>(w, options);
