@@ -1,7 +1,6 @@
 // Shows stages that wait for sockets: Asio's operations, awaited, on threads that never block for them.
 // Twelve downloads at a time from a server in the same program; one thread runs all sockets.
 #include <weir/asio/awaiting.hpp>
-#include <weir/asio/awaiting_unless.hpp>
 #include <weir/asio/io_executor.hpp>
 #include <weir/pipeline.hpp>
 #include <weir/report/table.hpp>
@@ -54,15 +53,14 @@ int main() {
     std::thread runs_sockets([&] { io.run(); });
 
     // On the pool: it goes on there after each wait, and a run that is stopped cancels what it waits for.
-    const auto download = [&](int n, const weir::invocation& call) -> weir::task<std::string> {
-        const auto unless_stopped = weir::asio::awaiting_unless(call.stop());
+    const auto download = [&](int n) -> weir::task<std::string> {
         tcp::socket socket(io);
-        co_await socket.async_connect(server, unless_stopped);
+        co_await socket.async_connect(server, awaiting);
         const std::string request = std::to_string(n) + '\n';
-        co_await net::async_write(socket, net::buffer(request), unless_stopped);
+        co_await net::async_write(socket, net::buffer(request), awaiting);
         std::string page;
         const auto [error, size] =
-            co_await net::async_read(socket, net::dynamic_buffer(page), unless_stopped.as_tuple());
+            co_await net::async_read(socket, net::dynamic_buffer(page), awaiting.as_tuple());
         if (error != net::error::eof) throw std::system_error(error);
         co_return page;
     };

@@ -47,8 +47,8 @@ namespace weir {
 /// Threads:  any number of consumers, each item goes to one of them; and all else at any time, from any
 ///           thread. Only moving and destroying the run, and one pass over `epochs`, are for one alone.
 /// Lifetime: the destructor stops the run and blocks until nothing of it runs any more: as long as the
-///           longest invocation under way; but what a stage's function awaits of sleeps and channels ends at
-///           once, by `stopped`. In a stage of the run itself it ends the program, with a sentence
+///           longest invocation under way; but what a stage's function awaits of sleeps, channels and Asio
+///           ends at once, by `stopped`. In a stage of the run itself it ends the program, with a sentence
 ///           where the run is measured. The executors, and what the stages refer to, outlive it.
 ///           Moving it while it runs is fine, as long as nobody waits for an item.
 /// Cost:     of taking an item, that of `channel::get`; one coroutine more where the source has epochs.

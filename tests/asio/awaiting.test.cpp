@@ -8,6 +8,7 @@
 #include <weir/external_wait.hpp>
 #include <weir/pipeline.hpp>
 #include <weir/run_loop.hpp>
+#include <weir/stop_token.hpp>
 #include <weir/sync_wait.hpp>
 #include <weir/task.hpp>
 #include <weir/thread_pool.hpp>
@@ -16,6 +17,7 @@
 #include <weir/when_all.hpp>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <coroutine>
 #include <cstddef>
@@ -292,4 +294,71 @@ TEST_CASE("in a stage the wait is its slot's await, and all times add up") {
     const auto stats = run.stats();
     CHECK(stats.stages.at(1).times().await >= 16ms);
     CHECK(flows::add_up(stats));
+}
+
+TEST_CASE("a stop of the run ends what its stages await of Asio, also in what they await") {
+    served net;
+    thread_pool pool(2);
+    std::atomic<int> begun = 0, ended = 0;
+    const auto reads = [&](int way) -> task<int> {
+        sockets::pair both(net.io);  // nobody ever writes
+        char c = 0;
+        ++begun;
+        try {
+            if (way == 1) {
+                co_await both.near.async_read_some(lib::buffer(&c, 1), awaiting);
+            } else {
+                co_await both.near.async_read_some(lib::buffer(&c, 1), awaiting.as_tuple());
+            }
+        } catch (const weir::stopped&) {
+            ++ended;
+            throw;
+        }
+        co_return 0;
+    };
+    const auto work = [&](int way) -> task<int> {
+        if (way == 0) co_return 0;
+        if (way < 3) co_return co_await reads(way);
+        const auto both = co_await weir::when_all(reads(1), reads(2));
+        co_return std::get<0>(both);
+    };
+    {
+        auto run = (weir::source(std::views::iota(0, 4)) |
+                    weir::pipe(work, {.name = "work", .concurrency = 4}) | weir::sink())
+                       .start(pool);
+        CHECK(run.get() == 0);
+        while (begun < 4) std::this_thread::yield();
+    }
+    CHECK(ended == 4);
+}
+
+TEST_CASE("in a run that was stopped, an operation that ends by itself gives its result, or its error") {
+    served net;
+    thread_pool pool(1);
+    std::atomic<bool> begun = false, stopped = false;
+    bool has_value = false, has_error = false, was_posted = false;
+    const auto work = [&](int n) -> task<int> {
+        begun = true;
+        begun.notify_all();
+        stopped.wait(false);
+        has_value = co_await gives(7) == 7;
+        try {
+            co_await gives(make_error_code(lib::error::eof));
+        } catch (const std::system_error&) {
+            has_error = true;
+        }
+        co_await lib::post(net.io, awaiting);
+        was_posted = true;
+        co_return n;
+    };
+    {
+        auto run = (weir::source(std::views::iota(0, 1)) | weir::pipe(work) | weir::sink()).start(pool);
+        begun.wait(false);
+        run.request_stop();
+        stopped = true;
+        stopped.notify_all();
+    }
+    CHECK(has_value);
+    CHECK(has_error);
+    CHECK(was_posted);
 }

@@ -16,11 +16,13 @@
 #include <utility>
 
 #include WEIR_ASIO_FILE(error.hpp)
+#include WEIR_ASIO_FILE(system_error.hpp)
 
 using weir::external_wait;
 using weir::asio::detail::handler;
 using weir::asio::detail::pending;
 using weir::asio::detail::shared;
+using weir::asio::detail::was_aborted;
 using weir::asio::detail::without_error;
 
 namespace {
@@ -128,4 +130,18 @@ TEST_CASE("of several values an error that comes first is thrown, and the others
     }
     CHECK_THROWS_AS(without_error(std::tuple(std::make_exception_ptr(std::logic_error("x")))),
                     std::logic_error);
+}
+
+TEST_CASE("only the error of a cancelled operation counts as aborted, as a code or as an exception") {
+    namespace lib = weir::asio::lib;
+    const auto code = [](auto e) { return make_error_code(e); };
+    const auto thrown = [](auto e) { return std::make_exception_ptr(e); };
+    CHECK(was_aborted(std::tuple(code(lib::error::operation_aborted), 3)));
+    CHECK(was_aborted(std::tuple(thrown(lib::system_error(code(lib::error::operation_aborted))), 3)));
+    CHECK_FALSE(was_aborted(std::tuple(code(lib::error::eof), 3)));
+    CHECK_FALSE(was_aborted(std::tuple(thrown(lib::system_error(code(lib::error::eof))))));
+    CHECK_FALSE(was_aborted(std::tuple(thrown(std::logic_error("x")))));
+    CHECK_FALSE(was_aborted(std::tuple(std::exception_ptr())));
+    CHECK_FALSE(was_aborted(std::tuple(3)));
+    CHECK_FALSE(was_aborted(std::tuple()));
 }

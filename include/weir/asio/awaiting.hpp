@@ -1,17 +1,20 @@
-// weir floor 6: a completion token that makes any operation of Asio awaitable
+// weir floor 7: a completion token that makes any operation of Asio awaitable
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_AWAITING_HPP
 #define WEIR_ASIO_AWAITING_HPP
 
 #include <weir/asio/library.hpp>
 #include <weir/asio/pending.hpp>
+#include <weir/asio/stoppable.hpp>
 #include <weir/detail/env.hpp>
 #include <weir/sleep.hpp>
+#include <weir/stop_token.hpp>
 
 #include WEIR_ASIO_FILE(async_result.hpp)
 
 #include <coroutine>     // for std::coroutine_handle
 #include <cstdint>       // for std::int64_t
+#include <optional>      // for std::optional
 #include <system_error>  // for std::system_error
 #include <tuple>         // for std::tuple
 #include <type_traits>   // for std::decay_t
@@ -21,35 +24,19 @@ namespace weir::asio::inline WEIR_ASIO_KIND {
 
 namespace detail {
 
-// How an operation ends that nobody asks to.
-template <class Values>
-class at_its_end {
-  public:
-    using state = pending<Values>;
-
-    template <class Initiation>
-    shared<state> begin(const Initiation&, executor& home, slot* measured, std::coroutine_handle<> h) const {
-        return shared<state>(new state(home, measured, h));
-    }
-    static handler<state> handler_of(const shared<state>& s) { return handler<state>(s); }
-    void begun(const shared<state>&) const noexcept {}
-    void over() const noexcept {}
-};
-
-template <class Ending, bool AsTuple, class Initiation, class... InitArgs>
+// `HasToken`: `stop` is the user's, who relies on it.
+template <bool HasToken, class Values, bool AsTuple, class Initiation, class... InitArgs>
 class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
-    using state = typename Ending::state;
-
   public:
-    template <class E, class I, class... Is>
-    explicit operation(E&& ending, I&& initiation, Is&&... args)
-        : ending_(std::forward<E>(ending)), initiation_(std::forward<I>(initiation)),
-          args_(std::forward<Is>(args)...) {}
+    template <class I, class... Is>
+    explicit operation(stop_token stop, I&& initiation, Is&&... args)
+        : stop_(std::move(stop)), initiation_(std::forward<I>(initiation)), args_(std::forward<Is>(args)...) {
+    }
     operation(const operation&) = delete;
     operation& operator=(const operation&) = delete;
 
     ~operation() {
-        ending_.over();
+        forget_stops();
         if (state_) state_->leave();
     }
 
@@ -57,25 +44,35 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
+        static_assert(!HasToken || tells_executor<Initiation>,
+                      "weir: this operation of Asio doesn't tell its executor, on which it would be "
+                      "cancelled: its initiation has no get_executor(). Await it with weir::asio::awaiting, "
+                      "without a stop token, or give the initiation that function");
         const weir::detail::coroutine_env env = weir::detail::env_of(h);
         executor& home = weir::detail::home_of(env, "an operation of Asio");
-        state_ = ending_.begin(initiation_, home, env.measured, h);
-        auto then = Ending::handler_of(state_);
-        try {
-            std::apply(
-                [&](InitArgs&... args) { std::move(initiation_)(std::move(then), std::move(args)...); },
-                args_);
-        } catch (...) {
-            state_->leave();
-            throw;
+        if constexpr (tells_executor<Initiation>) {
+            if (env.ends != nullptr || stop_.stop_possible()) {
+                using state = stoppable_of<Initiation, Values>;
+                const shared<state> s(new state(initiation_.get_executor(), home, env.measured, h));
+                begin(s, stoppable_handler<state>(s));
+                if (stop_.stop_possible()) on_stop_.emplace(stop_, stop_request(s));
+                ends_ = env.ends;
+                if (ends_ != nullptr && *ends_ != stop_) on_end_.emplace(*ends_, stop_request(s));
+                return state_->wait();
+            }
         }
-        ending_.begun(state_);
+        const shared<pending<Values>> s(new pending<Values>(home, env.measured, h));
+        begin(s, handler<pending<Values>>(s));
         return state_->wait();
     }
 
     auto await_resume() {
-        ending_.over();
+        forget_stops();
         if (state_->error) std::rethrow_exception(state_->error);
+        if (ends_ != nullptr && ends_->stop_requested() && !stop_.stop_requested() &&
+            (!state_->values || detail::was_aborted(*state_->values))) {
+            throw stopped();
+        }
         if (!state_->values) throw std::system_error(operation_aborted());
         if constexpr (AsTuple) {
             return std::move(*state_->values);
@@ -87,10 +84,32 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
     std::int64_t ready_at() const noexcept { return state_->ready_at(); }
 
   private:
-    Ending ending_;
+    template <class Handler>
+    void begin(shared<pending<Values>> state, Handler then) {
+        state_ = std::move(state);
+        try {
+            std::apply(
+                [&](InitArgs&... args) { std::move(initiation_)(std::move(then), std::move(args)...); },
+                args_);
+        } catch (...) {
+            state_->leave();
+            throw;
+        }
+    }
+
+    // Waits for a request that is being made right now.
+    void forget_stops() noexcept {
+        on_stop_.reset();
+        on_end_.reset();
+    }
+
+    stop_token stop_;
     Initiation initiation_;
     std::tuple<InitArgs...> args_;
-    shared<state> state_;
+    const weir::detail::end_token* ends_ = nullptr;
+    shared<pending<Values>> state_;
+    std::optional<stop_callback<stop_request>> on_stop_;
+    std::optional<stop_callback<stop_request>> on_end_;
 };
 
 }  // namespace detail
@@ -114,9 +133,13 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 ///           if the buffers go with the frame, and on the thread that runs the `io_context`.
 /// Threads:  an I/O object that several coroutines use is for one thread at a time, as ever; starting an
 ///           operation on it happens on the coroutine's.
-/// Stops:    not by a stop of the run in whose stage it is awaited: `awaiting_unless(call.stop())` is.
+/// Stops:    a stop of the run in whose stage it is awaited cancels it, where the operation can be: it then
+///           throws `stopped`, with `as_tuple()`, too. What was done by then is dropped: to have that, await
+///           it with `awaiting_unless(call.stop())`. An operation that tells no executor (its initiation has
+///           no `get_executor()`) can't be cancelled.
 /// Watchdog: it counts as an `external_wait`. On virtual time nothing waits for sockets: not there.
-/// Cost:     two allocations, Asio's and one of some 150 bytes.
+/// Cost:     two allocations, Asio's and one of some 150 bytes; in a stage a strand, too.
+/// Needs Asio 1.19, or Boost 1.77.
 template <bool AsTuple>
 class basic_awaiting {
   public:
@@ -137,9 +160,9 @@ class WEIR_ASIO_LIBRARY::async_result<weir::asio::basic_awaiting<AsTuple>, R(As.
     template <class Initiation, class... InitArgs>
     static auto initiate(Initiation&& initiation, weir::asio::basic_awaiting<AsTuple>, InitArgs&&... args) {
         using namespace weir::asio::detail;
-        using ending = at_its_end<std::tuple<std::decay_t<As>...>>;
-        return operation<ending, AsTuple, std::decay_t<Initiation>, std::decay_t<InitArgs>...>(
-            ending(), std::forward<Initiation>(initiation), std::forward<InitArgs>(args)...);
+        return operation<false, std::tuple<std::decay_t<As>...>, AsTuple, std::decay_t<Initiation>,
+                         std::decay_t<InitArgs>...>(weir::stop_token(), std::forward<Initiation>(initiation),
+                                                    std::forward<InitArgs>(args)...);
     }
 };
 

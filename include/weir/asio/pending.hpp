@@ -8,6 +8,9 @@
 #include <weir/detail/slot.hpp>
 #include <weir/pending_answer.hpp>
 
+#include WEIR_ASIO_FILE(error.hpp)
+#include WEIR_ASIO_FILE(system_error.hpp)
+
 #include <concepts>      // for std::convertible_to
 #include <cstdint>       // for std::uint32_t
 #include <exception>     // for std::exception_ptr
@@ -28,6 +31,10 @@ class pending_base : public weir::detail::pending_answer {
 
   public:
     using pending_answer::pending_answer;
+    virtual ~pending_base() = default;
+
+    // Asks the operation to end. Once it has begun: before, there is nothing that would hear it.
+    virtual void cancel() {}
 
     void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
     // acq_rel: the last owner sees what all others did.
@@ -51,6 +58,8 @@ class shared {
   public:
     shared() noexcept = default;
     explicit shared(State* state) noexcept : state_(state) { state_->own(); }
+    template <class Derived>
+    shared(const shared<Derived>& other) noexcept : shared(other.get()) {}
     shared(const shared& other) noexcept : state_(other.state_) {
         if (state_ != nullptr) state_->own();
     }
@@ -65,6 +74,7 @@ class shared {
 
     explicit operator bool() const noexcept { return state_ != nullptr; }
     State* operator->() const noexcept { return state_; }
+    State* get() const noexcept { return state_; }
 
   private:
     State* state_ = nullptr;
@@ -128,6 +138,30 @@ auto without_error(std::tuple<First, Rest...>&& values) {
 }
 
 inline std::error_code operation_aborted() { return make_error_code(lib::error::operation_aborted); }
+
+// Whether an operation ended as one does that was cancelled.
+inline bool was_aborted(std::exception_ptr e) noexcept {
+    if (!e) return false;
+    try {
+        std::rethrow_exception(std::move(e));
+    } catch (const lib::system_error& failed) {
+        return static_cast<std::error_code>(failed.code()) == operation_aborted();
+    } catch (...) {
+        return false;
+    }
+}
+template <class... Ts>
+bool was_aborted(const std::tuple<Ts...>&) noexcept {
+    return false;
+}
+template <error_code First, class... Rest>
+bool was_aborted(const std::tuple<First, Rest...>& values) {
+    return static_cast<std::error_code>(std::get<0>(values)) == operation_aborted();
+}
+template <class... Rest>
+bool was_aborted(const std::tuple<std::exception_ptr, Rest...>& values) noexcept {
+    return detail::was_aborted(std::get<0>(values));
+}
 
 }  // namespace weir::asio::inline WEIR_ASIO_KIND::detail
 

@@ -1,0 +1,76 @@
+// weir floor 6: an operation of Asio that a stop token cancels
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_ASIO_STOPPABLE_HPP
+#define WEIR_ASIO_STOPPABLE_HPP
+
+#include <weir/asio/library.hpp>
+#include <weir/asio/pending.hpp>
+#include <weir/detail/slot.hpp>
+#include <weir/executor.hpp>
+
+#include WEIR_ASIO_FILE(cancellation_signal.hpp)
+#include WEIR_ASIO_FILE(post.hpp)
+#include WEIR_ASIO_FILE(strand.hpp)
+
+#include <coroutine>    // for std::coroutine_handle
+#include <type_traits>  // for std::decay_t
+#include <utility>      // for std::move
+
+namespace weir::asio::inline WEIR_ASIO_KIND::detail {
+
+template <class Initiation>
+concept tells_executor = requires(const Initiation& i) { i.get_executor(); };
+
+// A signal of Asio is for one thread at a time, together with all handlers of the operation that listens
+// to it. So those run in a strand, and the signal is sent from there.
+template <class Values, class Executor>
+class stoppable final : public pending<Values> {
+  public:
+    stoppable(const Executor& ex, executor& home, slot* measured, std::coroutine_handle<> h)
+        : pending<Values>(home, measured, h), strand(ex) {}
+
+    // What has ended may have taken with it what the signal would reach.
+    void cancel() override {
+        lib::post(strand, [state = shared<stoppable>(this)] {
+            if (state->is_waited_for()) state->signal.emit(lib::cancellation_type::all);
+        });
+    }
+
+    lib::strand<Executor> strand;
+    lib::cancellation_signal signal;
+};
+
+template <class Initiation, class Values>
+using stoppable_of =
+    stoppable<Values, std::decay_t<decltype(std::declval<const Initiation&>().get_executor())>>;
+
+template <class State>
+class stoppable_handler : public handler<State> {
+  public:
+    explicit stoppable_handler(const shared<State>& state)
+        : handler<State>(state), strand_(state->strand), slot_(state->signal.slot()) {}
+
+    using executor_type = decltype(State::strand);
+    executor_type get_executor() const noexcept { return strand_; }
+
+    using cancellation_slot_type = lib::cancellation_slot;
+    cancellation_slot_type get_cancellation_slot() const noexcept { return slot_; }
+
+  private:
+    executor_type strand_;
+    cancellation_slot_type slot_;
+};
+
+// What a stop calls.
+class stop_request {
+  public:
+    explicit stop_request(shared<pending_base> state) noexcept : state_(std::move(state)) {}
+    void operator()() const { state_->cancel(); }
+
+  private:
+    shared<pending_base> state_;
+};
+
+}  // namespace weir::asio::inline WEIR_ASIO_KIND::detail
+
+#endif
