@@ -216,6 +216,77 @@ TEST_CASE(
     CHECK_FALSE(reached);
 }
 
+TEST_CASE(
+    "memory that goes while its stream is captured is freed behind the work before, when that has ended") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    const stream s(gpu);
+    device_pool memory(gpu, 100);
+    std::vector<char> seen;
+    std::optional<device_buffer<char>> there = now(memory, 60, s);
+    stand_in::hold(s.get());
+    const auto reads = [&seen, p = there->data()] { seen.assign(p, p + 60); };
+    REQUIRE(cudaMemsetAsync(there->data(), 7, 60, s.get()) == cudaSuccess);
+    REQUIRE(stand_in::launch(s.get(), reads) == cudaSuccess);
+    weir::thread_pool home(1);
+    weir::task_group group(home);
+    std::optional<device_buffer<char>> waits;
+    std::atomic<int> got{0};
+    {
+        const captured_meanwhile graph(s.get());
+        there.reset();
+        CHECK(memory.bytes_in_use() == 60);
+        group.spawn(get(memory, 90, stream(gpu), waits, got));
+        wait_for([&] { return memory.shared()->turn.stats().size == 0; });
+        stand_in::release(s.get());
+        stand_in::wait_until_idle();
+        CHECK(stand_in::calls("cudaFreeAsync") == 0);
+        CHECK(got == 0);
+    }
+    weir::sync_wait(group.join());
+    CHECK(got == 1);
+    CHECK(memory.bytes_in_use() == 90);
+    CHECK(seen == std::vector<char>(60, 7));
+}
+
+TEST_CASE("memory comes back behind what its stream had to do when the capture of that ended") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    const stream s(gpu);
+    device_pool memory(gpu);
+    std::optional<device_buffer<char>> there = now(memory, 60, s);
+    stand_in::hold(s.get());
+    cudaGraph_t graph = nullptr;
+    REQUIRE(cudaStreamBeginCapture(s.get(), cudaStreamCaptureModeGlobal) == cudaSuccess);
+    there.reset();
+    REQUIRE(cudaStreamEndCapture(s.get(), &graph) == cudaSuccess);
+    REQUIRE(cudaGraphDestroy(graph) == cudaSuccess);
+    wait_for([] { return stand_in::calls("cudaFreeAsync") == 1; });
+    CHECK(memory.bytes_in_use() == 60);
+    stand_in::release(s.get());
+    wait_for([&] { return memory.bytes_in_use() == 0; });
+}
+
+TEST_CASE("a context may end while a stream is captured; what was freed for that one is lost") {
+    stand_in::reset();
+    cudaStream_t somebodys = nullptr;
+    REQUIRE(cudaStreamCreateWithFlags(&somebodys, cudaStreamNonBlocking) == cudaSuccess);
+    std::optional<context> gpu(either_way());
+    {
+        device_pool memory(*gpu);
+        std::optional<device_buffer<char>> before = now(memory, 60, stream(*gpu, somebodys));
+        std::optional<device_buffer<char>> behind = now(memory, 60, stream(*gpu, somebodys));
+        const captured_meanwhile graph(somebodys);
+        before.reset();
+        gpu.reset();
+        behind.reset();
+    }
+    CHECK(cudaStreamDestroy(somebodys) == cudaSuccess);
+    CHECK(stand_in::misuses() == sentences{});
+    CHECK(stand_in::device_memory_used() == 120);
+    stand_in::reset();
+}
+
 TEST_CASE("without a device, the limit holds for ordinary memory") {
     stand_in::reset();
     stand_in::no_device(cudaErrorNoDevice);

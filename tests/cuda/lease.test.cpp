@@ -7,8 +7,10 @@
 #include <weir/task_group.hpp>
 #include <weir/thread_pool.hpp>
 
+#include <atomic>
 #include <cstring>
 #include <optional>
+#include <thread>
 
 using namespace cuda_tests;
 using Catch::Matchers::ContainsSubstring;
@@ -143,6 +145,28 @@ TEST_CASE("whatever call fails while a block is on its way, it comes back, once"
         CHECK(pool.stats().num_put == 2);
     }
     CHECK_FALSE(reached);
+}
+
+TEST_CASE("a block whose way back can't be told of comes back when all is done that may use it") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    const stream s(gpu);
+    pinned_pool pool(gpu, 8, 1);
+    const on_device there(8);
+    stand_in::hold(s.get());
+    stand_in::fail_call_of("cudaEventCreateWithFlags", 1, cudaErrorMemoryAllocation);
+    std::atomic<bool> too_early{false};
+    std::thread device([&] {
+        const auto is_back = [&] { return pool.stats().size != 0; };
+        wait_for([] { return stand_in::calls("cudaMemcpyAsync") != 0; });
+        wait_for([&] { return is_back() || stand_in::calls("cudaStreamSynchronize") != 0; });
+        too_early = is_back();
+        stand_in::release(s.get());
+    });
+    CHECK_THROWS_AS(pool.try_acquire(8)->copy_to(s, there.get()), weir::cuda::error);
+    device.join();
+    CHECK_FALSE(too_early);
+    CHECK(pool.stats().size == 1);
 }
 
 TEST_CASE("a stream of another GPU copies from a pool's blocks, which come back by its own context") {

@@ -12,9 +12,11 @@
 #include <weir/thread_pool.hpp>
 
 #include <array>
+#include <atomic>
 #include <coroutine>
 #include <exception>
 #include <optional>
+#include <thread>
 
 using namespace cuda_tests;
 using Catch::Matchers::ContainsSubstring;
@@ -181,9 +183,15 @@ TEST_CASE("a kernel that breaks the device is told of to who waits for it") {
     const fresh_runtime runtime;
     context gpu(either_way());
     const stream s(gpu);
+    stand_in::hold(s.get());
     REQUIRE(stand_in::fail_kernel(s.get(), cudaErrorLaunchFailure) == cudaSuccess);
+    std::thread device([&s] {
+        wait_for([] { return stand_in::calls("cudaEventQuery") != 0; });  // it is waited for
+        stand_in::release(s.get());
+    });
     outcome end;
     weir::sync_wait(end_of(s, end));
+    device.join();
     CHECK(end.resumed == 1);
     CHECK(end.code == cudaErrorLaunchFailure);
 }
@@ -368,12 +376,19 @@ TEST_CASE("where no event can be set behind the work, its end is waited for, and
     const fresh_runtime runtime;
     context gpu(either_way());
     const stream s(gpu);
-    bool ran = false;
-    REQUIRE(stand_in::launch(s.get(), [&] { ran = true; }) == cudaSuccess);
+    stand_in::hold(s.get());
+    REQUIRE(stand_in::launch(s.get(), [] {}) == cudaSuccess);
     stand_in::fail_call_of("cudaEventRecord", 1, cudaErrorMemoryAllocation);
     outcome end;
+    std::atomic<bool> too_early{false};
+    std::thread device([&] {
+        wait_for([&] { return end.resumed != 0 || stand_in::calls("cudaStreamSynchronize") != 0; });
+        too_early = end.resumed != 0;
+        stand_in::release(s.get());
+    });
     weir::sync_wait(end_of(s, end));
-    CHECK(ran);
+    device.join();
+    CHECK_FALSE(too_early);
     CHECK(end.resumed == 1);
     CHECK(end.code == cudaErrorMemoryAllocation);
     CHECK(end.call == "cudaEventRecord");

@@ -39,9 +39,10 @@ class completion {
     void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
     void disown() noexcept;
 
-    cudaEvent_t event = nullptr;  // behind the work
-    bool returns_event = true;    // it is the context's
-    bool has_function = false;    // the driver tells, if all goes well
+    cudaEvent_t event = nullptr;           // behind the work
+    std::optional<cudaStream_t> captured;  // it is over when this stream isn't captured any more
+    bool returns_event = true;             // it is the context's
+    bool has_function = false;             // the driver tells, if all goes well
     standard_platform::atomic<bool> called{false};
     cudaError_t result = cudaSuccess;
     reaction then;

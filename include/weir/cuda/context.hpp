@@ -68,19 +68,14 @@ class core {
         throw_error(code, call, measured);
     }
 
-    // Before anything is put into a stream. What is put into one that is captured isn't done: it goes into a
-    // graph, has no end, and happens at each launch of that.
+    // Before anything is put into a stream.
     void check_not_captured(cudaStream_t stream, const char* call,
                             const weir::detail::slot* measured = nullptr) {
-        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-        const cudaError_t code = cudaStreamIsCapturing(stream, &status);
-        if (code == cudaSuccess && status == cudaStreamCaptureStatusNone) return;
-        if (code != cudaSuccess && code != cudaErrorStreamCaptureImplicit) {
-            fail(code, "cudaStreamIsCapturing", measured);
-        }
-        quietly(code);
+        const cudaError_t code = captured_or_not(stream);
+        if (code == cudaSuccess) return;
+        if (code != cudaErrorStreamCaptureUnsupported) fail(code, "cudaStreamIsCapturing", measured);
         throw error(
-            cudaErrorStreamCaptureUnsupported, call, measured == nullptr ? std::string() : measured->stage(),
+            code, call, measured == nullptr ? std::string() : measured->stage(),
             "the stream, or one that it waits for, is captured into a graph: what is put into it isn't "
             "done, and has no end; end the capture first, or use another stream");
     }
@@ -207,6 +202,11 @@ class ticket {
             of.events.give(event);
             throw;
         }
+    }
+    // Of another's event, which was recorded. Makes no call of the runtime, so that a reaction may do it.
+    ticket(core& of, cudaEvent_t recorded, completion::reaction then)
+        : core_(of), completion_(&completion::make(of.box(), recorded, then)) {
+        completion_->returns_event = false;
     }
     ticket(const ticket&) = delete;
     ticket& operator=(const ticket&) = delete;

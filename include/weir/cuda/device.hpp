@@ -63,6 +63,19 @@ class beside_captures {
     bool changed_;
 };
 
+// Gives `cudaErrorStreamCaptureUnsupported` if what is put into the stream isn't done, as that, or one that
+// it waits for, is captured: it goes into a graph, has no end, and happens at each launch of that.
+inline cudaError_t captured_or_not(cudaStream_t stream) noexcept {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaError_t code = quietly(cudaStreamIsCapturing(stream, &status));
+    const bool is_captured = code == cudaErrorStreamCaptureImplicit ||
+                             (code == cudaSuccess && status != cudaStreamCaptureStatusNone);
+    return is_captured ? cudaErrorStreamCaptureUnsupported : code;
+}
+inline bool is_captured(cudaStream_t stream) noexcept {
+    return captured_or_not(stream) == cudaErrorStreamCaptureUnsupported;
+}
+
 }  // namespace detail
 
 }  // namespace weir::cuda

@@ -10,6 +10,7 @@
 #include <weir/cuda/event.hpp>
 #include <weir/cuda/own_clock.hpp>
 #include <weir/cuda/runtime.hpp>
+#include <weir/cuda/stream.hpp>
 #include <weir/detail/parker.hpp>
 
 #include <algorithm>  // for std::max, std::min
@@ -42,7 +43,7 @@ class device_allocator {
     [[nodiscard]] virtual void* allocate(std::size_t bytes, cudaStream_t s) = 0;
 
     /// Gives memory back that is done with when the stream has come to here, which may be another one than
-    /// that for which it was allocated.
+    /// that for which it was allocated. It isn't captured. May be called by the context's thread.
     virtual void free(void* memory, std::size_t bytes, cudaStream_t s) noexcept = 0;
 
   protected:
@@ -110,12 +111,17 @@ class device_account : public std::enable_shared_from_this<device_account> {
     }
 
     // Queues that it is freed, where the runtime can, and `behind` after that. False: that wasn't possible,
-    // and it counts as free.
-    bool give(void* memory, std::size_t bytes, cudaStream_t s,
+    // and it counts as free; or the stream is captured, and that is queued when it isn't any more.
+    bool give(void* memory, std::size_t bytes, const stream& on,
               const std::shared_ptr<pooled_event>& behind) noexcept {
         if (core_->on_host()) {
             ::operator delete(memory, alignment);
             came_back(bytes);
+            return false;
+        }
+        cudaStream_t const s = on.get();
+        if (is_captured(s)) {
+            put_off(memory, bytes, on, behind);
             return false;
         }
         const bool later = from_ == nullptr && !core_->frees_in_order();
@@ -189,6 +195,39 @@ class device_account : public std::enable_shared_from_this<device_account> {
         std::shared_ptr<device_account> account;
         std::shared_ptr<pooled_event> behind;
     };
+
+    // What was given while its stream was captured.
+    struct put_off_until_then {
+        std::shared_ptr<device_account> account;
+        void* memory;
+        std::size_t bytes;
+        stream on;
+        std::shared_ptr<pooled_event> behind;
+
+        // Once the context ends, nobody will tell of the end of a capture: that memory is lost.
+        void give() const noexcept {
+            if (!is_captured(on.get())) account->give(memory, bytes, on, behind);
+        }
+    };
+
+    // Where that can't be noted, the memory is lost: nothing is known of the end of the work on it.
+    void put_off(void* memory, std::size_t bytes, const stream& on,
+                 const std::shared_ptr<pooled_event>& behind) noexcept {
+        try {
+            auto kept = std::make_shared<put_off_until_then>(
+                put_off_until_then{shared_from_this(), memory, bytes, on, behind});
+            completion& c = completion::make(core_->box(), nullptr, [](completion& ended) noexcept {
+                static_cast<put_off_until_then*>(ended.kept.get())->give();
+            });
+            c.returns_event = false;
+            c.captured = on.get();
+            c.kept = std::move(kept);
+            c.promised.emplace();
+            if (!core_->box()->put(c)) c.disown();
+        } catch (...) {
+            return;
+        }
+    }
 
     void check(std::size_t bytes) const {
         if (max_ == 0 || bytes <= max_) return;
@@ -277,13 +316,10 @@ class device_account : public std::enable_shared_from_this<device_account> {
     void watch() {
         for (row& r : rows_) {
             if (r.watched) continue;
-            ticket t(*core_,
+            auto kept = std::make_shared<watched>(watched{shared_from_this(), r.going.front().behind});
+            ticket t(*core_, kept->behind->get(),
                      [](completion& c) noexcept { static_cast<watched*>(c.kept.get())->account->tell(); });
             completion& c = t.get();
-            auto kept = std::make_shared<watched>(watched{shared_from_this(), r.going.front().behind});
-            core_->events.give(c.event);
-            c.event = kept->behind->get();
-            c.returns_event = false;
             c.kept = std::move(kept);
             c.promised.emplace();
             t.submit_recorded(r.stream);

@@ -21,7 +21,10 @@ namespace weir::cuda {
 ///           there before this object went. So no copy ever lands in memory that a kernel of that stream
 ///           still reads. Of a stream that it was not handed over to, nothing is known here: whoever uses it
 ///           on one keeps this object until that work is done. Without `hand_over` it is freed behind the
-///           copy. May outlive everything that it came from, but not a stream that was borrowed.
+///           copy. If that stream is captured into a graph when this object goes, it is freed when that has
+///           ended, behind what was queued before; or not at all, if the context ends first. A graph that
+///           uses its address needs this object. May outlive everything that it came from, but not a stream
+///           that was borrowed, nor a capture of that one.
 /// Threads:  as a `std::vector`.
 template <class T>
 class device_buffer {

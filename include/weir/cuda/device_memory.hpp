@@ -82,7 +82,7 @@ class device_memory {
     }
     ~device_memory() {
         if (data_ == nullptr) return;
-        const bool told = account_->give(data_, bytes_, stream_.get(), behind_);
+        const bool told = account_->give(data_, bytes_, stream_, behind_);
         if (!told || !times_ || !times_->start) return;
         try {
             log_->done_with(stream_.get(), behind_);

@@ -159,9 +159,11 @@ class reactor {
     }
 
     bool is_over(completion& c, bool asks_all) noexcept {
-        if (c.event == nullptr) return true;  // there is nothing to wait for, and a result
+        if (c.event == nullptr && !c.captured) return true;  // there is nothing to wait for, and a result
         c.result = broken_.get();
         if (c.result != cudaSuccess) return true;
+        // Who captures may be the one who ends the context.
+        if (c.captured) return box_.is_ending() || !is_captured(*c.captured);
         // The driver calls only after work that went well. acquire; pairs with told_by_driver()
         if (c.called.load(std::memory_order_acquire)) return true;
         if (c.has_function && !asks_all) return false;
