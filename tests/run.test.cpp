@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -432,21 +433,26 @@ TEST_CASE("of a run that was moved from everything is an error that says so, or 
 
 namespace {
 
-// Where a run asks for its own end, and how: by the function that it is told.
+// Where a run asks for its own end, with or without waiting for it.
 class from_within {
   public:
-    void operator()() const {
-        while (run_.load() == nullptr) std::this_thread::yield();
-        ask_(*run_.load());
-    }
-    explicit from_within(void (*ask)(weir::run<int>&)) : ask_(ask) {}
+    explicit from_within(bool waits) : waits_(waits) {}
     from_within(const from_within&) = delete;
     from_within& operator=(const from_within&) = delete;
-    void is(weir::run<int>& run) { run_ = &run; }
+    template <class Run>
+    void is(Run& run) {
+        ask_ = [this, &run] { waits_ ? run.stop() : run.request_stop(); };
+        is_known_ = true;
+    }
+    void operator()() const {
+        while (!is_known_) std::this_thread::yield();
+        ask_();
+    }
 
   private:
-    void (*ask_)(weir::run<int>&);
-    std::atomic<weir::run<int>*> run_{nullptr};
+    const bool waits_;
+    std::function<void()> ask_;
+    std::atomic<bool> is_known_{false};
 };
 
 struct asks_at_its_end final : weir::hook {
@@ -483,28 +489,52 @@ void ask_everywhere(const Start& start) {
                }) |
                weir::pipe([](int n) { return n; });
     };
+    // The first part goes on by itself once it has waited; the function comes home from another thread.
+    const auto in_parts = [](const from_within& ask) {
+        return weir::source(std::views::iota(0)) | weir::pipe([&ask](int n) -> task<int> {
+                   const auto part = [](const from_within& what, bool now) -> task<> {
+                       co_await weir::sleep_for(1us);
+                       if (now) what();
+                   };
+                   co_await weir::when_all(part(ask, n == 5), part(ask, false));
+                   co_return n;
+               });
+    };
+    const auto behind_a_queue = [](const from_within& ask) {
+        return weir::source(std::views::iota(0)) |
+               weir::pipe(
+                   [&ask](int n) {
+                       if (n == 5) ask();
+                       return n;
+                   },
+                   {.concurrency = 2, .output_order = weir::output_order::input}) |
+               weir::pipe(after(1us));
+    };
     start(plain, {});
     start(waiting, {});
     start(from_source, {});
+    start(in_parts, {});
+    start(behind_a_queue, {});
 }
 
 }  // namespace
 
 TEST_CASE(
     "a stage that waits for the end of its own run gets an error that says so, and one that asks doesn't") {
-    const auto on = [](auto& executor) {
+    const auto on = [](auto& executor, auto policy) {
+        using Policy = decltype(policy);
         ask_everywhere([&](const auto& pipeline, const weir::run_options& options) {
             {
-                from_within stops([](weir::run<int>& run) { run.stop(); });
-                auto run = (pipeline(stops) | weir::sink()).start(executor, options);
+                from_within stops(true);
+                auto run = (pipeline(stops) | weir::sink()).template start<Policy>(executor, options);
                 stops.is(run);
                 const std::string what = items::message_of([&] { static_cast<void>(take_all(run)); });
                 CHECK(what.find("can't wait for the end of its own run") != std::string::npos);
                 CHECK(run.outcome() == weir::run_outcome::failed);
             }
             {
-                from_within asks([](weir::run<int>& run) { run.request_stop(); });
-                auto run = (pipeline(asks) | weir::sink()).start(executor, options);
+                from_within asks(false);
+                auto run = (pipeline(asks) | weir::sink()).template start<Policy>(executor, options);
                 asks.is(run);
                 CHECK(take_all(run).size() <= 5);
                 CHECK(run.outcome() == weir::run_outcome::stopped);
@@ -513,15 +543,16 @@ TEST_CASE(
     };
     virtual_time time;
     weir::thread_pool pool(2);
-    on(time);
-    on(pool);
+    on(time, weir::measured());
+    on(pool, weir::measured());
+    on(time, weir::unmeasured());
+    on(pool, weir::unmeasured());
 }
 
 TEST_CASE("so do on_failure, a hook and on_lap") {
     virtual_time time;
-    for (const bool waits : {true, false}) {
-        from_within ask(waits ? [](weir::run<int>& run) { run.stop(); }
-                              : [](weir::run<int>& run) { run.request_stop(); });
+    const auto check = [&time](bool waits, auto policy) {
+        from_within ask(waits);
         const auto fails = [](int n) {
             if (n == 3) throw std::runtime_error("three");
             return n;
@@ -529,7 +560,7 @@ TEST_CASE("so do on_failure, a hook and on_lap") {
         const auto ends = [&](weir::run_options options) {
             auto run = (weir::source(std::views::iota(0, 10)) | weir::pipe(fails) | weir::pipe(after(1ms)) |
                         weir::sink())
-                           .start(time, std::move(options));
+                           .template start<decltype(policy)>(time, std::move(options));
             ask.is(run);
             const std::string what = items::message_of([&] { static_cast<void>(take_all(run)); });
             CHECK((what.find("can't wait for the end of its own run") != std::string::npos) == waits);
@@ -538,43 +569,56 @@ TEST_CASE("so do on_failure, a hook and on_lap") {
         ends({.max_failures = 1, .on_failure = [&](const weir::failure&) { ask(); }});
         ends({.max_failures = 1, .hooks = {std::make_shared<asks_at_its_end>(ask)}});
         ends({.max_failures = 1, .lap = 2ms, .on_lap = [&](const weir::pipeline_stats&) { ask(); }});
+    };
+    for (const bool waits : {true, false}) {
+        check(waits, weir::measured());
+        check(waits, weir::unmeasured());
     }
 }
 
 TEST_CASE(
     "a coroutine that a stage's thread runs meanwhile can't wait for the end of the stage's run either") {
-    virtual_time time;
-    weir::run<int>* outer = nullptr;
-    std::string what;
-    const auto stops_it = [&]() -> task<> {
-        what = items::message_of([&] { outer->stop(); });
-        co_return;
+    const auto check = [](auto policy) {
+        virtual_time time;
+        weir::run<int, decltype(policy)>* outer = nullptr;
+        std::string what;
+        const auto stops_it = [&]() -> task<> {
+            what = items::message_of([&] { outer->stop(); });
+            co_return;
+        };
+        const auto blocks = [&](int n) {
+            if (n == 3) weir::sync_wait(time, stops_it());
+            return n;
+        };
+        auto run = (weir::source(std::views::iota(0, 6)) | weir::pipe(blocks) | weir::sink())
+                       .template start<decltype(policy)>(time);
+        outer = &run;
+        CHECK(take_all(run).size() == 6);
+        CHECK(what.find("stage 'pipe' can't wait for the end of its own run") != std::string::npos);
     };
-    const auto blocks = [&](int n) {
-        if (n == 3) weir::sync_wait(time, stops_it());
-        return n;
-    };
-    auto run = (weir::source(std::views::iota(0, 6)) | weir::pipe(blocks) | weir::sink()).start(time);
-    outer = &run;
-    CHECK(take_all(run).size() == 6);
-    CHECK(what.find("stage 'pipe' can't wait for the end of its own run") != std::string::npos);
+    check(weir::measured());
+    check(weir::unmeasured());
 }
 
 TEST_CASE("who stops a run from outside is not taken for a stage of it, at whichever step") {
     weir::aggregate_options patient;
     patient.max_delay = 1ms;
-    bool more = true;
-    for (int steps = 0; more; ++steps) {
-        virtual_time time;
-        auto run = (weir::source(std::views::iota(0, 6)) |
-                    weir::pipe(after(1ms), {.concurrency = 2, .time_limit = 1s}) |
-                    weir::aggregate(4, patient) | weir::disaggregate() | weir::sink(1))
-                       .start(time);
-        static_cast<void>(run.get());
-        more = walk(time, steps);
-        CHECK_NOTHROW(run.stop());
-        CHECK(run.outcome() == weir::run_outcome::stopped);
-    }
+    const auto check = [&patient](auto policy) {
+        bool more = true;
+        for (int steps = 0; more; ++steps) {
+            virtual_time time;
+            auto run = (weir::source(std::views::iota(0, 6)) |
+                        weir::pipe(after(1ms), {.concurrency = 2, .time_limit = 1s}) |
+                        weir::aggregate(4, patient) | weir::disaggregate() | weir::sink(1))
+                           .template start<decltype(policy)>(time);
+            static_cast<void>(run.get());
+            more = walk(time, steps);
+            CHECK_NOTHROW(run.stop());
+            CHECK(run.outcome() == weir::run_outcome::stopped);
+        }
+    };
+    check(weir::measured());
+    check(weir::unmeasured());
 }
 
 TEST_CASE("threads that stop a run at once all find nothing at work when they return") {

@@ -44,18 +44,24 @@ class alarm final : root_owner {
             alarm_.waiter_ = h;
             alarm_.home_ = env.home;
             who_ = env.measured;
+            ends_ = env.ends;
             if (who_ != nullptr) who_->leaves_thread();
             int expected = running;
             // acq_rel; pairs with the exchange in ended()
             return alarm_.state_.compare_exchange_strong(expected, awaited, std::memory_order_acq_rel);
         }
         void await_resume() const noexcept {
-            if (who_ != nullptr) who_->is_on_thread();
+            if (who_ != nullptr) {
+                who_->is_on_thread();
+            } else if (ends_ != nullptr) {
+                trampoline::is_work_of(ends_);
+            }
         }
 
       private:
         alarm& alarm_;
         slot* who_ = nullptr;  // the time counts as its work
+        const end_token* ends_ = nullptr;
     };
     call_off off() noexcept { return call_off(*this); }
 

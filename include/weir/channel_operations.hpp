@@ -84,10 +84,8 @@ class channel_operation : stop_listener<Channel, Stop> {
     void resumed() {
         listener::listen_no_more();
         if (on_end_) heed_end();
-        if constexpr (Channel::policy_type::statistics) {
-            if (suspended_ && waiter_.measured != nullptr) {
-                waiter_.measured->resumed(detail::clock_of(*waiter_.measured));
-            }
+        if (suspended_ && waiter_.measured != nullptr) {
+            detail::goes_on(*static_cast<slot_type*>(waiter_.measured));
         }
     }
 

@@ -84,8 +84,9 @@ class crew {
     }
 
     // Whether the caller is called by one of the workers, and what that does would wait for it. Where nothing
-    // is measured, that is not known.
+    // is timed, the thread knows for whom it works, unless something of another library has resumed it there.
     bool is_below() const {
+        if (trampoline::is_below(&name_) || trampoline::is_below(&ends_)) return true;
         if constexpr (Policy::statistics) {
             const std::lock_guard guard(lock_);
             for (slot* const each : slots_) {
@@ -171,9 +172,7 @@ class crew {
             return true;
         }
         bool await_resume() noexcept {
-            if constexpr (Policy::statistics) {
-                if (gives_way_) me_.resumed(detail::clock_of(me_));
-            }
+            if (gives_way_) detail::goes_on(me_);
             return !pauses_ || pause_.await_resume();
         }
 
@@ -203,7 +202,7 @@ class crew {
         }
     }
     void start(std::size_t i) noexcept {
-        workers_[i].start(home_, Policy::statistics ? slots_[i] : nullptr, run_, &run_.ends());
+        workers_[i].start(home_, Policy::statistics ? slots_[i] : nullptr, run_, &ends_);
     }
     // Counts a worker more, unless the last one has left. acq_rel; pairs with leave()
     bool join() noexcept {
@@ -217,6 +216,7 @@ class crew {
 
     const std::string name_;
     executor& home_;
+    const stop_token ends_{run_.ends()};  // the run's; the place of this one stands for the stage
     // Guards the two vectors against a change of the concurrency; held for a change, or a look, only.
     mutable standard_platform::mutex lock_;
     owning_list<slot> slots_;

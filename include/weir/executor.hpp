@@ -210,6 +210,24 @@ inline void check_threads_of(const executor* ex) {
 // The clock of a slot, in nanoseconds.
 inline std::int64_t clock_of(const slot& s) noexcept { return s.clock().now().time_since_epoch().count(); }
 
+// The chain of a slot goes on, after a wait, on this thread.
+template <class Slot>
+void goes_on(Slot& me) noexcept {
+    if constexpr (requires { me.watch; }) {
+        me.resumed(clock_of(me));
+    } else {
+        me.resumed();
+    }
+}
+// The same of what has no slot at hand.
+inline void goes_on(coroutine_env& env) noexcept {
+    if (env.measured != nullptr) {
+        env.measured->resumed(clock_of(*env.measured));
+    } else {
+        trampoline::is_work_of(env.ends);
+    }
+}
+
 }  // namespace detail
 
 /// Moves the awaiting coroutine to an executor.

@@ -48,9 +48,9 @@ namespace weir {
 ///           thread. Only moving and destroying the run, and one pass over `epochs`, are for one alone.
 /// Lifetime: the destructor stops the run and blocks until nothing of it runs any more: as long as the
 ///           longest invocation under way; but what a stage's function awaits of sleeps, channels and Asio
-///           ends at once, by `stopped`. In a stage of the run itself it ends the program, with a sentence
-///           where the run is measured. The executors, and what the stages refer to, outlive it.
-///           Moving it while it runs is fine, as long as nobody waits for an item.
+///           ends at once, by `stopped`. In a stage of the run itself it ends the program, with a sentence.
+///           The executors, and what the stages refer to, outlive it. Moving it while it runs is fine, as
+///           long as nobody waits for an item.
 /// Cost:     of taking an item, that of `channel::get`; one coroutine more where the source has epochs.
 ///
 /// \tparam T  what its last queue holds: the items, with more around them where the source has epochs.
@@ -201,7 +201,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     ///
     /// Errors: `std::logic_error` from a stage of this run, its hooks, `on_failure` and `on_lap`, which would
     ///         wait for themselves: `request_stop` is for those. Where nothing is measured, that can't be
-    ///         told, and a stage that calls it waits for ever.
+    ///         told of a function that something of another library has resumed on a thread of its own: such
+    ///         a one waits for ever.
     void stop() {
         if (!core_ || core_->orphaned()) return;
         core_->stop();

@@ -11,6 +11,7 @@
 #include <weir/detail/owning_list.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/platform.hpp>
+#include <weir/detail/transfer.hpp>
 #include <weir/detail/watched_run.hpp>
 #include <weir/executor.hpp>
 #include <weir/failure.hpp>
@@ -292,10 +293,7 @@ class run_core final : public run_context, public watched_run {
 
     // Who waits for the end of what it is called by would wait for ever.
     void check_outside() const {
-        // acquire; pairs with tell_lap(): who finds that it is being told sees by whom
-        const bool in_lap = tells_lap_.load(std::memory_order_acquire) &&
-                            lap_teller_.load(std::memory_order_relaxed) == standard_platform::this_thread();
-        std::string who = in_lap ? "on_lap" : "";
+        std::string who = trampoline::is_below(this) ? "on_lap" : "";
         for (const auto& stage : stages_) {
             if (who.empty() && stage->is_below()) who = "stage '" + stage->name() + "'";
         }
@@ -357,14 +355,11 @@ class run_core final : public run_context, public watched_run {
         try {
             pipeline_stats after = stats();
             const pipeline_stats lap = after - before;
-            lap_teller_.store(standard_platform::this_thread(), std::memory_order_relaxed);
-            tells_lap_.store(true, std::memory_order_release);  // pairs with check_outside()
+            trampoline::is_work_of(this);  // the lap's teller is resumed by an executor, and by nobody else
             options_.on_lap(lap);
-            tells_lap_.store(false, std::memory_order_relaxed);
             before = std::move(after);
             return nullptr;
         } catch (...) {
-            tells_lap_.store(false, std::memory_order_relaxed);
             return std::current_exception();
         }
     }
@@ -379,10 +374,6 @@ class run_core final : public run_context, public watched_run {
     standard_platform::atomic<std::int64_t> frozen_at_{running};  // until when the statistics go
     standard_platform::atomic<std::size_t> left_{0};
     stop_source nothing_left_;  // asked when it is so
-    // Whether `on_lap` is being called, and on which thread. relaxed: the flag orders that, and nothing
-    // has to see when it goes
-    standard_platform::atomic<bool> tells_lap_{false};
-    standard_platform::atomic<decltype(standard_platform::this_thread())> lap_teller_{};
     // Destroyed in reverse: the callback first, then coroutines, then the queues that they use.
     owning_list<any_queue> queues_;
     owning_list<running_stage<Policy>> stages_;

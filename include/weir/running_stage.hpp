@@ -63,9 +63,7 @@ class running_stage : public crew<Policy> {
     // The functions below are what a worker's coroutine calls, in this order.
 
     // It runs for the first time.
-    void arrive(slot& me) const noexcept {
-        if constexpr (Policy::statistics) me.resumed(this->now());
-    }
+    void arrive(slot& me) const noexcept { detail::goes_on(me); }
 
     // What follows begins now. One reading of the clock.
     void tick(slot& me) const noexcept {

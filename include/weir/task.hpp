@@ -60,8 +60,8 @@ class observed {
         // Told before the inner call, which may publish the coroutine: after it nothing is touched
         // unless it says that the coroutine stays.
         slot* const measured = env_->measured;
+        suspended_ = measured != nullptr || env_->ends != nullptr;
         if (measured != nullptr) {
-            suspended_ = true;
             constexpr bool ready = requires { std::remove_reference_t<inner>::ready_at_once; };
             measured->enter(ready ? slot_state::runnable : slot_state::await, clock_of(*measured));
         }
@@ -77,13 +77,17 @@ class observed {
 
     WEIR_ALWAYS_INLINE decltype(auto) await_resume() {
         if (suspended_) {
-            const std::int64_t now = clock_of(*env_->measured);
-            if constexpr (requires { inner_.ready_at(); }) {
-                // Of the clock of whoever woke it, so not believed where it can't be right.
-                const std::int64_t ready = inner_.ready_at();
-                if (ready != 0 && ready < now) env_->measured->enter(slot_state::runnable, ready);
+            if (slot* const measured = env_->measured) {
+                const std::int64_t now = clock_of(*measured);
+                if constexpr (requires { inner_.ready_at(); }) {
+                    // Of the clock of whoever woke it, so not believed where it can't be right.
+                    const std::int64_t ready = inner_.ready_at();
+                    if (ready != 0 && ready < now) measured->enter(slot_state::runnable, ready);
+                }
+                measured->resumed(now);
+            } else {
+                trampoline::is_work_of(env_->ends);
             }
-            env_->measured->resumed(now);
         }
         return inner_.await_resume();
     }
@@ -127,8 +131,8 @@ class task_promise_base {
             if (home == p.env_.home) {
                 if (const auto next = trampoline::transfer_at_work(p.awaiter_)) return next;
             }
+            p.went_home_ = p.env_.measured != nullptr || p.env_.ends != nullptr;
             if (slot* const measured = p.env_.measured) {
-                p.went_home_ = true;
                 measured->enter(slot_state::runnable, clock_of(*measured));
             }
             home->post(p.awaiter_);  // the frame may be gone from here on
@@ -164,7 +168,7 @@ class task_promise_base {
 
     // The awaiter is back on its executor.
     void awaiter_resumed() noexcept {
-        if (std::exchange(went_home_, false)) env_.measured->resumed(clock_of(*env_.measured));
+        if (std::exchange(went_home_, false)) goes_on(env_);
     }
 
     void awaited_by(std::coroutine_handle<> awaiter, const coroutine_env& env) noexcept {
@@ -184,7 +188,7 @@ class task_promise_base {
     task_join* join_ = nullptr;
     std::coroutine_handle<> awaiter_;
     executor* awaiter_home_ = nullptr;
-    bool went_home_ = false;  // by a post, which the slot has to be told of
+    bool went_home_ = false;  // by a post, which the stage has to be told of
 };
 
 // What `co_return` may be given. Where that becomes a reference, this refers to what is still there then, as

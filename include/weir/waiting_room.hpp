@@ -194,9 +194,7 @@ class waiting_room<Rule>::visit : visitor {
     }
 
     bool await_resume() noexcept {
-        if constexpr (is_measured) {
-            if (suspended_) slot_.resumed(detail::clock_of(slot_));
-        }
+        if (suspended_) detail::goes_on(slot_);
         return this->answer == admission::go;
     }
 

@@ -193,3 +193,41 @@ TEST_CASE("after an exception that leaves a coroutine, a trampoline resumes othe
     CHECK(left == 0);
     CHECK(d.high - d.low < 64 * 1024);
 }
+
+TEST_CASE("a thread knows for whom it works, until that suspends, and what lies below") {
+    struct at_work {
+        struct promise_type : stepper::promise_type {
+            at_work get_return_object() noexcept {
+                return at_work(std::coroutine_handle<promise_type>::from_promise(*this));
+            }
+        };
+        explicit at_work(std::coroutine_handle<> h) noexcept : it(h) {}
+        stepper it;
+    };
+    const auto below = [](const int& who) { return trampoline::is_below(&who); };
+    const auto inner = [&below](const int& mine, const int& outer) -> at_work {
+        CHECK(below(outer));
+        CHECK_FALSE(below(mine));
+        trampoline::is_work_of(&mine);
+        CHECK(below(mine));
+        co_await std::suspend_always();
+        CHECK_FALSE(below(mine));  // nobody has said so again
+    };
+    const int one = 0, two = 0;
+    const at_work in = inner(two, one);
+    const auto outer = [&]() -> at_work {
+        trampoline::is_work_of(&one);
+        trampoline::run(in.it.handle);
+        CHECK(below(one));
+        CHECK_FALSE(below(two));
+        co_await std::suspend_always();
+    };
+    const at_work out = outer();
+    trampoline t;
+    t.resume(out.it.handle);
+    CHECK_FALSE(below(one));
+    t.resume(out.it.handle);
+    CHECK(out.it.handle.done());
+    t.resume(in.it.handle);
+    CHECK(in.it.handle.done());
+}

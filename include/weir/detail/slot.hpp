@@ -7,6 +7,7 @@
 #include <weir/detail/bounds.hpp>
 #include <weir/detail/recorder.hpp>
 #include <weir/detail/stopwatch.hpp>
+#include <weir/detail/transfer.hpp>
 
 #include <array>    // for std::array
 #include <cstddef>  // for std::size_t
@@ -104,6 +105,9 @@ class slot : public basic_slot_times<> {
         mark = last_resumed_ = now;
     }
     std::int64_t last_resumed() const noexcept { return last_resumed_; }
+
+    // The same where nothing is timed. Costs one look at the thread's own data.
+    void resumed() const noexcept { trampoline::is_work_of(stage_); }
 
     // The same of a wait that is not accounted, and before it.
     void is_on_thread() noexcept {

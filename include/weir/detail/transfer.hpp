@@ -34,6 +34,7 @@ class trampoline {
             h.resume();
             h = pending_;
         } while (h);
+        whose_ = nullptr;
     }
 
     static void run(std::coroutine_handle<> h) { trampoline().resume(h); }
@@ -54,6 +55,19 @@ class trampoline {
         trampoline* const here = current();
         if (here == nullptr || !here->at_work_) return nullptr;
         return here->next(h);
+    }
+
+    // What is resumed here now is work of `whose`, until it suspends. On a thread without a trampoline nobody
+    // would know when that is.
+    WEIR_NOINLINE static void is_work_of(const void* whose) noexcept {
+        if (trampoline* const here = current()) here->whose_ = whose;
+    }
+
+    // Whether the caller is called by such work, which doesn't go on before the caller returns.
+    WEIR_NOINLINE static bool is_below(const void* whose) noexcept {
+        const trampoline* each = current();
+        while (each != nullptr && each->whose_ != whose) each = each->outer_;
+        return each != nullptr;
     }
 
   private:
@@ -79,6 +93,7 @@ class trampoline {
     trampoline* const outer_;
     const bool at_work_;
     std::coroutine_handle<> pending_;
+    const void* whose_ = nullptr;
     int count_ = 0;
 };
 
