@@ -49,7 +49,7 @@ TEST_CASE("who wants more than is left waits until as much has come back, first 
     std::optional<device_buffer<char>> small;
     std::atomic<int> got{0};
     group.spawn(get(memory, 90, s, large, got));
-    wait_for([&] { return memory.shared()->turn.stats().size == 0; });
+    wait_for([&] { return memory.shared()->news.stats().get_wait > weir::duration(0); });
     group.spawn(get(memory, 10, s, small, got));
     wait_for([&] { return memory.shared()->turn.stats().get_wait > weir::duration(0) || got != 0; });
     CHECK(got == 0);
@@ -237,7 +237,7 @@ TEST_CASE(
         there.reset();
         CHECK(memory.bytes_in_use() == 60);
         group.spawn(get(memory, 90, stream(gpu), waits, got));
-        wait_for([&] { return memory.shared()->turn.stats().size == 0; });
+        wait_for([&] { return memory.shared()->news.stats().get_wait > weir::duration(0); });
         stand_in::release(s.get());
         stand_in::wait_until_idle();
         CHECK(stand_in::calls("cudaFreeAsync") == 0);
@@ -283,6 +283,7 @@ TEST_CASE("a context may end while a stream is captured; what was freed for that
     }
     CHECK(cudaStreamDestroy(somebodys) == cudaSuccess);
     CHECK(stand_in::misuses() == sentences{});
+    CHECK(stand_in::calls("cudaFreeAsync") == 0);
     CHECK(stand_in::device_memory_used() == 120);
     stand_in::reset();
 }

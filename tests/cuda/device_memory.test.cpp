@@ -74,7 +74,7 @@ TEST_CASE("the way back comes behind the work that fills the memory") {
     REQUIRE(stand_in::launch(work.get(), [p] { std::memcpy(p, "weir is", 8); }) == cudaSuccess);
     lease block = *pool.try_acquire(8);
     there.hand_over(copies);
-    there.queue_copy_to(block, log.get());
+    there.queue_copy_to(block.bytes().data(), log.get());
     stand_in::release(work.get());
     weir::sync_wait([](const device_memory& m) -> weir::task<> { co_await m.filled(); }(there));
     CHECK(std::memcmp(block.bytes().data(), "weir is", 8) == 0);

@@ -14,6 +14,9 @@
 #include <exception>
 #include <numeric>
 #include <optional>
+#include <thread>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace cuda_tests;
@@ -141,6 +144,112 @@ TEST_CASE("a part of an item comes back, and the rest goes along") {
         ++expected;
     }
     CHECK(expected == 4);
+}
+
+TEST_CASE("what came to the device in several parts comes back so, in one block") {
+    const fresh_runtime runtime;
+    const bool on_host = GENERATE(false, true);
+    if (on_host) stand_in::no_device(cudaErrorNoDevice);
+    {
+        context gpu({.or_host = true});
+        pinned_pool pool(gpu, 4096, 2);
+        weir::thread_pool workers(1);
+        struct sample {
+            std::vector<float> pixels;
+            std::vector<char> label;
+        };
+        using sent = weir::cuda::device_batch<sample, float, char>;
+        using back = weir::cuda::host_batch<sent, weir::cuda::pinned_buffers<float, char>>;
+        const auto make = [](int i) {
+            return sample{std::vector<float>(65, static_cast<float>(i)), std::vector<char>(3, char(i))};
+        };
+        auto run = (weir::source({1, 2, 3}) | weir::pipe(make) |
+                    to_device(gpu, pool, {}, weir::cuda::parts(&sample::pixels, &sample::label)) |
+                    to_host(gpu, pool, {}, &sent::data) | weir::sink(1))
+                       .start(workers);
+        int expected = 1;
+        for (back& b : run) {
+            const auto [pixels, label] = b.data.parts();
+            CHECK(std::vector(pixels.begin(), pixels.end()) == b.rest.host.pixels);
+            CHECK(std::vector(label.begin(), label.end()) == std::vector<char>(3, char(expected)));
+            const weir::cuda::lease block = std::move(b.data).release();
+            CHECK(block.bytes().size() == 512 + 3);
+            CHECK(std::get<0>(b.data.parts()).empty());
+            ++expected;
+        }
+        CHECK(expected == 4);
+        if (!on_host) CHECK(stand_in::calls("cudaMemcpyAsync") == 6);
+    }
+    stand_in::no_device(cudaSuccess);
+}
+
+TEST_CASE("several buffers of an item come back in one block, or as vectors") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 4096, 2);
+    device_pool memory(gpu);
+    weir::thread_pool workers(1);
+    struct answer {
+        device_buffer<int> first;
+        device_buffer<char> second;
+        int number;
+    };
+    const auto infer = [&memory, one = stream(gpu), other = stream(gpu)](int i) -> weir::task<answer> {
+        auto first = co_await memory.acquire<int>(65, one);
+        auto second = co_await memory.acquire<char>(3, other);
+        static_cast<void>(cudaMemsetAsync(first.data(), i, 65 * sizeof(int), one.get()));
+        static_cast<void>(cudaMemsetAsync(second.data(), -i, 3, other.get()));
+        answer made{std::move(first), std::move(second), i};
+        co_return std::move(made);
+    };
+    auto run = (weir::source({1, 2, 3}) | weir::pipe(infer) |
+                to_vectors(gpu, pool, {}, weir::cuda::parts(&answer::first, &answer::second)) | weir::sink(1))
+                   .start(workers);
+    int expected = 1;
+    for (auto& b : run) {
+        const auto& [first, second] = b.data;
+        CHECK(b.rest.number == expected);
+        CHECK(first == std::vector<int>(65, expected * 0x01010101));
+        CHECK(second == std::vector<char>(3, static_cast<char>(-expected)));
+        ++expected;
+    }
+    CHECK(expected == 4);
+}
+
+TEST_CASE("a part whose copy can't be queued fails its item when those before it are done") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 4096, 1);
+    device_pool memory(gpu);
+    const stream work(gpu);
+    weir::thread_pool workers(1);
+    struct answer {
+        device_buffer<int> first, second;
+    };
+    const auto infer = [&memory, &work](int) -> weir::task<answer> {
+        auto first = co_await memory.acquire<int>(65, work);
+        auto second = co_await memory.acquire<int>(65, work);
+        answer made{std::move(first), std::move(second)};
+        co_return std::move(made);
+    };
+    const stream back(gpu);
+    stand_in::hold(back.get());
+    stand_in::fail_call_of("cudaMemcpyAsync", 2, cudaErrorMemoryAllocation);
+    std::atomic<bool> too_early{false};
+    std::thread device([&] {
+        const auto is_back = [&] { return pool.stats().size != 0; };
+        wait_for([] { return stand_in::calls("cudaMemcpyAsync") == 2; });
+        wait_for([&] { return is_back() || stand_in::calls("cudaStreamSynchronize") != 0; });
+        too_early = is_back();
+        stand_in::release(back.get());
+    });
+    auto run =
+        (weir::source({1}) | weir::pipe(infer) |
+         to_host(gpu, pool, {.on = back}, weir::cuda::parts(&answer::first, &answer::second)) | weir::sink(1))
+            .start(workers);
+    CHECK_THROWS_AS(run.get(), weir::pipeline_failure);
+    device.join();
+    CHECK_FALSE(too_early);
 }
 
 TEST_CASE("the stage is held back while the consumer has all blocks, with more slots than blocks, too") {

@@ -59,6 +59,8 @@ class device_buffers {
     [[nodiscard]] std::tuple<std::span<Ts>...> parts() const noexcept {
         return spans(std::index_sequence_for<Ts...>());
     }
+    /// \returns how many elements each part has. Lifetime: that of this object.
+    [[nodiscard]] const std::array<std::size_t, sizeof...(Ts)>& sizes() const noexcept { return sizes_; }
     [[nodiscard]] std::size_t size_bytes() const noexcept { return memory_.bytes(); }  ///< of all parts
     [[nodiscard]] bool on_device() const noexcept { return memory_.on_device(); }      ///< or on the host
 
@@ -68,6 +70,9 @@ class device_buffers {
     /// \returns  awaitable of nothing: the copy is done.
     /// Suspends: always, but on the host. Resumes: on the coroutine's executor. Errors: as of `event::done`.
     [[nodiscard("co_await this, or nothing is done")]] auto copied() const { return memory_.filled(); }
+
+    /// \returns what is behind it: for what is built on it, and nobody else.
+    [[nodiscard]] detail::device_memory release() && noexcept { return std::move(memory_); }
 
   private:
     template <std::size_t... Is>

@@ -124,11 +124,11 @@ class device_memory {
         copied_ = std::move(end);
     }
 
-    // The way back: queues a copy to a block of as many bytes on the stream that it was handed over to. If it
-    // throws, nothing is under way that uses the block.
-    void queue_copy_to(const lease& to, transfer_log* log) const {
+    // The way back: queues a copy to page-locked memory on the stream that it was handed over to. If it
+    // throws, this one isn't under way.
+    void queue_copy_to(std::byte* to, transfer_log* log) const {
         if (!on_device()) {
-            if (bytes_ != 0) std::memcpy(to.bytes().data(), data_, bytes_);
+            if (bytes_ != 0) std::memcpy(to, data_, bytes_);
             return;
         }
         of()->check_not_captured(stream_.get(), "cudaMemcpyAsync");
@@ -139,7 +139,7 @@ class device_memory {
             times->end = std::make_shared<pooled_event>(of(), true);
             of()->check(cudaEventRecord(times->begin->get(), stream_.get()), "cudaEventRecord");
         }
-        of()->check(cudaMemcpyAsync(to.bytes().data(), data_, bytes_, cudaMemcpyDeviceToHost, stream_.get()),
+        of()->check(cudaMemcpyAsync(to, data_, bytes_, cudaMemcpyDeviceToHost, stream_.get()),
                     "cudaMemcpyAsync");
         if (!times) return;
         const cudaError_t code = cudaEventRecord(times->end->get(), stream_.get());

@@ -6,11 +6,14 @@
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/copier.hpp>
 #include <weir/cuda/device_buffer.hpp>
+#include <weir/cuda/device_buffers.hpp>
 #include <weir/cuda/device_memory.hpp>
 #include <weir/cuda/error.hpp>
 #include <weir/cuda/item_order.hpp>
 #include <weir/cuda/lease.hpp>
+#include <weir/cuda/parts.hpp>
 #include <weir/cuda/pinned_buffer.hpp>
+#include <weir/cuda/pinned_buffers.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/cuda/transfer_log.hpp>
@@ -20,12 +23,15 @@
 #include <weir/stats.hpp>
 #include <weir/task.hpp>
 
+#include <array>        // for std::array
 #include <cstddef>      // for std::size_t
 #include <functional>   // for std::identity, std::invoke
 #include <memory>       // for std::make_shared, std::shared_ptr
 #include <optional>     // for std::optional
+#include <span>         // for std::span
 #include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
+#include <tuple>        // for std::tuple
 #include <type_traits>  // for std::is_same_v
 #include <utility>      // for std::move
 #include <vector>       // for std::vector
@@ -45,7 +51,7 @@ struct to_host_options {
 /// An item of which a part was copied back from the device, and the rest of it.
 template <class Item, class Data>
 struct host_batch {
-    Item rest;  ///< as it came; but the `device_buffer` that was copied was given away
+    Item rest;  ///< as it came; but what was copied was given away
     Data data;  ///< the copy
 };
 
@@ -70,56 +76,125 @@ struct fetcher {
     std::shared_ptr<transfer_log> log;
 };
 
-// A block with what lay in `from`, which is freed behind the copy. The blocks are taken in the order of the
-// items: a later one keeps its block until it leaves, behind those before it.
+// Memory of a device, and where in a block its copy is to lie.
+struct fetched {
+    fetched(device_memory from, std::size_t to) noexcept : memory(std::move(from)), at(to) {}
+    device_memory memory;
+    std::size_t at;
+};
+
+// A block with what lies in the memory. The blocks are taken in the order of the items: a later one keeps its
+// block until it leaves, behind those before it.
 // None: the run was stopped before there was a free block.
-inline task<std::optional<lease>> fetch(fetcher& s, device_memory from, const invocation& call) {
+inline task<std::optional<lease>> fetch(fetcher& s, std::span<fetched> from, const invocation& call) {
+    const std::size_t bytes = from.back().at + from.back().memory.bytes();
     item_order::place mine(s.order, call.item());
     if (!mine.is_first()) {
         const bool goes = co_await mine.first(call.stop());
         if (!goes) co_return std::nullopt;
     }
-    std::optional<lease> block = s.pool->try_acquire(from.bytes());
+    std::optional<lease> block = s.pool->try_acquire(bytes);
     if (!block) {
         const noted_wait wait;
-        block = co_await s.pool->acquire(from.bytes(), call.stop());
+        block = co_await s.pool->acquire(bytes, call.stop());
         if (s.log) s.log->waited_for_block(wait.took());
         if (!block) co_return std::nullopt;
     }
     mine.leave();
-    from.hand_over(s.copies);
-    from.queue_copy_to(*block, s.log.get());
+    bool under_way = false;
     try {
+        for (fetched& each : from) {
+            each.memory.hand_over(s.copies);
+            each.memory.queue_copy_to(block->bytes().data() + each.at, s.log.get());
+            under_way = true;
+        }
         co_await s.copies.done();
     } catch (...) {
-        s.copies.shared()->of()->settle(s.copies.get());  // it may not have come to waiting
+        if (under_way) s.copies.shared()->of()->settle(s.copies.get());  // it may not have come to waiting
         throw;
     }
     co_return std::move(block);
 }
 
-template <class Buffer>
-struct element_of_buffer {};
-template <class T>
-struct element_of_buffer<device_buffer<T>> {
-    using type = T;
+// Several parts that lie in `number` pieces of memory.
+template <std::size_t number, class... Ts>
+struct found_parts {
+    using pinned = pinned_buffers<Ts...>;
+    using vectors = std::tuple<std::vector<Ts>...>;
+
+    found_parts(std::array<fetched, number> from, const std::array<std::size_t, sizeof...(Ts)>& each)
+        : memory(std::move(from)), sizes(each) {}
+
+    pinned in(lease block) const { return pinned(std::move(block), sizes); }
+    static vectors copy_of(const pinned& there) {
+        return std::apply(
+            [](const auto&... each) { return vectors(std::vector<Ts>(each.begin(), each.end())...); },
+            there.parts());
+    }
+
+    std::array<fetched, number> memory;
+    std::array<std::size_t, sizeof...(Ts)> sizes;
 };
+// One.
+template <class T>
+struct found_parts<1, T> {
+    using pinned = pinned_buffer<T>;
+    using vectors = std::vector<T>;
+
+    explicit found_parts(device_memory from) : memory{fetched(std::move(from), 0)} {}
+
+    pinned in(lease block) const { return pinned(std::move(block), memory[0].memory.bytes() / sizeof(T)); }
+    static vectors copy_of(const pinned& there) { return vectors(there.begin(), there.end()); }
+
+    std::array<fetched, 1> memory;
+};
+
+template <class T>
+found_parts<1, T> parts_in(device_buffer<T>& buffer) {
+    return found_parts<1, T>(std::move(buffer).release());
+}
+template <class... Ts>
+found_parts<1, Ts...> parts_in(device_buffers<Ts...>& buffers) {
+    const std::array<std::size_t, sizeof...(Ts)> sizes = buffers.sizes();
+    return found_parts<1, Ts...>({fetched(std::move(buffers).release(), 0)}, sizes);
+}
+template <class... Ts>
+found_parts<sizeof...(Ts), Ts...> parts_in(std::tuple<device_buffer<Ts>&...> buffers) {
+    return std::apply(
+        [](device_buffer<Ts>&... each) {
+            const std::array<std::size_t, sizeof...(Ts)> sizes{each.size()...};
+            const auto places = places_of<Ts...>(sizes);
+            std::size_t i = 0;
+            return found_parts<sizeof...(Ts), Ts...>({fetched(std::move(each).release(), places[i++])...},
+                                                     sizes);
+        },
+        buffers);
+}
 
 template <class Part, class Item>
-concept has_buffer = requires(const Part& part, Item& item) {
-    typename element_of_buffer<std::remove_reference_t<decltype(std::invoke(part, item))>>::type;
-};
+auto find_parts(const Part& part, Item& item) -> decltype(detail::parts_in(std::invoke(part, item))) {
+    return detail::parts_in(std::invoke(part, item));
+}
+template <class... Parts, class Item>
+auto find_parts(const parts_of<Parts...>& parts, Item& item)
+    -> decltype(detail::parts_in(std::tie(std::invoke(std::declval<const Parts&>(), item)...))) {
+    return std::apply(
+        [&item](const Parts&... each) { return detail::parts_in(std::tie(std::invoke(each, item)...)); },
+        parts.each);
+}
 
-// `Vectors`: what it gives, `pinned_buffer` or `std::vector`.
+template <class Part, class Item>
+concept has_buffers = requires(const Part& part, Item& item) { detail::find_parts(part, item); };
+
+// `Vectors`: what it gives, what lies in page-locked memory or `std::vector`.
 template <class Part, bool Vectors>
 class fetching_slot {
     static constexpr bool is_whole = std::is_same_v<Part, std::identity>;
     template <class Item>
-    using element_of =
-        typename element_of_buffer<std::remove_reference_t<std::invoke_result_t<const Part&, Item&>>>::type;
+    using found_in = decltype(find_parts(std::declval<const Part&>(), std::declval<Item&>()));
     template <class Item>
     using data_of =
-        std::conditional_t<Vectors, std::vector<element_of<Item>>, pinned_buffer<element_of<Item>>>;
+        std::conditional_t<Vectors, typename found_in<Item>::vectors, typename found_in<Item>::pinned>;
     template <class Item>
     using result_of = std::conditional_t<is_whole, data_of<Item>, host_batch<Item, data_of<Item>>>;
 
@@ -129,15 +204,13 @@ class fetching_slot {
 
     // Nothing: the run was stopped before there was a free block.
     template <class Item>
-        requires has_buffer<Part, Item>
+        requires has_buffers<Part, Item>
     task<std::optional<result_of<Item>>> operator()(Item item, const invocation& call) {
         try {
-            device_memory from = std::move(std::invoke(part_, item)).release();
-            const std::size_t bytes = from.bytes();
-            std::optional<lease> block = co_await fetch(*shared_, std::move(from), call);
+            found_in<Item> parts = find_parts(part_, item);
+            std::optional<lease> block = co_await fetch(*shared_, parts.memory, call);
             if (!block) co_return std::nullopt;
-            pinned_buffer<element_of<Item>> there(*std::move(block), bytes / sizeof(element_of<Item>));
-            co_return give(std::move(item), std::move(there));
+            co_return give(std::move(item), parts.in(*std::move(block)));
         } catch (const error& e) {
             if (!e.stage().empty()) throw;
             throw error(e.status(), e.call(), call.stage());
@@ -146,7 +219,7 @@ class fetching_slot {
 
     // What can't be copied gets a sentence.
     template <class Item>
-        requires(!has_buffer<Part, Item>)
+        requires(!has_buffers<Part, Item>)
     std::optional<int> operator()(Item, const invocation&) {
         static_assert(sizeof(Item) == 0,
                       "weir: to_host copies a device_buffer; name the part of the item that is one, if there "
@@ -158,19 +231,19 @@ class fetching_slot {
     void left_out(const invocation& call) noexcept { shared_->order.leave(call.item()); }
 
   private:
-    template <class Item, class Buffer>
-    static result_of<Item> give(Item&& item, Buffer there) {
+    template <class Item>
+    static result_of<Item> give(Item&& item, typename found_in<Item>::pinned there) {
         if constexpr (is_whole) {
             static_cast<void>(item);
-            return data(std::move(there));
+            return data<Item>(std::move(there));
         } else {
-            return result_of<Item>{std::move(item), data(std::move(there))};
+            return result_of<Item>{std::move(item), data<Item>(std::move(there))};
         }
     }
-    template <class T>
-    static auto data(pinned_buffer<T> there) {
+    template <class Item>
+    static data_of<Item> data(typename found_in<Item>::pinned there) {
         if constexpr (Vectors) {
-            return std::vector<T>(there.begin(), there.end());
+            return found_in<Item>::copy_of(there);
         } else {
             return there;
         }
@@ -228,17 +301,18 @@ auto fetching_stage(context& gpu, pinned_pool& pool, to_host_options options, Pa
 ///     auto p = std::move(inputs) | weir::pipe(infer) | weir::cuda::to_host(gpu, results) | weir::sink();
 ///     for (auto& result : run) write(result.data(), result.size());  // a pinned_buffer: the block is yours
 ///
-/// \param pool  of blocks that take the largest buffer: `depth` of them, and those that are still in use
+/// \param pool  of blocks that take the largest item: `depth` of them, and those that are still in use
 ///              behind this stage; while there is none, the stage waits. Not the one into which batches
 ///              are collated that wait for the memory of those here.
-/// \param part  which part of an item is the buffer: a pointer to a member, or a function that gives a
-///              reference to it; as it is: the item itself.
-/// \returns  a stage that gives, for each buffer, a `pinned_buffer` of its elements; or, of a part, a
-///           `host_batch`. In a context without a device, the same.
+/// \param part  which part of an item is a `device_buffer`, or `device_buffers`: a pointer to a member, or a
+///              function that gives a reference to it; or several that are a `device_buffer`, by `parts`,
+///              which come back in one block; as it is: the item itself.
+/// \returns  a stage that gives, for each buffer, a `pinned_buffer` of its elements, and of several a
+///           `pinned_buffers`; or, of a part, a `host_batch`. In a context without a device, the same.
 /// Order:    as the items came.
 /// Suspends: while no block is free, and until the copy is done.
 /// Errors:   `weir::cuda::error`, with the name of the stage, fails the item; here, if no stream can be made.
-///           `std::invalid_argument` fails a buffer that is larger than a block; and is thrown here if the
+///           `std::invalid_argument` fails an item that is larger than a block; and is thrown here if the
 ///           blocks are not page-locked, or if the stream is another GPU's.
 /// Lifetime: `gpu` and `pool` outlive the runs.
 /// Units:    the run's statistics have the bytes, and the time that the device copied:
@@ -248,8 +322,8 @@ template <class Part = std::identity>
     return detail::fetching_stage<false>(gpu, pool, std::move(options), std::move(part));
 }
 
-/// The same, and gives a `std::vector` of the elements: the block goes back at once, for the price of another
-/// copy on the host.
+/// The same, and gives a `std::vector` of the elements, of several parts a tuple of such: the block goes back
+/// at once, for the price of another copy on the host.
 template <class Part = std::identity>
 [[nodiscard]] auto to_vectors(context& gpu, pinned_pool& pool, to_host_options options = {}, Part part = {}) {
     return detail::fetching_stage<true>(gpu, pool, std::move(options), std::move(part));

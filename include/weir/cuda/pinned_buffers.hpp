@@ -1,0 +1,56 @@
+// weir floor 16: several arrays in one block of page-locked memory, on loan
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CUDA_PINNED_BUFFERS_HPP
+#define WEIR_CUDA_PINNED_BUFFERS_HPP
+
+#include <weir/cuda/device_buffers.hpp>
+#include <weir/cuda/lease.hpp>
+
+#include <array>    // for std::array
+#include <cstddef>  // for std::byte, std::size_t
+#include <span>     // for std::span
+#include <tuple>    // for std::tuple
+#include <utility>  // for std::index_sequence, std::move
+
+namespace weir::cuda {
+
+/// Several arrays in one page-locked block: what `to_host` gives for `device_buffers`, and for `parts(...)`.
+///
+///     auto [logits, boxes] = result.parts();  // spans
+///
+/// Lifetime: as of a `lease`: the block goes back to its pool with this object.
+/// Threads:  as a `std::vector`.
+/// Cost:     as of a `lease`; up to 255 bytes between two parts.
+template <class... Ts>
+class [[nodiscard("the block goes back at once")]] pinned_buffers {
+  public:
+    /// \param block  in which each part lies at a multiple of 256 bytes, in this order.
+    /// \param sizes  of each part, in elements.
+    pinned_buffers(lease block, const std::array<std::size_t, sizeof...(Ts)>& sizes) noexcept
+        : block_(std::move(block)), sizes_(sizes) {}
+
+    /// \returns each part, in the order in which they were named; nothing once the block was given away.
+    /// Lifetime: that of this object.
+    [[nodiscard]] std::tuple<std::span<Ts>...> parts() const noexcept {
+        if (block_.bytes().empty()) return {};
+        return spans(std::index_sequence_for<Ts...>());
+    }
+
+    /// \returns the block, for another who gives it away.
+    [[nodiscard]] lease release() && noexcept { return std::move(block_); }
+
+  private:
+    template <std::size_t... Is>
+    std::tuple<std::span<Ts>...> spans(std::index_sequence<Is...>) const noexcept {
+        const auto places = detail::places_of<Ts...>(sizes_);
+        std::byte* const first = block_.bytes().data();
+        return {std::span<Ts>(static_cast<Ts*>(static_cast<void*>(first + places[Is])), sizes_[Is])...};
+    }
+
+    lease block_;
+    std::array<std::size_t, sizeof...(Ts)> sizes_;
+};
+
+}  // namespace weir::cuda
+
+#endif
