@@ -57,6 +57,16 @@ std::optional<transfer_stats> transfers_of(const F& f) {
     }
 }
 
+// Before a run without statistics: the function takes no figures of its own, either.
+template <class F>
+void measure_nothing(F& f) {
+    if constexpr (is_slot_factory<F>) {
+        detail::measure_nothing(f.make);
+    } else if constexpr (requires { f.measure_nothing(); }) {
+        f.measure_nothing();
+    }
+}
+
 // What a slot calls.
 template <class F>
 struct function_of {

@@ -51,6 +51,7 @@ class running_pipe final : public running_stage<Policy> {
           takes_turns_(options.output_order == output_order::input || is_tracked<C>),
           turns_(turn_rule(options.output_order == output_order::input, run.first_epoch()),
                  "for its turn to give an item on") {
+        if constexpr (!Policy::statistics) detail::measure_nothing(given_);
         run_context::check(limit_ >= duration(0), options,
                            "has a negative time limit; 0 means that there is none");
         if constexpr (types::gives_many) {

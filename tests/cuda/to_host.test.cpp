@@ -357,3 +357,22 @@ TEST_CASE("what is of another GPU, or not page-locked, can't be copied back") {
     pinned_pool ordinary(none, 400, 2);
     CHECK_THROWS_WITH(to_host(gpu, ordinary), ContainsSubstring("to_host copies into page-locked memory"));
 }
+
+TEST_CASE("a run without statistics notes no times of copies, there and back") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 400, 3);
+    weir::thread_pool workers(1);
+    const auto loader = batches(5) | to_device(gpu, pool) | to_vectors(gpu, pool) | weir::sink(1);
+    {
+        auto run = loader.start<weir::unmeasured>(workers);
+        int n = 0;
+        for (const std::vector<int>& b : run) CHECK(b == batch(100, n++));
+        CHECK(n == 5);
+        for (const weir::stage_stats& s : run.stats().stages) CHECK_FALSE(s.transfers);
+    }
+    CHECK(stand_in::calls("cudaEventElapsedTime") == 0);
+    auto run = loader.start(workers);  // a run with statistics has its own
+    for (const std::vector<int>& b : run) CHECK(b.size() == 100);
+    CHECK(run.stats().stages[2].transfers->num_copies == 5);
+}

@@ -129,13 +129,22 @@ struct copier {
     std::shared_ptr<device_account> account;
 };
 
-// The executor's time from here on is that of a wait.
+// A wait from here on, by the executor's time. `log`: who notes it; null: nobody, and no clock is read.
 class noted_wait {
   public:
-    noted_wait() : clock_(*weir::detail::current_executor()), begin_(clock_.now()) {}
-    duration took() const { return clock_.now() - begin_; }
+    explicit noted_wait(transfer_log* log)
+        : log_(log), clock_(*weir::detail::current_executor()),
+          begin_(log == nullptr ? time_point() : clock_.now()) {}
+
+    void was_for_block() const {
+        if (log_ != nullptr) log_->waited_for_block(clock_.now() - begin_);
+    }
+    void was_for_memory() const {
+        if (log_ != nullptr) log_->waited_for_memory(clock_.now() - begin_);
+    }
 
   private:
+    transfer_log* log_;
     const executor& clock_;
     const time_point begin_;
 };
@@ -156,17 +165,17 @@ inline task<std::optional<device_memory>> send(copier& s, std::optional<lease> b
     // Memory first: who has a block gives it back by himself, and may be waited for.
     std::optional<device_memory> there = device_memory::try_take(s.account, s.copies, bytes, s.log);
     if (!there) {
-        const noted_wait wait;
+        const noted_wait wait(s.log.get());
         there = co_await device_memory::take(s.account, s.copies, bytes, s.log, call.stop());
-        if (s.log) s.log->waited_for_memory(wait.took());
+        wait.was_for_memory();
         if (!there) co_return std::nullopt;
     }
     if (packs) {
         block = s.pool->try_acquire(bytes);
         if (!block) {
-            const noted_wait wait;
+            const noted_wait wait(s.log.get());
             block = co_await s.pool->acquire(bytes, call.stop());
-            if (s.log) s.log->waited_for_block(wait.took());
+            wait.was_for_block();
             if (!block) co_return std::nullopt;
         }
     }

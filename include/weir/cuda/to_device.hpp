@@ -49,7 +49,7 @@ struct to_device_options {
     /// as the device has. Outlives the runs.
     device_pool* memory = nullptr;
     /// Whether the device notes when each copy begins and ends, and when its consumer could go on: three
-    /// events a batch. Without, `stage_stats::transfers` is empty.
+    /// events a batch. Without, and in a run without statistics, `stage_stats::transfers` is empty.
     bool timed = true;
 };
 
@@ -157,6 +157,8 @@ class copier_of_run {
 
     copying_slot<Part, Packs> operator()() const { return copying_slot<Part, Packs>(shared_, part_); }
 
+    // Before the first slot is made.
+    void measure_nothing() noexcept { shared_->log = nullptr; }
     std::optional<transfer_stats> transfers() const {
         if (!shared_->log) return std::nullopt;
         return shared_->log->stats();

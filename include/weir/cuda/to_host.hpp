@@ -95,9 +95,9 @@ inline task<std::optional<lease>> fetch(fetcher& s, std::span<fetched> from, con
     }
     std::optional<lease> block = s.pool->try_acquire(bytes);
     if (!block) {
-        const noted_wait wait;
+        const noted_wait wait(s.log.get());
         block = co_await s.pool->acquire(bytes, call.stop());
-        if (s.log) s.log->waited_for_block(wait.took());
+        wait.was_for_block();
         if (!block) co_return std::nullopt;
     }
     mine.leave();
@@ -268,6 +268,8 @@ class fetcher_of_run {
 
     fetching_slot<Part, Vectors> operator()() const { return fetching_slot<Part, Vectors>(shared_, part_); }
 
+    // Before the first slot is made.
+    void measure_nothing() noexcept { shared_->log = nullptr; }
     std::optional<transfer_stats> transfers() const {
         if (!shared_->log) return std::nullopt;
         return shared_->log->stats();
