@@ -13,7 +13,6 @@
 #include <weir/root.hpp>
 
 #include <algorithm>  // for std::max
-#include <atomic>     // for std::memory_order_relaxed
 #include <cstdint>    // for std::int64_t
 
 namespace weir::detail {
@@ -22,7 +21,7 @@ struct blocking_operations {
     template <class Channel>
     static channel_status put(Channel& channel, typename Channel::value_type& item, duration timeout) {
         using core = typename Channel::core_type;
-        detail::check_threads_of(channel.clock_.load(std::memory_order_relaxed));
+        detail::check_threads_of(channel.clock_.owner());
         typename core::parker flag;
         typename core::waiter w(&item, nullptr);
         w.is_thread(&flag, timeout != duration::max());
@@ -45,7 +44,7 @@ struct blocking_operations {
     static get_result<typename Channel::value_type> get(Channel& channel, duration timeout) {
         using T = typename Channel::value_type;
         using core = typename Channel::core_type;
-        detail::check_threads_of(channel.clock_.load(std::memory_order_relaxed));
+        detail::check_threads_of(channel.clock_.owner());
         typename core::parker flag;
         landing_place<T> place;
         typename core::waiter w(place.address(), nullptr);

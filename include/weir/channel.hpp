@@ -85,8 +85,8 @@ class channel final : detail::channel_store<T, Policy> {
     using policy_type = Policy;
 
     /// \param capacity  in items, at least 1. Statistics are in the time of the executor of the first
-    ///                  coroutine that finds the channel empty or full, and begin there; that executor
-    ///                  then has to outlive the channel.
+    ///                  coroutine that finds the channel empty or full, and begin there. Where that is
+    ///                  gone before the channel, times stand still from then on, and all else goes on.
     explicit channel(std::size_t capacity) : store(capacity, nullptr, {}) {}
 
     /// \param clock  whose time the statistics are in, from now on. Outlives the channel.

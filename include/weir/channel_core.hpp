@@ -3,6 +3,7 @@
 #ifndef WEIR_CHANNEL_CORE_HPP
 #define WEIR_CHANNEL_CORE_HPP
 
+#include <weir/channel_clock.hpp>
 #include <weir/clock.hpp>
 #include <weir/detail/bounds.hpp>
 #include <weir/detail/byte_budget.hpp>
@@ -214,7 +215,7 @@ class channel_core : public parking_place {
     // run meanwhile, if any.
     executor* wait_in_line(waiter& w, side line) noexcept {
         if (executor* const here = current_executor()) bind(*here);
-        executor* const clock = clock_.load(std::memory_order_relaxed);
+        executor* const clock = clock_.owner();
         if (clock != nullptr && !is_registered() && !clock->exclusive()) clock->watch(*this);
         put_in(w, line, reading(nullptr));
         return clock;
@@ -225,14 +226,14 @@ class channel_core : public parking_place {
     mutable channel_end<platform, 1> get_end_;
 
     channel_core(std::size_t capacity, executor* clock, std::string name)
-        : bound_(clock != nullptr), capacity_(capacity), clock_(clock), name_(std::move(name)) {
+        : capacity_(capacity), clock_(clock), name_(std::move(name)) {
         check(capacity);
         if (clock != nullptr && clock->exclusive()) {
             put_end_.lock.reserve();
             get_end_.lock.reserve();
         }
         if constexpr (Policy::statistics) {
-            if (bound_) meter_.start(reading(nullptr));
+            if (clock_.bound()) meter_.start(reading(nullptr));
         }
     }
     ~channel_core() = default;
@@ -248,10 +249,7 @@ class channel_core : public parking_place {
     // few instructions since the end of its invocation; else a reading of its own.
     std::int64_t reading(const slot* measured) const noexcept {
         if constexpr (Policy::statistics) {
-            if (measured != nullptr) return measured->mark;
-            const executor* const clock = clock_.load(std::memory_order_relaxed);
-            if (clock != nullptr) return clock->now().time_since_epoch().count();
-            return bound_ ? platform::now() : 0;
+            return measured != nullptr ? measured->mark : clock_.now();
         } else {
             return 0;
         }
@@ -260,9 +258,7 @@ class channel_core : public parking_place {
     // A channel that was built without a clock measures by that of the first coroutine that needs
     // it, from then on; not by the object where that may be gone before the channel.
     void bind(executor& ex) noexcept {
-        if (bound_) return;
-        bound_ = true;
-        if (!ex.passing()) clock_.store(&ex.lasting(), std::memory_order_relaxed);
+        if (!clock_.bind(ex)) return;
         if constexpr (Policy::statistics) {
             meter_.start(reading(nullptr));
             meter_.set_empty(size() == 0);
@@ -302,7 +298,7 @@ class channel_core : public parking_place {
     // The first item comes, or the last one goes, without anybody waiting for it.
     void now_empty([[maybe_unused]] bool empty, [[maybe_unused]] const slot* measured) noexcept {
         if constexpr (Policy::statistics) {
-            if (!bound_) {
+            if (!clock_.bound()) {
                 if (executor* const here = current_executor()) bind(*here);
             } else {
                 meter_.settle(reading(measured));
@@ -353,13 +349,12 @@ class channel_core : public parking_place {
     mutable typename platform::template atomic<bool> put_takes_both_{Policy::statistics};
     mutable typename platform::template atomic<bool> get_takes_both_{false};
     bool closed_ = false;
-    bool bound_;  // to a clock; the one of `executor::now` if `clock_` is null
     std::size_t capacity_;
     waiter_line<platform> putters_;
     waiter_line<platform> getters_;
-    typename platform::template atomic<executor*> clock_;  // written under both locks
-    executor* asked_to_watch_ = nullptr;                   // the last one that was asked
-    std::uint64_t waits_ = 0;                              // how many operations have begun to wait
+    channel_clock<platform> clock_;
+    executor* asked_to_watch_ = nullptr;  // the last one that was asked
+    std::uint64_t waits_ = 0;             // how many operations have begun to wait
     std::uint64_t discarded_ = 0;  // items that were cancelled; at the end for getting, they have passed
     // How many of the items were none, but marks (detail/tracked.hpp). Each under the lock of its end.
     std::uint64_t put_marks_ = 0;
@@ -368,7 +363,6 @@ class channel_core : public parking_place {
     std::conditional_t<Policy::statistics, channel_meter<platform, keeps_histograms<Policy>>, no_meter>
         meter_;
     const std::string name_;
-    const executor_use given_clock_{clock_.load(std::memory_order_relaxed), executor_user::channel};
 
   private:
     // Relaxed: both are read under a lock that is held here; where they aren't, as a hint.

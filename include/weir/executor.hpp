@@ -11,6 +11,7 @@
 #include <weir/detail/parking_place.hpp>
 #include <weir/detail/platform.hpp>
 #include <weir/detail/process.hpp>
+#include <weir/detail/sign_of_life.hpp>
 #include <weir/detail/slot.hpp>
 #include <weir/detail/transfer.hpp>
 #include <weir/forked.hpp>
@@ -190,6 +191,8 @@ class executor_use {
     ~executor_use() {
         if (executor_ != nullptr) executor_->users_.leave(kind_);
     }
+    // The other way: what isn't counted, and may find that it is gone.
+    static sign_of_life::seen life_of(executor& ex) noexcept { return ex.users_.life(); }
     executor& operator*() const noexcept { return *executor_; }
     executor* operator->() const noexcept { return executor_; }
 

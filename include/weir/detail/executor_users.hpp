@@ -6,6 +6,7 @@
 #include <weir/detail/config.hpp>
 #include <weir/detail/platform.hpp>
 #include <weir/detail/process.hpp>
+#include <weir/detail/sign_of_life.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint8_t, std::uint32_t
@@ -21,6 +22,7 @@ class executor_users {
     static constexpr std::size_t kinds = 5;
     // relaxed: who destroys the executor comes after those who use it, or sees that by the count
     standard_platform::atomic<std::uint32_t> counts_[kinds]{};
+    standard_platform::atomic<sign_of_life*> life_{nullptr};
     birthplace born_;
     bool excused_ = false;
 
@@ -28,7 +30,25 @@ class executor_users {
     executor_users() noexcept = default;
     executor_users(const executor_users&) = delete;
     executor_users& operator=(const executor_users&) = delete;
-    ~executor_users() { check(); }
+    ~executor_users() {
+        check();
+        if (sign_of_life* const sign = life_.load(std::memory_order_relaxed)) sign->end();
+    }
+
+    // For what may be left when the executor is gone.
+    sign_of_life::seen life() noexcept {
+        sign_of_life* sign = life_.load(std::memory_order_acquire);  // pairs with the exchange
+        if (sign == nullptr) {
+            sign_of_life* const taken = sign_of_life::take();
+            // acq_rel; pairs with itself: who finds it here sees its number
+            if (life_.compare_exchange_strong(sign, taken, std::memory_order_acq_rel)) {
+                sign = taken;
+            } else if (taken != nullptr) {
+                taken->end();
+            }
+        }
+        return sign_of_life::seen(sign);
+    }
 
     void join(executor_user kind) noexcept { count_of(kind).fetch_add(1, std::memory_order_relaxed); }
     void leave(executor_user kind) noexcept { count_of(kind).fetch_sub(1, std::memory_order_relaxed); }
