@@ -14,6 +14,7 @@
 #include <weir/sleep.hpp>
 #include <weir/take.hpp>
 #include <weir/task.hpp>
+#include <weir/tee.hpp>
 #include <weir/virtual_time.hpp>
 
 #include <chrono>
@@ -132,6 +133,13 @@ TEST_CASE("a cache behind a take, or of a first epoch cut short, repeats what ca
           epoch_list{{0, {1, 2}}, {1, {1, 2}}});
     CHECK(flows::by_epoch((weir::source(std::views::iota(0)) | weir::take(2) | weir::cache(2) | weir::sink())
                               .start(time)) == epoch_list{{0, {0, 1}}, {1, {0, 1}}});
+}
+
+TEST_CASE("who gives items to a cache that has ended doesn't wait for it") {
+    virtual_time time;
+    const auto pipeline =
+        weir::source(std::views::iota(0, 20)) | weir::tee(weir::cache() | weir::take(2)) | weir::sink();
+    CHECK(take_all(pipeline.start(time)).size() == 20);
 }
 
 TEST_CASE("a cache in which nothing came ends instead of giving nothing for ever") {

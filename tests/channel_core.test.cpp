@@ -326,6 +326,35 @@ TEST_CASE("a channel that doesn't measure reads no clock") {
     CHECK(ex.reads == 0);
 }
 
+namespace {
+
+// Its light fence is passed by who has a lock reserved, and by nobody else.
+struct fenced : weir::detail::standard_platform {
+    static inline int fences = 0;
+    static bool has_heavy_fence() noexcept { return true; }
+    static void light_fence() noexcept { ++fences; }
+    static void heavy_fence() noexcept {}
+};
+struct with_fences : weir::unmeasured {
+    using platform = fenced;
+};
+
+}  // namespace
+
+TEST_CASE("a channel is reserved for who makes it where its clock's executor runs all on one thread, only") {
+    const auto fences = [](weir::executor* clock) {
+        lines<with_fences> l(clock);
+        const int before = fenced::fences;
+        l.close();
+        return fenced::fences - before;
+    };
+    counting ex;
+    weir::virtual_time time;
+    CHECK(fences(&time) == 2);
+    CHECK(fences(&ex) == 0);
+    CHECK(fences(nullptr) == 0);
+}
+
 TEST_CASE("an operation needs the other end where somebody waits there, or all is closed") {
     counting ex;
     lines<weir::unmeasured> l(&ex);

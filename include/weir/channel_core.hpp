@@ -261,7 +261,6 @@ class channel_core : public parking_place {
         if (!clock_.bind(ex)) return;
         if constexpr (Policy::statistics) {
             meter_.start(reading(nullptr));
-            meter_.set_empty(size() == 0);
         }
     }
 

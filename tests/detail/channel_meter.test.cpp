@@ -91,6 +91,14 @@ TEST_CASE("sums of waits stop at the longest time there is, wherever the clock i
     CHECK(m.elapsed() == INT64_MAX);
 }
 
+TEST_CASE("a sum that just fits is not cut off") {
+    meter m;
+    m.start(0);
+    m.gets.waiting = 2;
+    m.settle(INT64_MAX / 2);
+    CHECK(m.gets.wait == INT64_MAX - 1);
+}
+
 TEST_CASE("a sum that has stopped stays where it is") {
     meter m;
     m.start(0);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <typeinfo>
@@ -61,6 +62,24 @@ TEST_CASE("the processor's counter goes forward, where it is said to be reliable
     CHECK(before <= after);
     if (reliable) CHECK(after != 0);
 }
+
+#if defined(__linux__) && defined(__x86_64__)
+TEST_CASE(
+    "the processor's counter is reliable where the system says that it never stops, and tells the time by "
+    "it") {
+    const auto has_line_with = [](const char* file, const std::string& what) {
+        std::ifstream in(file);
+        std::string line;
+        while (std::getline(in, line)) {
+            if ((line + ' ').find(what + ' ') != std::string::npos) return true;
+        }
+        return false;
+    };
+    CHECK(detail::ticks_are_reliable() ==
+          (has_line_with("/proc/cpuinfo", " nonstop_tsc") &&
+           has_line_with("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc")));
+}
+#endif
 
 TEST_CASE("the coarse clock is the steady one, late or not there, and never ahead") {
     const std::int64_t coarse = detail::coarse_clock_ns();

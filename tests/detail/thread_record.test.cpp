@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -155,6 +157,69 @@ TEST_CASE("whoever looks sees each record there is, whether it is in use, and wh
         return 0;
     });
     CHECK(count() == 2);
+}
+
+namespace {
+
+// A thread that takes a record is interrupted while it holds the lock of those that are free.
+struct interrupted_platform : weir::detail::standard_platform {
+    static inline void (*inside)() = nullptr;
+    static inline std::atomic<bool> somebody_waits = false;
+    template <class T>
+    struct atomic : std::atomic<T> {
+        using std::atomic<T>::atomic;
+        void store(T value, std::memory_order order) noexcept {
+            std::atomic<T>::store(value, order);
+            if constexpr (std::is_same_v<T, const void*>) {
+                if (inside != nullptr) std::exchange(inside, nullptr)();
+            }
+        }
+    };
+    static void pause() noexcept { somebody_waits = true; }
+};
+
+}  // namespace
+
+TEST_CASE("in a process that was forked nobody waits for who was taking a record, and is left behind") {
+    using platform = interrupted_platform;
+    using record = weir::detail::basic_thread_record<platform>;
+    elsewhere([] { return record::acquire(); });  // to be had again
+    static record* taken = nullptr;
+    static std::atomic<bool> over = false;
+    static std::thread in_child;
+    platform::inside = [] {
+        // As if this were the child, and the calling thread were left behind in the parent.
+        record::forget_others();
+        in_child = std::thread([] {
+            taken = record::acquire();
+            over = true;
+        });
+        while (!over && !platform::somebody_waits) std::this_thread::yield();
+    };
+    record::acquire();
+    in_child.join();
+    CHECK(platform::inside == nullptr);
+    CHECK_FALSE(platform::somebody_waits);
+    CHECK(taken != nullptr);
+}
+
+TEST_CASE("in a process that was forked only the record of who forked is in use") {
+    using record = record<8>;
+    record* const mine = record::acquire();
+    std::atomic<bool> begun = false, ends = false;
+    std::thread other([&] {
+        record::acquire();
+        begun = true;
+        while (!ends) std::this_thread::yield();
+    });
+    while (!begun) std::this_thread::yield();
+    record::forget_others();
+    int used = 0;
+    record::each([&used](const record& r) { used += r.in_use() ? 1 : 0; });
+    CHECK(used == 1);
+    CHECK(mine->in_use());
+    ends = true;
+    other.join();
 }
 
 TEST_CASE("a thread is stuck while it sleeps for a flag that isn't set, and only then") {

@@ -77,6 +77,47 @@ TEST_CASE("it follows the steady clock, whatever the counter's rate") {
     CHECK(clock.uses_ticks());
 }
 
+TEST_CASE("where the counter is steady, the first line is exact, after a look of 25 us") {
+    fake::reset(2.0);
+    basic_tick_clock<fake> clock;
+    clock.now();
+    // Each time both clocks are read takes four readings of 10 ns.
+    CHECK(fake::time == 1e9 + 40 + 25'000);
+    fake::time += 900'000;
+    CHECK(clock.now() == time_now());
+    CHECK(clock.uses_ticks());
+}
+
+namespace {
+
+// What another thread does right before this one takes the lock.
+std::function<void()> before_lock = nullptr;
+template <class T>
+struct interrupted : std::atomic<T> {
+    using std::atomic<T>::atomic;
+    T exchange(T value, std::memory_order order) noexcept {
+        if (before_lock) std::exchange(before_lock, nullptr)();
+        return std::atomic<T>::exchange(value, order);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("who finds the line drawn already that it has come to draw leaves it as it is") {
+    fake::reset(2.0);
+    basic_tick_clock<fake, interrupted> clock;
+    clock.now();
+    fake::time += 1'200'000;
+    std::int64_t other = 0;
+    before_lock = [&] { other = clock.now(); };
+    const std::int64_t mine = clock.now();
+    CHECK(before_lock == nullptr);
+    CHECK(std::abs(other - time_now()) < 1'000);
+    CHECK(mine >= other);
+    fake::time += 10'000;
+    CHECK(std::abs(clock.now() - time_now()) < 1'000);
+}
+
 TEST_CASE("a counter that drifts is followed without a step back") {
     fake::reset(3.0);
     basic_tick_clock<fake> clock;

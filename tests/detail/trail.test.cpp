@@ -85,6 +85,21 @@ TEST_CASE("what was seen before the thief was idle proves nothing") {
     }
 }
 
+TEST_CASE("what a worker did before the thief was idle doesn't make it look fast") {
+    scene s;
+    s.watch(10, 100);
+    s.now += 10'000;
+    for (int i = 0; i < 10'000; ++i) s.victim.count_resumption();
+    const std::int64_t idle_since = s.now;
+    s.queue_all();
+    int looks = 0;
+    for (void* caught = nullptr; caught == nullptr; ++looks) {
+        s.victim.count_resumption();
+        caught = s.steal_after(1'000, idle_since);
+    }
+    CHECK(looks == 6);  // the study takes 5 us
+}
+
 TEST_CASE("a worker that looks slow for 5 us, because it fetches what the thief had, is left alone") {
     scene s;
     s.queue_all();

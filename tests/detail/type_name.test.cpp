@@ -51,6 +51,15 @@ TEST_CASE("a type's name is what a program calls it") {
     CHECK(type_name<std::pair<int, std::optional<bool>>>() == "std::pair<int, std::optional<bool>>");
 }
 
+TEST_CASE("a word that ends as a keyword does stays whole") {
+    using weir::detail::type_reader;
+    for (const char before : {'_', '0', '9', 'a', 'z', 'A', 'Z'}) {
+        const std::string word = std::string("a::b") + before + "class";
+        CHECK(type_reader::read(word + " *") == word + "*");
+    }
+    CHECK(type_reader::read("b<class c>") == "b<c>");
+}
+
 TEST_CASE("a type's name says std::string where it is one, and leaves out default arguments") {
     CHECK(type_name<std::string>() == "std::string");
     CHECK(type_name<std::string_view>() == "std::string_view");
@@ -101,6 +110,7 @@ TEST_CASE("a text that is no type's name is read to its end") {
     CHECK(type_reader::read("").empty());
     CHECK(type_reader::read("a>b,c)") == "a>b,c)");
     CHECK(type_reader::read("a<b, (c") == "a<b, (c)>");
+    CHECK(type_reader::read("a)std::vector<b, std::allocator<b> >") == "a)std::vector<b>");
     CHECK(type_reader::read("class std::vector<struct a::b,class std::allocator<struct a::b> >") ==
           "std::vector<a::b>");
 }

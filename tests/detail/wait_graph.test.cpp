@@ -43,7 +43,8 @@ class place final : public parking_place {
 // A run of stages in a row, with a queue behind each: queue i is between stage i and the next one.
 class row final : public watched_run {
   public:
-    explicit row(std::vector<std::size_t> slots) : queues(slots.size()) {
+    explicit row(std::vector<std::size_t> slots, registry* into = nullptr)
+        : list(into != nullptr ? *into : own_list), queues(slots.size()) {
         for (std::size_t i = 0; i < slots.size(); ++i) {
             stages.emplace_back();
             for (std::size_t k = 0; k < slots[i]; ++k) {
@@ -90,7 +91,8 @@ class row final : public watched_run {
 
     weir::virtual_time time;
     const std::string name = "s";
-    mutable registry list;
+    registry own_list;
+    registry& list;
     std::vector<place> queues;
     std::vector<std::vector<std::unique_ptr<slot>>> stages;
     bool circle = false;
@@ -192,6 +194,28 @@ TEST_CASE("a turn is given by another slot of the stage, and bytes by anyone in 
         CHECK(r.stuck(true, {&room}) == 0);  // the consumer takes something
         CHECK(r.stuck(false, {&room}) == 3);
     }
+}
+
+TEST_CASE("bytes that a run waits for are its own matter, and no other's") {
+    row first({1}), second({1, 1}, &first.list), third({1, 1}, &first.list);
+    first.stages[0][0]->gone = true;
+    place room;
+    room.add(wait_kind::room, second.of(0));
+    second.queues[0].add(wait_kind::get, second.of(1));
+    third.circle = true;
+    third.queues[1].add(wait_kind::get, third.of(0));
+    third.queues[0].add(wait_kind::get, third.of(1));
+    const auto dead = first.dead(false, {&room});
+    REQUIRE(dead.size() == 4);
+    const auto group_of = [&dead](const slot* who) {
+        for (const auto& w : dead) {
+            if (w.seen.who == who) return w.group;
+        }
+        return dead.size() + 1;
+    };
+    CHECK(group_of(second.of(0)) == group_of(second.of(1)));
+    CHECK(group_of(third.of(0)) == group_of(third.of(1)));
+    CHECK(group_of(second.of(0)) != group_of(third.of(0)));
 }
 
 TEST_CASE("the stages of a run that has failed end each other in more ways") {

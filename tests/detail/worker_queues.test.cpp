@@ -41,6 +41,21 @@ TEST_CASE("what a worker has done is its resumptions and its thread's operations
     CHECK(q.resumed() == 1);
 }
 
+TEST_CASE("whoever looks sees what a worker runs, and whether it looks for something") {
+    queues q;
+    CHECK(q.running() == nullptr);
+    CHECK_FALSE(q.searches());
+    int coroutine = 0;
+    q.runs(&coroutine);
+    q.searches(true);
+    CHECK(q.running() == &coroutine);
+    CHECK(q.searches());
+    q.runs(nullptr);
+    q.searches(false);
+    CHECK(q.running() == nullptr);
+    CHECK_FALSE(q.searches());
+}
+
 TEST_CASE("each coroutine in the slot goes to the owner or to a thief, never to both") {
     queues q;
     constexpr int n = 20'000;

@@ -359,10 +359,13 @@ TEST_CASE("who waits for ever in a child is named there, where the parent's thre
     weir::thread_pool pool(2);
     std::atomic<bool> over = false;
     std::thread waiter([&] { weir::sync_wait(pool, stir(pool, pool, over)); });
+    std::atomic<bool> begun = false;
     std::thread sleeper([&] {
         static_cast<void>(weir::detail::basic_thread_record<weir::detail::standard_platform>::acquire());
+        begun = true;
         while (!over) std::this_thread::yield();
     });
+    while (!begun) std::this_thread::yield();
     CHECK(holds_in_child([] {
         weir::thread_pool own(1);
         weir::watchdog_options told;
