@@ -102,6 +102,35 @@ TEST_CASE(
     CHECK(results.stats().size == 2);
 }
 
+TEST_CASE("a result isn't given before the work on it is done, on whichever stream") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 400, 1);
+    device_pool memory(gpu);
+    const stream work(gpu);
+    weir::thread_pool workers(1);
+    stand_in::hold(work.get());
+    const auto infer = [&memory, &work](int) -> weir::task<device_buffer<int>> {
+        auto out = co_await memory.acquire<int>(100, work);
+        static_cast<void>(cudaMemsetAsync(out.data(), 1, 400, work.get()));
+        co_return std::move(out);
+    };
+    auto run = (weir::source({1}) | weir::pipe(infer) | to_host(gpu, pool) | weir::sink(1)).start(workers);
+    std::atomic<bool> got{false};
+    std::atomic<bool> too_early{false};
+    std::thread device([&] {
+        wait_for([&] { return got || stand_in::calls("cudaEventQuery") >= 5; });  // it is waited for
+        too_early = got.load();
+        stand_in::release(work.get());
+    });
+    auto result = run.get();
+    got = true;
+    device.join();
+    CHECK_FALSE(too_early);
+    REQUIRE(result);
+    CHECK((*result)[99] == 0x01010101);
+}
+
 TEST_CASE("as vectors, results need a block only while they are copied") {
     const fresh_runtime runtime;
     const bool on_host = GENERATE(false, true);

@@ -152,7 +152,7 @@ TEST_CASE("one stream waits for another on the device") {
     const page_locked from(bytes);
     const page_locked back(bytes);
     const on_device there(bytes);
-    const delay slow(20);
+    const delay slow(5);
     write_pattern(from.get(), bytes, 9);
     std::memset(back.get(), 0, bytes);
 
@@ -173,7 +173,7 @@ TEST_CASE("a block of page-locked memory is not given away before the device has
     constexpr std::size_t bytes = 1 << 20;
     constexpr std::size_t batches = 200;
     const on_device there(batches * bytes);
-    const delay slow(10);
+    const delay slow(5);
     weir::cuda::pinned_pool pool(gpu, bytes, 2);
 
     slow.on(s);
@@ -296,7 +296,7 @@ TEST_CASE("a consumer that leaves early leaves nothing behind that breaks the de
 }
 
 TEST_CASE("a context that is destroyed while work is under way waits for it") {
-    const delay slow(50);
+    const delay slow(10);
     auto gpu = std::make_unique<context>(either_way());
     const stream s(*gpu);
     weir::cuda::event last(*gpu);

@@ -26,7 +26,7 @@ using weir::cuda::stream;
 TEST_CASE("to ask for what isn't done yet leaves no error behind") {
     context gpu;
     const stream s(gpu);
-    const delay slow(50);
+    const delay slow(10);
     cudaEvent_t before = nullptr;
     cudaEvent_t after = nullptr;
     must(cudaEventCreateWithFlags(&before, cudaEventDefault), "cudaEventCreateWithFlags");

@@ -69,21 +69,41 @@ inline std::vector<std::byte> pattern(std::size_t bytes, std::size_t batch) {
     return made;
 }
 
-// Keeps a stream busy for some milliseconds, whatever the device.
+// Keeps a stream busy for at least so long, whatever the device: how many fills of memory that takes is measured.
 class delay {
   public:
-    explicit delay(std::size_t fills) : fills_(fills) {}
-    void on(const weir::cuda::stream& s) const {
-        for (std::size_t i = 0; i < fills_; ++i) {
-            must(cudaMemsetAsync(memory_.get(), static_cast<int>(i & 0x7F), bytes, s.get()),
-                 "cudaMemsetAsync");
-        }
-    }
+    explicit delay(float ms) : fills_(fills_for(ms)) {}
+    void on(const weir::cuda::stream& s) const { fill(fills_, s.get()); }
 
   private:
     static constexpr std::size_t bytes = std::size_t{256} << 20;
-    std::size_t fills_;
+
+    void fill(std::size_t times, cudaStream_t s) const {
+        for (std::size_t i = 0; i < times; ++i) {
+            must(cudaMemsetAsync(memory_.get(), static_cast<int>(i & 0x7F), bytes, s), "cudaMemsetAsync");
+        }
+    }
+    std::size_t fills_for(float ms) const {
+        constexpr std::size_t measured = 32;
+        cudaEvent_t begin = nullptr;
+        cudaEvent_t end = nullptr;
+        must(cudaEventCreateWithFlags(&begin, cudaEventDefault), "cudaEventCreateWithFlags");
+        must(cudaEventCreateWithFlags(&end, cudaEventDefault), "cudaEventCreateWithFlags");
+        fill(1, nullptr);
+        must(cudaEventRecord(begin, nullptr), "cudaEventRecord");
+        fill(measured, nullptr);
+        must(cudaEventRecord(end, nullptr), "cudaEventRecord");
+        must(cudaEventSynchronize(end), "cudaEventSynchronize");
+        float took = 0;
+        must(cudaEventElapsedTime(&took, begin, end), "cudaEventElapsedTime");
+        must(cudaEventDestroy(begin), "cudaEventDestroy");
+        must(cudaEventDestroy(end), "cudaEventDestroy");
+        // Twice as many: it may be faster the next time.
+        return 1 + static_cast<std::size_t>(2 * ms * static_cast<float>(measured) / took);
+    }
+
     on_device memory_{bytes};
+    std::size_t fills_;
 };
 
 }  // namespace on_gpu
