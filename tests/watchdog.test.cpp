@@ -4,6 +4,7 @@
 
 #include <weir/blocking_pool.hpp>
 #include <weir/channel.hpp>
+#include <weir/detail/parker.hpp>
 #include <weir/detail/platform.hpp>
 #include <weir/detail/thread_record.hpp>
 #include <weir/external_wait.hpp>
@@ -26,6 +27,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <ranges>
 #include <stdexcept>
@@ -187,6 +189,35 @@ TEST_CASE("a channel that nobody closes after the last item") {
                       "\n  a coroutine waits to get from channel 'items' (0 of 4 places taken)") +
               nobody);
     items.close();
+}
+
+TEST_CASE("a coroutine of another library that waits for ever on the thread that we have for those") {
+    struct foreign {
+        struct promise_type {
+            foreign get_return_object() const noexcept { return {}; }
+            std::suspend_never initial_suspend() const noexcept { return {}; }
+            std::suspend_never final_suspend() const noexcept { return {}; }
+            void return_void() const noexcept {}
+            void unhandled_exception() const noexcept { std::terminate(); }
+        };
+        static foreign sleeps_and_takes(channel<int>& items, weir::detail::parker& done) {
+            co_await weir::sleep_for(1us);
+            const std::optional<int> none = co_await items.get();
+            if (!none) done.set();
+        }
+    };
+    weir::thread_pool pool(1);
+    channel<int> items(4, pool, "items");
+    weir::detail::parker done;
+    patient dog({pool});
+    foreign::sleeps_and_takes(items, done);
+    CHECK(dog.deadlock().text() ==
+          std::string("weir: deadlock: this wait can't end any more:"
+                      "\n  a coroutine waits to get from channel 'items' (0 of 4 places taken)") +
+              nobody);
+    items.close();
+    while (!done.wait()) {
+    }
 }
 
 TEST_CASE("a producer whose consumer has left without closing") {

@@ -1,4 +1,4 @@
-// weir floor 5: something that happens after a time, unless it is called off
+// weir floor 7: something that happens after a time, unless it is called off
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ALARM_HPP
 #define WEIR_ALARM_HPP

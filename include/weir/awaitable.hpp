@@ -70,6 +70,9 @@ class no_place {
 /// there until it waits for something of this library, of which `co_await weir::yield()` is the shortest:
 /// from then on it is on its own executor again, also where it doesn't know which that is. From a thread that
 /// runs no executor, whoever awaits a `task` or an `async_generator`, and each stage, is back at its end.
+///
+/// A coroutine of another library that runs on no executor awaits whatever is the library's: where it has to
+/// wait it is resumed as a `channel` would resume it.
 template <class A>
 concept awaitable = detail::has_as_awaitable<A> || detail::has_member_co_await<A> ||
                     detail::has_free_co_await<A> || awaiter<A>;

@@ -108,11 +108,8 @@ class channel_operation : stop_listener<Channel, Stop> {
     Derived& self() noexcept { return static_cast<Derived&>(*this); }
 
     WEIR_NOINLINE bool suspend(std::coroutine_handle<> h, const coroutine_env env) {
-        executor* home = env.home;
-        if (home == nullptr) {
-            if (is_ready_at_once()) return false;
-            home = &endless_loop::get();
-        }
+        if (env.home == nullptr && is_ready_at_once()) return false;
+        executor* const home = &detail::home_of(env);
         waiter_.is_coroutine(h, home, env.measured);
         listener::listen(*channel_, waiter_, line_);
         // What a stage itself waits for ends with its channels.

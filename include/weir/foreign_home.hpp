@@ -5,6 +5,7 @@
 
 #include <weir/clock.hpp>
 #include <weir/detail/config.hpp>
+#include <weir/detail/env.hpp>
 #include <weir/detail/parker.hpp>
 #include <weir/detail/process.hpp>
 #include <weir/executor.hpp>
@@ -39,6 +40,7 @@ class endless_loop {
 
     static void run() {
         run_loop loop;
+        loop.passing_ = false;
         beginning()->loop_ = &loop;
         beginning()->begun_.set();
         parker never;
@@ -54,6 +56,9 @@ class endless_loop {
     run_loop* loop_ = nullptr;
     parker begun_;
 };
+
+// Before the program begins.
+inline const bool has_foreign_home = (foreign_home = &endless_loop::get) != nullptr;
 
 }  // namespace weir::detail
 

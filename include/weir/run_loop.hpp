@@ -8,6 +8,7 @@
 #include <weir/detail/platform.hpp>
 #include <weir/detail/ready_queue.hpp>
 #include <weir/detail/spin_lock.hpp>
+#include <weir/detail/thread_record.hpp>
 #include <weir/executor.hpp>
 #include <weir/timer.hpp>
 
@@ -16,6 +17,10 @@
 #include <mutex>      // for std::lock_guard
 
 namespace weir {
+
+namespace detail {
+class endless_loop;
+}
 
 /// First come, first served, on the thread that made it, whenever that calls `drive`.
 ///
@@ -71,7 +76,8 @@ class run_loop final : public executor {
             return true;
         }
         if (until == time_point::max()) {
-            done.wait();
+            const detail::basic_blocked_thread<detail::standard_platform> here(&done);
+            here.wait(done);
         } else {
             const time_point t = now();
             if (until > t) done.wait((until - t).count());
@@ -81,9 +87,11 @@ class run_loop final : public executor {
         return true;
     }
 
-    [[nodiscard]] bool passing() const noexcept override { return true; }
+    [[nodiscard]] bool passing() const noexcept override { return passing_; }
 
   private:
+    friend detail::endless_loop;
+    bool passing_ = true;
     const decltype(detail::standard_platform::this_thread()) thread_ =
         detail::standard_platform::this_thread();
     detail::spin_lock lock_;

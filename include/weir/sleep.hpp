@@ -1,4 +1,4 @@
-// weir floor 4: waiting for an instant of the executor's clock
+// weir floor 6: waiting for an instant of the executor's clock
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SLEEP_HPP
 #define WEIR_SLEEP_HPP
@@ -6,29 +6,18 @@
 #include <weir/clock.hpp>
 #include <weir/detail/env.hpp>
 #include <weir/executor.hpp>
+#include <weir/foreign_home.hpp>
 #include <weir/stop_token.hpp>
 #include <weir/timer.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstdint>    // for std::int64_t
 #include <optional>   // for std::optional
-#include <stdexcept>  // for std::logic_error
-#include <string>     // for std::string
 #include <utility>    // for std::move
 
 namespace weir {
 
 namespace detail {
-
-// The executor on which a coroutine has to be woken.
-inline executor& home_of(const coroutine_env& env, const char* what) {
-    if (env.home == nullptr) {
-        throw std::logic_error(std::string("weir: ") + what +
-                               " has to suspend a coroutine that no executor runs; start it with "
-                               "sync_wait or when_all, or co_await schedule(executor) first");
-    }
-    return *env.home;
-}
 
 class sleep_operation {
   public:
@@ -51,7 +40,7 @@ class sleep_operation {
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const coroutine_env env = detail::env_of(h);
-        executor& home = detail::home_of(env, "sleep");
+        executor& home = detail::home_of(env);
         const time_point now = home.now();
         const time_point deadline =
             relative_ ? saturating_add(now, duration_ < duration(0) ? duration(0) : duration_) : deadline_;
@@ -109,9 +98,10 @@ class sleep_operation {
 /// queue if `d` is zero or less.
 ///
 /// \returns  awaitable of `bool`: true = the time has passed, false = `stop` asked before.
-/// Suspends: always. Resumes: on the coroutine's executor, not before the time.
-/// Errors:   `std::logic_error` if no executor runs the coroutine; `stopped` in a function of a stage whose
-///           run is stopped before, unless `stop` asked, too.
+/// Suspends: always. Resumes: on the coroutine's executor, not before the time; one of another library that
+///           runs on none where a `channel` would resume it, by whose clock it sleeps.
+/// Errors:   `stopped` in a function of a stage whose run is stopped before, unless `stop` asked, too. In a
+///           coroutine of another library that no executor runs: those of `channel`.
 /// Cost:     no allocation. A stop that may come costs two short locks; each stage's run is one.
 [[nodiscard("co_await this, or nobody sleeps")]] inline auto sleep_for(duration d, stop_token stop = {}) {
     return detail::sleep_operation(d, {}, true, timer_order::normal, std::move(stop));
@@ -129,8 +119,9 @@ class sleep_operation {
 /// of another library has resumed on a thread of its own.
 ///
 /// \returns  awaitable, whose result says nothing.
-/// Suspends: always. Resumes: on the coroutine's executor.
-/// Errors:   `std::logic_error` if no executor runs the coroutine.
+/// Suspends: always. Resumes: on the coroutine's executor, or where a `channel` would resume one that runs on
+///           none.
+/// Errors:   in a coroutine of another library that no executor runs: those of `channel`.
 [[nodiscard("co_await this, or nothing is yielded")]] inline auto yield() {
     return detail::sleep_operation(duration(0), {}, true, timer_order::normal, {});
 }

@@ -1,4 +1,4 @@
-// weir floor 5: starts any number of tasks, one by one, and waits for all of them
+// weir floor 6: starts any number of tasks, one by one, and waits for all of them
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_GROUP_HPP
 #define WEIR_TASK_GROUP_HPP
@@ -8,6 +8,7 @@
 #include <weir/detail/platform.hpp>
 #include <weir/detail/spin_lock.hpp>
 #include <weir/executor.hpp>
+#include <weir/foreign_home.hpp>
 #include <weir/root.hpp>
 #include <weir/task.hpp>
 
@@ -16,7 +17,6 @@
 #include <cstdint>      // for std::int64_t
 #include <exception>    // for std::exception_ptr
 #include <mutex>        // for std::lock_guard
-#include <stdexcept>    // for std::logic_error
 #include <type_traits>  // for std::is_convertible_v
 #include <utility>      // for std::move
 
@@ -72,9 +72,9 @@ class task_group final : detail::task_join {
     /// Waits until all have ended that were spawned so far.
     ///
     /// \returns  awaitable of nothing.
-    /// Suspends: unless all have ended. Resumes: on the awaiter's executor.
-    /// Errors:   the first exception of a task; the others are dropped. `std::logic_error` if no executor
-    ///           runs the awaiter.
+    /// Suspends: unless all have ended. Resumes: on the awaiter's executor; one of another library that
+    ///           runs on none where a `channel` would resume it.
+    /// Errors:   the first exception of a task; the others are dropped.
     [[nodiscard("co_await this, or nobody waits for the tasks")]] auto join() noexcept {
         return join_operation(*this);
     }
@@ -175,13 +175,8 @@ class task_group final : detail::task_join {
 
     // False if all have ended.
     bool wait(std::coroutine_handle<> awaiter, const detail::coroutine_env& env) {
-        if (env.home == nullptr) {
-            throw std::logic_error(
-                "weir: a task_group is joined by a coroutine that no executor runs; start it with "
-                "sync_wait, or co_await schedule(executor) first");
-        }
+        home_ = &detail::home_of(env);
         awaiter_ = awaiter;
-        home_ = env.home;
         return take_the_rest();
     }
     bool take_the_rest() noexcept {

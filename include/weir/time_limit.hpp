@@ -1,4 +1,4 @@
-// weir floor 6: how long one invocation may take
+// weir floor 8: how long one invocation may take
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TIME_LIMIT_HPP
 #define WEIR_TIME_LIMIT_HPP

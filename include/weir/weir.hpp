@@ -12,6 +12,7 @@
 #include <weir/branch.hpp>
 #include <weir/cache.hpp>
 #include <weir/channel.hpp>
+#include <weir/channel_clock.hpp>
 #include <weir/channel_core.hpp>
 #include <weir/channel_operations.hpp>
 #include <weir/channel_store.hpp>

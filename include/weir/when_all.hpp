@@ -1,4 +1,4 @@
-// weir floor 5: awaits many at once
+// weir floor 6: awaits many at once
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_WHEN_ALL_HPP
 #define WEIR_WHEN_ALL_HPP
@@ -8,6 +8,7 @@
 #include <weir/detail/platform.hpp>
 #include <weir/detail/slot.hpp>
 #include <weir/executor.hpp>
+#include <weir/foreign_home.hpp>
 #include <weir/root.hpp>
 #include <weir/task.hpp>
 
@@ -17,7 +18,6 @@
 #include <cstdint>      // for std::int64_t
 #include <exception>    // for std::exception_ptr
 #include <functional>   // for std::reference_wrapper
-#include <stdexcept>    // for std::logic_error
 #include <tuple>        // for std::tuple
 #include <type_traits>  // for std::is_move_constructible_v
 #include <utility>      // for std::move
@@ -51,12 +51,7 @@ class when_all_join : public task_join, public root_owner {
     template <class First, class StartOthers>
     std::coroutine_handle<> start(std::coroutine_handle<> awaiter, const coroutine_env& env, First& first,
                                   StartOthers start_others) {
-        executor* const home = env.home;
-        if (home == nullptr) {
-            throw std::logic_error(
-                "weir: when_all is awaited by a coroutine that no executor runs; start it with "
-                "sync_wait, or co_await schedule(executor) first");
-        }
+        executor* const home = &detail::home_of(env);
         awaiter_ = awaiter;
         home_ = home;
         measured_ = env.measured;
@@ -246,9 +241,10 @@ concept copyable_awaitables =
 /// \returns  awaitable of a tuple of the results in the order of the arguments (`std::monostate` for
 ///           void; the value for an rvalue reference that isn't a task's); of nothing if all are void.
 /// Suspends: always, unless there are no arguments. Resumes: on the awaiter's executor, when the last
-///           has ended.
+///           has ended; one of another library that runs on none where a `channel` would resume it, and
+///           there the parts run, too.
 /// Errors:   all are joined first; then the error of the first in the order of the arguments is
-///           thrown, the others are dropped. `std::logic_error` if no executor runs the awaiter.
+///           thrown, the others are dropped.
 /// Threads:  each part is posted to the awaiter's executor.
 /// Lifetime: arguments are moved in; one that can't be moved (a sleep, a put, a get) is kept by
 ///           reference: await in the same expression. One that gives a reference has a name, or is a

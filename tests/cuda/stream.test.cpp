@@ -534,13 +534,24 @@ TEST_CASE("without a device the host does the work, and a stream is always done"
     stand_in::reset();
 }
 
-TEST_CASE("work on a device can't be awaited where no executor is") {
+TEST_CASE("who awaits work on a device where no executor is goes on on a thread of the library's own") {
     const fresh_runtime runtime;
     context gpu(either_way());
     const stream s(gpu);
-    const plain p = [](stream on) -> plain { co_await on.done(); }(s);
-    REQUIRE(p.handle.promise().error);
-    CHECK_THROWS_WITH(std::rethrow_exception(p.handle.promise().error),
-                      ContainsSubstring("no executor runs"));
+    weir::executor* where = nullptr;
+    weir::detail::parker done;
+    const auto waits = [&]() -> plain {
+        co_await s.done();
+        where = weir::detail::current_executor();
+        done.set();
+        co_await std::suspend_always();
+    };
+    const plain p = waits();
+    while (!done.wait()) {
+    }
+    CHECK(where == &weir::detail::endless_loop::get());
+    const auto leaves = []() -> weir::task<> { co_return; };
+    weir::sync_wait(weir::detail::endless_loop::get(), leaves());  // it is suspended now
+    CHECK_FALSE(p.handle.promise().error);
     p.handle.destroy();
 }

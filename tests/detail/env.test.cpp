@@ -2,11 +2,15 @@
 
 #include "support/catch.hpp"
 
+#include <weir/foreign_home.hpp>
 #include <weir/virtual_time.hpp>
 
 #include <coroutine>
 #include <exception>
+#include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
 
 using weir::detail::coroutine_env;
 using weir::detail::current_executor;
@@ -81,4 +85,21 @@ TEST_CASE("each thread has a current executor of its own") {
     CHECK(elsewhere == nullptr);
     CHECK(current_executor() == &time);
     current_executor() = nullptr;
+}
+
+TEST_CASE("a coroutine wakes on its executor, else on that for all others, which a header brings") {
+    weir::virtual_time time;
+    coroutine_env env;
+    CHECK(&weir::detail::home_of(env) == &weir::detail::endless_loop::get());
+    const auto brought = std::exchange(weir::detail::foreign_home, nullptr);
+    std::string message;
+    try {
+        static_cast<void>(weir::detail::home_of(env));
+    } catch (const std::logic_error& e) {
+        message = e.what();
+    }
+    CHECK(message.find("include <weir/foreign_home.hpp>") != std::string::npos);
+    env.home = &time;
+    CHECK(&weir::detail::home_of(env) == &time);
+    weir::detail::foreign_home = brought;
 }

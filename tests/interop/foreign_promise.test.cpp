@@ -15,6 +15,7 @@
 #include <weir/sync_wait.hpp>
 #include <weir/task.hpp>
 #include <weir/task_group.hpp>
+#include <weir/thread_pool.hpp>
 #include <weir/when_all.hpp>
 
 #include <chrono>
@@ -105,19 +106,22 @@ const ints one_to_fifteen = [] {
     return all;
 }();
 
-// What awaiting it throws in a coroutine that runs on no executor.
-template <class Make>
-std::string refusal(Make make) {
-    std::string message = "nothing was thrown";
-    const auto awaits = [&]() -> bare {
-        try {
-            co_await make();
-        } catch (const std::logic_error& e) {
-            message = e.what();
-        }
+// Where a coroutine of that kind, begun on no executor, goes on after it has awaited this.
+template <class Coroutine, class Make, class... Home>
+weir::executor* after(Make make, Home&... home) {
+    weir::executor* where = nullptr;
+    weir::detail::parker done;
+    const auto awaits = [&](Home&...) -> Coroutine {
+        co_await make();
+        where = weir::detail::current_executor();
+        done.set();
     };
-    awaits();
-    return message;
+    awaits(home...);
+    while (!done.is_set()) {
+        (home.drive(done, weir::time_point::max()), ...);
+        if constexpr (sizeof...(Home) == 0) done.wait();
+    }
+    return where;
 }
 
 }  // namespace
@@ -164,20 +168,41 @@ TEST_CASE("so does one whose await_transform puts an awaiter of its own around e
     CHECK(seen == one_to_fifteen);
 }
 
-TEST_CASE("what needs an executor says so in a coroutine that has none, instead of never going on") {
-    weir::run_loop loop;
-    weir::task_group group(loop);
-    const std::string cure = "co_await schedule(executor) first";
-    const auto says = [&](const std::string& message, const std::string& what) {
-        CHECK_THAT(message, Catch::Matchers::Contains(what) && Catch::Matchers::EndsWith(cure));
+TEST_CASE(
+    "whatever one awaits that no executor runs, it goes on where its promise says, else on our thread") {
+    weir::run_loop own;
+    const auto check = [&own](auto make) {
+        CHECK(after<bare>(make) == &weir::detail::endless_loop::get());
+        CHECK(after<transforming>(make) == &weir::detail::endless_loop::get());
+        CHECK(after<stand_ins::of_an_executor>(make, own) == &own);
     };
-    says(refusal([] { return weir::sleep_for(1ms); }), "weir: sleep has to suspend a coroutine");
-    says(refusal([] { return weir::when_all(twice(1), twice(2)); }), "weir: when_all is awaited by");
-    group.spawn([]() -> task<> { co_return; }());
-    says(refusal([&] { return group.join(); }), "weir: a task_group is joined by a coroutine");
-    sync_wait(loop, group.join());
-    says(refusal([] { return weir::detail::get_awaiter(stand_ins::just(1)); }),
-         "weir: what is made awaitable");
+    check([] { return weir::sleep_for(1ns); });
+    check([] { return weir::yield(); });
+    check([] { return weir::when_all(twice(1), twice(2)); });
+    check([] { return weir::when_all(stand_ins::two(sleeps(3), sleeps(5))); });
+    check([] { return sleeps(1); });
+    auto sender = stand_ins::just(1);
+    check([&sender] { return weir::detail::get_awaiter(std::move(sender)); });
+}
+
+TEST_CASE("so it does when it has waited for a group of tasks") {
+    weir::thread_pool pool(1);
+    weir::task_group group(pool);
+    weir::channel<int> gate(1);
+    weir::executor* where = nullptr;
+    weir::detail::parker done;
+    const auto waits = [&gate]() -> task<> { static_cast<void>(co_await gate.get()); };
+    const auto joins = [&]() -> bare {
+        co_await group.join();
+        where = weir::detail::current_executor();
+        done.set();
+    };
+    group.spawn(waits());
+    joins();
+    gate.close();
+    while (!done.wait()) {
+    }
+    CHECK(where == &weir::detail::endless_loop::get());
 }
 
 TEST_CASE("what need not wait is awaited without an executor, too") {

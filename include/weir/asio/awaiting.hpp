@@ -7,7 +7,7 @@
 #include <weir/asio/pending.hpp>
 #include <weir/asio/stoppable.hpp>
 #include <weir/detail/env.hpp>
-#include <weir/sleep.hpp>
+#include <weir/foreign_home.hpp>
 #include <weir/stop_token.hpp>
 
 #include WEIR_ASIO_FILE(async_result.hpp)
@@ -49,7 +49,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
                       "cancelled: its initiation has no get_executor(). Await it with weir::asio::awaiting, "
                       "without a stop token, or give the initiation that function");
         const weir::detail::coroutine_env env = weir::detail::env_of(h);
-        executor& home = weir::detail::home_of(env, "an operation of Asio");
+        executor& home = weir::detail::home_of(env);
         if constexpr (tells_executor<Initiation>) {
             if (env.ends != nullptr || stop_.stop_possible()) {
                 using state = stoppable_of<Initiation, Values>;
@@ -114,7 +114,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 
 }  // namespace detail
 
-/// Makes an operation of Asio awaitable, in any coroutine that an executor of this library runs:
+/// Makes an operation of Asio awaitable, in any coroutine whose promise doesn't forbid it:
 ///
 ///     const std::size_t n = co_await socket.async_read_some(buffer, weir::asio::awaiting);
 ///     const auto [error, n] = co_await socket.async_read_some(buffer, weir::asio::awaiting.as_tuple());
@@ -122,12 +122,12 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 /// \returns  awaitable of what the operation gives, without the error that it gives first: of nothing, of
 ///           a value, or of a tuple of several. Values that only move are moved.
 /// Suspends: while the operation is under way, which begins when it is awaited.
-/// Resumes:  on the coroutine's own executor, whichever thread runs the `io_context`.
+/// Resumes:  on the coroutine's own executor, whichever thread runs the `io_context`; one of another library
+///           that runs on none where a `channel` would resume it.
 /// Errors:   `std::system_error` with the operation's error code, as Asio has it: compare it with Asio's
 ///           names (`asio::error::eof`). With `as_tuple()` that is the tuple's first element instead.
 ///           `operation_aborted`, in both, of an operation that is dropped without an end, as by the
-///           destructor of its `io_context`. `std::logic_error` if no executor runs the coroutine. What
-///           starting the operation throws.
+///           destructor of its `io_context`. What starting the operation throws.
 /// Lifetime: as for any other token: the I/O object and the buffers live until the operation has ended. A
 ///           coroutine that is destroyed while it waits only drops the result; close the I/O object first
 ///           if the buffers go with the frame, and on the thread that runs the `io_context`.

@@ -8,7 +8,7 @@
 #include <weir/cuda/runtime.hpp>
 #include <weir/detail/env.hpp>
 #include <weir/executor.hpp>
-#include <weir/sleep.hpp>
+#include <weir/foreign_home.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstdint>    // for std::int64_t
@@ -47,7 +47,7 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_work {
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const weir::detail::coroutine_env env = weir::detail::env_of(h);
         if (env.measured != nullptr) stage_ = &env.measured->stage();
-        executor& home = weir::detail::home_of(env, "work on a GPU");
+        executor& home = weir::detail::home_of(env);
         core_->check_device(env.measured);
         ticket t(*core_, [](completion& c) noexcept { c.waiting->answer(); });
         t.get().waiting.emplace(home, env.measured, h);

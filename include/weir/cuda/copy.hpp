@@ -91,9 +91,9 @@ struct copies_work {
 ///           or other page-locked memory, is copied by the device alone, and at its full rate. From and to
 ///           ordinary memory, and from host to host, the runtime may block until the copy is done: a thread
 ///           that is made for it calls it then, so that no worker waits.
-/// Resumes:  on the coroutine's executor.
-/// Errors:   `weir::cuda::error`: nothing is under way then. `std::logic_error` if no executor runs the
-///           coroutine, or the context is gone. `std::system_error` if a thread is needed, and can't be made.
+/// Resumes:  on the coroutine's executor, or where a `channel` would resume one that runs on none.
+/// Errors:   `weir::cuda::error`: nothing is under way then. `std::logic_error` if the context is
+///           gone. `std::system_error` if a thread is needed, and can't be made.
 /// Stops:    see `stream::done`.
 /// Lifetime: both sides until it has ended.
 /// Cost:     as of `stream::done`, and two questions to the runtime of what kind the memory is; for ordinary

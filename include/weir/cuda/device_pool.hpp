@@ -63,8 +63,7 @@ class device_pool {
     /// Suspends: while there is too little. Resumes: on the coroutine's executor.
     /// Order:    first come, first served.
     /// Errors:   `std::invalid_argument` for more than `max_bytes`; `weir::cuda::error`, also if there is too
-    ///           little though nothing of this pool is in use; `std::logic_error` if no executor runs the
-    ///           coroutine.
+    ///           little though nothing of this pool is in use.
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<device_buffer<T>> acquire(std::size_t n,
                                                                                      const stream& s) {

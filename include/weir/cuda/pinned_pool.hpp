@@ -43,8 +43,7 @@ class pinned_pool {
     /// \returns  awaitable of a `lease`.
     /// Suspends: while no block is free. Resumes: on the coroutine's executor.
     /// Order:    first come, first served.
-    /// Errors:   `std::invalid_argument` for more than a block; `weir::cuda::error` if the device is broken;
-    ///           `std::logic_error` if no executor runs the coroutine.
+    /// Errors:   `std::invalid_argument` for more than a block; `weir::cuda::error` if the device is broken.
     [[nodiscard("co_await this, or nothing is got")]] task<lease> acquire(std::size_t bytes) {
         return get(shared_, checked(bytes));
     }

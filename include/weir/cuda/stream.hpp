@@ -92,8 +92,7 @@ class stream {
     /// Suspends: always, but in a context without a device.
     /// Resumes:  on the coroutine's executor; a post by the context's thread, never by the driver's.
     /// Errors:   `weir::cuda::error` if the device breaks before that, with the error that broke it, or if
-    ///           the stream is captured into a graph; `std::logic_error` if no executor runs the coroutine,
-    ///           or the context is gone.
+    ///           the stream is captured into a graph; `std::logic_error` if the context is gone.
     /// Stops:    work that is queued can't be called back. A coroutine that is destroyed while it waits
     ///           blocks the thread that destroys it until the work is done.
     /// Cost:     no allocation in the long run; about 0.3 us of calls of the runtime, and the context's

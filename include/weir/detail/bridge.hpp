@@ -8,7 +8,6 @@
 
 #include <coroutine>     // for std::coroutine_handle
 #include <exception>     // for std::current_exception
-#include <stdexcept>     // for std::logic_error
 #include <system_error>  // for std::system_error
 #include <type_traits>   // for std::is_void_v
 #include <utility>       // for std::exchange, std::forward
@@ -124,14 +123,9 @@ class [[nodiscard("co_await this, or nothing happens")]] crossing {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
-        executor* const home = detail::env_of(h).home;
-        if (home == nullptr) {
-            throw std::logic_error(
-                "weir: what is made awaitable by as_awaitable has to bring a coroutine home that no "
-                "executor runs; start it with sync_wait or when_all, or co_await schedule(executor) first");
-        }
+        executor& home = detail::home_of(detail::env_of(h));
         bridge_ = detail::cross<T, A>(awaited_, result_);
-        return bridge_.prepare(*home, h);
+        return bridge_.prepare(home, h);
     }
     T await_resume() {
         bridge_.rethrow();

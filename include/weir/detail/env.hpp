@@ -8,6 +8,7 @@
 
 #include <concepts>   // for std::same_as
 #include <coroutine>  // for std::coroutine_handle
+#include <stdexcept>  // for std::logic_error
 
 namespace weir {
 class executor;
@@ -62,6 +63,21 @@ coroutine_env env_of(std::coroutine_handle<Promise> h) noexcept {
         static_cast<void>(h);
         return coroutine_env{current_executor(), nullptr, nullptr};
     }
+}
+
+// Gives the executor of those that no other one runs. Set by foreign_home.hpp, which is included by all that
+// waits for something.
+using home_of_strangers = executor& (*)();
+inline constinit home_of_strangers foreign_home = nullptr;
+
+// Where a coroutine is posted to when it wakes. Whatever suspends one asks this, and so all do the same.
+// Errors: those of the foreign home.
+inline executor& home_of(const coroutine_env& env) {
+    if (env.home != nullptr) return *env.home;
+    if (foreign_home != nullptr) return foreign_home();
+    throw std::logic_error(
+        "weir: a coroutine that no executor runs has to wait; include <weir/foreign_home.hpp>, start it with "
+        "sync_wait or when_all, or co_await schedule(executor) first");
 }
 
 }  // namespace weir::detail
