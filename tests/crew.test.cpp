@@ -463,6 +463,31 @@ TEST_CASE("a change of a queue's capacity shows in how far the run gets ahead") 
     CHECK(run.stats().channels.at(1).size == 2);
 }
 
+TEST_CASE("each queue's capacity is changed by its name, with a sink that has a slot or none of its own") {
+    const auto check = [](weir::executor& ex) {
+        auto run = (weir::source({1}, {.name = "numbers", .capacity = 1}) |
+                    weir::pipe([](int n) { return n; }, {.name = "same", .capacity = 2}) | weir::sink(3))
+                       .start(ex);
+        const auto capacities = [&run] {
+            std::vector<std::size_t> all;
+            for (const auto& queue : run.stats().channels) all.push_back(queue.capacity);
+            return all;
+        };
+        using numbers = std::vector<std::size_t>;
+        CHECK(capacities() == numbers{1, 2, 3});
+        run.set_capacity("numbers", 5);
+        CHECK(capacities() == numbers{5, 2, 3});
+        run.set_capacity("same", 6);
+        CHECK(capacities() == numbers{5, 6, 3});
+        run.set_capacity("sink", 7);
+        CHECK(capacities() == numbers{5, 6, 7});
+    };
+    virtual_time time;
+    check(time);
+    weir::thread_pool pool(1);
+    check(pool);
+}
+
 TEST_CASE("while a run is paused no invocation begins; those under way end, and can be taken") {
     virtual_time time;
     int begun = 0;

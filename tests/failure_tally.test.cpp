@@ -35,6 +35,17 @@ TEST_CASE("a count is judged by each failure") {
     CHECK(fails(tally, 3));
 }
 
+TEST_CASE("what failed in the probation is kept for the judgement at its end, and nothing after that") {
+    failure_tally tally{rate(0.5)};
+    for (int n = 0; n < 98; ++n) CHECK_FALSE(tally.succeeded());
+    CHECK_FALSE(fails(tally, 98));
+    CHECK(tally.blamed().item == 98);
+    CHECK_FALSE(fails(tally, 99));
+    CHECK(tally.blamed().item == 98);
+    CHECK_FALSE(fails(tally, 100));
+    CHECK(tally.blamed().item == 98);
+}
+
 TEST_CASE("a rate is judged by the hundredth invocation, whether it failed or not, and not before") {
     for (const bool fails_last : {false, true}) {
         failure_tally tally{rate(0.5)};

@@ -5,6 +5,7 @@
 #include "support/items.hpp"
 
 #include <weir/aggregate.hpp>
+#include <weir/async_generator.hpp>
 #include <weir/epochs.hpp>
 #include <weir/pipe.hpp>
 #include <weir/sleep.hpp>
@@ -375,6 +376,25 @@ TEST_CASE("with epochs the first end is that of the input that has no epoch more
         CHECK(by_epoch((weir::merge(first, three, two) | weir::sink()).start(time)) ==
               epochs_of_ints{{0, {10, 1, 11, 2, 12}}, {1, {10, 1, 11, 2, 12}}, {2, {10}}});
     }
+}
+
+TEST_CASE("an input that finds the merge ended by its own end of an epoch takes nothing more") {
+    virtual_time time;
+    int made = 0;
+    const auto nothing_more = [&made](std::uint64_t epoch) -> weir::async_generator<int> {
+        ++made;
+        if (epoch == 0) {
+            co_yield 1;
+        } else {
+            co_await weir::sleep_for(1ms);  // the other has ended by then
+        }
+    };
+    const weir::merge_options first{.order = merge_order::round_robin, .until_first_end = true};
+    const auto pipeline = weir::merge(first, weir::source(weir::epochs(nothing_more, 1'000)),
+                                      weir::source(weir::epochs(ints{2}, 1))) |
+                          weir::sink();
+    CHECK(take_all(pipeline.start(time)) == ints{1, 2});
+    CHECK(made < 10);
 }
 
 TEST_CASE("inputs have stages and slots of their own") {

@@ -434,6 +434,19 @@ TEST_CASE("a branch that ends by itself ends the route with the first item that 
     CHECK(all.size() < 20);
 }
 
+TEST_CASE("a branch that ends by itself ends the route with an end of an epoch, too") {
+    virtual_time time;
+    int made = 0;
+    const auto epoch = [&made](std::uint64_t number) {
+        ++made;
+        return number == 0 ? ints{0, 2, 1} : ints{};
+    };
+    CHECK(take_all((weir::source(weir::epochs(epoch, 1'000)) |
+                    route(parity, branch("even", weir::take(1)), branch("odd")) | weir::sink())
+                       .start(time)) == ints{0, 1});
+    CHECK(made < 10);
+}
+
 TEST_CASE("stages inside of branches are found by name, before the start and after it") {
     virtual_time time;
     auto pipeline = numbers(0, 40) |

@@ -358,6 +358,32 @@ TEST_CASE("laps that are late by one are one together, also by exactly one") {
     CHECK(take_all(run).size() == 1);
 }
 
+TEST_CASE("after a late lap the next one ends where it would have ended all the same") {
+    slow_world world;
+    std::vector<weir::duration> laps;
+    const auto slow = [](int n) -> task<int> {
+        co_await weir::sleep_for(10s);
+        co_return n;
+    };
+    auto run = (weir::source({1}) | weir::pipe(slow) | weir::sink())
+                   .start(world, {.lap = 1s, .on_lap = [&](const pipeline_stats& lap) {
+                                      laps.push_back(lap.elapsed);
+                                      if (laps.size() == 1) world.pass(2'500ms);
+                                  }});
+    world.run();
+    world.pass(1s);
+    world.run();
+    CHECK(world.now() == weir::time_point(3'500ms));
+    world.pass(500ms - 1ns);
+    world.run();
+    CHECK(laps == std::vector<weir::duration>{1s});
+    world.pass(1ns);
+    world.run();
+    CHECK(laps == std::vector<weir::duration>{1s, 3s});
+    world.pass(6s);
+    CHECK(take_all(run).size() == 1);
+}
+
 TEST_CASE("on a pool laps come while the run goes on, one at a time, and none after it") {
     weir::thread_pool pool(2);
     std::atomic<int> laps{0};

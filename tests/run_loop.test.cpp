@@ -9,10 +9,13 @@
 #include <weir/task.hpp>
 #include <weir/when_all.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <coroutine>
 #include <exception>
+#include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -82,6 +85,21 @@ TEST_CASE("a run loop without work returns at the limit, when it is poked, or wh
     std::thread other([&] { done.set(); });
     while (!done.is_set()) CHECK(loop.drive(done, never));
     other.join();
+}
+
+TEST_CASE("a run loop wakes nobody who has left it") {
+    run_loop loop;
+    std::vector<int> log;
+    alignas(weir::detail::parker) unsigned char place[sizeof(weir::detail::parker)];
+    auto* const flag = std::construct_at(reinterpret_cast<weir::detail::parker*>(place));
+    CHECK(loop.drive(*flag, weir::time_point::min()));
+    std::destroy_at(flag);
+    std::fill(std::begin(place), std::end(place), static_cast<unsigned char>(0));
+    visit(loop, log, 1, 1);
+    CHECK(std::count(std::begin(place), std::end(place), 0) == std::ssize(place));
+    weir::detail::parker other;
+    CHECK(loop.drive(other, never));
+    CHECK(log == std::vector<int>{1});
 }
 
 TEST_CASE("a run loop that sleeps is woken by what others post, and by its timers") {

@@ -3,9 +3,11 @@
 #include <weir/running_pipe.hpp>
 
 #include "support/catch.hpp"
+#include "support/slow_world.hpp"
 
 #include <weir/async_generator.hpp>
 #include <weir/epochs.hpp>
+#include <weir/failure.hpp>
 #include <weir/generator.hpp>
 #include <weir/pipeline.hpp>
 #include <weir/sleep.hpp>
@@ -23,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -398,4 +401,38 @@ TEST_CASE("five hundred random pipelines give what a loop gives, and their accou
         const std::string wrong = random_graph(seed).run();
         if (!wrong.empty()) FAIL_CHECK("seed " << seed << "\n" << wrong);
     }
+}
+
+TEST_CASE("the time in which a slot's function is made is no invocation's") {
+    slow_world world;
+    const auto make = [&world] {
+        world.pass(5s);
+        return [&world](int n) {
+            world.pass(1s);
+            return n;
+        };
+    };
+    auto run = (weir::source({1, 2}, {.capacity = 2}) | weir::pipe(weir::per_slot(make), {.name = "made"}) |
+                weir::sink())
+                   .start(world);
+    while (run.get()) continue;
+    const weir::stage_stats stage = run.stats().stages.at(1);
+    CHECK(stage.num_tasks == 2);
+    CHECK(stage.task_time == 2s);
+    CHECK(stage.task_times.max() == 1s);
+}
+
+TEST_CASE("a function whose rate of failures is too high at its hundredth call isn't called again") {
+    virtual_time time;
+    int calls = 0;
+    const auto drops = [&calls](int n) -> std::optional<int> {
+        ++calls;
+        if (n < 20) throw std::runtime_error("not yet");
+        return std::nullopt;
+    };
+    auto run = (weir::source(std::views::iota(0, 200), {.capacity = 200}) |
+                weir::pipe(drops, {.name = "drops", .max_failures = weir::rate(0.1)}) | weir::sink())
+                   .start(time);
+    CHECK_THROWS_AS(run.get(), weir::pipeline_failure);
+    CHECK(calls == 100);
 }

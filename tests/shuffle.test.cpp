@@ -206,6 +206,12 @@ TEST_CASE("a shuffle of no places, or of several slots, is refused with what to 
     CHECK_THROWS_AS(pipeline.start(time), std::invalid_argument);
 }
 
+TEST_CASE("a shuffle's queue has the capacity that was asked for") {
+    virtual_time time;
+    auto run = (weir::source(first(3)) | weir::shuffle(4, 1, {.capacity = 7}) | weir::sink()).start(time);
+    CHECK(run.stats().channels.at(1).capacity == 7);
+}
+
 TEST_CASE("each item is a task of the shuffle") {
     virtual_time time;
     auto run = (weir::source(first(10)) | weir::shuffle(4, 1, {.name = "mix"}) | weir::sink()).start(time);

@@ -228,6 +228,29 @@ TEST_CASE("a choice that fails is a failure of its batch") {
     CHECK(end.taken == lists{{0, 1, 2}});
 }
 
+TEST_CASE(
+    "a choice that fails has its batch's number, whatever epoch it is in, and counts as a task that failed") {
+    virtual_time time;
+    std::vector<std::uint64_t> failed;
+    const auto chooser = [](int n) {
+        if (n == 2) throw std::runtime_error("two");
+        return 0;
+    };
+    auto run =
+        (weir::source(weir::epochs(ints{1, 2, 3}, 3)) | weir::aggregate(1) |
+         split(chooser, {.name = "cut"}, branch("all")) | weir::sink())
+            .start(time, {.max_failures = weir::unlimited,
+                          .on_failure = [&failed](const weir::failure& f) { failed.push_back(f.item); }});
+    CHECK(take_all(run).size() == 6);
+    CHECK(failed == std::vector<std::uint64_t>{1, 4, 7});
+    for (const auto& stage : run.stats().stages) {
+        if (stage.name != "cut") continue;
+        CHECK(stage.num_tasks == 9);
+        CHECK(stage.num_failures == 3);
+        CHECK(stage.task_times.count() == 6);
+    }
+}
+
 // What is no coroutine of ours.
 struct at_once {
     int place;

@@ -219,6 +219,35 @@ TEST_CASE("a copy that can't be made stops the run") {
     CHECK(end.taken == ints{0, 1});
 }
 
+TEST_CASE("a copy that fails has its item's number in a resumed run, whatever epoch that began with") {
+    class limited {
+      public:
+        explicit limited(int& copies) : copies_(&copies) {}
+        limited(const limited& other) : copies_(other.copies_) {
+            if (++*copies_ == 4) throw std::runtime_error("no copy");
+        }
+        limited(limited&&) noexcept = default;
+        limited& operator=(limited&&) noexcept = default;
+
+      private:
+        int* copies_;
+    };
+    virtual_time time;
+    int copies = 0;
+    auto before =
+        (weir::source(weir::draws(weir::sampler({.size = 3, .seed = 1}))) | weir::sink()).start(time);
+    for (int i = 0; i < 7; ++i) CHECK(before.get());
+    const weir::sampler rest({.size = 3, .seed = 1, .resume = before.checkpoint()});
+    const auto make = [&copies](const weir::draw&) { return limited(copies); };
+    const auto end = take_until_failure((weir::source(weir::draws(rest)) | weir::pipe(make) |
+                                         tee(weir::pipe([](limited) { return 0; })) |
+                                         weir::pipe([](limited) { return 1; }) | weir::sink())
+                                            .start(time));
+    REQUIRE(end.failed);
+    CHECK(end.failed->item() == 3);
+    CHECK(end.taken.size() == 3);
+}
+
 TEST_CASE("the side sees epochs, too") {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         virtual_time time(seed);

@@ -63,8 +63,7 @@ class merge_rule {
 
     admission ask(const merge_ticket& t) noexcept {
         const admission answer = judge(t);
-        const bool alone = t.mark || order_ != merge_order::arrival;
-        if (answer == admission::go && alone) busy_ = true;
+        if (answer == admission::go) busy_ = true;
         return answer;
     }
     admission judge(const merge_ticket& t) const noexcept {

@@ -118,8 +118,7 @@ class retrying {
                 error = std::current_exception();
             }
             if (!error) break;
-            const bool last = attempt == options_.attempts || call.stop().stop_requested();
-            if (last || !is_worth_it(error)) std::rethrow_exception(std::move(error));
+            if (attempt == options_.attempts || !is_worth_it(error)) std::rethrow_exception(std::move(error));
             auto pause = sleep_for(delay, call.stop());
             const bool waited = co_await std::move(pause);
             if (!waited || call.stop().stop_requested()) std::rethrow_exception(std::move(error));

@@ -338,7 +338,6 @@ class run_core final : public run_context, public watched_run {
         while (true) {
             // If the last one was late by a lap or more, those are one lap together. Not counted one by one:
             // a clock may be set ahead by years.
-            end = weir::saturating_add(end, options_.lap);
             const time_point t = home().now();
             if (end <= t) end = weir::saturating_add(t, options_.lap - (t - end) % options_.lap);
             const bool whole = co_await weir::sleep_until(end, all_left(), timer_order::before_all);

@@ -107,6 +107,16 @@ TEST_CASE("a worker that looks slow for 5 us, because it fetches what the thief 
     CHECK(s.watch(20, 100) == nullptr);
 }
 
+TEST_CASE("a worker that takes 200 ns for each is slow beyond doubt, and one that takes less is not") {
+    scene s;
+    s.queue_all();
+    CHECK(s.watch(5, 5) == &s.items[0]);
+    scene other;
+    other.queue_all();
+    CHECK(other.watch(4, 5) == nullptr);
+    CHECK(other.watch(1, 6) == nullptr);
+}
+
 TEST_CASE("a worker that keeps looking a little slow is helped") {
     scene s;
     s.queue_all();

@@ -136,6 +136,15 @@ TEST_CASE("a profile feeds a stage with what the trial with the fewest slots gav
     CHECK(seen == std::vector<int>{0, 1, 2, 3, 0, 1, 2, 3});
 }
 
+TEST_CASE("a profile that tries a concurrency twice feeds the next stage with what one of them gave") {
+    virtual_time time;
+    const auto p = profile(numbers() | weir::pipe(in_5_ms) | weir::pipe(in_5_ms) | weir::sink(), time, 8,
+                           {.concurrencies = {1, 1}});
+    for (const std::size_t stage : {1U, 2U}) {
+        for (const auto& trial : p.stages.at(stage).trials) CHECK(trial.num_items == 8);
+    }
+}
+
 TEST_CASE("a profile counts items that fail, and goes on without them") {
     virtual_time time;
     const auto odd_only = [](int n) {

@@ -71,6 +71,19 @@ TEST_CASE("each contradiction is told, and where it is") {
                    s.busy = duration(-30);
                }),
                ContainsSubstring("less than no time"));
+    for (duration weir::slot_times::* const state :
+         {&weir::slot_times::off, &weir::slot_times::wait_get, &weir::slot_times::runnable,
+          &weir::slot_times::run, &weir::slot_times::await, &weir::slot_times::wait_put,
+          &weir::slot_times::wait_turn}) {
+        CHECK_THAT(told([state](auto& s, auto&) {
+                       const bool is_run = state == &weir::slot_times::run;
+                       s.slots[0] = {};
+                       s.slots[0].*state = duration(-1);
+                       s.slots[0].*(is_run ? &weir::slot_times::off : &weir::slot_times::run) = duration(101);
+                       s.busy = s.times().busy();
+                   }),
+                   ContainsSubstring("less than no time"));
+    }
     CHECK_THAT(told([](auto& s, auto&) { s.busy += duration(1); }), ContainsSubstring("busy while they run"));
     CHECK_THAT(told([](auto& s, auto&) { s.num_failures = 4; }), ContainsSubstring("no more fail"));
     CHECK_THAT(told([](auto& s, auto&) { s.num_tasks = 4; }), ContainsSubstring("each success has a time"));

@@ -57,6 +57,24 @@ TEST_CASE("an action is done once, before the step that it was asked for") {
     CHECK(done.back() == 99);
 }
 
+TEST_CASE("a schedule may have as many steps as are allowed, and none more") {
+    std::size_t steps = 0;
+    {
+        scene s;
+        weir::sync_wait(s.here, walk(s.here, 10));
+        steps = s.here.steps();
+    }
+    sim::detail::decisions made;
+    {
+        sim::world enough(made, steps);
+        CHECK_NOTHROW(weir::sync_wait(enough, walk(enough, 10)));
+    }
+    sim::detail::decisions again;
+    sim::world too_few(again, steps - 1);
+    CHECK_THROWS_WITH(weir::sync_wait(too_few, walk(too_few, 10)),
+                      ContainsSubstring("has " + std::to_string(steps - 1) + " steps and goes on"));
+}
+
 TEST_CASE("an invariant is looked at after every step, and the first that breaks is kept") {
     scene s;
     int looks = 0;
