@@ -54,7 +54,8 @@ channel_store<T, Policy>& inside(channel<T, Policy>& c) noexcept {
 /// Threads:  any number, on all members but the destructor.
 /// Errors:   `std::invalid_argument` for a capacity of 0 or less. Nothing else but what a member says, and
 ///           memory for the constructor; nothing after a suspension. Where that thread can't be started:
-///           `std::system_error`; in a process that was forked after it was: `forked_error`.
+///           `std::system_error`; in a process that was forked after it was: `forked_error`, as from a
+///           wait where the channel measures by the clock of a pool that was made before the fork.
 ///           `stopped`, from a wait in the function of a stage whose run is stopped: the item of a put stays
 ///           with the caller, and what was answered before gives what it has.
 /// Lifetime: outlives every operation on it. Destroying it destroys what is inside.

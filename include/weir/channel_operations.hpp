@@ -108,6 +108,7 @@ class channel_operation : stop_listener<Channel, Stop> {
     Derived& self() noexcept { return static_cast<Derived&>(*this); }
 
     WEIR_NOINLINE bool suspend(std::coroutine_handle<> h, const coroutine_env env) {
+        detail::check_threads_of(channel_->clock_.owner());
         if (env.home == nullptr && is_ready_at_once()) return false;
         executor* const home = &detail::home_of(env);
         waiter_.is_coroutine(h, home, env.measured);

@@ -74,7 +74,8 @@ class task_group final : detail::task_join {
     /// \returns  awaitable of nothing.
     /// Suspends: unless all have ended. Resumes: on the awaiter's executor; one of another library that
     ///           runs on none where a `channel` would resume it.
-    /// Errors:   the first exception of a task; the others are dropped.
+    /// Errors:   the first exception of a task; the others are dropped. `forked_error` where the group's
+    ///           executor is a pool of before a fork.
     [[nodiscard("co_await this, or nobody waits for the tasks")]] auto join() noexcept {
         return join_operation(*this);
     }
@@ -175,6 +176,7 @@ class task_group final : detail::task_join {
 
     // False if all have ended.
     bool wait(std::coroutine_handle<> awaiter, const detail::coroutine_env& env) {
+        detail::check_threads_of(&*executor_);
         home_ = &detail::home_of(env);
         awaiter_ = awaiter;
         return take_the_rest();

@@ -11,6 +11,7 @@
 #include <weir/detail/tick_clock.hpp>
 #include <weir/pipeline.hpp>
 #include <weir/priority_lanes.hpp>
+#include <weir/run_loop.hpp>
 #include <weir/sleep.hpp>
 #include <weir/stop_token.hpp>
 #include <weir/sync_wait.hpp>
@@ -93,6 +94,12 @@ bool works(weir::executor& ex) {
     long sum = 0;
     for (const int n : run) sum += n;
     return sum == 500'500 && weir::sync_wait(ex, answer_after(1ms)) == 42;
+}
+
+// So that it has the clock of the executor.
+weir::task<> is_full_and_empty(weir::channel<int>& c) {
+    static_cast<void>(co_await c.put(1));
+    static_cast<void>(co_await c.get());
 }
 
 weir::task<> move_to(weir::executor& ex) { co_await weir::schedule(ex); }
@@ -271,6 +278,43 @@ TEST_CASE("a thread of the child isn't left waiting at a channel that a pool of 
     CHECK(failed == 0);
     stop.request_stop();
     waiter.join();
+}
+
+TEST_CASE("nor is a coroutine of the child, there and for the tasks of such a pool") {
+    weir::thread_pool pool(1);
+    weir::channel<int> full(1, pool), empty(1, pool), found(1);
+    weir::task_group group(pool);
+    const auto serve = [](weir::channel<int>& in, weir::channel<int>& out) -> weir::task<> {
+        static_cast<void>(co_await out.put(1));
+        static_cast<void>(co_await out.put(2));  // waits
+        static_cast<void>(co_await in.get());    // waits
+    };
+    const auto is_full = [](weir::channel<int>& c) -> weir::task<> {
+        while (c.size() == 0) co_await weir::yield();
+        co_await weir::yield();
+    };
+    const auto take_one = [](weir::channel<int>& in) -> weir::task<> {
+        static_cast<void>(co_await in.get());
+    };
+    const auto join = [](weir::task_group& all) -> weir::task<> { co_await all.join(); };
+    weir::sync_wait(pool, is_full_and_empty(found));
+    group.spawn(serve(empty, full));
+    weir::sync_wait(pool, is_full(full));
+    CHECK(holds_in_child([&] {
+        const auto refused = [&](weir::executor& ex) {
+            return is_refused([&] { weir::sync_wait(ex, take_one(full)); }) &&
+                   is_refused([&] { weir::sync_wait(ex, take_one(empty)); }) &&
+                   is_refused([&] { weir::sync_wait(ex, take_one(found)); }) &&
+                   is_refused([&] { weir::sync_wait(ex, join(group)); });
+        };
+        weir::thread_pool own(1);
+        weir::run_loop loop;
+        return refused(own) && refused(loop);
+    }));
+    static_cast<void>(full.blocking_get());
+    static_cast<void>(full.blocking_get());
+    empty.close();
+    weir::sync_wait(pool, join(group));
 }
 
 namespace {
