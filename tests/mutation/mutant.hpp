@@ -33,7 +33,7 @@ inline unsigned char* reached = nullptr;  // a byte for each mutant, in a file, 
 // What the compiler evaluates stays as it is written.
 constexpr bool on(int number) noexcept {
     if (std::is_constant_evaluated()) return false;
-    if (reached != nullptr) reached[number] = 1;
+    if (reached != nullptr) __atomic_store_n(&reached[number], 1, __ATOMIC_RELAXED);  // by any thread
     return chosen == number;
 }
 
