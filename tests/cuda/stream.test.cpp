@@ -546,7 +546,10 @@ TEST_CASE("who awaits work on a device where no executor is goes on on a thread 
         done.set();
         co_await std::suspend_always();
     };
+    stand_in::hold(s.get());  // else it may be done before it is waited for, and nobody has to go elsewhere
+    REQUIRE(stand_in::launch(s.get(), [] {}) == cudaSuccess);
     const plain p = waits();
+    stand_in::release(s.get());
     while (!done.wait()) {
     }
     CHECK(where == &weir::detail::endless_loop::get());
