@@ -373,6 +373,26 @@ TEST_CASE("a time that is over while an item is held up is not forgotten") {
     CHECK(run.get() == ints{2});
 }
 
+TEST_CASE("the time of a batch that was dropped at the end of its epoch doesn't ring in the next") {
+    virtual_time time;
+    const auto make = [](std::uint64_t e) -> weir::async_generator<int> {
+        if (e == 0) {
+            co_yield 0;
+        } else {
+            for (int i = 1; i < 3; ++i) {
+                co_await weir::sleep_for(6ms);
+                co_yield i;
+            }
+        }
+    };
+    auto run = (weir::source(weir::epochs(make, 2)) |
+                weir::aggregate(2, {.drop_last = true, .max_delay = 10ms}) | weir::sink())
+                   .start(time);
+    timed_list all;
+    while (auto batch = run.get()) all.push_back({time.now().time_since_epoch(), *batch});
+    CHECK(all == timed_list{{12ms, {1, 2}}});
+}
+
 TEST_CASE("a change of the concurrency to what it is doesn't let a batch wait for longer") {
     virtual_time time;
     auto run =

@@ -234,6 +234,21 @@ TEST_CASE("each kind of stage is hooked once an item, and once as a whole") {
     }
 }
 
+TEST_CASE("a stage ends for its hooks when the last of its slots has ended, and not with the first") {
+    virtual_time time;
+    const auto hook = std::make_shared<scribe>("", "f");
+    const auto takes_its_time = [](int n) -> task<int> {
+        co_await weir::sleep_for(n * 1s);
+        co_return n;
+    };
+    weir::run_options o;
+    o.hooks = {hook};
+    CHECK(take_all((weir::source({1, 2}) | weir::pipe(takes_its_time, {.name = "f", .concurrency = 2}) |
+                    weir::sink())
+                       .start(time, o)) == ints{1, 2});
+    CHECK(*hook->book == lines{"begins", "before 0", "before 1", "after 0", "after 1", "ends"});
+}
+
 TEST_CASE("a hook that throws before an item fails it, and the function isn't called") {
     virtual_time time;
     const three hooks;

@@ -116,6 +116,18 @@ TEST_CASE("a branch is given an empty part where it gets nothing, and a batch ma
     }
 }
 
+TEST_CASE("a split with two slots is refused") {
+    virtual_time time;
+    auto pipeline = in_batches(12, 3) |
+                    split([](int n) { return n % 2; }, {.name = "cut"}, branch("even"), branch("odd")) |
+                    weir::sink();
+    pipeline.options("cut").concurrency = 2;
+    CHECK(items::message_of([&] {
+              static_cast<void>(pipeline.start(time));
+          }).find("weir: stage 'cut' splits: it divides one batch after the other, its concurrency is 1") !=
+          std::string::npos);
+}
+
 TEST_CASE("branches are found by name, may have no stages, and may be alone") {
     virtual_time time;
     CHECK(take_all((in_batches(4, 4) |

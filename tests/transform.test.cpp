@@ -104,6 +104,14 @@ TEST_CASE("an op that throws stops the run behind what it gave before") {
     CHECK_FALSE(run.get());
 }
 
+TEST_CASE("an item at which an op throws is no task that was done") {
+    virtual_time time;
+    auto run = (weir::source({1, 2, 13}) | echo_stage() | weir::sink()).start(time);
+    CHECK(items::take_until_failure(run).taken == ints{1, 2, 2});
+    const auto stats = run.stats();
+    CHECK(stats.stages.at(1).task_times.count() == 2);
+}
+
 TEST_CASE("a transform has one slot") {
     virtual_time time;
     echo_stage two;

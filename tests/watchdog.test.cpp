@@ -862,6 +862,30 @@ TEST_CASE("a function that holds a worker while others wait is named, once") {
     }
 }
 
+TEST_CASE("a function that holds a worker is named when others wait in two looks, and not in one") {
+    weir::thread_pool pool(1);
+    patient dog({pool});
+    std::atomic<bool> begun = false, over = false;
+    const auto block = [&]() -> task<> {
+        begun = true;
+        wait_for([&] { return over.load(); });
+        co_return;
+    };
+    const auto nothing = []() -> task<> { co_return; };
+    const joined blocks([&] { weir::sync_wait(pool, block()); });
+    wait_for([&] { return begun.load(); });
+    for (int i = 0; i < 20; ++i) CHECK(dog.look() == 0);  // of 20 ms each
+    const joined other([&] { weir::sync_wait(pool, nothing()); });
+    wait_for([&] {
+        weir::detail::executor_view seen;
+        pool.look(seen);
+        return seen.crowded;
+    });
+    CHECK(dog.look() == 0);
+    CHECK(dog.look() == 1);
+    over = true;
+}
+
 TEST_CASE("a worker that works on, and one that keeps nobody waiting, are not reported") {
     weir::thread_pool pool(1);
     patient dog({pool});

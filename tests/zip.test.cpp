@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include "support/flows.hpp"
 #include "support/items.hpp"
+#include "support/slow_world.hpp"
 
 #include <weir/aggregate.hpp>
 #include <weir/epochs.hpp>
@@ -138,6 +139,17 @@ TEST_CASE("the times of a zip are those of the queues that it waits for") {
     CHECK(stage.times().wait_get == 20ms);
     CHECK(stage.times().await == 0ms);
     CHECK(flows::add_up(stats));
+}
+
+TEST_CASE("a zip that can't run yet is ready to run, and waits for nothing") {
+    slow_world world;
+    auto run = (zip(numbers(0, 1), numbers(0, 1)) | weir::sink()).start(world);
+    world.pass(3s);
+    CHECK(take_all(run) == rows2{{0, 0}});
+    for (const auto& stage : run.stats().stages) {
+        INFO(stage.name);
+        CHECK(stage.times().runnable == 3s);
+    }
 }
 
 TEST_CASE("an epoch ends when it has ended in one input, and the rest of it is passed over") {

@@ -159,11 +159,7 @@ class timer_queue {
             timer* const b = a->next_;
             first = b == nullptr ? nullptr : b->next_;
             a->next_ = a->back_ = nullptr;
-            timer* pair = a;
-            if (b != nullptr) {
-                b->next_ = b->back_ = nullptr;
-                pair = meld(a, b);
-            }
+            timer* const pair = b == nullptr ? a : meld(a, b);
             pair->next_ = pairs;
             pairs = pair;
         }
