@@ -464,10 +464,10 @@ TEST_CASE("a change of a queue's capacity shows in how far the run gets ahead") 
 }
 
 TEST_CASE("each queue's capacity is changed by its name, with a sink that has a slot or none of its own") {
-    const auto check = [](weir::executor& ex) {
-        auto run = (weir::source({1}, {.name = "numbers", .capacity = 1}) |
-                    weir::pipe([](int n) { return n; }, {.name = "same", .capacity = 2}) | weir::sink(3))
-                       .start(ex);
+    const auto pipeline = weir::source({1}, {.name = "numbers", .capacity = 1}) |
+                          weir::pipe([](int n) { return n; }, {.name = "same", .capacity = 2}) |
+                          weir::sink(3);
+    const auto check = [](auto run) {
         const auto capacities = [&run] {
             std::vector<std::size_t> all;
             for (const auto& queue : run.stats().channels) all.push_back(queue.capacity);
@@ -483,9 +483,8 @@ TEST_CASE("each queue's capacity is changed by its name, with a sink that has a 
         CHECK(capacities() == numbers{5, 6, 7});
     };
     virtual_time time;
-    check(time);
-    weir::thread_pool pool(1);
-    check(pool);
+    check(pipeline.start(time));
+    check(pipeline.start<weir::unmeasured>(time));
 }
 
 TEST_CASE("while a run is paused no invocation begins; those under way end, and can be taken") {
