@@ -204,7 +204,13 @@ TEST_CASE("each kind of stage is hooked once an item, and once as a whole") {
             weir::source(std::views::iota(0, 10)) |
             weir::pipe([](int n) { return 2 * n; }, {.name = "double"}) |
             weir::pipe([](int n) -> task<int> { co_return n; }, {.name = "waits", .concurrency = 3}) |
-            weir::aggregate(5) | weir::disaggregate() | weir::pipe(twice, {.name = "twice"}) |
+            weir::pipe(
+                [](int n) -> task<int> {
+                    co_await weir::sleep_for(1ms * (n % 3));
+                    co_return n;
+                },
+                {.name = "ordered", .concurrency = 3, .output_order = weir::output_order::input}) |
+            weir::aggregate(4) | weir::disaggregate() | weir::pipe(twice, {.name = "twice"}) |
             weir::pipe([](int) -> int { throw std::runtime_error("never"); }, {.name = "fails"}) |
             weir::sink();
         weir::run_options o;
@@ -225,8 +231,9 @@ TEST_CASE("each kind of stage is hooked once an item, and once as a whole") {
         check("src", 11);
         check("double", 10);
         check("waits", 10);
-        check("aggregate", 10);
-        check("disaggregate", 2);
+        check("ordered", 10);
+        check("aggregate", 10);  // that the last batch is flushed is no invocation
+        check("disaggregate", 3);
         check("twice", 10);
         check("fails", 20);
         CHECK(count(*hook->book, "after fails 19 (never)") == 1);

@@ -314,6 +314,24 @@ TEST_CASE("with more slots items leave as they are done") {
     CHECK(made_of(falling, sleep_sort, {.concurrency = 10}) == ints{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
 }
 
+TEST_CASE("on several threads items of a function that doesn't wait leave as they are done") {
+    weir::blocking_pool io(2);
+    weir::thread_pool pool(1);
+    std::atomic<bool> may_end{false};
+    const auto first_is_last = [&may_end](int n) {
+        if (n == 0) may_end.wait(false);
+        return n;
+    };
+    auto run = (weir::source({0, 1, 2}) | weir::pipe(first_is_last, {.concurrency = 2, .executor = &io}) |
+                weir::sink())
+                   .start(pool);
+    const ints others = {run.get().value_or(-1), run.get().value_or(-1)};
+    may_end = true;
+    may_end.notify_all();
+    CHECK(others == ints{1, 2});
+    CHECK(take_all(run) == ints{0});
+}
+
 TEST_CASE("a stage works on as many items at once as its concurrency says, and never on more") {
     for (const std::size_t slots : {1U, 2U, 3U, 5U, 8U}) {
         CAPTURE(slots);

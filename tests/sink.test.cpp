@@ -6,13 +6,17 @@
 #include <weir/pipeline.hpp>
 #include <weir/virtual_time.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <ranges>
 #include <stdexcept>
 #include <vector>
 
 using weir::virtual_time;
+using namespace std::chrono_literals;
 
 TEST_CASE("a sink without room is refused with what to do") {
     CHECK_THROWS_AS(weir::sink(0), std::invalid_argument);
@@ -36,6 +40,19 @@ TEST_CASE("a sink lets the pipeline run ahead of the consumer by its capacity, a
         CHECK(stats.channels.at(0).num_put == capacity + 1 + 2);
         CHECK(stats.stages.at(0).num_tasks == capacity + 1 + 2 + 1);
     }
+}
+
+TEST_CASE("a consumer that pauses holds up what is before it, and misses nothing") {
+    virtual_time time;
+    auto run = (weir::source(std::views::iota(0, 20)) | weir::sink(1)).start(time);
+    for (std::uint64_t n = 0; n < 20; ++n) {
+        CHECK(run.get() == static_cast<int>(n));
+        time.run_until(time.now() + 1h);
+        // Ahead of the consumer: the sink's queue and hand, and two in the source's queue.
+        CHECK(run.stats().channels.at(0).num_put == std::min<std::uint64_t>(n + 1 + 1 + 1 + 2, 20));
+    }
+    CHECK_FALSE(run.get().has_value());
+    CHECK(time.now() == weir::time_point(20h));
 }
 
 TEST_CASE("a sink holds three items if nothing is said, and is a stage of its own") {
