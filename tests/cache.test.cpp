@@ -135,6 +135,20 @@ TEST_CASE("a cache behind a take, or of a first epoch cut short, repeats what ca
                               .start(time)) == epoch_list{{0, {0, 1}}, {1, {0, 1}}});
 }
 
+TEST_CASE("an epoch of a cache that the consumer leaves early changes nothing about the next ones") {
+    virtual_time time;
+    auto run = (weir::source({1, 2, 3, 4, 5}) | weir::cache(3) | weir::sink(1)).start(time);
+    std::vector<ints> epochs;
+    for (auto& epoch : run.epochs()) {
+        epochs.emplace_back();
+        for (const int n : epoch) {
+            epochs.back().push_back(n);
+            if (n == 2 && epoch.number() == 0) break;
+        }
+    }
+    CHECK(epochs == std::vector<ints>{{1, 2}, {1, 2, 3, 4, 5}, {1, 2, 3, 4, 5}});
+}
+
 TEST_CASE("who gives items to a cache that has ended doesn't wait for it") {
     virtual_time time;
     const auto pipeline =

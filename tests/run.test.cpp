@@ -371,6 +371,16 @@ TEST_CASE("another thread stops a run by its token while the consumer waits") {
         other.join();
         CHECK(in_order);
     }
+    // With nothing to get: the stop comes when it waits, and not before.
+    const weir::stop_source stop;
+    auto run =
+        (weir::source({1}) | weir::pipe(after(1h)) | weir::sink()).start(pool, {.stop = stop.get_token()});
+    std::thread other([&] {
+        while (run.stats().channels.back().get_wait == 0ns) std::this_thread::yield();
+        stop.request_stop();
+    });
+    CHECK_FALSE(run.get().has_value());
+    other.join();
 }
 
 TEST_CASE("a run is moved while it runs, and the one moved from can go") {

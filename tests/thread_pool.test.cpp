@@ -229,26 +229,32 @@ TEST_CASE("a coroutine behind n others starts after at most 5 n + 4 resumptions 
     }
 }
 
-TEST_CASE("what is posted from outside starts after at most 61 resumptions, however busy the pool is") {
+TEST_CASE("what is posted from outside behind n others starts after at most 61 (n + 1) resumptions") {
     struct body {
-        static detached arrive(thread_pool& pool, std::atomic<bool>& here) {
+        static detached arrive(thread_pool& pool, std::atomic<std::uint64_t>& here) {
             co_await weir::schedule(pool);
-            here = true;
+            here.fetch_add(1);
         }
-        static task<std::uint64_t> longest_wait(thread_pool& pool, int times) {
+        // Keeps the pool busy until all are here: the last one has n before it.
+        static task<std::uint64_t> longest_wait(thread_pool& pool, std::uint64_t n, int times) {
             std::uint64_t most = 0;
             for (int i = 0; i < times; ++i) {
-                std::atomic<bool> here{false};
-                std::thread([&] { arrive(pool, here); }).join();  // now, for the pool
+                std::atomic<std::uint64_t> here{0};
+                std::thread([&] {
+                    for (std::uint64_t k = 0; k <= n; ++k) arrive(pool, here);
+                }).join();  // now, for the pool
                 std::uint64_t resumed = 0;
-                for (; !here.load(); ++resumed) co_await weir::schedule(pool);
-                most = std::max(most, resumed);
+                for (; here.load() <= n; ++resumed) co_await weir::schedule(pool);
+                most = std::max(most, resumed + n);
             }
             co_return most;
         }
     };
     thread_pool pool(1);
-    CHECK(weir::sync_wait(pool, body::longest_wait(pool, 100)) <= 61);
+    for (const std::uint64_t n : {0U, 1U, 2U, 10U}) {
+        CAPTURE(n);
+        CHECK(weir::sync_wait(pool, body::longest_wait(pool, n, 100)) <= 61 * (n + 1));
+    }
 }
 
 TEST_CASE("a worker that waits for others does their work: a pool of one doesn't deadlock") {
