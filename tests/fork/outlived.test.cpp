@@ -216,6 +216,21 @@ TEST_CASE("a pool that is destroyed while a coroutine sleeps on it ends the prog
     CHECK(destroyed_before<weir::blocking_pool>(use, 1U) == sentence("a coroutine that sleeps on it"));
 }
 
+TEST_CASE("in a forked process an executor of before may be destroyed before what used it") {
+    std::optional<weir::thread_pool> pool;
+    pool.emplace(1U);
+    std::optional<weir::blocking_pool> io;
+    io.emplace(1U);
+    auto run = numbers().start(*pool);
+    static_cast<void>(run.get());
+    const weir::task_group group(*io);
+    const weir::channel<int> c(1, *io);
+    CHECK(last_words([&] {
+              pool.reset();
+              io.reset();
+          }) == "nothing");
+}
+
 TEST_CASE("on virtual time what a deadlock has left may be left until the end") {
     struct body {
         static weir::task<> wait_for_ever(weir::executor& ex) {
