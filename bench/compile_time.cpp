@@ -42,14 +42,14 @@ std::vector<unit> units() {
 #include <vector>
 )"},
         {"weir.hpp, unused", "#include <weir/weir.hpp>\n"},
-        {"pipeline.hpp, unused", "#include <weir/pipeline.hpp>\n"},
-        {"task.hpp, unused", "#include <weir/task.hpp>\n"},
+        {"pipeline.hpp, unused", "#include <weir/stages/pipeline.hpp>\n"},
+        {"task.hpp, unused", "#include <weir/task/task.hpp>\n"},
         {"the first example", "#include \"" BENCH_FIRST_EXAMPLE "\"\n"},
         {"weir, a channel and two coroutines", R"(
-#include <weir/channel.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/when_all.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 weir::task<> produce(weir::channel<int>& out, int items) {
     for (int i = 0; i < items; ++i) {
         const bool taken = co_await out.put(i);
@@ -72,8 +72,8 @@ int run() {
 }
 )"},
         {"weir, a pipeline of three stages", R"(
-#include <weir/pipeline.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/executor/thread_pool.hpp>
 #include <ranges>
 #include <vector>
 int square(int x) { return x * x; }

@@ -4,15 +4,15 @@
 #include "common/loop.hpp"
 #include "common/sum_of.hpp"
 
-#include <weir/channel.hpp>
-#include <weir/clock.hpp>
-#include <weir/executor.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/policy.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/when_all.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #if defined(__x86_64__)
 #include <x86intrin.h>

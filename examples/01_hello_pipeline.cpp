@@ -1,8 +1,8 @@
 // Shows the whole of a pipeline: compose it, start it, consume it, and ask where the time went.
 // Squares are computed by two slots at once and handed over in lists of four.
-#include <weir/pipeline.hpp>
+#include <weir/executor/thread_pool.hpp>
 #include <weir/report/table.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <iostream>
 #include <ranges>

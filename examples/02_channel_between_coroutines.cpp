@@ -1,9 +1,9 @@
 // Shows one level below pipelines: two coroutines, and the bounded channel between them.
 // The producer is faster, so the channel fills up and `put` makes it wait: that is back-pressure.
-#include <weir/channel.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/when_all.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <iostream>
 #include <string>

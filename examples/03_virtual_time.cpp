@@ -1,11 +1,11 @@
 // Shows virtual time: the same pipeline on a clock that jumps over every wait, exact and at once.
 // Half an hour of slow downloads is over in a millisecond, and its statistics are exact.
-#include <weir/pipeline.hpp>
+#include <weir/executor/virtual_time.hpp>
 #include <weir/report/table.hpp>
-#include <weir/sleep.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/virtual_time.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
 
 #include <chrono>
 #include <iostream>

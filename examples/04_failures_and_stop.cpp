@@ -1,7 +1,7 @@
 // Shows how a pipeline ends: an exception stops it, unless it is told to tolerate some; and the
 // consumer may leave at any time. Nothing is lost in silence, and no coroutine outlives the run.
-#include <weir/pipeline.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <iostream>
 #include <ranges>

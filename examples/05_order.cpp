@@ -1,9 +1,9 @@
 // Shows order: a stage with several slots gives items as they are done, or in the order in which they
 // came; and what the second costs, which the statistics tell as `wait_turn`.
-#include <weir/pipeline.hpp>
-#include <weir/sleep.hpp>
-#include <weir/task.hpp>
-#include <weir/virtual_time.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
 #include <chrono>
 #include <iostream>

@@ -1,11 +1,11 @@
 // Shows pipelines that are no row: two sources merged into one, items sent into branches by a function,
 // and the branches joined again. Priority: as long as there is a letter by air, none by land goes on.
-#include <weir/merge.hpp>
-#include <weir/pipeline.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/graph/merge.hpp>
+#include <weir/graph/route.hpp>
 #include <weir/report/describe.hpp>
 #include <weir/report/mermaid.hpp>
-#include <weir/route.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <iostream>
 #include <string>

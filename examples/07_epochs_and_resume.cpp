@@ -1,9 +1,9 @@
 // Shows training as it is done: shuffled epochs with batches that never mix two of them; a checkpoint of
 // what was taken; and a second run, on two machines instead of one, that goes on exactly there.
-#include <weir/epochs.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/sampler.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/sampling/sampler.hpp>
+#include <weir/stages/epochs.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <cstdint>
 #include <iostream>

@@ -1,8 +1,8 @@
 // Shows a function with a state that can't be shared: each slot of the stage makes its own decoder, on the
 // stage's executor, uses it alone, and destroys it at the end.
-#include <weir/blocking_pool.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <atomic>
 #include <iostream>

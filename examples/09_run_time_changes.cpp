@@ -1,9 +1,9 @@
 // Shows changes while a pipeline runs: its statistics name the stage that is too slow, which then gets more
 // slots; a pause; and a larger queue. On virtual time, so that the figures are the same everywhere.
-#include <weir/pipeline.hpp>
-#include <weir/sleep.hpp>
-#include <weir/task.hpp>
-#include <weir/virtual_time.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
 #include <chrono>
 #include <iostream>

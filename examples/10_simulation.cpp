@@ -1,10 +1,10 @@
 // Shows a test of coroutines under thousands of schedules: the one that fails is found, made short, and run
 // again. Of two clerks who book from one account the second forgets what may happen at a `co_await`.
-#include <weir/channel.hpp>
+#include <weir/channel/channel.hpp>
 #include <weir/simulation.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/when_all.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <iostream>
 

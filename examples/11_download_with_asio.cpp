@@ -2,13 +2,13 @@
 // Twelve downloads at a time from a server in the same program; one thread runs all sockets.
 #include <weir/asio/awaiting.hpp>
 #include <weir/asio/io_executor.hpp>
-#include <weir/pipeline.hpp>
+#include <weir/executor/thread_pool.hpp>
 #include <weir/report/table.hpp>
-#include <weir/sleep.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/task_group.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/task_group.hpp>
 
 #include <asio.hpp>
 

@@ -1,8 +1,8 @@
 // Shows a stage that awaits what another library completes: a sender, by its member `as_awaitable`.
 // The driver calls back on a thread of its own; the stage goes on on the pool, where it was.
-#include <weir/pipeline.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/task.hpp>
 
 #include <coroutine>
 #include <functional>

@@ -1,9 +1,9 @@
 // Shows that an engine of your own runs coroutines, too. To join an event loop that exists takes `post`, timers, its
 // clock, and one turn of it for who waits on its thread, `drive`; here a game's, which counts frames.
-#include <weir/executor.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/sleep.hpp>
-#include <weir/task.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
 #include <chrono>
 #include <coroutine>

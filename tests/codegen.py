@@ -17,8 +17,8 @@ from pathlib import Path
 INCLUDE = Path(__file__).resolve().parent.parent / "include"
 
 SOURCE = """
-#include <weir/channel.hpp>
-#include <weir/task.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/task/task.hpp>
 using queue = weir::channel<int, weir::POLICY>;
 weir::task<> produce(queue& c) {
     for (int i = 0;; ++i) {

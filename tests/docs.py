@@ -4,7 +4,7 @@
     tests/docs.py [ROOT]       checks ROOT/include/weir (the default: this repository's)
     tests/docs.py --self-test  shows, on a small header, that each rule can fail
 
-Public is what is neither in detail/ nor in a namespace detail, and in no private part. A docstring is lines
+Public is what is neither in a namespace detail nor in a private part. A docstring is lines
 of `///` above a class, concept, enum, enumerator, function, field, or a namespace's alias or variable; or
 `///<` behind it. An overload that follows without an empty line shares the one before it; one that begins
 with "The same" adds to it. Nothing is asked of what its name explains: see `speaks_for_itself`.
@@ -54,7 +54,8 @@ PROTOCOL = {
     "operator co_await", "operator+", "operator-", "operator==", "operator<=>", "operator*", "operator->",
     "operator++",
 }
-ALGORITHMS = {"histogram.hpp", "permutation.hpp", "task.hpp", "thread_pool.hpp", "weighted_sampler.hpp"}
+ALGORITHMS = {"executor/thread_pool.hpp", "measure/histogram.hpp", "sampling/permutation.hpp",
+              "sampling/weighted_sampler.hpp", "task/task.hpp"}
 
 NUMBER = re.compile(
     r"(const )?(std::)?(u?int\d+_t|size_t|ptrdiff_t|unsigned|int|long|double|float)( long| int)*")
@@ -343,7 +344,7 @@ def problems_in(root):
              for p in sorted(folder.rglob("*.hpp"))}
     kinds = kinds_of(texts.values())
     found = [f"include/weir/{name}:{line}: {what}"
-             for name, text in texts.items() if not name.startswith("detail/")
+             for name, text in texts.items()
              for line, what in Header(name, text, kinds).problems()]
     compiled = Path(root) / SAMPLES
     lines = compiled.read_text(encoding="utf-8").split("\n") if compiled.exists() else []
@@ -354,7 +355,7 @@ def problems_in(root):
 
 # Everything that the parser has to understand, and nothing that a rule objects to.
 GOOD = r'''
-// weir floor 1: a header
+// weir room: a header
 #ifndef WEIR_X_HPP
 #define WEIR_X_HPP
 namespace weir {

@@ -63,7 +63,7 @@ class Header:
 
 
 # Those beside tests/fail need a library, or the lack of one: CTest alone knows whether it is there.
-FOLDERS = ("fail", "asio", "cuda", "format")
+FOLDERS = ("fail", "cuda", "unit/asio")
 
 
 def expectations(folders):

@@ -2,14 +2,14 @@
 """Checks what a reader may expect of the repository as a whole, reading nothing but the text.
 
     tests/house.py [ROOT]                        checks ROOT (the default: this repository)
-    tests/house.py --compile COMPILER [FLAG...]  compiles tests/alone: each header's main idea, with it alone
+    tests/house.py --compile COMPILER [FLAG...]  compiles tests/alone.txt: each header's main idea, with it alone
     tests/house.py --self-test                   shows, on a small tree, that each rule can fail
 
 The rules (those of a single header are in tests/layers.py):
-- Each include/weir/X.hpp has its tests/X.test.cpp, which includes it first; or ELSEWHERE says which file
-  tests it, and why.
-- Each header that tells users of something (`///`) has its tests/alone/X.cpp, which shows that this header
-  is enough for it; or NOT_ALONE says why not. That file includes of the library only <weir/X.hpp>.
+- Each include/weir/ROOM/X.hpp has its tests/unit/ROOM/X.test.cpp (of cuda/ its tests/cuda/X.test.cpp), which includes
+  it first; or ELSEWHERE says which file tests it, and why. What a face includes is checked by layers.py.
+- Each header that tells users of something (`///`) stands in tests/alone.txt, with what shows that it is enough
+  for it, and that includes nothing else of the library; or NOT_ALONE says why not.
 - Of an atomic operation that is not seq_cst a comment says why: near it, or, if it is relaxed, near the
   variable. The comment has a line of its own or stands behind the operation. Of one that acquires or
   releases it says so, or with what the operation pairs.
@@ -28,6 +28,7 @@ MAX_MACROS = 6
 OF_ASIO = {"WEIR_ASIO_FILE", "WEIR_ASIO_KIND", "WEIR_ASIO_LIBRARY"}
 NEAR = 12  # lines above an operation
 ABOVE = 3  # lines above a variable
+ALONE = "tests/alone.txt"
 
 ELSEWHERE = {
     "version.hpp": ("tests/packaging/run", "three numbers, which each build file reads its version from"),
@@ -36,12 +37,12 @@ ELSEWHERE = {
 # Headers, or folders of them.
 NOT_ALONE = {
     "asio/": "each needs Asio, which not everybody has",
-    "epoch_range.hpp": "what run::epochs() gives, which is in run.hpp",
-    "fan_in.hpp": "an option of merge.hpp",
-    "fmt.hpp": "needs {fmt}, which not everybody has",
-    "format.hpp": "needs std::format, which not everybody has",
-    "running_split.hpp": "an option of split.hpp",
-    "simulation/explore_pipeline.hpp": "takes a pipeline, which pipeline.hpp makes",
+    "run/epoch_range.hpp": "what run::epochs() gives, which is in run/run.hpp",
+    "graph/fan_in.hpp": "an option of graph/merge.hpp",
+    "report/fmt.hpp": "needs {fmt}, which not everybody has",
+    "report/format.hpp": "needs std::format, which not everybody has",
+    "graph/running_split.hpp": "an option of graph/split.hpp",
+    "simulation/explore_pipeline.hpp": "takes a pipeline, which stages/pipeline.hpp makes",
 }
 
 
@@ -57,14 +58,17 @@ def own_includes(text):
 def unmirrored(root, elsewhere):
     names = header_names(root)
     for name in names:
-        mirror = root / "tests" / (name[: -len(".hpp")] + ".test.cpp")
+        if "/" not in name and (root / "include" / "weir" / name.removesuffix(".hpp")).is_dir():
+            continue  # a face
+        folder = "tests" if name.startswith("cuda/") else "tests/unit"
+        mirror = root / folder / (name.removesuffix(".hpp") + ".test.cpp")
         if name in elsewhere:
             if mirror.exists():
                 yield f"tests/house.py: {name} has a test of its own now: take it out of ELSEWHERE"
             if not (root / elsewhere[name][0]).exists():
                 yield f"tests/house.py: {name} is tested by {elsewhere[name][0]}, which does not exist"
         elif not mirror.exists():
-            yield f"include/weir/{name}: has no tests/{mirror.relative_to(root / 'tests').as_posix()}"
+            yield f"include/weir/{name}: has no {mirror.relative_to(root).as_posix()}"
         elif own_includes(mirror.read_text(encoding="utf-8"))[:1] != [f"weir/{name}"]:
             yield f"{mirror.relative_to(root).as_posix()}: does not include <weir/{name}> first"
     for name in set(elsewhere) - set(names):
@@ -72,25 +76,29 @@ def unmirrored(root, elsewhere):
 
 
 def alone(root):
-    return sorted((root / "tests" / "alone").rglob("*.cpp"))
+    """{header: what is compiled with it}."""
+    parts = re.split(r"^== (\S+)\n", (root / ALONE).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2]))
 
 
 def not_alone(root):
-    for path in alone(root):
-        name = path.relative_to(root / "tests" / "alone").with_suffix(".hpp").as_posix()
-        if own_includes(path.read_text(encoding="utf-8")) != [f"weir/{name}"]:
-            yield f"{path.relative_to(root).as_posix()}: includes of the library only <weir/{name}>"
+    names = header_names(root)
+    for name, text in alone(root).items():
+        if name not in names:
+            yield f"{ALONE}: {name} does not exist"
+        if own_includes(text):
+            yield f"{ALONE}: {name}: includes of the library only itself"
 
 
 def not_shown_alone(root, excused):
     """What NOT_ALONE should say, and what it shouldn't."""
-    used = set()
+    used, table = set(), alone(root)
     for name in header_names(root):
         text = (root / "include" / "weir" / name).read_text(encoding="utf-8")
-        shown = (root / "tests" / "alone" / name).with_suffix(".cpp").exists()
+        shown = name in table
         reasons = {key for key in excused if name == key or key.endswith("/") and name.startswith(key)}
         if not shown and "///" in text and not reasons:
-            yield f"include/weir/{name}: has no tests/alone/{name[: -len('.hpp')]}.cpp"
+            yield f"include/weir/{name}: has no row in {ALONE}"
         if not shown and "///" in text:
             used |= reasons
     for key in sorted(set(excused) - used):
@@ -144,10 +152,16 @@ def problems_in(root, elsewhere, excused):
 
 def compile_all(root, compiler, flags):
     def judge(case, status, errors):
-        return f"{case[0]}: does not compile:\n{errors}" if status else None
+        return f"{case[1]}: does not compile:\n{errors}" if status else None
 
     runtime = f"-I{root}/tests/cuda/stand_in/include"  # of CUDA, for those who have none
-    yield from check.syntax_of_all(compiler, [*flags, runtime], root, [(path,) for path in alone(root)], judge)
+    with tempfile.TemporaryDirectory() as folder:
+        cases = []
+        for name, text in alone(root).items():
+            path = Path(folder) / name.replace("/", ".").replace(".hpp", ".cpp")
+            path.write_text(f"#include <weir/{name}>\n{text}", encoding="utf-8")
+            cases.append((path, name))
+        yield from check.syntax_of_all(compiler, [*flags, runtime], root, cases, judge)
 
 
 GOOD = {
@@ -158,20 +172,22 @@ GOOD = {
                           + "\n" * NEAR + "std::atomic<int> n_{0};  // a count\n",
     "include/weir/b.hpp": "",
     "include/weir/c/d.hpp": "/// For users who have more.\n",
-    "tests/a.test.cpp": '#include <weir/a.hpp>\n#include "support/catch.hpp"\n#include <weir/b.hpp>\n',
+    "include/weir/c.hpp": "#include <weir/c/d.hpp>\n",
+    "tests/unit/a.test.cpp": '#include <weir/a.hpp>\n#include "support/catch.hpp"\n#include <weir/b.hpp>\n',
     "tests/other.test.cpp": "",
-    "tests/c/d.test.cpp": "#include <weir/c/d.hpp>\n",
-    "tests/alone/a.cpp": "#include <weir/a.hpp>\n#include <vector>\n",
+    "tests/unit/c/d.test.cpp": "#include <weir/c/d.hpp>\n",
+    ALONE: "# A table.\n\n== a.hpp\n#include <vector>\n",
 }
 BAD = [
-    ("include/weir/c.hpp", "", "has no tests/c.test.cpp"),
-    ("tests/b.test.cpp", "#include <weir/b.hpp>\n", "take it out of ELSEWHERE"),
-    ("tests/a.test.cpp", "#include <weir/b.hpp>\n#include <weir/a.hpp>\n", "does not include <weir/a.hpp> first"),
+    ("include/weir/e.hpp", "", "has no tests/unit/e.test.cpp"),
+    ("tests/unit/b.test.cpp", "#include <weir/b.hpp>\n", "take it out of ELSEWHERE"),
+    ("tests/unit/a.test.cpp", "#include <weir/b.hpp>\n#include <weir/a.hpp>\n", "does not include <weir/a.hpp> first"),
     ("tests/other.test.cpp", None, "tests/other.test.cpp, which does not exist"),
     ("include/weir/b.hpp", None, "is in ELSEWHERE and does not exist"),
-    ("tests/alone/a.cpp", "#include <weir/a.hpp>\n#include <weir/b.hpp>\n", "only <weir/a.hpp>"),
-    ("tests/alone/a.cpp", None, "has no tests/alone/a.cpp"),
-    ("tests/alone/c/d.cpp", "#include <weir/c/d.hpp>\n", "c/ needs no excuse"),
+    (ALONE, GOOD[ALONE] + "#include <weir/b.hpp>\n", "a.hpp: includes of the library only itself"),
+    (ALONE, GOOD[ALONE] + "\n== gone.hpp\n", "gone.hpp does not exist"),
+    (ALONE, "", "a.hpp: has no row in"),
+    (ALONE, GOOD[ALONE] + "\n== c/d.hpp\n", "c/ needs no excuse"),
     ("include/weir/a.hpp", GOOD["include/weir/a.hpp"].replace("  // pairs with b", ""), "says why acquire"),
     ("include/weir/a.hpp", GOOD["include/weir/a.hpp"].replace("// pairs with b", "// a look"), "says why acquire"),
     ("include/weir/a.hpp", GOOD["include/weir/a.hpp"].replace("  // a count", ""), "says why relaxed"),

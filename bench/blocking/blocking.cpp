@@ -2,12 +2,12 @@
 // a coroutine on another thread.
 #include "scenario.hpp"
 
-#include <weir/channel.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/policy.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
 
 #include <functional>
 #include <memory>

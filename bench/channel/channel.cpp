@@ -1,12 +1,12 @@
 // What an item costs that passes a bounded channel from coroutine to coroutine.
 #include "scenario.hpp"
 
-#include <weir/channel.hpp>
-#include <weir/policy.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/when_all.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <string>
 #include <vector>

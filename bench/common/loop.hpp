@@ -4,8 +4,8 @@
 
 #include "common/check.hpp"
 
-#include <weir/executor.hpp>
-#include <weir/timer.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/timer.hpp>
 
 #include <coroutine>
 #include <deque>

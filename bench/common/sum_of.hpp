@@ -2,7 +2,7 @@
 #ifndef BENCH_COMMON_SUM_OF_HPP
 #define BENCH_COMMON_SUM_OF_HPP
 
-#include <weir/task.hpp>
+#include <weir/task/task.hpp>
 
 #include <cstdint>
 

@@ -7,9 +7,9 @@
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/cuda/to_device.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/stats.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <algorithm>
 #include <array>

@@ -7,9 +7,9 @@
 #include <weir/cuda/copy.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
 
 #include <cstddef>
 #include <cstdint>

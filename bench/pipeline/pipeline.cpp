@@ -1,12 +1,12 @@
 // What an item costs from a source through three stages to a sink, beside the work of the stages.
 #include "scenario.hpp"
 
-#include <weir/channel.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/when_all.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <algorithm>
 #include <array>

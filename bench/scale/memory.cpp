@@ -3,10 +3,10 @@
 #include "common/loop.hpp"
 #include "heap.hpp"
 
-#include <weir/channel.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/policy.hpp>
-#include <weir/stage_list.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/stage_list.hpp>
 
 #include <cstddef>
 #include <memory>

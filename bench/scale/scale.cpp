@@ -5,13 +5,13 @@
 #include "common/sum_of.hpp"
 #include "memory.hpp"
 
-#include <weir/channel.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/stage_list.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/when_all.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/stage_list.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <cstddef>
 #include <cstdint>

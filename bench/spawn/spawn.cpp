@@ -1,10 +1,10 @@
 // What a task costs: spawned one by one, forked and joined, and in wide trees.
-#include <weir/executor.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/task_group.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/when_all.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/task_group.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <coroutine>
 #include <cstdint>

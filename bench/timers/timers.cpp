@@ -1,12 +1,12 @@
 // What a timer costs: added and fired, added and cancelled, and on virtual time.
-#include <weir/executor.hpp>
-#include <weir/sleep.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/virtual_time.hpp>
-#include <weir/when_all.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -5,11 +5,11 @@
 #include "../common/options.hpp"
 #include "../common/output.hpp"
 
-#include <weir/pipeline.hpp>
+#include <weir/executor/thread_pool.hpp>
 #include <weir/report/log.hpp>
-#include <weir/sleep.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
 #include <chrono>    // for std::chrono::milliseconds
 #include <iomanip>   // for std::setprecision

@@ -4,7 +4,7 @@
 #ifndef WEIR_EXAMPLES_CORPUS_FILES_HPP
 #define WEIR_EXAMPLES_CORPUS_FILES_HPP
 
-#include <weir/generator.hpp>
+#include <weir/task/generator.hpp>
 
 #include <atomic>      // for std::atomic
 #include <cstddef>     // for std::size_t

@@ -9,7 +9,7 @@
 #include "progress.hpp"
 #include "settings.hpp"
 
-#include <weir/get_result.hpp>
+#include <weir/channel/get_result.hpp>
 
 #include <chrono>   // for std::chrono::milliseconds
 #include <cstdint>  // for std::uint64_t

@@ -11,11 +11,11 @@
 #include "settings.hpp"
 #include "stages.hpp"
 
-#include <weir/blocking_pool.hpp>
-#include <weir/pipeline.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
 #include <weir/report/log.hpp>
 #include <weir/report/table.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <exception>  // for std::exception

@@ -7,7 +7,7 @@
 #include "batch.hpp"
 #include "files.hpp"
 
-#include <weir/generator.hpp>
+#include <weir/task/generator.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <string>   // for std::string

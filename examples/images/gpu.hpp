@@ -8,7 +8,7 @@
 #include "options.hpp"
 
 #include <weir/cuda/to_device.hpp>
-#include <weir/sink.hpp>
+#include <weir/stages/sink.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <utility>  // for std::move

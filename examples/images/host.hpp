@@ -7,7 +7,7 @@
 #include "batch.hpp"
 #include "options.hpp"
 
-#include <weir/sink.hpp>
+#include <weir/stages/sink.hpp>
 
 #include <utility>  // for std::move
 

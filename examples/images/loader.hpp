@@ -9,10 +9,10 @@
 #include "options.hpp"
 #include "photo.hpp"
 
-#include <weir/epochs.hpp>
-#include <weir/executor.hpp>
-#include <weir/failure.hpp>
-#include <weir/pipeline.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/run/failure.hpp>
+#include <weir/stages/epochs.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <algorithm>  // for std::shuffle
 #include <cstddef>    // for std::size_t

@@ -8,10 +8,10 @@
 #include "photo.hpp"
 #include "report.hpp"
 
-#include <weir/blocking_pool.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
 #include <weir/report/failure_log.hpp>
 #include <weir/report/table.hpp>
-#include <weir/thread_pool.hpp>
 
 // By the build, where it finds the CUDA toolkit.
 #ifdef IMAGES_ON_GPU

@@ -6,7 +6,7 @@
 
 #include "batch.hpp"
 
-#include <weir/stats.hpp>
+#include <weir/measure/stats.hpp>
 
 #include <array>    // for std::array
 #include <chrono>   // for std::chrono::duration

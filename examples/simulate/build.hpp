@@ -7,8 +7,8 @@
 #include "spec.hpp"
 #include "work.hpp"
 
-#include <weir/executor.hpp>
-#include <weir/pipeline.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <optional>  // for std::optional
 #include <utility>   // for std::move

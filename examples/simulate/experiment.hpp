@@ -7,13 +7,13 @@
 #include "spec.hpp"
 #include "work.hpp"
 
-#include <weir/executor.hpp>
-#include <weir/sleep.hpp>
-#include <weir/stats.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/when_all.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <cstdint>  // for std::int64_t, std::uint64_t
 #include <tuple>    // for std::tuple

@@ -4,7 +4,7 @@
 #ifndef WEIR_EXAMPLES_SIMULATE_FIGURES_HPP
 #define WEIR_EXAMPLES_SIMULATE_FIGURES_HPP
 
-#include <weir/stats.hpp>
+#include <weir/measure/stats.hpp>
 
 namespace simulate {
 

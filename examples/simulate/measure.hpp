@@ -12,9 +12,9 @@
 #include "steady_state.hpp"
 #include "window.hpp"
 
-#include <weir/clock.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/virtual_time.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/measure/clock.hpp>
 
 #include <algorithm>  // for std::clamp, std::max
 #include <chrono>     // for std::chrono_literals

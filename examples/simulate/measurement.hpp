@@ -4,8 +4,8 @@
 #ifndef WEIR_EXAMPLES_SIMULATE_MEASUREMENT_HPP
 #define WEIR_EXAMPLES_SIMULATE_MEASUREMENT_HPP
 
-#include <weir/clock.hpp>
-#include <weir/stats.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/stats.hpp>
 
 namespace simulate {
 

@@ -7,7 +7,7 @@
 #include "figures.hpp"
 #include "spec.hpp"
 
-#include <weir/stats.hpp>
+#include <weir/measure/stats.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -7,9 +7,9 @@
 #include "experiment.hpp"
 #include "windows.hpp"
 
-#include <weir/clock.hpp>
-#include <weir/stats.hpp>
-#include <weir/task.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/task/task.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t

@@ -8,10 +8,10 @@
 #include "measurement.hpp"
 #include "windows.hpp"
 
-#include <weir/clock.hpp>
-#include <weir/sleep.hpp>
-#include <weir/stats.hpp>
-#include <weir/task.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for std::int64_t

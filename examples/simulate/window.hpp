@@ -7,10 +7,10 @@
 #include "experiment.hpp"
 #include "measurement.hpp"
 
-#include <weir/clock.hpp>
-#include <weir/sleep.hpp>
-#include <weir/stats.hpp>
-#include <weir/task.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
 #include <algorithm>  // for std::max
 #include <chrono>     // for std::chrono::milliseconds

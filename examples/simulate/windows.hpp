@@ -6,8 +6,8 @@
 
 #include "spec.hpp"
 
-#include <weir/clock.hpp>
-#include <weir/stats.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/stats.hpp>
 
 #include <algorithm>  // for std::max
 #include <cmath>      // for std::abs

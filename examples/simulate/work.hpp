@@ -4,9 +4,9 @@
 #ifndef WEIR_EXAMPLES_SIMULATE_WORK_HPP
 #define WEIR_EXAMPLES_SIMULATE_WORK_HPP
 
-#include <weir/executor.hpp>
-#include <weir/sleep.hpp>
-#include <weir/task.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
 #include <algorithm>  // for std::min
 #include <atomic>     // for std::atomic

@@ -1,4 +1,4 @@
-// weir floor 9: tests of your coroutines and pipelines under thousands of schedules
+// weir: tests of your coroutines and pipelines under thousands of schedules
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_HPP
 #define WEIR_SIMULATION_HPP

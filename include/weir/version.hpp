@@ -1,4 +1,4 @@
-// weir floor 0: the version, in the one place where it is written
+// weir: the version, in the one place where it is written
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_VERSION_HPP
 #define WEIR_VERSION_HPP

@@ -5,26 +5,26 @@
 
 #include "support/catch.hpp"
 
-#include <weir/async_generator.hpp>
-#include <weir/channel.hpp>
-#include <weir/detail/config.hpp>
-#include <weir/detail/frame_pool.hpp>
-#include <weir/filter.hpp>
-#include <weir/flat_map.hpp>
-#include <weir/generator.hpp>
-#include <weir/merge.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/route.hpp>
-#include <weir/shuffle.hpp>
-#include <weir/sleep.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/tee.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/virtual_time.hpp>
-#include <weir/when_all.hpp>
-#include <weir/zip.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/graph/merge.hpp>
+#include <weir/graph/route.hpp>
+#include <weir/graph/tee.hpp>
+#include <weir/graph/zip.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/stages/filter.hpp>
+#include <weir/stages/flat_map.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/shuffle.hpp>
+#include <weir/task/async_generator.hpp>
+#include <weir/task/frame_pool.hpp>
+#include <weir/task/generator.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <array>
 #include <chrono>

@@ -2,11 +2,11 @@
 
 #include "cuda/support.hpp"
 
-#include <weir/pipeline.hpp>
-#include <weir/sink.hpp>
-#include <weir/source.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/sync_wait.hpp>
 
 #include <memory>
 #include <stdexcept>

@@ -8,8 +8,8 @@
 #include <weir/cuda/event.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>
-#include <weir/forked.hpp>
-#include <weir/sync_wait.hpp>
+#include <weir/executor/forked.hpp>
+#include <weir/task/sync_wait.hpp>
 
 #include <array>
 #include <memory>

@@ -2,7 +2,7 @@
 
 #include "cuda/support.hpp"
 
-#include <weir/sync_wait.hpp>
+#include <weir/task/sync_wait.hpp>
 
 #include <cstddef>
 #include <cstdint>

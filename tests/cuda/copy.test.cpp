@@ -4,9 +4,9 @@
 
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task_group.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task_group.hpp>
 
 #include <array>
 #include <cstring>

@@ -5,10 +5,10 @@
 #include <weir/cuda/device_buffer.hpp>
 #include <weir/cuda/device_pool.hpp>
 #include <weir/cuda/stream.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task_group.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task_group.hpp>
 
 #include <atomic>
 #include <optional>

@@ -5,7 +5,7 @@
 #include <weir/cuda/device_buffer.hpp>
 #include <weir/cuda/device_pool.hpp>
 #include <weir/cuda/stream.hpp>
-#include <weir/sync_wait.hpp>
+#include <weir/task/sync_wait.hpp>
 
 #include <optional>
 #include <vector>

@@ -2,11 +2,11 @@
 
 #include "support/catch.hpp"
 
-#include <weir/executor.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task_group.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task_group.hpp>
 
 #include <vector>
 

@@ -3,9 +3,9 @@
 #include "cuda/support.hpp"
 
 #include <weir/cuda/pinned_pool.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task_group.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task_group.hpp>
 
 #include <atomic>
 #include <cstring>

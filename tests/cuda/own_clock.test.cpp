@@ -2,7 +2,7 @@
 
 #include "support/catch.hpp"
 
-#include <weir/channel.hpp>
+#include <weir/channel/channel.hpp>
 
 using weir::cuda::detail::own_clock;
 

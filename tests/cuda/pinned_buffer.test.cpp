@@ -3,7 +3,7 @@
 #include "cuda/support.hpp"
 
 #include <weir/cuda/pinned_pool.hpp>
-#include <weir/sync_wait.hpp>
+#include <weir/task/sync_wait.hpp>
 
 #include <numeric>
 #include <ranges>

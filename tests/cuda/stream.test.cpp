@@ -7,9 +7,9 @@
 #include <weir/cuda/device_pool.hpp>
 #include <weir/cuda/error.hpp>
 #include <weir/cuda/pinned_pool.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task_group.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task_group.hpp>
 
 #include <array>
 #include <atomic>

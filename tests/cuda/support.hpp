@@ -6,12 +6,12 @@
 #include "cuda/stand_in/control.hpp"
 #include "support/catch.hpp"
 
-#include <weir/clock.hpp>
 #include <weir/cuda/context.hpp>
-#include <weir/executor.hpp>
-#include <weir/task.hpp>
-#include <weir/timer.hpp>
-#include <weir/when_all.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/timer.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -3,14 +3,14 @@
 #include "cuda/support.hpp"
 
 #include <weir/cuda/device_blocks.hpp>
-#include <weir/failure.hpp>
-#include <weir/invocation.hpp>
-#include <weir/pipeline.hpp>
+#include <weir/executor/thread_pool.hpp>
 #include <weir/report/table.hpp>
-#include <weir/sink.hpp>
-#include <weir/source.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/run/failure.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/sync_wait.hpp>
 
 #include <atomic>
 #include <cstdint>

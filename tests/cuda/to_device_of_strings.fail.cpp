@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/cuda/to_device.hpp>
 
-#include <weir/pipeline.hpp>
-#include <weir/sink.hpp>
-#include <weir/source.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
 
 #include <string>
 #include <vector>

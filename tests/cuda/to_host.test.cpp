@@ -4,11 +4,11 @@
 
 #include <weir/cuda/device_pool.hpp>
 #include <weir/cuda/to_device.hpp>
-#include <weir/failure.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/sink.hpp>
-#include <weir/source.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/run/failure.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
 
 #include <atomic>
 #include <exception>

@@ -4,7 +4,7 @@
 
 #include <weir/cuda/device_buffer.hpp>
 #include <weir/cuda/pinned_pool.hpp>
-#include <weir/sync_wait.hpp>
+#include <weir/task/sync_wait.hpp>
 
 #include <cstring>
 #include <memory>

@@ -10,10 +10,10 @@
 
 #include "support/catch.hpp"
 
-#include <weir/failure.hpp>
-#include <weir/stats.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/virtual_time.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/run/failure.hpp>
 
 #include <turbojpeg.h>
 

@@ -1,7 +1,7 @@
 // expect-error: weir: aggregate<Batch> makes its batches of a std::vector of what the stage before it gives, and this Batch can't be made of one
 // A batch is made of a std::vector of the items.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipeline.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <string>
 #include <vector>

@@ -1,8 +1,8 @@
 // expect-error: weir: what weighs the items of an aggregate is called with each item as a constant
 // What weighs is called with the items.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/aggregate.hpp>
-#include <weir/pipeline.hpp>
+#include <weir/stages/aggregate.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // expect-error: await next(), or nothing of it runs
 // A generator that nobody asks does nothing.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/async_generator.hpp>
+#include <weir/task/async_generator.hpp>
 
 weir::async_generator<int> give() { co_yield 1; }
 

@@ -1,8 +1,8 @@
 // expect-error: co_await this, or nothing happens
 // Asking for the next item is awaited.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/async_generator.hpp>
-#include <weir/task.hpp>
+#include <weir/task/async_generator.hpp>
+#include <weir/task/task.hpp>
 
 weir::task<> ask(weir::async_generator<int>& numbers) {
     numbers.next();

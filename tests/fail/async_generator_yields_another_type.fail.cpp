@@ -1,7 +1,7 @@
 // expect-error: weir: an async_generator<T> co_yields a T, or what becomes one by itself, and this is neither
 // An async_generator gives what its type says.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/async_generator.hpp>
+#include <weir/task/async_generator.hpp>
 
 #include <string>
 

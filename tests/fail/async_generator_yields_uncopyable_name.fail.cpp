@@ -1,7 +1,7 @@
 // expect-error: weir: co_yield copies what has a name, and this type can't be copied
 // What can't be copied is moved out.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/async_generator.hpp>
+#include <weir/task/async_generator.hpp>
 
 #include <memory>
 

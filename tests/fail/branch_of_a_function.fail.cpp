@@ -1,7 +1,7 @@
 // expect-error: weir: a branch is made of a stage, or of several put together by |
 // A function becomes a stage by weir::pipe.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/branch.hpp>
+#include <weir/graph/branch.hpp>
 
 int twice(int n) { return 2 * n; }
 

@@ -1,7 +1,7 @@
 // expect-error: weir: a branch has neither source nor sink: it stands between two stages
 // A branch has no sink.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/branch.hpp>
+#include <weir/graph/branch.hpp>
 
 auto part = weir::branch("a", weir::pipe([](int n) { return n; }) | weir::sink());
 

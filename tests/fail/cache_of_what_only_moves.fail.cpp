@@ -1,8 +1,8 @@
 // expect-error: weir: a cache gives each item once an epoch, so its items have to be copyable
 // What is given again and again is copied.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/cache.hpp>
-#include <weir/pipeline.hpp>
+#include <weir/stages/cache.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <memory>
 

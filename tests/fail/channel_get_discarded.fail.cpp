@@ -1,7 +1,7 @@
 // expect-error: co_await this, or nothing is got
 // A get that is not awaited does nothing.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/channel.hpp>
+#include <weir/channel/channel.hpp>
 
 int main() {
     weir::channel<int> c(1);

@@ -1,7 +1,7 @@
 // expect-error: weir: a plain loop can't wait for a channel
 // A plain loop has no co_await between its steps.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/channel.hpp>
+#include <weir/channel/channel.hpp>
 
 #include <memory>
 

@@ -1,7 +1,7 @@
 // expect-error: weir: put copies what has a name, and this channel's items can't be copied
 // A constant item that can't be copied can't be put either: nothing may be moved out of it.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/channel.hpp>
+#include <weir/channel/channel.hpp>
 
 #include <memory>
 #include <utility>

@@ -1,7 +1,7 @@
 // expect-error: weir: put copies what has a name, and this channel's items can't be copied
 // A named item that can't be copied is put by std::move.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/channel.hpp>
+#include <weir/channel/channel.hpp>
 
 #include <memory>
 

@@ -1,8 +1,8 @@
 // expect-error: weir: a coroutine's put or get ends early by a stop_token
 // Only threads wait for a channel by time.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/channel.hpp>
-#include <weir/task.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/task/task.hpp>
 
 #include <chrono>
 

@@ -1,7 +1,7 @@
 // expect-error: weir: try_put and blocking_put take away what they are given, if it goes in
 // What goes in leaves the hands of whoever put it.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/channel.hpp>
+#include <weir/channel/channel.hpp>
 
 #include <memory>
 

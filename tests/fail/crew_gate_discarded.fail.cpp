@@ -1,8 +1,8 @@
 // expect-error: co_await this, or nothing holds it up
 // To be admitted is awaited.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/crew.hpp>
-#include <weir/task.hpp>
+#include <weir/run/crew.hpp>
+#include <weir/task/task.hpp>
 
 struct crew_of_one : weir::detail::crew<weir::measured> {
     weir::task<> work(slot& me) {

@@ -1,11 +1,11 @@
 // What the docstrings show, to the letter, with what it takes around it: tests/docs.py looks for each of
 // them here. (What is in cuda/ and asio/ needs more than the library.)
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/insight/profile.hpp>
 #include <weir/report/describe.hpp>
 #include <weir/report/failure_log.hpp>
+#include <weir/report/profile.hpp>
+#include <weir/report/watchdog.hpp>
 #include <weir/simulation.hpp>
-#include <weir/watchdog.hpp>
 #include <weir/weir.hpp>
 
 #include <chrono>
@@ -58,7 +58,7 @@ std::vector<std::string> shuffled(const std::vector<std::string>&, std::uint64_t
 std::string download(const std::string&);
 weir::task<> index(std::string);
 
-// item_size.hpp
+// channel/item_size.hpp
 template <> struct weir::item_size<image> {
     static std::size_t of(const image& i) noexcept { return i.rows() * i.stride(); }
 };

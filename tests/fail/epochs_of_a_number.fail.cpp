@@ -1,7 +1,7 @@
 // expect-error: weir: epochs needs a function that gives a range or a generator
 // Each epoch has a range of its own.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/epochs.hpp>
+#include <weir/stages/epochs.hpp>
 
 #include <cstdint>
 

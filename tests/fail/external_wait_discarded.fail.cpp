@@ -1,7 +1,7 @@
 // expect-error: it says something only as long as it exists
 // What says that a coroutine waits elsewhere lives as long as it waits.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/external_wait.hpp>
+#include <weir/task/external_wait.hpp>
 
 void wait_elsewhere() { weir::external_wait(); }
 

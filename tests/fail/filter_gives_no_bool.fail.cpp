@@ -1,8 +1,8 @@
 // expect-error: weir: a filter's predicate has to give a bool, or an awaitable of one
 // A predicate says yes or no.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/filter.hpp>
-#include <weir/pipeline.hpp>
+#include <weir/stages/filter.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <string>
 

@@ -1,8 +1,8 @@
 // expect-error: weir: flat_map's function has to give a range, a generator or an async_generator
 // Only of a range there are elements to give.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/flat_map.hpp>
-#include <weir/pipeline.hpp>
+#include <weir/stages/flat_map.hpp>
+#include <weir/stages/pipeline.hpp>
 
 auto parts = weir::source({1, 2, 3}) | weir::flat_map([](int n) { return n; }) | weir::sink();
 

@@ -1,7 +1,7 @@
 // expect-error: weir: a generator can't co_await
 // The consumer of a generator is a plain loop, which can't wait.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/generator.hpp>
+#include <weir/task/generator.hpp>
 
 weir::generator<int> waits() {
     co_await std::suspend_always();

@@ -1,7 +1,7 @@
 // expect-error: weir: co_yield copies what has a name, and this type can't be copied
 // A named object that can't be copied is yielded by std::move.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/generator.hpp>
+#include <weir/task/generator.hpp>
 
 #include <memory>
 

@@ -1,8 +1,8 @@
 // expect-error: weir: this hook has a member that is named as one of weir::hook's and takes something else
 // `stage_begins` is told of the stage.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/invocation.hpp>
-#include <weir/stage_options.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/run/stage_options.hpp>
 
 #include <memory>
 

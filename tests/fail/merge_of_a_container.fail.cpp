@@ -1,7 +1,7 @@
 // expect-error: weir: merge is given pipelines, one or more; an argument is none
 // A container becomes a source by weir::source.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/merge.hpp>
+#include <weir/graph/merge.hpp>
 
 #include <vector>
 

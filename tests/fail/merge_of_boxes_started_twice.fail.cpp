@@ -1,8 +1,8 @@
 // expect-error: weir: a stage of this pipeline can't be copied
 // What only moves, in an input of a merge, is good for one run.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/merge.hpp>
-#include <weir/virtual_time.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/graph/merge.hpp>
 
 #include <memory>
 #include <vector>

@@ -1,8 +1,8 @@
 // expect-error: weir: the pipelines that are merged have to give items of one type, all with epochs or all without
 // Merged pipelines have epochs, all or none.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/epochs.hpp>
-#include <weir/merge.hpp>
+#include <weir/graph/merge.hpp>
+#include <weir/stages/epochs.hpp>
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // expect-error: weir: what is merged or zipped are pipelines with a source at their front and no sink
 // A merged pipeline begins with a source.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/merge.hpp>
+#include <weir/graph/merge.hpp>
 
 auto both = weir::merge(weir::source({1, 2}), weir::pipe([](int n) { return n; })) | weir::sink();
 

@@ -1,7 +1,7 @@
 // expect-error: weir: this stage's function can't be called with what the stage before it gives
 // What a stage's function takes is what the stage before it gives.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipeline.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <string>
 

@@ -1,8 +1,8 @@
 // expect-error: weir: this stage's function can't be called with what the stage before it gives
 // What a stage's function takes is what the stage before it gives, also behind other stages.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipeline.hpp>
-#include <weir/task.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/task.hpp>
 
 #include <optional>
 #include <string>

@@ -1,8 +1,8 @@
 // expect-error: weir: a channel's items must be movable without throwing
 // Items move without throwing, so that none is lost between two places.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipeline.hpp>
-#include <weir/virtual_time.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/stages/pipeline.hpp>
 
 struct throws {
     explicit throws(int) {}

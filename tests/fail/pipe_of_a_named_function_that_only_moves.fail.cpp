@@ -1,7 +1,7 @@
 // expect-error: weir: what has a name is copied into its stage, and this can't be copied
 // A function with a name stays with whoever named it, unless it is given away.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipe.hpp>
+#include <weir/stages/pipe.hpp>
 
 #include <memory>
 

@@ -1,7 +1,7 @@
 // expect-error: weir: a stage's options are given by their names
 // A stage has many options, so a number of slots is one option of several.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipe.hpp>
+#include <weir/stages/pipe.hpp>
 
 int twice(int n);
 

@@ -1,7 +1,7 @@
 // expect-error: weir: this stage's function can't be called with what the stage before it gives
 // A stage's function is called with one item.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipeline.hpp>
+#include <weir/stages/pipeline.hpp>
 
 int add(int a, int b) { return a + b; }
 

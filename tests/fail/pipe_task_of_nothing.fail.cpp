@@ -1,8 +1,8 @@
 // expect-error: weir: a stage's function has to give an item to the next stage; this one gives nothing
 // A stage's coroutine gives the item for the next stage.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipeline.hpp>
-#include <weir/task.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/task.hpp>
 
 weir::task<> forget(int) { co_return; }
 

@@ -1,7 +1,7 @@
 // expect-error: weir: a stage_list<T> takes items of type T, and the stage before it gives others
 // A list of stages takes items of its own type.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipeline.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <string>
 

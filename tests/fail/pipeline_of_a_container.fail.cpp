@@ -1,7 +1,7 @@
 // expect-error: weir: what stands left of this | is no part of a pipeline
 // A container becomes a source by weir::source.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipeline.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <vector>
 

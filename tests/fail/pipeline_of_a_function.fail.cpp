@@ -1,7 +1,7 @@
 // expect-error: weir: what stands right of this | is no part of a pipeline
 // A function becomes a stage by weir::pipe.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipeline.hpp>
+#include <weir/stages/pipeline.hpp>
 
 int twice(int n) { return 2 * n; }
 

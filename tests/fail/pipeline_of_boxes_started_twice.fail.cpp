@@ -1,8 +1,8 @@
 // expect-error: weir: a stage of this pipeline can't be copied
 // A container of what only moves is good for one run, of a pipeline that is moved into it.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipeline.hpp>
-#include <weir/virtual_time.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <memory>
 #include <utility>

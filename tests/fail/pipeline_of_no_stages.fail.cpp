@@ -1,7 +1,7 @@
 // expect-error: weir: a pipeline's type is made of stages, and not written by hand
 // A pipeline is of its stages, not of its items.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipeline.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <vector>
 

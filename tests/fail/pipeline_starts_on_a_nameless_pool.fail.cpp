@@ -1,8 +1,8 @@
 // expect-error: weir: a pipeline is started on an executor that outlives the run
 // A pool without a name would end before the run.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipeline.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <vector>
 

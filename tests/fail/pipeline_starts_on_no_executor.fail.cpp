@@ -1,7 +1,7 @@
 // expect-error: weir: a pipeline is started on an executor that outlives the run
 // A run is on an executor; how many threads it has is said where that is made.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipeline.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 // expect-error: weir: only a complete pipeline can be started
 // A pipeline that starts has a sink at its end.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipeline.hpp>
-#include <weir/virtual_time.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/stages/pipeline.hpp>
 
 int main() {
     weir::virtual_time time;

@@ -1,8 +1,8 @@
 // expect-error: weir: a profile feeds a stage with copies of the same items
 // What a stage that isn't the first takes has to be copied there.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/insight/profile.hpp>
-#include <weir/virtual_time.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/report/profile.hpp>
 
 #include <memory>
 

@@ -1,8 +1,8 @@
 // expect-error: weir: what is profiled is a pipeline
 // A function alone has no items.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/insight/profile.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/report/profile.hpp>
 
 int twice(int n) { return 2 * n; }
 

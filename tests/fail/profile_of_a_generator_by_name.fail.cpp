@@ -1,9 +1,9 @@
 // expect-error: weir: the source of this pipeline can't be copied (a generator), so it is good for one run
 // A generator is good for one run.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/generator.hpp>
-#include <weir/insight/profile.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/report/profile.hpp>
+#include <weir/task/generator.hpp>
 
 weir::generator<int> count() { co_yield 1; }
 

@@ -1,8 +1,8 @@
 // expect-error: weir: a profile runs copies of a stage again and again, and this one can't be copied
 // A profile copies the stages.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/insight/profile.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/report/profile.hpp>
 
 #include <memory>
 

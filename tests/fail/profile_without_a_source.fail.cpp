@@ -1,8 +1,8 @@
 // expect-error: weir: a pipeline to be profiled has a source at its front, for the items
 // The items of a profile come from a source.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/insight/profile.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/report/profile.hpp>
 
 int twice(int n) { return 2 * n; }
 

@@ -1,7 +1,7 @@
 // expect-error: weir: the options of a retry are given by their names
 // A retry has many options, so a number of attempts is one of several.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/retry.hpp>
+#include <weir/stages/retry.hpp>
 
 int twice(int n);
 

@@ -1,8 +1,8 @@
 // expect-error: weir: a function to be retried has to give an item to the next stage; this one gives nothing
 // What is retried gives an item.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipeline.hpp>
-#include <weir/retry.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/retry.hpp>
 
 void show(int);
 

@@ -1,8 +1,8 @@
 // expect-error: weir: a function to be retried is called with the item as a constant, or with a copy of it
 // The next call needs the item, too.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipeline.hpp>
-#include <weir/retry.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/retry.hpp>
 
 #include <memory>
 #include <utility>

@@ -1,7 +1,7 @@
 // expect-error: weir: the function that chooses a branch returns its name or its place
 // A chooser returns a branch's name, or its place.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/route.hpp>
+#include <weir/graph/route.hpp>
 
 enum class side { left, right };
 

@@ -1,7 +1,7 @@
 // expect-error: weir: the branches that are joined have to give items of one type
 // All branches give items of one type.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/route.hpp>
+#include <weir/graph/route.hpp>
 
 #include <string>
 

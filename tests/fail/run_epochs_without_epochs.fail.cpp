@@ -1,8 +1,8 @@
 // expect-error: weir: the source of this run has no epochs
 // Epochs come from the source.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipeline.hpp>
-#include <weir/virtual_time.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/stages/pipeline.hpp>
 
 int main() {
     weir::virtual_time time;

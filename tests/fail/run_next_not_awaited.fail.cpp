@@ -1,8 +1,8 @@
 // expect-error: co_await this, or nothing is got
 // An item comes only from awaiting next.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipeline.hpp>
-#include <weir/virtual_time.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/stages/pipeline.hpp>
 
 int main() {
     weir::virtual_time time;

@@ -1,8 +1,8 @@
 // expect-error: weir: what has a name is copied into its stage, and this can't be copied
 // A generator has one consumer, to whom it is given away.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/generator.hpp>
-#include <weir/source.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/generator.hpp>
 
 weir::generator<int> count();
 

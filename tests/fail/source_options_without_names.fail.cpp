@@ -1,7 +1,7 @@
 // expect-error: weir: a stage's options are given by their names
 // A source has many options, so its queue's capacity is one of several.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/source.hpp>
+#include <weir/stages/source.hpp>
 
 #include <vector>
 

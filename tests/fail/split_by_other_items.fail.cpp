@@ -1,8 +1,8 @@
 // expect-error: weir: the function that chooses a branch is called with a const item
 // The chooser of a split takes the elements of the batches.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/aggregate.hpp>
-#include <weir/split.hpp>
+#include <weir/graph/split.hpp>
+#include <weir/stages/aggregate.hpp>
 
 #include <cstddef>
 #include <string>

@@ -1,9 +1,9 @@
 // expect-error: weir: split divides containers with push_back
 // The branches of a split give containers.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/aggregate.hpp>
-#include <weir/disaggregate.hpp>
-#include <weir/split.hpp>
+#include <weir/graph/split.hpp>
+#include <weir/stages/aggregate.hpp>
+#include <weir/stages/disaggregate.hpp>
 
 auto parts = weir::source({1, 2}) | weir::aggregate(2) |
              weir::split([](int n) { return n % 2; }, weir::branch("a", weir::disaggregate())) | weir::sink();

@@ -1,7 +1,7 @@
 // expect-error: weir: behind its chooser a split has branches, one or more, each of them a weir::branch(name, part)
 // A branch has a name.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/split.hpp>
+#include <weir/graph/split.hpp>
 
 #include <vector>
 

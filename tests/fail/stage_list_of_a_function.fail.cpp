@@ -1,7 +1,7 @@
 // expect-error: weir: a stage_list is given one stage at a time; put a function into weir::pipe(...)
 // A function becomes a stage by weir::pipe.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/stage_list.hpp>
+#include <weir/stages/stage_list.hpp>
 
 int twice(int n) { return 2 * n; }
 

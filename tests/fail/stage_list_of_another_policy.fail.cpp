@@ -1,12 +1,12 @@
 // expect-error: weir: a stage_list runs with the policies that it was made for
 // A list is compiled for certain policies, as its stages are chosen at run time.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipe.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/sink.hpp>
-#include <weir/source.hpp>
-#include <weir/stage_list.hpp>
-#include <weir/virtual_time.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/stages/stage_list.hpp>
 
 #include <ranges>
 

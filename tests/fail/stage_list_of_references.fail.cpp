@@ -1,7 +1,7 @@
 // expect-error: weir: a stage_list takes and gives objects, which move
 // Items move from stage to stage.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/stage_list.hpp>
+#include <weir/stages/stage_list.hpp>
 
 #include <string>
 

@@ -1,8 +1,8 @@
 // expect-error: weir: a stage of a stage_list has to be copyable, as each run gets a copy of it
 // A list's stages can be started twice.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/pipe.hpp>
-#include <weir/stage_list.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/stage_list.hpp>
 
 #include <memory>
 

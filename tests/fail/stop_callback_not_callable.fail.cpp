@@ -1,7 +1,7 @@
 // expect-error: weir: stop_callback needs a function to call without arguments
 // What is called when a stop is requested is a function without parameters.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/stop_token.hpp>
+#include <weir/task/stop_token.hpp>
 
 int main() {
     const weir::stop_source source;

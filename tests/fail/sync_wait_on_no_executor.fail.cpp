@@ -1,8 +1,8 @@
 // expect-error: weir: sync_wait(executor, awaitable) runs on an executor
 // The executor comes first.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
 
 weir::task<int> answer() { co_return 42; }
 

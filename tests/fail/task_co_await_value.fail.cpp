@@ -1,7 +1,7 @@
 // expect-error: weir: co_await needs an awaitable; this expression is none
 // A task awaits what is awaitable, and a number is not.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/task.hpp>
+#include <weir/task/task.hpp>
 
 weir::task<int> waits() { co_return co_await 1; }
 

@@ -1,7 +1,7 @@
 // expect-error: co_await this, or nothing is started
 // A fork is awaited.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/task_group.hpp>
+#include <weir/task/task_group.hpp>
 
 weir::task<> work() { co_return; }
 

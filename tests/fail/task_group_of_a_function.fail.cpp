@@ -1,7 +1,7 @@
 // expect-error: weir: a task_group runs task<>, which gives nothing
 // What is spawned is what a coroutine function returns, not the function.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/task_group.hpp>
+#include <weir/task/task_group.hpp>
 
 weir::task<> work() { co_return; }
 

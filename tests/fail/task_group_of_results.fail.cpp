@@ -1,7 +1,7 @@
 // expect-error: weir: a task_group runs task<>, which gives nothing
 // A group has nowhere to put results.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/task_group.hpp>
+#include <weir/task/task_group.hpp>
 
 weir::task<int> work() { co_return 1; }
 

@@ -1,7 +1,7 @@
 // expect-error: weir: a task<T&> co_returns something that outlives it, and this would be gone at once
 // A string would be made of the text, and be gone.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/task.hpp>
+#include <weir/task/task.hpp>
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // expect-error: weir: a task<T> co_returns a T, or what becomes one by itself, and this is neither
 // A task gives what its type says.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/task.hpp>
+#include <weir/task/task.hpp>
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // expect-error: weir: a task gives one result: co_return it
 // What gives many items is a generator.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/task.hpp>
+#include <weir/task/task.hpp>
 
 weir::task<int> give() {
     co_yield 1;

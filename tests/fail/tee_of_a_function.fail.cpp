@@ -1,7 +1,7 @@
 // expect-error: weir: the side of a tee is made of a stage, or of several put together by |
 // A function becomes a stage by weir::pipe.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/tee.hpp>
+#include <weir/graph/tee.hpp>
 
 void show(int);
 

@@ -1,7 +1,7 @@
 // expect-error: weir: tee copies each item, and these can't be copied
 // A tee copies items.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/tee.hpp>
+#include <weir/graph/tee.hpp>
 
 #include <memory>
 

@@ -1,7 +1,7 @@
 // expect-error: weir: an executor runs coroutines, not functions
 // Another library's pools take functions.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
 
 int main() {
     weir::thread_pool pool(1);

@@ -1,8 +1,8 @@
 // expect-error: co_await this, or nobody waits
 // Waiting for admission is awaited.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/task.hpp>
-#include <weir/waiting_room.hpp>
+#include <weir/channel/waiting_room.hpp>
+#include <weir/task/task.hpp>
 
 struct everybody {
     using ticket = int;

@@ -1,8 +1,8 @@
 // expect-error: co_await this, or nothing of it runs
 // What is not awaited does nothing.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/task.hpp>
-#include <weir/when_all.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 weir::task<> wait() { co_return; }
 

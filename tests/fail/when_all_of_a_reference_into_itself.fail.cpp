@@ -1,8 +1,8 @@
 // expect-error: weir: when_all would give a reference that may be into an awaitable that is gone by then
 // What when_all is given without a name is gone when its results are used.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/task.hpp>
-#include <weir/when_all.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <coroutine>
 

@@ -1,7 +1,7 @@
 // expect-error: weir: what is merged or zipped are pipelines with a source at their front and no sink
 // A zipped pipeline has no sink: that comes behind the zip.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/zip.hpp>
+#include <weir/graph/zip.hpp>
 
 auto rows = weir::zip(weir::source({1, 2}) | weir::sink(), weir::source({3})) | weir::sink();
 

@@ -1,7 +1,7 @@
 // expect-error: weir: zip is given pipelines, one or more; an argument is none
 // A container becomes a source by weir::source.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/zip.hpp>
+#include <weir/graph/zip.hpp>
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 // expect-error: weir: the pipelines that are zipped have to be all with epochs or all without
 // Zipped pipelines have epochs, all or none.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/epochs.hpp>
-#include <weir/zip.hpp>
+#include <weir/graph/zip.hpp>
+#include <weir/stages/epochs.hpp>
 
 #include <vector>
 

@@ -4,18 +4,18 @@
 
 #include "support/catch.hpp"
 
-#include <weir/aggregate.hpp>
-#include <weir/deadlock.hpp>
-#include <weir/disaggregate.hpp>
-#include <weir/pipe.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/retry.hpp>
-#include <weir/sink.hpp>
-#include <weir/sleep.hpp>
-#include <weir/source.hpp>
-#include <weir/stats.hpp>
-#include <weir/task.hpp>
-#include <weir/timer.hpp>
+#include <weir/executor/deadlock.hpp>
+#include <weir/executor/timer.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/stages/aggregate.hpp>
+#include <weir/stages/disaggregate.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/retry.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -3,24 +3,24 @@
 
 #include "support/catch.hpp"
 
-#include <weir/aggregate.hpp>
-#include <weir/cache.hpp>
-#include <weir/disaggregate.hpp>
-#include <weir/draw.hpp>
-#include <weir/epochs.hpp>
-#include <weir/flat_map.hpp>
-#include <weir/invocation.hpp>
-#include <weir/merge.hpp>
-#include <weir/pipe.hpp>
-#include <weir/sampler.hpp>
-#include <weir/shuffle.hpp>
-#include <weir/sink.hpp>
-#include <weir/sleep.hpp>
-#include <weir/source.hpp>
-#include <weir/split.hpp>
-#include <weir/task.hpp>
-#include <weir/tee.hpp>
-#include <weir/zip.hpp>
+#include <weir/graph/merge.hpp>
+#include <weir/graph/split.hpp>
+#include <weir/graph/tee.hpp>
+#include <weir/graph/zip.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/sampling/draw.hpp>
+#include <weir/sampling/sampler.hpp>
+#include <weir/stages/aggregate.hpp>
+#include <weir/stages/cache.hpp>
+#include <weir/stages/disaggregate.hpp>
+#include <weir/stages/epochs.hpp>
+#include <weir/stages/flat_map.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/shuffle.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
 #include <chrono>
 #include <cstdint>

@@ -3,21 +3,21 @@
 
 #include "support/catch.hpp"
 
-#include <weir/aggregate.hpp>
-#include <weir/branch.hpp>
-#include <weir/disaggregate.hpp>
-#include <weir/merge.hpp>
-#include <weir/pipe.hpp>
-#include <weir/route.hpp>
-#include <weir/sink.hpp>
-#include <weir/sleep.hpp>
-#include <weir/source.hpp>
-#include <weir/split.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/tee.hpp>
-#include <weir/when_all.hpp>
-#include <weir/zip.hpp>
+#include <weir/graph/branch.hpp>
+#include <weir/graph/merge.hpp>
+#include <weir/graph/route.hpp>
+#include <weir/graph/split.hpp>
+#include <weir/graph/tee.hpp>
+#include <weir/graph/zip.hpp>
+#include <weir/stages/aggregate.hpp>
+#include <weir/stages/disaggregate.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <chrono>
 #include <optional>

@@ -3,15 +3,15 @@
 
 #include "support/catch.hpp"
 
-#include <weir/filter.hpp>
-#include <weir/invocation.hpp>
-#include <weir/pipe.hpp>
-#include <weir/retry.hpp>
-#include <weir/sink.hpp>
-#include <weir/sleep.hpp>
-#include <weir/source.hpp>
-#include <weir/task.hpp>
-#include <weir/virtual_time.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/stages/filter.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/retry.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -3,19 +3,19 @@
 
 #include "support/catch.hpp"
 
-#include <weir/aggregate.hpp>
-#include <weir/async_generator.hpp>
-#include <weir/disaggregate.hpp>
-#include <weir/filter.hpp>
-#include <weir/flat_map.hpp>
-#include <weir/generator.hpp>
-#include <weir/merge.hpp>
-#include <weir/pipe.hpp>
-#include <weir/sink.hpp>
-#include <weir/sleep.hpp>
-#include <weir/source.hpp>
-#include <weir/take.hpp>
-#include <weir/task.hpp>
+#include <weir/graph/merge.hpp>
+#include <weir/stages/aggregate.hpp>
+#include <weir/stages/disaggregate.hpp>
+#include <weir/stages/filter.hpp>
+#include <weir/stages/flat_map.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/stages/take.hpp>
+#include <weir/task/async_generator.hpp>
+#include <weir/task/generator.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
 #include <chrono>
 #include <optional>

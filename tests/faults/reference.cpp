@@ -2,11 +2,11 @@
 
 #include "support/catch.hpp"
 
-#include <weir/deadlock.hpp>
-#include <weir/executor.hpp>
+#include <weir/executor/deadlock.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/timer.hpp>
+#include <weir/executor/virtual_time.hpp>
 #include <weir/simulation/decisions.hpp>
-#include <weir/timer.hpp>
-#include <weir/virtual_time.hpp>
 
 #include <algorithm>
 #include <coroutine>

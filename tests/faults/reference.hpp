@@ -6,12 +6,12 @@
 
 #include "support.hpp"
 
-#include <weir/failure.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/policy.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/run/failure.hpp>
+#include <weir/run/stage_options.hpp>
 #include <weir/simulation/world.hpp>
-#include <weir/stage_options.hpp>
-#include <weir/stop_token.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/stop_token.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -3,18 +3,18 @@
 
 #include "support/catch.hpp"
 
-#include <weir/insight/profile_result.hpp>
-#include <weir/pipe.hpp>
-#include <weir/pipeline.hpp>
+#include <weir/executor/virtual_time.hpp>
 #include <weir/report/describe.hpp>
 #include <weir/report/failure_log.hpp>
 #include <weir/report/log.hpp>
+#include <weir/report/profile_result.hpp>
 #include <weir/report/table.hpp>
-#include <weir/sink.hpp>
-#include <weir/sleep.hpp>
-#include <weir/source.hpp>
-#include <weir/task.hpp>
-#include <weir/virtual_time.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "support.hpp"
 
-#include <weir/detail/frame_pool.hpp>
+#include <weir/task/frame_pool.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -3,8 +3,8 @@
 #ifndef WEIR_TESTS_FAULTS_SUPPORT_HPP
 #define WEIR_TESTS_FAULTS_SUPPORT_HPP
 
-#include <weir/executor.hpp>
-#include <weir/timer.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/timer.hpp>
 
 #include <coroutine>
 #include <cstddef>

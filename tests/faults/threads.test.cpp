@@ -3,16 +3,16 @@
 
 #include "support/catch.hpp"
 
-#include <weir/blocking_pool.hpp>
-#include <weir/detail/platform.hpp>
-#include <weir/executor.hpp>
-#include <weir/pipe.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/sink.hpp>
-#include <weir/source.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -1,25 +1,25 @@
 // What happens in a process that is forked while pools and runs are at work: nothing hangs. A program of
 // its own, as a fork in another one would copy what the other tests there have left.
-#include <weir/forked.hpp>
+#include <weir/executor/forked.hpp>
 
 #include "support/catch.hpp"
 
-#include <weir/blocking_pool.hpp>
-#include <weir/channel.hpp>
-#include <weir/detail/registry.hpp>
-#include <weir/detail/thread_record.hpp>
-#include <weir/detail/tick_clock.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/priority_lanes.hpp>
-#include <weir/run_loop.hpp>
-#include <weir/sleep.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/task_group.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/virtual_time.hpp>
-#include <weir/watchdog.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/run_loop.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/platform/registry.hpp>
+#include <weir/platform/thread_record.hpp>
+#include <weir/platform/tick_clock.hpp>
+#include <weir/report/watchdog.hpp>
+#include <weir/run/priority_lanes.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/task_group.hpp>
 
 #include <sys/wait.h>
 #include <unistd.h>

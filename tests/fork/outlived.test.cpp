@@ -1,23 +1,23 @@
 // What is destroyed where it can't be ends the program with a sentence: an executor before what uses it, a run
 // in a stage of its own. Each in a child, as a program can only end once.
-#include <weir/executor.hpp>
+#include <weir/executor/executor.hpp>
 
 #include "support/catch.hpp"
 
-#include <weir/blocking_pool.hpp>
-#include <weir/channel.hpp>
-#include <weir/deadlock.hpp>
-#include <weir/detail/parker.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/priority_lanes.hpp>
-#include <weir/run_loop.hpp>
-#include <weir/sleep.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/task_group.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/virtual_time.hpp>
-#include <weir/watchdog.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/deadlock.hpp>
+#include <weir/executor/run_loop.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/platform/parker.hpp>
+#include <weir/report/watchdog.hpp>
+#include <weir/run/priority_lanes.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/task_group.hpp>
 
 #include <sys/resource.h>
 #include <sys/wait.h>

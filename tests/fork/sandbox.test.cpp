@@ -1,5 +1,5 @@
 // What becomes of a process that is forbidden what it relies on. Forked, as nobody can take a filter off again.
-#include <weir/detail/biased_lock.hpp>
+#include <weir/platform/biased_lock.hpp>
 
 #include "support/catch.hpp"
 

@@ -3,8 +3,8 @@
 // the files. Built with -fsanitize=fuzzer and WEIR_LIBFUZZER it is a fuzzer's target instead.
 #include "support/graphs.hpp"
 
+#include <weir/executor/thread_pool.hpp>
 #include <weir/simulation.hpp>
-#include <weir/thread_pool.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 // Runs threads of a program's own one at a time, on one thread of the system, and decides at each of their
 // accesses to an atomic who goes on: so that what threads may do to each other is tried on purpose, and can be
-// had again. Knows nothing of the library; include/weir/detail/platform.hpp puts this under it.
+// had again. Knows nothing of the library; include/weir/platform/platform.hpp puts this under it.
 //
 // Explored: the order of accesses to atomics (sequentially consistent: weak memory is for tests/models), locks,
 // wakes that hit any one of those who wait, waits that end early, timed waits that end while others still run,

@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "support.hpp"
 
-#include <weir/blocking_pool.hpp>
-#include <weir/clock.hpp>
-#include <weir/executor.hpp>
-#include <weir/sleep.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/task_group.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/timer.hpp>
-#include <weir/when_all.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/timer.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/task_group.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <chrono>
 #include <coroutine>

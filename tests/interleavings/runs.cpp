@@ -2,19 +2,19 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "support.hpp"
 
-#include <weir/blocking_pool.hpp>
-#include <weir/channel.hpp>
-#include <weir/failure.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/route.hpp>
-#include <weir/run.hpp>
-#include <weir/run_outcome.hpp>
-#include <weir/sleep.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/watchdog.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/graph/route.hpp>
+#include <weir/report/watchdog.hpp>
+#include <weir/run/failure.hpp>
+#include <weir/run/run.hpp>
+#include <weir/run/run_outcome.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
 
 #include <chrono>
 #include <cstdint>

@@ -5,9 +5,9 @@
 
 #include "scenarios.hpp"
 
-#include <weir/detail/parker.hpp>
-#include <weir/detail/platform.hpp>
-#include <weir/detail/system_thread.hpp>
+#include <weir/platform/parker.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/platform/system_thread.hpp>
 
 #include <cstdint>
 #include <type_traits>

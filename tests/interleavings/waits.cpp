@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "support.hpp"
 
-#include <weir/channel.hpp>
-#include <weir/detail/biased_lock.hpp>
-#include <weir/detail/event_count.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/platform/biased_lock.hpp>
+#include <weir/platform/event_count.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
 
 #include <memory>
 

@@ -1,19 +1,19 @@
 // deadlocks [TIMES]: makes each of fourteen deadlocks a hundred times, and measures how long it takes from the
 // last step that anything in it took until a watchdog, with the options that it has by itself, names it; and
 // that it names the right ones. Fails if one takes more than 100 ms.
-#include <weir/blocking_pool.hpp>
-#include <weir/channel.hpp>
-#include <weir/pipe.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/run.hpp>
-#include <weir/sink.hpp>
-#include <weir/sleep.hpp>
-#include <weir/source.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/watchdog.hpp>
-#include <weir/when_all.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/report/watchdog.hpp>
+#include <weir/run/run.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <algorithm>
 #include <atomic>

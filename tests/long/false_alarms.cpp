@@ -1,24 +1,24 @@
 // false_alarms [ROUNDS [SEED]]: a million rounds, drawn from a seed, of pipelines and coroutines of every kind
 // that are started, slow, held up, changed and stopped, while two threads look for deadlocks without a
 // pause, and one as any watchdog does. Fails with the report and the round if one of them sees any.
-#include <weir/blocking_pool.hpp>
-#include <weir/channel.hpp>
-#include <weir/external_wait.hpp>
-#include <weir/merge.hpp>
-#include <weir/pipe.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/route.hpp>
-#include <weir/run.hpp>
-#include <weir/sink.hpp>
-#include <weir/sleep.hpp>
-#include <weir/source.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/tee.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/watchdog.hpp>
-#include <weir/when_all.hpp>
-#include <weir/zip.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/graph/merge.hpp>
+#include <weir/graph/route.hpp>
+#include <weir/graph/tee.hpp>
+#include <weir/graph/zip.hpp>
+#include <weir/report/watchdog.hpp>
+#include <weir/run/run.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/external_wait.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -1,8 +1,8 @@
 // flat_memory [ITEMS]: a hundred million items through a pipeline, in one run; prints the peak of
 // resident memory after a hundredth, a tenth and all of them, and fails if it has grown in between.
-#include <weir/pipeline.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/task.hpp>
 
 #include <sys/resource.h>
 

@@ -1,11 +1,11 @@
 // idle [SECONDS]: pools that have nothing to do, and a run whose consumer waits for an item that doesn't
 // come: ten seconds long. Fails if the process takes more than 0.5 % of a processor meanwhile, or more
 // than 50 context switches a second; and if the run doesn't go on after that.
-#include <weir/async_generator.hpp>
-#include <weir/blocking_pool.hpp>
-#include <weir/channel.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/async_generator.hpp>
 
 #include <sys/resource.h>
 

@@ -1,12 +1,12 @@
 // killed [TIMES]: a process that writes a report of each lap, and a line for each failure, into two files is
 // killed (SIGKILL) at a random instant, a thousand times. Fails if a line but the last of a file is torn,
 // or a report is missing that was written before.
-#include <weir/pipeline.hpp>
+#include <weir/executor/thread_pool.hpp>
 #include <weir/report/failure_log.hpp>
 #include <weir/report/log.hpp>
-#include <weir/sleep.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
 #include <signal.h>
 #include <sys/mman.h>

@@ -1,12 +1,12 @@
 // load [ITEMS]: a thousand million items through four stages, the last with four slots that keep the order
 // of their batches, and then through one channel with four producers and four consumers. Fails if an item
 // is missing, doubled, changed or out of order; prints how many passed a second.
-#include <weir/channel.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/when_all.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <atomic>
 #include <chrono>

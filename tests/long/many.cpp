@@ -2,13 +2,13 @@
 // gives to the next; then a million tasks that sleep until an instant of their own. Fails if an item is
 // lost or changed, or a sleeper wakes early or before one whose instant came first. Prints what a task
 // takes in memory. PERCENT of the items and sleepers; the default: 100.
-#include <weir/channel.hpp>
-#include <weir/sleep.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/task_group.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/virtual_time.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/task_group.hpp>
 
 #include "support/counted_heap.hpp"
 

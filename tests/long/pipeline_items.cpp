@@ -1,9 +1,9 @@
 // pipeline_items [TIMES [ITEMS]]: ten million items through five stages of four slots, fifty times over;
 // each time compares count, sum and xor of what comes out with what a loop computes.
-#include <weir/pipeline.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
 
 #include <chrono>
 #include <cstddef>

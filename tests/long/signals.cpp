@@ -1,10 +1,10 @@
 // signals [MILLISECONDS]: a process at work on a pipeline with laps is stopped (SIGSTOP) for two seconds and
 // continued, from outside. Fails unless it goes on, its items are right and in order, the times of each
 // lap add up, and one lap says that it was as long as the stop.
-#include <weir/pipeline.hpp>
-#include <weir/sleep.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
 #include "support/flows.hpp"
 

@@ -3,13 +3,13 @@
 // or destroyed twice, and if the process has more threads or open files at the end than after a quarter of
 // the time, or more than 1 MiB of memory more. (Of less than half a minute memory says nothing: it is not
 // looked at then.)
-#include <weir/blocking_pool.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/route.hpp>
-#include <weir/sleep.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/graph/route.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/task.hpp>
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // The biased lock: owner and others exclude each other, whoever has it reserved, and each sees what the
 // ones before did.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/detail/biased_lock.hpp>
+#include <weir/platform/biased_lock.hpp>
 
 #include "suite.hpp"
 

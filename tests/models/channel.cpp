@@ -2,7 +2,7 @@
 // Each item is delivered once or returned, in order; nobody waits for ever. (A thread that waits stands in
 // the same line as a coroutine does; see channel_coroutines.cpp for those.)
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/channel.hpp>
+#include <weir/channel/channel.hpp>
 
 #include "channel.hpp"
 

@@ -3,7 +3,7 @@
 #ifndef WEIR_TESTS_MODELS_CHANNEL_HPP
 #define WEIR_TESTS_MODELS_CHANNEL_HPP
 
-#include <weir/channel.hpp>
+#include <weir/channel/channel.hpp>
 
 #include "suite.hpp"
 

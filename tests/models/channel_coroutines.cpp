@@ -1,10 +1,10 @@
 // The channel, used by coroutines, each on a thread of its own, and stopped while it waits: a hand-over and
 // a stop that meet lose no item and no coroutine.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/channel.hpp>
-#include <weir/detail/event_count.hpp>
-#include <weir/detail/injector.hpp>
-#include <weir/stop_token.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/executor/injector.hpp>
+#include <weir/platform/event_count.hpp>
+#include <weir/task/stop_token.hpp>
 
 #include "channel.hpp"
 #include "job.hpp"

@@ -1,7 +1,7 @@
 // The work-stealing deque: each item is taken exactly once, and with it what was written before it was
 // pushed.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/detail/deque.hpp>
+#include <weir/executor/deque.hpp>
 
 #include "suite.hpp"
 

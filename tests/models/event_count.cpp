@@ -1,9 +1,9 @@
 // Event count, parker, injector: no wake-up is lost (a deadlock would be one), and what was written before
 // it is seen after it.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/detail/event_count.hpp>
-#include <weir/detail/injector.hpp>
-#include <weir/detail/parker.hpp>
+#include <weir/executor/injector.hpp>
+#include <weir/platform/event_count.hpp>
+#include <weir/platform/parker.hpp>
 
 #include "suite.hpp"
 

@@ -4,8 +4,8 @@
 #ifndef WEIR_TESTS_MODELS_JOB_HPP
 #define WEIR_TESTS_MODELS_JOB_HPP
 
-#include <weir/detail/env.hpp>
-#include <weir/executor.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/platform/env.hpp>
 
 #include <coroutine>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The seam of include/weir/detail/platform.hpp under the model checker relacy: each access to an atomic
+// The seam of include/weir/platform/platform.hpp under the model checker relacy: each access to an atomic
 // is a step, before which another thread may go on, and a load may return any value that the memory
 // model allows. To be included after the library's headers, since relacy defines macros.
 // SPDX-License-Identifier: BSL-1.0

@@ -1,9 +1,9 @@
 // The pools as they are, with their threads, timers and end: what is posted is run once, however close to
 // the end it comes, and the end comes.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/blocking_pool.hpp>
-#include <weir/sleep.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/task/sleep.hpp>
 
 #include "job.hpp"
 #include "suite.hpp"

@@ -1,6 +1,6 @@
 // The spin lock: what it guards is used by one thread at a time, and seen by the next.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/detail/spin_lock.hpp>
+#include <weir/platform/spin_lock.hpp>
 
 #include "suite.hpp"
 

@@ -1,8 +1,8 @@
 // Snapshots: the recorder of durations, the times of a slot, the clock that they are read from.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/detail/recorder.hpp>
-#include <weir/detail/slot.hpp>
-#include <weir/detail/tick_clock.hpp>
+#include <weir/measure/recorder.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/platform/tick_clock.hpp>
 
 #include "suite.hpp"
 

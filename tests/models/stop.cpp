@@ -1,7 +1,7 @@
 // Stop source, tokens, callbacks: each callback runs at most once, never after its object is gone; what was
 // done before the request is seen by who learns of it.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/stop_token.hpp>
+#include <weir/task/stop_token.hpp>
 
 #include "suite.hpp"
 

@@ -1,8 +1,8 @@
 // The watch over a pool's idle workers, in the hands of workers that do what those of thread_pool do: what
 // comes from outside is found, and the pool ends. A worker that slept on would be a deadlock.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/detail/injector.hpp>
-#include <weir/detail/watch.hpp>
+#include <weir/executor/injector.hpp>
+#include <weir/executor/watch.hpp>
 
 #include "suite.hpp"
 

@@ -3,4 +3,4 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/version.hpp>
 
-#include <weir/executor.hpp>
+#include <weir/executor/executor.hpp>

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "pipelines.hpp"
 
-#include <weir/invocation.hpp>
-#include <weir/run_outcome.hpp>
-#include <weir/sleep.hpp>
-#include <weir/stop_token.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/run/run_outcome.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "support.hpp"
 
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/when_all.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <cstddef>
 #include <utility>

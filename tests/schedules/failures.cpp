@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "pipelines.hpp"
 
-#include <weir/invocation.hpp>
-#include <weir/pipe_function.hpp>
-#include <weir/retry.hpp>
-#include <weir/time_limit.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/stages/pipe_function.hpp>
+#include <weir/stages/retry.hpp>
+#include <weir/stages/time_limit.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "pipelines.hpp"
 
-#include <weir/branch.hpp>
-#include <weir/epochs.hpp>
-#include <weir/merge.hpp>
-#include <weir/route.hpp>
-#include <weir/sleep.hpp>
-#include <weir/split.hpp>
-#include <weir/task.hpp>
-#include <weir/tee.hpp>
-#include <weir/zip.hpp>
+#include <weir/graph/branch.hpp>
+#include <weir/graph/merge.hpp>
+#include <weir/graph/route.hpp>
+#include <weir/graph/split.hpp>
+#include <weir/graph/tee.hpp>
+#include <weir/graph/zip.hpp>
+#include <weir/stages/epochs.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "pipelines.hpp"
 
-#include <weir/aggregate.hpp>
-#include <weir/async_generator.hpp>
-#include <weir/disaggregate.hpp>
-#include <weir/epochs.hpp>
-#include <weir/filter.hpp>
-#include <weir/flat_map.hpp>
-#include <weir/shuffle.hpp>
-#include <weir/take.hpp>
+#include <weir/stages/aggregate.hpp>
+#include <weir/stages/disaggregate.hpp>
+#include <weir/stages/epochs.hpp>
+#include <weir/stages/filter.hpp>
+#include <weir/stages/flat_map.hpp>
+#include <weir/stages/shuffle.hpp>
+#include <weir/stages/take.hpp>
+#include <weir/task/async_generator.hpp>
 
 #include <cstddef>
 #include <cstdint>

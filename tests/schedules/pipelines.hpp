@@ -5,11 +5,11 @@
 
 #include "support.hpp"
 
-#include <weir/pipe.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/sink.hpp>
-#include <weir/sleep.hpp>
-#include <weir/source.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/sleep.hpp>
 
 #include <cstddef>
 #include <exception>

@@ -4,11 +4,11 @@
 #include "support.hpp"
 #include "support/actor.hpp"
 
-#include <weir/sleep.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/when_all.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -6,14 +6,14 @@
 
 #include "scenarios.hpp"
 
-#include <weir/channel.hpp>
-#include <weir/executor.hpp>
-#include <weir/failure.hpp>
-#include <weir/item_size.hpp>
-#include <weir/root.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/channel/item_size.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/run/failure.hpp>
 #include <weir/simulation/stepwise.hpp>
 #include <weir/simulation/world.hpp>
-#include <weir/task.hpp>
+#include <weir/task/root.hpp>
+#include <weir/task/task.hpp>
 
 #include <array>
 #include <cstddef>

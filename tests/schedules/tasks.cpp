@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "support.hpp"
 
-#include <weir/async_generator.hpp>
-#include <weir/priority_lanes.hpp>
-#include <weir/sleep.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/task_group.hpp>
-#include <weir/when_all.hpp>
+#include <weir/run/priority_lanes.hpp>
+#include <weir/task/async_generator.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/task_group.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <cstddef>
 #include <optional>

@@ -1,17 +1,17 @@
 // How deep the stack gets where the compiler makes no tail calls. With WEIR_STACK_COUNT=10000000 in the
 // environment ten million hand-overs, not one.
-#include <weir/channel.hpp>
+#include <weir/channel/channel.hpp>
 
 #include "support/catch.hpp"
 
-#include <weir/async_generator.hpp>
-#include <weir/detail/config.hpp>
-#include <weir/run_loop.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/virtual_time.hpp>
-#include <weir/when_all.hpp>
+#include <weir/executor/run_loop.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/task/async_generator.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <coroutine>
 #include <cstdint>

@@ -1,15 +1,15 @@
 // Many coroutines and threads against each other on one channel: every item arrives once, or is
 // still the caller's; nobody waits for ever.
-#include <weir/channel.hpp>
+#include <weir/channel/channel.hpp>
 
 #include "support/catch.hpp"
 
-#include <weir/blocking_pool.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/when_all.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <atomic>
 #include <chrono>

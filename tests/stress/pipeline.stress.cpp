@@ -1,18 +1,18 @@
 // Whole pipelines on threads: what goes in comes out once, whatever the schedule; and where it is cut
 // short by a failure, a stop or a consumer that leaves, every item is destroyed once and nothing hangs.
-#include <weir/pipeline.hpp>
+#include <weir/stages/pipeline.hpp>
 
 #include "support/catch.hpp"
 #include "support/items.hpp"
 
-#include <weir/async_generator.hpp>
-#include <weir/blocking_pool.hpp>
-#include <weir/generator.hpp>
-#include <weir/sleep.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/task/async_generator.hpp>
+#include <weir/task/generator.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -1,15 +1,15 @@
 // Lanes of runs that end while others still post to them, and under work of all kinds.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/priority_lanes.hpp>
+#include <weir/run/priority_lanes.hpp>
 
 #include "support/catch.hpp"
 #include "support/items.hpp"
 
-#include <weir/channel.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/sleep.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/channel/channel.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -1,15 +1,15 @@
 // Runs that are changed by other threads while they go on: slots come and go, queues get longer and
 // shorter, the whole is paused; nothing is lost or doubled, and every slot's times add up.
-#include <weir/crew.hpp>
+#include <weir/run/crew.hpp>
 
 #include "support/catch.hpp"
 #include "support/items.hpp"
 
-#include <weir/epochs.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/sleep.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/stages/epochs.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -1,17 +1,17 @@
 // All members of a run from four threads at once, while it goes on, fails, is stopped and ends: nothing hangs,
 // every item is destroyed once, and who has stopped it finds nothing at work.
-#include <weir/run.hpp>
+#include <weir/run/run.hpp>
 
 #include "support/catch.hpp"
 #include "support/items.hpp"
 
-#include <weir/epochs.hpp>
-#include <weir/failure_sink.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/sampler.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/run/failure_sink.hpp>
+#include <weir/sampling/sampler.hpp>
+#include <weir/stages/epochs.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
 
 #include <atomic>
 #include <chrono>

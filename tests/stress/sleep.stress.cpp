@@ -1,13 +1,13 @@
 // Sleeps against stops from other threads: each ends once, by one of the two.
-#include <weir/sleep.hpp>
+#include <weir/task/sleep.hpp>
 
 #include "support/catch.hpp"
 
-#include <weir/stop_token.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/when_all.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -1,13 +1,13 @@
 // Threads against each other: each case counts everything it starts, so that nothing may get lost, run
 // twice, or hang.
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
 
 #include "support/catch.hpp"
 
-#include <weir/blocking_pool.hpp>
-#include <weir/detail/deque.hpp>
-#include <weir/detail/event_count.hpp>
-#include <weir/detail/parker.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/deque.hpp>
+#include <weir/platform/event_count.hpp>
+#include <weir/platform/parker.hpp>
 
 #include <atomic>
 #include <coroutine>

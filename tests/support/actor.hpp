@@ -3,8 +3,8 @@
 #ifndef WEIR_TESTS_SUPPORT_ACTOR_HPP
 #define WEIR_TESTS_SUPPORT_ACTOR_HPP
 
-#include <weir/detail/env.hpp>
-#include <weir/executor.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/platform/env.hpp>
 
 #include <coroutine>
 #include <exception>

@@ -3,7 +3,7 @@
 #ifndef WEIR_TESTS_SUPPORT_FLOWS_HPP
 #define WEIR_TESTS_SUPPORT_FLOWS_HPP
 
-#include <weir/stats.hpp>
+#include <weir/measure/stats.hpp>
 
 #include <cstddef>
 #include <utility>

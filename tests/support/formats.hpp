@@ -3,13 +3,13 @@
 #ifndef WEIR_TESTS_SUPPORT_FORMATS_HPP
 #define WEIR_TESTS_SUPPORT_FORMATS_HPP
 
-#include <weir/deadlock_report.hpp>
-#include <weir/get_result.hpp>
-#include <weir/histogram.hpp>
-#include <weir/insight/profile_result.hpp>
+#include <weir/channel/get_result.hpp>
+#include <weir/measure/histogram.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/report/deadlock_report.hpp>
 #include <weir/report/printable.hpp>
+#include <weir/report/profile_result.hpp>
 #include <weir/report/structure.hpp>
-#include <weir/stats.hpp>
 
 namespace formats {
 

@@ -4,8 +4,8 @@
 #ifndef WEIR_TESTS_SUPPORT_ITEMS_HPP
 #define WEIR_TESTS_SUPPORT_ITEMS_HPP
 
-#include <weir/failure.hpp>
-#include <weir/task.hpp>
+#include <weir/run/failure.hpp>
+#include <weir/task/task.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -4,10 +4,10 @@
 #ifndef WEIR_TESTS_SUPPORT_SLOW_WORLD_HPP
 #define WEIR_TESTS_SUPPORT_SLOW_WORLD_HPP
 
-#include <weir/clock.hpp>
-#include <weir/deadlock.hpp>
-#include <weir/executor.hpp>
-#include <weir/timer.hpp>
+#include <weir/executor/deadlock.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/timer.hpp>
+#include <weir/measure/clock.hpp>
 
 #include <coroutine>
 #include <deque>

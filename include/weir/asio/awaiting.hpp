@@ -1,4 +1,4 @@
-// weir floor 7: a completion token that makes any operation of Asio awaitable
+// weir asio: a completion token that makes any operation of Asio awaitable
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_AWAITING_HPP
 #define WEIR_ASIO_AWAITING_HPP
@@ -6,9 +6,9 @@
 #include <weir/asio/library.hpp>
 #include <weir/asio/pending.hpp>
 #include <weir/asio/stoppable.hpp>
-#include <weir/detail/env.hpp>
-#include <weir/foreign_home.hpp>
-#include <weir/stop_token.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/task/foreign_home.hpp>
+#include <weir/task/stop_token.hpp>
 
 #include WEIR_ASIO_FILE(async_result.hpp)
 

@@ -1,4 +1,4 @@
-// weir floor 8: the same for operations that a stop token cancels
+// weir asio: the same for operations that a stop token cancels
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_AWAITING_UNLESS_HPP
 #define WEIR_ASIO_AWAITING_UNLESS_HPP
@@ -6,7 +6,7 @@
 #include <weir/asio/awaiting.hpp>
 #include <weir/asio/library.hpp>
 #include <weir/asio/stoppable.hpp>
-#include <weir/stop_token.hpp>
+#include <weir/task/stop_token.hpp>
 
 #include <tuple>        // for std::tuple
 #include <type_traits>  // for std::decay_t

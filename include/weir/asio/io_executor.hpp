@@ -1,15 +1,15 @@
-// weir floor 4: an executor that runs coroutines on Asio's io_context
+// weir asio: an executor that runs coroutines on Asio's io_context
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_IO_EXECUTOR_HPP
 #define WEIR_ASIO_IO_EXECUTOR_HPP
 
 #include <weir/asio/library.hpp>
-#include <weir/clock.hpp>
-#include <weir/detail/executor_view.hpp>
-#include <weir/detail/platform.hpp>
-#include <weir/executor.hpp>
-#include <weir/locked_timers.hpp>
-#include <weir/timer.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/executor_view.hpp>
+#include <weir/executor/locked_timers.hpp>
+#include <weir/executor/timer.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/platform/platform.hpp>
 
 #include WEIR_ASIO_FILE(executor_work_guard.hpp)
 #include WEIR_ASIO_FILE(io_context.hpp)

@@ -1,9 +1,9 @@
-// weir floor 1: which Asio it is: the one of its own, or Boost's
+// weir asio: which Asio it is: the one of its own, or Boost's
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_LIBRARY_HPP
 #define WEIR_ASIO_LIBRARY_HPP
 
-#include <weir/detail/config.hpp>
+#include <weir/platform/config.hpp>
 
 #include WEIR_ASIO_FILE(error.hpp)
 

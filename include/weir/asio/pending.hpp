@@ -1,12 +1,12 @@
-// weir floor 5: an operation of Asio for which a coroutine waits
+// weir asio, internal: an operation of Asio for which a coroutine waits
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_PENDING_HPP
 #define WEIR_ASIO_PENDING_HPP
 
 #include <weir/asio/library.hpp>
-#include <weir/detail/platform.hpp>
-#include <weir/detail/slot.hpp>
-#include <weir/pending_answer.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/task/pending_answer.hpp>
 
 #include WEIR_ASIO_FILE(error.hpp)
 #include WEIR_ASIO_FILE(system_error.hpp)

@@ -1,12 +1,12 @@
-// weir floor 6: an operation of Asio that a stop token cancels
+// weir asio, internal: an operation of Asio that a stop token cancels
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_STOPPABLE_HPP
 #define WEIR_ASIO_STOPPABLE_HPP
 
 #include <weir/asio/library.hpp>
 #include <weir/asio/pending.hpp>
-#include <weir/detail/slot.hpp>
-#include <weir/executor.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/measure/slot.hpp>
 
 #include WEIR_ASIO_FILE(cancellation_signal.hpp)
 #include WEIR_ASIO_FILE(post.hpp)

@@ -1,4 +1,4 @@
-// weir floor 8: what a coroutine awaits that waits for work on a device
+// weir cuda, internal: what a coroutine awaits that waits for work on a device
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_AWAITED_WORK_HPP
 #define WEIR_CUDA_AWAITED_WORK_HPP
@@ -6,9 +6,9 @@
 #include <weir/cuda/completion.hpp>
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/runtime.hpp>
-#include <weir/detail/env.hpp>
-#include <weir/executor.hpp>
-#include <weir/foreign_home.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/task/foreign_home.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstdint>    // for std::int64_t

@@ -1,15 +1,15 @@
-// weir floor 5: one piece of work on a device, of whose end somebody is to hear
+// weir cuda, internal: one piece of work on a device, of whose end somebody is to hear
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_COMPLETION_HPP
 #define WEIR_CUDA_COMPLETION_HPP
 
 #include <weir/cuda/runtime.hpp>
-#include <weir/detail/immortal.hpp>
-#include <weir/detail/parker.hpp>
-#include <weir/detail/platform.hpp>
-#include <weir/detail/spin_lock.hpp>
-#include <weir/external_wait.hpp>
-#include <weir/pending_answer.hpp>
+#include <weir/platform/immortal.hpp>
+#include <weir/platform/parker.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/platform/spin_lock.hpp>
+#include <weir/task/external_wait.hpp>
+#include <weir/task/pending_answer.hpp>
 
 #include <cstddef>   // for std::byte, std::size_t
 #include <cstdint>   // for std::uint32_t

@@ -1,4 +1,4 @@
-// weir floor 7: a GPU in use: what awaits its work, and what is shared by all who use it
+// weir cuda: a GPU in use: what awaits its work, and what is shared by all who use it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_CONTEXT_HPP
 #define WEIR_CUDA_CONTEXT_HPP
@@ -9,11 +9,11 @@
 #include <weir/cuda/error.hpp>
 #include <weir/cuda/reactor.hpp>
 #include <weir/cuda/runtime.hpp>
-#include <weir/detail/parker.hpp>
-#include <weir/detail/pool_threads.hpp>
-#include <weir/detail/process.hpp>
-#include <weir/detail/slot.hpp>
-#include <weir/forked.hpp>
+#include <weir/executor/forked.hpp>
+#include <weir/executor/pool_threads.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/platform/parker.hpp>
+#include <weir/platform/process.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t

@@ -1,9 +1,8 @@
-// weir floor 17: how one batch after the other comes to a GPU, whatever it is made of
+// weir cuda, internal: how one batch after the other comes to a GPU, whatever it is made of
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_COPIER_HPP
 #define WEIR_CUDA_COPIER_HPP
 
-#include <weir/clock.hpp>
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/device_account.hpp>
 #include <weir/cuda/device_memory.hpp>
@@ -14,11 +13,12 @@
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/cuda/transfer_log.hpp>
-#include <weir/detail/env.hpp>
-#include <weir/executor.hpp>
-#include <weir/invocation.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/task.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/task.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <deque>      // for std::deque

@@ -1,4 +1,4 @@
-// weir floor 11: copies between the host and a GPU that can be awaited
+// weir cuda: copies between the host and a GPU that can be awaited
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_COPY_HPP
 #define WEIR_CUDA_COPY_HPP

@@ -1,11 +1,11 @@
-// weir floor 3: which of the machine's GPUs
+// weir cuda: which of the machine's GPUs
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_DEVICE_HPP
 #define WEIR_CUDA_DEVICE_HPP
 
 #include <weir/cuda/error.hpp>
 #include <weir/cuda/runtime.hpp>
-#include <weir/shard.hpp>
+#include <weir/sampling/shard.hpp>
 
 namespace weir::cuda {
 

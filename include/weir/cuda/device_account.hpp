@@ -1,9 +1,9 @@
-// weir floor 12: how much of a device's memory is in use, who waits for some, and when it comes back
+// weir cuda: how much of a device's memory is in use, who waits for some, and when it comes back
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_DEVICE_ACCOUNT_HPP
 #define WEIR_CUDA_DEVICE_ACCOUNT_HPP
 
-#include <weir/channel.hpp>
+#include <weir/channel/channel.hpp>
 #include <weir/cuda/completion.hpp>
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/error.hpp>
@@ -11,7 +11,7 @@
 #include <weir/cuda/own_clock.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
-#include <weir/detail/parker.hpp>
+#include <weir/platform/parker.hpp>
 
 #include <algorithm>  // for std::max, std::min
 #include <cstddef>    // for std::size_t

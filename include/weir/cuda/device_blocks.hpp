@@ -1,4 +1,4 @@
-// weir floor 13: memory of a GPU that is there already, as blocks at addresses that stay
+// weir cuda: memory of a GPU that is there already, as blocks at addresses that stay
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_DEVICE_BLOCKS_HPP
 #define WEIR_CUDA_DEVICE_BLOCKS_HPP

@@ -1,4 +1,4 @@
-// weir floor 14: memory on a GPU with what was copied there, which is freed when its consumer is done
+// weir cuda: memory on a GPU with what was copied there, which is freed when its consumer is done
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_DEVICE_BUFFER_HPP
 #define WEIR_CUDA_DEVICE_BUFFER_HPP

@@ -1,4 +1,4 @@
-// weir floor 15: several arrays in one piece of memory on a GPU
+// weir cuda: several arrays in one piece of memory on a GPU
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_DEVICE_BUFFERS_HPP
 #define WEIR_CUDA_DEVICE_BUFFERS_HPP

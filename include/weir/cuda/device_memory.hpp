@@ -1,4 +1,4 @@
-// weir floor 13: a piece of a device's memory, and behind whose work it is free again
+// weir cuda, internal: a piece of a device's memory, and behind whose work it is free again
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_DEVICE_MEMORY_HPP
 #define WEIR_CUDA_DEVICE_MEMORY_HPP
@@ -11,8 +11,8 @@
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/cuda/transfer_log.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/task.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/task.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <cstring>    // for std::memcpy

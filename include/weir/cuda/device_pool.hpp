@@ -1,4 +1,4 @@
-// weir floor 15: memory of a GPU for batches: how much there may be of it, and whose it is
+// weir cuda: memory of a GPU for batches: how much there may be of it, and whose it is
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_DEVICE_POOL_HPP
 #define WEIR_CUDA_DEVICE_POOL_HPP
@@ -8,8 +8,8 @@
 #include <weir/cuda/device_buffer.hpp>
 #include <weir/cuda/device_memory.hpp>
 #include <weir/cuda/stream.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/task.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/task.hpp>
 
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for SIZE_MAX

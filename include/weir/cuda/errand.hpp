@@ -1,4 +1,4 @@
-// weir floor 6: calls of the runtime that some other thread makes: who has the device, or may block
+// weir cuda, internal: calls of the runtime that some other thread makes: who has the device, or may block
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_ERRAND_HPP
 #define WEIR_CUDA_ERRAND_HPP
@@ -6,9 +6,9 @@
 #include <weir/cuda/completion.hpp>
 #include <weir/cuda/device.hpp>
 #include <weir/cuda/runtime.hpp>
-#include <weir/detail/parker.hpp>
-#include <weir/detail/platform.hpp>
-#include <weir/detail/system_thread.hpp>
+#include <weir/platform/parker.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/platform/system_thread.hpp>
 
 #include <list>     // for std::list
 #include <memory>   // for std::shared_ptr

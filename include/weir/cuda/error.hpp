@@ -1,4 +1,4 @@
-// weir floor 2: what the CUDA runtime refuses or can't do, as an exception
+// weir cuda: what the CUDA runtime refuses or can't do, as an exception
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_ERROR_HPP
 #define WEIR_CUDA_ERROR_HPP

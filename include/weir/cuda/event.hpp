@@ -1,4 +1,4 @@
-// weir floor 9: a point in a stream that can be awaited, by coroutines and by other streams
+// weir cuda: a point in a stream that can be awaited, by coroutines and by other streams
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_EVENT_HPP
 #define WEIR_CUDA_EVENT_HPP

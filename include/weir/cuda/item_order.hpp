@@ -1,12 +1,12 @@
-// weir floor 8: lets the calls of a stage's function take something in the order of their items
+// weir cuda, internal: lets the calls of a stage's function take something in the order of their items
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_ITEM_ORDER_HPP
 #define WEIR_CUDA_ITEM_ORDER_HPP
 
-#include <weir/channel.hpp>
+#include <weir/channel/channel.hpp>
 #include <weir/cuda/own_clock.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/task.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/task.hpp>
 
 #include <cstdint>   // for std::uint64_t
 #include <map>       // for std::map

@@ -1,9 +1,9 @@
-// weir floor 11: a block of page-locked memory, on loan
+// weir cuda: a block of page-locked memory, on loan
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_LEASE_HPP
 #define WEIR_CUDA_LEASE_HPP
 
-#include <weir/channel.hpp>
+#include <weir/channel/channel.hpp>
 #include <weir/cuda/completion.hpp>
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/error.hpp>

@@ -1,11 +1,11 @@
-// weir floor 4: whose time is measured in queues that coroutines of many executors use, which come and go
+// weir cuda, internal: whose time is measured in queues that coroutines of many executors use
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_OWN_CLOCK_HPP
 #define WEIR_CUDA_OWN_CLOCK_HPP
 
-#include <weir/clock.hpp>
-#include <weir/executor.hpp>
-#include <weir/timer.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/timer.hpp>
+#include <weir/measure/clock.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <exception>  // for std::terminate

@@ -1,4 +1,4 @@
-// weir floor 16: which parts of a batch go to a GPU, and what they are there
+// weir cuda: which parts of a batch go to a GPU, and what they are there
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_PARTS_HPP
 #define WEIR_CUDA_PARTS_HPP

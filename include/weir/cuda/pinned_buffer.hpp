@@ -1,4 +1,4 @@
-// weir floor 12: elements in a block of page-locked memory, on loan
+// weir cuda: elements in a block of page-locked memory, on loan
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_PINNED_BUFFER_HPP
 #define WEIR_CUDA_PINNED_BUFFER_HPP

@@ -1,4 +1,4 @@
-// weir floor 16: several arrays in one block of page-locked memory, on loan
+// weir cuda: several arrays in one block of page-locked memory, on loan
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_PINNED_BUFFERS_HPP
 #define WEIR_CUDA_PINNED_BUFFERS_HPP

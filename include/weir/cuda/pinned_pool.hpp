@@ -1,4 +1,4 @@
-// weir floor 13: page-locked memory, of which there is so much and no more
+// weir cuda: page-locked memory, of which there is so much and no more
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_PINNED_POOL_HPP
 #define WEIR_CUDA_PINNED_POOL_HPP
@@ -6,9 +6,9 @@
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/lease.hpp>
 #include <weir/cuda/pinned_buffer.hpp>
-#include <weir/stats.hpp>
-#include <weir/stop_token.hpp>
-#include <weir/task.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/task.hpp>
 
 #include <cstddef>    // for std::byte, std::size_t
 #include <cstdint>    // for SIZE_MAX

@@ -1,14 +1,14 @@
-// weir floor 6: the thread that finds out which work on a device is done
+// weir cuda: the thread that finds out which work on a device is done
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_REACTOR_HPP
 #define WEIR_CUDA_REACTOR_HPP
 
-#include <weir/clock.hpp>
 #include <weir/cuda/completion.hpp>
 #include <weir/cuda/device.hpp>
 #include <weir/cuda/error.hpp>
 #include <weir/cuda/runtime.hpp>
-#include <weir/detail/platform.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/platform/platform.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t

@@ -1,4 +1,4 @@
-// weir floor 1: the CUDA runtime, and where its versions differ
+// weir cuda: the CUDA runtime, and where its versions differ
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_RUNTIME_HPP
 #define WEIR_CUDA_RUNTIME_HPP

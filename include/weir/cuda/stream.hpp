@@ -1,4 +1,4 @@
-// weir floor 10: a row of work on a GPU whose end can be awaited
+// weir cuda: a row of work on a GPU whose end can be awaited
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_STREAM_HPP
 #define WEIR_CUDA_STREAM_HPP

@@ -1,4 +1,4 @@
-// weir floor 18: the stage that copies batches to a GPU while the next ones are packed
+// weir cuda: the stage that copies batches to a GPU while the next ones are packed
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_TO_DEVICE_HPP
 #define WEIR_CUDA_TO_DEVICE_HPP
@@ -13,11 +13,11 @@
 #include <weir/cuda/parts.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>
-#include <weir/invocation.hpp>
-#include <weir/pipe.hpp>
-#include <weir/stage_options.hpp>
-#include <weir/stats.hpp>
-#include <weir/task.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/task/task.hpp>
 
 #include <cstddef>      // for std::size_t
 #include <functional>   // for std::identity, std::invoke

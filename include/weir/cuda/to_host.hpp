@@ -1,4 +1,4 @@
-// weir floor 18: the stage that copies what lies on a GPU back to the host while more is worked on
+// weir cuda: the stage that copies what lies on a GPU back to the host while more is worked on
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_TO_HOST_HPP
 #define WEIR_CUDA_TO_HOST_HPP
@@ -17,11 +17,11 @@
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/cuda/transfer_log.hpp>
-#include <weir/invocation.hpp>
-#include <weir/pipe.hpp>
-#include <weir/stage_options.hpp>
-#include <weir/stats.hpp>
-#include <weir/task.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/task/task.hpp>
 
 #include <array>        // for std::array
 #include <cstddef>      // for std::size_t

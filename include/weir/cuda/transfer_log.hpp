@@ -1,14 +1,14 @@
-// weir floor 11: how long copies took, and how much of it was hidden behind the work on them
+// weir cuda, internal: how long copies took, and how much of it was hidden behind the work on them
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_TRANSFER_LOG_HPP
 #define WEIR_CUDA_TRANSFER_LOG_HPP
 
-#include <weir/clock.hpp>
 #include <weir/cuda/error.hpp>
 #include <weir/cuda/event.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
-#include <weir/stats.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/stats.hpp>
 
 #include <algorithm>  // for std::clamp
 #include <cstddef>    // for std::size_t

@@ -1,21 +1,21 @@
-// weir floor 18: finds out what a pipeline is made of
+// weir report: finds out what a pipeline is made of
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_DESCRIBE_HPP
 #define WEIR_REPORT_DESCRIBE_HPP
 
-#include <weir/aggregate.hpp>
-#include <weir/clock.hpp>
-#include <weir/detail/config.hpp>
-#include <weir/detail/tracked.hpp>
-#include <weir/detail/type_name.hpp>
-#include <weir/disaggregate.hpp>
-#include <weir/executor.hpp>
-#include <weir/pipe.hpp>
-#include <weir/pipeline.hpp>
+#include <weir/channel/tracked.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/report/structure.hpp>
+#include <weir/report/type_name.hpp>
 #include <weir/report/units.hpp>
-#include <weir/stage.hpp>
-#include <weir/stage_options.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/stages/aggregate.hpp>
+#include <weir/stages/disaggregate.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/stage.hpp>
 
 #include <algorithm>    // for std::ranges::find
 #include <cstddef>      // for std::size_t

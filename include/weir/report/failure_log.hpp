@@ -1,12 +1,12 @@
-// weir floor 17: failures as lines of a log, in which those that repeat themselves don't drown the others
+// weir report: failures as lines of a log, in which those that repeat themselves don't drown the others
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_FAILURE_LOG_HPP
 #define WEIR_REPORT_FAILURE_LOG_HPP
 
-#include <weir/detail/bounds.hpp>
-#include <weir/detail/config.hpp>
-#include <weir/detail/platform.hpp>
-#include <weir/failure.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/run/failure.hpp>
 
 #include <cstddef>        // for std::size_t
 #include <cstdint>        // for std::uint64_t

@@ -1,12 +1,12 @@
-// weir floor 18: one stage, one queue, one histogram or the times of one slot as a line
+// weir report: one stage, one queue, one histogram or the times of one slot as a line
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_LINE_HPP
 #define WEIR_REPORT_LINE_HPP
 
-#include <weir/clock.hpp>
-#include <weir/histogram.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/histogram.hpp>
+#include <weir/measure/stats.hpp>
 #include <weir/report/units.hpp>
-#include <weir/stats.hpp>
 
 #include <ostream>  // for std::ostream
 #include <string>   // for std::string

@@ -1,11 +1,11 @@
-// weir floor 17: statistics as lines of a log, in the formats of the documents
+// weir report: statistics as lines of a log, in the formats of the documents
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_LOG_HPP
 #define WEIR_REPORT_LOG_HPP
 
-#include <weir/histogram.hpp>
+#include <weir/measure/histogram.hpp>
+#include <weir/measure/stats.hpp>
 #include <weir/report/units.hpp>
-#include <weir/stats.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <ostream>  // for std::ostream

@@ -1,4 +1,4 @@
-// weir floor 18: a pipeline's description as a Mermaid graph
+// weir report: a pipeline's description as a Mermaid graph
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_MERMAID_HPP
 #define WEIR_REPORT_MERMAID_HPP

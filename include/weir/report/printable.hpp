@@ -1,16 +1,16 @@
-// weir floor 19: what has a text of its own, in one list, for libraries that format
+// weir report: what has a text of its own, in one list, for libraries that format
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_PRINTABLE_HPP
 #define WEIR_REPORT_PRINTABLE_HPP
 
-#include <weir/deadlock_report.hpp>
-#include <weir/get_result.hpp>
-#include <weir/histogram.hpp>
-#include <weir/insight/profile_result.hpp>
+#include <weir/channel/get_result.hpp>
+#include <weir/measure/histogram.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/report/deadlock_report.hpp>
 #include <weir/report/line.hpp>
+#include <weir/report/profile_result.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/report/table.hpp>
-#include <weir/stats.hpp>
 
 #include <concepts>  // for std::same_as
 #include <sstream>   // for std::ostringstream
@@ -26,8 +26,8 @@ concept one_of = (std::same_as<T, Ts> || ...);
 
 }  // namespace detail
 
-/// What `weir/format.hpp` and `weir/fmt.hpp` format: the statistics and the reports. They can all be written
-/// to a stream, too.
+/// What `weir/report/format.hpp` and `weir/report/fmt.hpp` format: the statistics and the reports. They can
+/// all be written to a stream, too.
 template <class T>
 concept printable =
     detail::one_of<T, pipeline_stats, stage_stats, channel_stats, slot_times, histogram, channel_status,

@@ -1,11 +1,11 @@
-// weir floor 17: what a pipeline is made of, as a value and as a tree of text
+// weir report: what a pipeline is made of, as a value and as a tree of text
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_STRUCTURE_HPP
 #define WEIR_REPORT_STRUCTURE_HPP
 
-#include <weir/clock.hpp>
+#include <weir/measure/clock.hpp>
 #include <weir/report/units.hpp>
-#include <weir/stage_options.hpp>
+#include <weir/run/stage_options.hpp>
 
 #include <algorithm>  // for std::max
 #include <cstddef>    // for std::size_t

@@ -1,11 +1,11 @@
-// weir floor 17: statistics as a table for people: where the time of each stage and queue went
+// weir report: statistics as a table for people: where the time of each stage and queue went
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_TABLE_HPP
 #define WEIR_REPORT_TABLE_HPP
 
-#include <weir/histogram.hpp>
+#include <weir/measure/histogram.hpp>
+#include <weir/measure/stats.hpp>
 #include <weir/report/units.hpp>
-#include <weir/stats.hpp>
 
 #include <algorithm>  // for std::max, std::min
 #include <cstddef>    // for std::size_t

@@ -1,9 +1,9 @@
-// weir floor 16: numbers as text with a unit that fits, the same in every locale
+// weir report: numbers as text with a unit that fits, the same in every locale
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_UNITS_HPP
 #define WEIR_REPORT_UNITS_HPP
 
-#include <weir/clock.hpp>
+#include <weir/measure/clock.hpp>
 
 #include <charconv>  // for std::to_chars
 #include <cstddef>   // for std::size_t

@@ -1,9 +1,9 @@
-// weir floor 1: the decisions that make up a schedule: made, recorded, and made again
+// weir simulation: the decisions that make up a schedule: made, recorded, and made again
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_DECISIONS_HPP
 #define WEIR_SIMULATION_DECISIONS_HPP
 
-#include <weir/detail/mix.hpp>
+#include <weir/platform/mix.hpp>
 
 #include <algorithm>     // for std::min
 #include <charconv>      // for std::from_chars

@@ -1,10 +1,10 @@
-// weir floor 6: runs a scenario under many schedules, and shows the one that fails
+// weir simulation: runs a scenario under many schedules, and shows the one that fails
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_EXPLORE_HPP
 #define WEIR_SIMULATION_EXPLORE_HPP
 
-#include <weir/detail/bounds.hpp>
-#include <weir/detail/mix.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/mix.hpp>
 #include <weir/simulation/decisions.hpp>
 #include <weir/simulation/world.hpp>
 

@@ -1,4 +1,4 @@
-// weir floor 8: a whole pipeline under many schedules
+// weir simulation: a whole pipeline under many schedules
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_EXPLORE_PIPELINE_HPP
 #define WEIR_SIMULATION_EXPLORE_PIPELINE_HPP

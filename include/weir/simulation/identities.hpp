@@ -1,11 +1,11 @@
-// weir floor 6: what has to hold among the figures of a run, at any instant
+// weir simulation: what has to hold among the figures of a run, at any instant
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_IDENTITIES_HPP
 #define WEIR_SIMULATION_IDENTITIES_HPP
 
-#include <weir/clock.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/stats.hpp>
 #include <weir/simulation/world.hpp>
-#include <weir/stats.hpp>
 
 #include <string>  // for std::string
 

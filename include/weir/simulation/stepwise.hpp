@@ -1,9 +1,9 @@
-// weir floor 2: the policy of channels and runs whose every operation is a step of its own
+// weir simulation: the policy of channels and runs whose every operation is a step of its own
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_STEPWISE_HPP
 #define WEIR_SIMULATION_STEPWISE_HPP
 
-#include <weir/policy.hpp>
+#include <weir/measure/policy.hpp>
 
 namespace weir::simulation {
 

@@ -1,16 +1,16 @@
-// weir floor 5: an executor on virtual time in which each step is a decision
+// weir simulation: an executor on virtual time in which each step is a decision
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_WORLD_HPP
 #define WEIR_SIMULATION_WORLD_HPP
 
-#include <weir/clock.hpp>
-#include <weir/deadlock.hpp>
-#include <weir/detail/parker.hpp>
-#include <weir/detail/parking_place.hpp>
-#include <weir/executor.hpp>
+#include <weir/executor/deadlock.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/parking_place.hpp>
+#include <weir/executor/timer.hpp>
+#include <weir/executor/virtual_clock.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/platform/parker.hpp>
 #include <weir/simulation/decisions.hpp>
-#include <weir/timer.hpp>
-#include <weir/virtual_clock.hpp>
 
 #include <algorithm>   // for std::lower_bound, std::rotate
 #include <coroutine>   // for std::coroutine_handle

@@ -11,10 +11,10 @@
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/cuda/to_device.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
-#include <weir/when_all.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <atomic>
 #include <cstddef>

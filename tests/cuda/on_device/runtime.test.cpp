@@ -8,9 +8,9 @@
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/cuda/to_device.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sync_wait.hpp>
 
 #include <cstddef>
 #include <optional>

@@ -33,10 +33,10 @@
 #include <weir/cuda/to_device.hpp>
 #include <weir/cuda/to_host.hpp>
 #include <weir/cuda/transfer_log.hpp>
-#include <weir/pipeline.hpp>
-#include <weir/sync_wait.hpp>
-#include <weir/task.hpp>
-#include <weir/thread_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
 
 // CCCL's, which says that it needs nvcc, or the host compilers that it knows.
 #if __has_include(<cuda/stream_ref>)

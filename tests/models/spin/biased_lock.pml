@@ -1,4 +1,4 @@
-// The lock of include/weir/detail/biased_lock.hpp: a reservation, whose owner needs no fence.
+// The lock of include/weir/platform/biased_lock.hpp: a reservation, whose owner needs no fence.
 // SPDX-License-Identifier: BSL-1.0
 //
 // The light fence is none for the processor, only the order of the program. The heavy one is a full

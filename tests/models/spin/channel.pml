@@ -1,7 +1,7 @@
 // The protocol of a channel: two ends with a lock each, two words that say who needs both, two lines.
 // SPDX-License-Identifier: BSL-1.0
 //
-// Code: include/weir/channel_core.hpp, channel_store.hpp, channel_operations.hpp, channel.hpp. Memory is
+// Code: include/weir/channel/channel_core.hpp, channel/channel_store.hpp, channel/channel_operations.hpp, channel/channel.hpp. Memory is
 // sequentially consistent here: all is read under a lock, but for the hints, which may have any value
 // here. Locks are locks here; biased_lock.pml shows that they are. A coroutine is a process; a post to its
 // executor makes it runnable.

@@ -1,7 +1,7 @@
 // A stop request against callbacks that come and go.
 // SPDX-License-Identifier: BSL-1.0
 //
-// Code: include/weir/detail/stop_state.hpp, and of stop_token.hpp what constructs and destroys a callback.
+// Code: include/weir/task/stop_state.hpp, and of task/stop_token.hpp what constructs and destroys a callback.
 // Memory is sequentially consistent: all is under the lock, but for `requested_` and `sources_`, whose
 // loads and stores are ordered by acquire and release.
 //

@@ -1,7 +1,7 @@
 // How the workers of a pool fall asleep, and how those who make work wake them.
 // SPDX-License-Identifier: BSL-1.0
 //
-// Code: include/weir/detail/watch.hpp, event_count.hpp, injector.hpp, and of thread_pool.hpp what posts,
+// Code: include/weir/executor/watch.hpp, event_count.hpp, injector.hpp, and of executor/thread_pool.hpp what posts,
 // searches and idles. A futex may wake one or all of its sleepers; a nap with an end may end at any time.
 // A worker's slot and queue are one place here, in which its own stores lie in its store buffer; what a
 // thief takes, it takes under a lock that it had to revoke, so after a fence on the victim. What is done

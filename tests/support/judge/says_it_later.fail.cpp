@@ -1,7 +1,7 @@
 // expect-error: weir: sync_wait needs an awaitable
 // The sentence comes behind another error.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/sync_wait.hpp>
+#include <weir/task/sync_wait.hpp>
 
 int number = "one";
 auto waited = (weir::sync_wait(5), 0);

@@ -1,0 +1,396 @@
+// weir channel: a bounded queue between coroutines, and between them and threads, that measures itself
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CHANNEL_CHANNEL_HPP
+#define WEIR_CHANNEL_CHANNEL_HPP
+
+#include <weir/channel/blocking_operations.hpp>
+#include <weir/channel/channel_core.hpp>
+#include <weir/channel/channel_operations.hpp>
+#include <weir/channel/channel_store.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/ring.hpp>
+#include <weir/task/awaitable.hpp>
+#include <weir/task/stop_token.hpp>
+
+#include <coroutine>    // for std::suspend_never
+#include <cstddef>      // for std::size_t
+#include <string>       // for std::string
+#include <type_traits>  // for std::is_copy_constructible_v
+#include <utility>      // for std::move
+
+namespace weir {
+
+template <class T, class Policy>
+class channel;
+
+namespace detail {
+
+template <class T, class Policy>
+class queue_of;  // of a run
+
+// A channel as the library's own parts see it.
+template <class T, class Policy>
+channel_store<T, Policy>& inside(channel<T, Policy>& c) noexcept {
+    return c;
+}
+
+}  // namespace detail
+
+/// A bounded first-in first-out queue for many producers and many consumers.
+///
+/// Order:    items come out in the order in which they went in; who waits is served first come,
+///           first served. An item for a waiting get goes to it directly, past the queue.
+/// Suspends: `put` only while it is full, `get` only while it is empty; and one in 128 operations
+///           goes to the end of its executor's queue, so that others get their turn.
+/// Resumes:  on the executor of the coroutine that waits, by a post; never inside the call of whoever
+///           woke it. One of another library that runs on no executor: on that which its promise names by a
+///           member `weir::executor& weir_executor()`; else on a thread of this library, one for all such
+///           coroutines, which begins with the first of them and must not be blocked. A promise that brings
+///           its coroutine back to a scheduler of its own after each await does so from there.
+/// Threads:  any number, on all members but the destructor.
+/// Errors:   `std::invalid_argument` for a capacity of 0 or less. Nothing else but what a member says, and
+///           memory for the constructor; nothing after a suspension. Where that thread can't be started:
+///           `std::system_error`; in a process that was forked after it was: `forked_error`, as from a
+///           wait where the channel measures by the clock of a pool that was made before the fork.
+///           `stopped`, from a wait in the function of a stage whose run is stopped: the item of a put stays
+///           with the caller, and what was answered before gives what it has.
+/// Lifetime: outlives every operation on it. Destroying it destroys what is inside.
+/// Cost:     O(1), one short lock for an operation that doesn't wait and wakes nobody (5 ns), two for
+///           any other; both cost next to nothing while one thread alone uses the channel. No
+///           allocation after the constructor but in `set_capacity`. The places are a power of two.
+///           An operation that doesn't wait reads the clock only if it makes the channel empty or
+///           ends its being empty; one that waits, once, and so does who answers.
+/// Source:   a ring under the two locks of Michael and Scott's queue (PODC 1996), which are biased
+///           (platform/biased_lock.hpp); items go to who waits directly.
+///
+/// \tparam T      moves and is destroyed without throwing. Its move constructor, and its destructor
+///                after a move, run under the lock, so they must not touch the channel.
+/// \tparam Policy `measured`; or `summed`: no histograms; or `unmeasured`: no statistics. No member is
+///                there that would hold what isn't kept.
+template <class T, class Policy = measured>
+class channel final : detail::channel_store<T, Policy> {
+    using core = detail::channel_core<Policy>;
+    using store = detail::channel_store<T, Policy>;
+    using wakes = detail::wake_list<typename core::platform>;
+    using both_ends = typename core::both_ends;
+    // stop_token, on every platform but one that a test supplies.
+    using stop_token = basic_stop_token<typename core::platform>;
+
+  public:
+    using value_type = T;
+    using core_type = core;
+    using policy_type = Policy;
+
+    /// \param capacity  in items, at least 1. Statistics are in the time of the executor of the first
+    ///                  coroutine that finds the channel empty or full, and begin there. Where that is
+    ///                  gone before the channel, times stand still from then on, and all else goes on.
+    explicit channel(std::size_t capacity) : store(capacity, nullptr, {}) {}
+
+    /// \param clock  whose time the statistics are in, from now on. Outlives the channel.
+    /// \param name   for statistics and deadlock reports.
+    channel(std::size_t capacity, executor& clock, std::string name = {})
+        : store(capacity, &clock, std::move(name)) {}
+
+    /// What is no executor, or one without a name, gets a sentence.
+    template <class Ex>
+        requires(!std::is_convertible_v<Ex, executor&>)
+    channel(std::size_t, Ex&&, std::string = {}) : store(1, nullptr, {}) {
+        static_assert(std::is_convertible_v<Ex, executor&>,
+                      "weir: a channel(capacity, clock, name) measures in the time of an executor that "
+                      "outlives it: a thread_pool, a run_loop, virtual_time, or what derives from "
+                      "weir::executor, with a name");
+    }
+
+    ~channel() { this->leave_registry(); }
+
+    /// Adds one item, waiting while the channel is full.
+    ///
+    /// \param item  is moved from when there is room for it, and only then: a rejected item is still
+    ///              the caller's. Await the operation in the same expression, `co_await c.put(std::move(x))`.
+    /// \returns     awaitable of `bool`: true = it is in; false = the channel is closed.
+    [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item) {
+        return detail::put_operation<channel>(*this, item);
+    }
+    /// The same, and gives up waiting when `stop` asks: false, then, too; `closed()` tells which it was.
+    [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item, stop_token stop) {
+        return detail::put_operation<channel, stop_token>(*this, item, nullptr, std::move(stop));
+    }
+
+    /// The same with a copy of the item. Errors: those of copying it, before anything else happens.
+    [[nodiscard("co_await this, or nothing is put")]] auto put(const T& item)
+        requires std::is_copy_constructible_v<T>
+    {
+        return detail::put_copy_operation<channel>(*this, item);
+    }
+    [[nodiscard("co_await this, or nothing is put")]] auto put(const T& item, stop_token stop)
+        requires std::is_copy_constructible_v<T>
+    {
+        return detail::put_copy_operation<channel, stop_token>(*this, item, std::move(stop));
+    }
+
+    /// What can't be copied gets a sentence, and so does another type.
+    template <class Item>
+        requires(std::is_same_v<Item, T> && !std::is_copy_constructible_v<T>)
+    auto put(const Item&, stop_token = {}) {
+        static_assert(std::is_copy_constructible_v<Item>,
+                      "weir: put copies what has a name, and this channel's items can't be copied: "
+                      "co_await c.put(std::move(item))");
+    }
+    template <class Item>
+        requires(!std::is_convertible_v<Item, T> && !std::is_same_v<std::remove_cvref_t<Item>, T>)
+    auto put(Item&&, stop_token = {}) {
+        static_assert(std::is_convertible_v<Item, T>,
+                      "weir: what is put into a channel has to be one of its items, or to become one by "
+                      "itself; the types are those of channel<T> and Item in this message");
+    }
+
+    /// What is no stop token gets one, too.
+    template <class Item, class Limit>
+        requires(!std::is_convertible_v<Limit, stop_token>)
+    auto put(Item&&, Limit&&) {
+        return no_limit<Limit>();
+    }
+    /// The same.
+    template <class Limit>
+        requires(!std::is_convertible_v<Limit, stop_token>)
+    auto get(Limit&&) {
+        return no_limit<Limit>();
+    }
+
+    /// What would have to be copied gets a sentence, and so does another type.
+    template <class Item>
+        requires(!std::is_convertible_v<Item, T &&>)
+    channel_status try_put(Item&&) noexcept {
+        return refuse<Item>();
+    }
+    /// The same.
+    template <class Item>
+        requires(!std::is_convertible_v<Item, T &&>)
+    channel_status blocking_put(Item&&, duration = duration::max()) noexcept {
+        return refuse<Item>();
+    }
+
+    /// A plain loop, which can't wait, gets a sentence.
+    template <class Item = T>
+    detail::no_place<T> begin() const {
+        static_assert(std::is_void_v<Item>,
+                      "weir: a plain loop can't wait for a channel; in a coroutine write "
+                      "while (auto x = co_await channel.get()), in a thread "
+                      "while (auto x = channel.blocking_get())");
+        return {};
+    }
+    detail::no_place<T> end() const { return {}; }
+
+    /// Takes the next item, waiting while the channel is empty.
+    ///
+    /// \returns awaitable of `optional<T>`: empty when the channel is closed and drained, or when the
+    ///          wait was stopped. A stop never loses an item: one that was handed over is delivered.
+    [[nodiscard("co_await this, or nothing is got")]] auto get() {
+        return detail::get_operation<channel>(*this);
+    }
+    [[nodiscard("co_await this, or nothing is got")]] auto get(stop_token stop) {
+        return detail::get_operation<channel, stop_token>(*this, nullptr, std::move(stop));
+    }
+
+    /// Without waiting.
+    /// \param item  is moved from if it went in.
+    /// \returns     `success`, `full` or `closed`.
+    channel_status try_put(T&& item) {
+        if (this->put_alone(item)) return channel_status::success;
+        wakes woken;
+        detail::outcome how;
+        {
+            const both_ends held(*this);
+            how = this->offer(item, nullptr, woken);
+        }
+        core::wake_all(woken);
+        return how == detail::outcome::done     ? channel_status::success
+               : how == detail::outcome::closed ? channel_status::closed
+                                                : channel_status::full;
+    }
+
+    /// Without waiting.
+    /// \returns an item, or `empty`, or `closed` (and drained).
+    [[nodiscard]] get_result<T> try_get() {
+        detail::landing_place<T> place;
+        std::uint64_t number = 0;
+        if (this->get_alone(place.address(), number)) return get_result<T>(*place.take());
+        wakes woken;
+        detail::outcome how;
+        {
+            const both_ends held(*this);
+            how = this->take(place.address(), number, nullptr, woken);
+        }
+        core::wake_all(woken);
+        if (how == detail::outcome::done) return get_result<T>(*place.take());
+        return get_result<T>(how == detail::outcome::closed ? channel_status::closed : channel_status::empty);
+    }
+
+    /// For plain threads: blocks while the channel is full, at most for `timeout`. Where the channel's
+    /// executor has no threads of its own (virtual time), the thread runs it meanwhile, and the
+    /// time-out is in its time.
+    ///
+    /// \param item  is moved from if it went in, and only then.
+    /// \returns     `success`, `closed` or `timed_out`.
+    /// Errors: `deadlock_error` on virtual time, where nothing can go on; `forked_error` where its executor
+    ///         is a pool of before a fork. Nothing went in then.
+    channel_status blocking_put(T&& item, duration timeout = duration::max()) {
+        return detail::blocking_operations::put(*this, item, timeout);
+    }
+
+    /// For plain threads: blocks while the channel is empty, at most for `timeout`, as `blocking_put`.
+    /// \returns an item, or `closed` (and drained), or `timed_out`. No item is lost by a time-out.
+    /// Errors: as of `blocking_put`; no item is lost.
+    [[nodiscard]] get_result<T> blocking_get(duration timeout = duration::max()) {
+        return detail::blocking_operations::get(*this, timeout);
+    }
+
+    /// From now on nothing goes in; what is inside still comes out. Everybody who waits is woken: puts
+    /// with false, their items still theirs, gets with nothing. May be called again, and by anyone.
+    void close() noexcept {
+        wakes woken;
+        {
+            const both_ends held(*this);
+            this->shut(woken);
+        }
+        core::wake_all(woken);
+    }
+
+    /// The same, but who waits to put has his item let in, as there is room, and it comes out: what was
+    /// finished before isn't lost.
+    void close_to_newcomers() noexcept {
+        wakes woken;
+        {
+            const both_ends held(*this);
+            this->shut_to_newcomers(woken);
+        }
+        core::wake_all(woken);
+    }
+
+    /// Closes, and destroys what is inside: for a consumer that wants no more.
+    void cancel() noexcept {
+        wakes woken;
+        detail::ring<T> discarded(0);
+        std::uint64_t first = 0;
+        std::uint64_t last = 0;
+        {
+            const both_ends held(*this);
+            this->shut(woken);
+            first = this->get_end_.count.load(std::memory_order_relaxed);
+            last = this->discard(discarded, woken);
+        }
+        core::wake_all(woken);
+        for (; first != last; ++first) discarded.destroy(first);
+    }
+
+    /// Whether nothing goes in any more; something may still be inside.
+    [[nodiscard]] bool closed() const noexcept {
+        const both_ends held(*this);
+        return this->closed_;
+    }
+    /// How many items are inside.
+    [[nodiscard]] std::size_t size() const noexcept {
+        const both_ends held(*this);
+        return core::size();
+    }
+    /// In items, as it was last set.
+    [[nodiscard]] std::size_t capacity() const noexcept {
+        const both_ends held(*this);
+        return this->capacity_;
+    }
+    [[nodiscard]] const std::string& name() const noexcept { return this->name_; }  ///< as constructed
+
+    /// Changes the capacity while the channel is in use. More room wakes as many puts as fit. With
+    /// less, nothing is lost: what is inside stays, and puts wait until it has come below.
+    ///
+    /// Errors: `std::invalid_argument` for 0; `std::bad_alloc`, and then nothing has changed.
+    void set_capacity(std::size_t capacity) {
+        core::check(capacity);
+        wakes woken;
+        detail::ring<T> other(capacity);  // the old block is freed after the lock
+        {
+            const both_ends held(*this);
+            this->grow(other, capacity, woken);
+        }
+        core::wake_all(woken);
+    }
+
+    /// A limit in bytes beside the one in items, by `item_size`; 0, as at first: none. An item that is
+    /// larger alone goes in when the channel is empty. May be changed while the channel is in use.
+    ///
+    /// Errors: `std::invalid_argument` for what was negative.
+    /// Cost: with a limit every operation takes both locks, and asks for the size of its item.
+    void set_max_bytes(std::size_t bytes) {
+        detail::refuse_negative(bytes, "weir: a channel's limit in bytes was negative; 0 means no limit");
+        wakes woken;
+        {
+            const both_ends held(*this);
+            this->limit_bytes(bytes, woken);
+        }
+        core::wake_all(woken);
+    }
+
+    /// What happened until now, open waits included. At any time, from any thread. Errors: `std::bad_alloc`.
+    [[nodiscard]] channel_stats stats() {
+        channel_stats s;
+        s.name = core::name_;  // takes memory, so not under the locks
+        {
+            const both_ends held(*this);
+            core::fill(s, core::reading(nullptr));
+        }
+        return s;
+    }
+
+  private:
+    template <class Limit>
+    static auto no_limit() noexcept {
+        static_assert(std::is_convertible_v<Limit, stop_token>,
+                      "weir: a coroutine's put or get ends early by a stop_token, get(token); a time limit "
+                      "is for threads, channel.blocking_get(100ms)");
+        return std::suspend_never();
+    }
+    template <class Item>
+    static constexpr channel_status refuse() noexcept {
+        constexpr bool one_of_them = std::is_same_v<std::remove_cvref_t<Item>, T>;
+        static_assert(one_of_them || std::is_convertible_v<Item, T>,
+                      "weir: what is put into a channel has to be one of its items, or to become one by "
+                      "itself; the types are those of channel<T> and Item in this message");
+        static_assert(
+            !one_of_them,
+            "weir: try_put and blocking_put take away what they are given, if it goes in; give away "
+            "what has a name, c.try_put(std::move(item)), or a copy, c.try_put(T(item))");
+        return channel_status::closed;
+    }
+
+    // What `stats` would have said at an instant since which nothing has happened, in ns of the clock.
+    channel_stats stats_until(std::int64_t now) {
+        channel_stats s;
+        s.name = core::name_;  // takes memory, so not under the locks
+        {
+            const both_ends held(*this);
+            core::fill(s, now);
+        }
+        return s;
+    }
+
+    template <class, class>
+    friend class detail::queue_of;
+    friend store& detail::inside<T, Policy>(channel&) noexcept;
+    friend struct detail::blocking_operations;
+    template <class, class, class>
+    friend class detail::channel_operation;
+    template <class, class>
+    friend class detail::put_operation;
+    template <class, class>
+    friend class detail::get_operation;
+    template <class, class>
+    friend class detail::stop_listener;
+};
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,81 @@
+// weir channel: an item, or the reason why there is none
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CHANNEL_GET_RESULT_HPP
+#define WEIR_CHANNEL_GET_RESULT_HPP
+
+#include <concepts>   // for std::same_as
+#include <optional>   // for std::optional
+#include <ostream>    // for std::ostream
+#include <stdexcept>  // for std::logic_error
+#include <string>     // for std::string
+#include <utility>    // for std::move
+
+namespace weir {
+
+/// How an operation on a channel ended that doesn't wait for ever.
+enum class channel_status : unsigned char {
+    success,    ///< the item went in, or came out
+    full,       ///< no room now
+    empty,      ///< no item now
+    closed,     ///< put: it takes nothing any more; get: and nothing is left in it
+    timed_out,  ///< the time was over first; nothing is lost
+};
+
+/// \returns the enumerator's name.
+[[nodiscard]] constexpr const char* to_string(channel_status s) noexcept {
+    switch (s) {
+        case channel_status::success:
+            return "success";
+        case channel_status::full:
+            return "full";
+        case channel_status::empty:
+            return "empty";
+        case channel_status::closed:
+            return "closed";
+        case channel_status::timed_out:
+            return "timed_out";
+    }
+    return "?";
+}
+
+/// Writes what `to_string` returns.
+inline std::ostream& operator<<(std::ostream& out, channel_status s) { return out << to_string(s); }
+
+/// What a get gives that may end without an item: the item, or why there is none.
+template <class T>
+class [[nodiscard]] get_result {
+  public:
+    /// With an item.
+    explicit get_result(T&& item) : item_(std::move(item)), status_(channel_status::success) {}
+    /// Without one.
+    explicit get_result(std::same_as<channel_status> auto why) noexcept : status_(why) {}
+
+    [[nodiscard]] channel_status status() const noexcept { return status_; }     ///< `success`, or why not
+    [[nodiscard]] bool has_value() const noexcept { return item_.has_value(); }  ///< whether there is an item
+    explicit operator bool() const noexcept { return item_.has_value(); }        ///< the same
+
+    /// Precondition of `*` and `->`: there is an item.
+    [[nodiscard]] T& operator*() & noexcept { return *item_; }
+    [[nodiscard]] const T& operator*() const& noexcept { return *item_; }
+    [[nodiscard]] T&& operator*() && noexcept { return *std::move(item_); }
+    [[nodiscard]] T* operator->() noexcept { return &*item_; }
+    [[nodiscard]] const T* operator->() const noexcept { return &*item_; }
+
+    /// The item. Lifetime: that of this object.
+    /// Errors: `std::logic_error` that names the status if there is no item.
+    [[nodiscard]] T& value() & {
+        if (!item_) {
+            throw std::logic_error(std::string("weir: no item was got: ") + to_string(status_));
+        }
+        return *item_;
+    }
+    [[nodiscard]] T&& value() && { return std::move(value()); }
+
+  private:
+    std::optional<T> item_;
+    channel_status status_;
+};
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,26 @@
+// weir: stages and coroutines that wait for a GPU
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CUDA_HPP
+#define WEIR_CUDA_HPP
+
+#include <weir/cuda/context.hpp>
+#include <weir/cuda/copy.hpp>
+#include <weir/cuda/device.hpp>
+#include <weir/cuda/device_account.hpp>
+#include <weir/cuda/device_blocks.hpp>
+#include <weir/cuda/device_buffer.hpp>
+#include <weir/cuda/device_buffers.hpp>
+#include <weir/cuda/device_pool.hpp>
+#include <weir/cuda/error.hpp>
+#include <weir/cuda/event.hpp>
+#include <weir/cuda/lease.hpp>
+#include <weir/cuda/parts.hpp>
+#include <weir/cuda/pinned_buffer.hpp>
+#include <weir/cuda/pinned_pool.hpp>
+#include <weir/cuda/reactor.hpp>
+#include <weir/cuda/runtime.hpp>
+#include <weir/cuda/stream.hpp>
+#include <weir/cuda/to_device.hpp>
+#include <weir/cuda/to_host.hpp>
+
+#endif

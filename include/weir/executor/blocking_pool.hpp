@@ -1,0 +1,229 @@
+// weir executor: threads for functions that block
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXECUTOR_BLOCKING_POOL_HPP
+#define WEIR_EXECUTOR_BLOCKING_POOL_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/executor/executor_view.hpp>
+#include <weir/executor/forked.hpp>
+#include <weir/executor/injector.hpp>
+#include <weir/executor/locked_timers.hpp>
+#include <weir/executor/pool_threads.hpp>
+#include <weir/executor/timer.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/event_count.hpp>
+#include <weir/platform/parker.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/platform/thread_record.hpp>
+
+#include <algorithm>  // for std::max, std::min
+#include <coroutine>  // for std::coroutine_handle
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t, std::uint64_t
+#include <stdexcept>  // for std::invalid_argument
+
+namespace weir {
+
+/// Runs coroutines that block their thread: in a read, a download, a lock. One queue for all
+/// threads; so many block at a time as there are threads.
+///
+/// Order: first come, first served, a yield too.
+/// Threads: any may post and add timers. A timer fires on time while a thread is free, else when
+/// the first becomes free.
+/// Lifetime: the destructor runs what is still posted, then joins. All coroutines that use the pool
+/// have to end by that; no timer may be pending.
+/// Errors: an exception that leaves a resumed coroutine, or no memory for the queue to grow:
+/// std::terminate.
+/// Cost: a lock and a wake-up a hand-over, some microseconds; what doesn't block belongs on a
+/// `thread_pool`.
+template <class Platform = detail::standard_platform>
+class basic_blocking_pool final : public executor {
+  public:
+    /// \param threads how many functions can block at a time.
+    /// Errors: std::invalid_argument if 0, or negative; std::system_error if a thread can't be started.
+    explicit basic_blocking_pool(unsigned threads) {
+        if (threads == 0 || detail::was_negative(threads)) {
+            throw std::invalid_argument(
+                "weir::blocking_pool: 0 threads, or fewer, can run nothing; ask for as many as functions "
+                "are to block at a time");
+        }
+        threads_.reserve(threads);
+        try {
+            for (unsigned i = 0; i < threads; ++i) threads_.start([this] { work(); });
+        } catch (...) {
+            join();
+            throw;
+        }
+    }
+
+    ~basic_blocking_pool() {
+        join();
+        users().check(timers_.next() != timers_.never);
+    }
+
+    [[nodiscard]] std::size_t parallelism() const noexcept override { return threads_.size(); }
+    [[nodiscard]] bool orphaned() const noexcept override { return threads_.are_elsewhere(); }
+
+    /// How many threads it has.
+    [[nodiscard]] unsigned threads() const noexcept { return static_cast<unsigned>(threads_.size()); }
+
+    using executor::post;
+    void post(std::coroutine_handle<> h) noexcept override {
+        if (orphaned()) return;  // nobody would take it, and a thread of the parent may hold the lock
+        // Once it can be popped it may end, and who waits for that may destroy the pool. So all that
+        // touches this happens before, and what is left to do uses an address only.
+        queue_.push(h.address(), [this] { return next_to_wake(); })();
+    }
+
+    void add(timer& t) noexcept override {
+        using added = typename basic_locked_timers<Platform>::added;
+        const std::coroutine_handle<> waiter = t.waiter();
+        wake_up wake;  // see post()
+        const added what = timers_.add(t, [&] {
+            wake = keeper_.turn_back();
+            if (!wake) wake = sleepers_.turn_back();  // any will do: it becomes the timekeeper
+        });
+        if (what == added::refused) return post(waiter);
+        wake();
+    }
+
+    void cancel(timer& t) noexcept override {
+        const std::coroutine_handle<> waiter = t.waiter();
+        if (timers_.cancel(t, now())) post(waiter);
+    }
+
+    [[nodiscard]] time_point now() const noexcept override { return time_point(duration(Platform::now())); }
+
+    /// On a thread of this pool: runs one coroutine, or naps for a millisecond if there is none, so
+    /// that code which waits there for others can't stop the pool. Elsewhere: false.
+    bool drive(detail::parker& done, time_point limit) override {
+        if (orphaned()) throw forked_error();
+        if (current() != this) return false;
+        if (void* const next = take()) {
+            run(next);
+            return true;
+        }
+        const std::int64_t left = limit.time_since_epoch().count() - Platform::now();
+        auto* const me = detail::basic_thread_record<Platform>::mine();
+        if (me != nullptr) me->sleeps(true);
+        if (left > 0) done.wait(std::min<std::int64_t>(left, 1'000'000));
+        if (me != nullptr) me->sleeps(false);
+        return true;
+    }
+
+    // A coroutine on its way is in the queue, or a thread that doesn't rest has it, or it was counted.
+    void look(detail::executor_view& view) const override {
+        view.resumed = resumed_.load(std::memory_order_seq_cst);
+        const std::size_t resting = resting_.load(std::memory_order_seq_cst);
+        view.busy = threads_.size() - resting;
+        const bool queued = !queue_.empty();
+        view.crowded = false;  // its threads are there to be blocked
+        view.pending = queued || timers_.next() != timers_.never ||
+                       resting_.load(std::memory_order_seq_cst) != resting ||
+                       resumed_.load(std::memory_order_seq_cst) != view.resumed;
+    }
+
+  private:
+    using wake_up = typename detail::basic_event_count<Platform>::wake_up;
+
+    struct place {
+        basic_blocking_pool* here = nullptr;
+    };
+    // The pool whose thread this is. Not inlined: see WEIR_NOINLINE.
+    WEIR_NOINLINE static basic_blocking_pool*& current() noexcept {
+        return Platform::template of_thread<place>().here;
+    }
+
+    void work() noexcept {
+        current() = this;
+        if (auto* const me = detail::basic_thread_record<Platform>::acquire()) {
+            me->serve(static_cast<executor*>(this));
+        }
+        for (;;) {
+            if (void* const next = take()) {
+                run(next);
+            } else if (stopping_.load(std::memory_order_seq_cst)) {
+                if (queue_.empty()) return;  // else it was posted after the look, before the end
+            } else {
+                wait();
+            }
+        }
+    }
+
+    void run(void* address) noexcept {
+        resumed_.fetch_add(1, std::memory_order_seq_cst);
+        resume(std::coroutine_handle<>::from_address(address));
+    }
+
+    // The next coroutine, or null. If there are more, wakes another thread: a notification may have
+    // hit one thread for two posts; and if nobody keeps the time any more.
+    void* take() noexcept {
+        if (timers_.next() != timers_.never) {
+            timers_.fire(now(), [this](std::coroutine_handle<> h) { queue_.push(h.address()); });
+        }
+        void* const next = queue_.pop();
+        if (next != nullptr && (!queue_.empty() || is_unkept(timers_.next()))) next_to_wake()();
+        return next;
+    }
+
+    // Whether there is a timer, and nobody who sleeps until then. seq_cst; pairs with wait(): who gives up
+    // keeping the time and goes to work sees who sleeps without limit, or that one sees it.
+    bool is_unkept(std::int64_t next_timer) const noexcept {
+        return next_timer != timers_.never && !kept_.load(std::memory_order_seq_cst);
+    }
+
+    // One idle thread, the timekeeper, sleeps until the next timer; the others without limit. (The watch of
+    // thread_pool, tried in place of this, takes twice the processor for a hand-over while a timer is set, 12
+    // us instead of 6, as it is the timekeeper that it wakes; and of several that are posted at once each is
+    // started by the one before: 28 us an item of a pipeline with four slots here, instead of 12.)
+    void wait() noexcept {
+        const bool mine = !kept_.exchange(true, std::memory_order_seq_cst);
+        auto& event = mine ? keeper_ : sleepers_;
+        const auto ticket = event.prepare_wait();
+        // Announced; now everything is looked at once more. seq_cst; pairs with post(), add(),
+        // join(), take()
+        const std::int64_t until = timers_.next();
+        if (is_unkept(until) || !queue_.empty() || stopping_.load(std::memory_order_seq_cst)) {
+            event.cancel_wait();
+        } else {
+            const bool forever = !mine || until == timers_.never;
+            resting_.fetch_add(1, std::memory_order_seq_cst);
+            event.commit_wait(ticket, forever ? -1 : std::max<std::int64_t>(until - Platform::now(), 0));
+            resting_.fetch_sub(1, std::memory_order_seq_cst);
+        }
+        if (mine) kept_.store(false, std::memory_order_seq_cst);
+    }
+
+    // The timekeeper last: somebody else would have to take over from it.
+    wake_up next_to_wake() noexcept {
+        const wake_up sleeper = sleepers_.turn_back();
+        return sleeper ? sleeper : keeper_.turn_back();
+    }
+
+    void join() noexcept {
+        if (orphaned()) return threads_.forget();
+        stopping_.store(true, std::memory_order_seq_cst);
+        sleepers_.notify_all();
+        keeper_.notify_all();
+        threads_.join();
+    }
+
+    detail::basic_injector<Platform> queue_;
+    basic_locked_timers<Platform> timers_;
+    detail::basic_event_count<Platform> sleepers_;
+    detail::basic_event_count<Platform> keeper_;  // one waits here at most
+    typename Platform::template atomic<bool> kept_{false};
+    typename Platform::template atomic<bool> stopping_{false};
+    // For a watchdog.
+    typename Platform::template atomic<std::size_t> resting_{0};
+    typename Platform::template atomic<std::uint64_t> resumed_{0};
+    detail::basic_pool_threads<Platform> threads_;
+};
+
+/// The one to use; only tests have another platform.
+using blocking_pool = basic_blocking_pool<>;
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,88 @@
+// weir executor, internal: what uses an executor, and so has to be gone before it
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXECUTOR_EXECUTOR_USERS_HPP
+#define WEIR_EXECUTOR_EXECUTOR_USERS_HPP
+
+#include <weir/executor/sign_of_life.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/platform/process.hpp>
+
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::uint8_t, std::uint32_t
+#include <cstdio>   // for std::fprintf
+#include <cstdlib>  // for std::abort
+
+namespace weir::detail {
+
+enum class executor_user : std::uint8_t { run, task_group, watchdog, lanes, channel };
+
+// A member of each executor. Objects are counted, not what they do: a run once, however many items pass.
+class executor_users {
+    static constexpr std::size_t kinds = 5;
+    // relaxed: who destroys the executor comes after those who use it, or sees that by the count
+    standard_platform::atomic<std::uint32_t> counts_[kinds]{};
+    standard_platform::atomic<sign_of_life*> life_{nullptr};
+    birthplace born_;
+    bool excused_ = false;
+
+  public:
+    executor_users() noexcept = default;
+    executor_users(const executor_users&) = delete;
+    executor_users& operator=(const executor_users&) = delete;
+    ~executor_users() {
+        check();
+        if (sign_of_life* const sign = life_.load(std::memory_order_relaxed)) sign->end();
+    }
+
+    // For what may be left when the executor is gone.
+    sign_of_life::seen life() noexcept {
+        sign_of_life* sign = life_.load(std::memory_order_acquire);  // pairs with the exchange
+        if (sign == nullptr) {
+            sign_of_life* const taken = sign_of_life::take();
+            // acq_rel; pairs with itself: who finds it here sees its number
+            if (life_.compare_exchange_strong(sign, taken, std::memory_order_acq_rel)) {
+                sign = taken;
+            } else if (taken != nullptr) {
+                taken->end();
+            }
+        }
+        return sign_of_life::seen(sign);
+    }
+
+    void join(executor_user kind) noexcept { count_of(kind).fetch_add(1, std::memory_order_relaxed); }
+    void leave(executor_user kind) noexcept { count_of(kind).fetch_sub(1, std::memory_order_relaxed); }
+
+    // Nothing can ever run there again, and somebody waits: those may be left as they are.
+    void excuse() noexcept { excused_ = true; }
+
+    // To be called as soon as nothing runs there any more. What is left would use freed memory sooner or
+    // later: ends the program, in every build mode. Not in a process that was forked meanwhile, where what
+    // used it may have been left as it was. `sleeps`: whether a timer is pending.
+    void check(bool sleeps = false) const noexcept {
+        if (excused_ || !born_.is_here()) return;
+        static constexpr const char* names[kinds] = {"a run that uses it",
+                                                     "a task_group that starts tasks on it",
+                                                     "a watchdog that looks at it",
+                                                     "priority_lanes that lead to it",
+                                                     "a channel that measures by its clock"};
+        for (std::size_t i = 0; i < kinds; ++i) {
+            if (counts_[i].load(std::memory_order_relaxed) != 0) fail(names[i]);
+        }
+        if (sleeps) fail("a coroutine that sleeps on it");
+    }
+
+  private:
+    [[noreturn]] WEIR_NOINLINE static void fail(const char* what) noexcept {
+        std::fprintf(stderr, "weir: an executor is destroyed before %s; declare the executor first\n", what);
+        std::abort();
+    }
+
+    standard_platform::atomic<std::uint32_t>& count_of(executor_user kind) noexcept {
+        return counts_[static_cast<std::size_t>(kind)];
+    }
+};
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,105 @@
+// weir executor: an executor that one thread runs, and any thread may post to
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXECUTOR_RUN_LOOP_HPP
+#define WEIR_EXECUTOR_RUN_LOOP_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/executor/ready_queue.hpp>
+#include <weir/executor/timer.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/platform/parker.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/platform/spin_lock.hpp>
+#include <weir/platform/thread_record.hpp>
+
+#include <algorithm>  // for std::min
+#include <coroutine>  // for std::coroutine_handle
+#include <mutex>      // for std::lock_guard
+
+namespace weir {
+
+namespace detail {
+class endless_loop;
+}
+
+/// First come, first served, on the thread that made it, whenever that calls `drive`.
+///
+/// Threads: the one that made it drives; any may post.
+/// Lifetime: destroyed when nothing runs on it any more.
+/// Cost:     a short lock for each post and for each resumption.
+class run_loop final : public executor {
+  public:
+    run_loop() = default;
+
+    using executor::post;
+    void post(std::coroutine_handle<> h) noexcept override {
+        const std::lock_guard guard(lock_);
+        ready_.push_back(h);
+        if (sleeper_ != nullptr) sleeper_->poke();
+    }
+
+    void add(timer& t) noexcept override {
+        const std::lock_guard guard(lock_);
+        if (!timers_.add(t)) ready_.push_back(t.waiter());
+        if (sleeper_ != nullptr) sleeper_->poke();
+    }
+
+    void cancel(timer& t) noexcept override {
+        const std::lock_guard guard(lock_);
+        if (!timers_.cancel(t, now())) return;
+        ready_.push_back(t.waiter());
+        if (sleeper_ != nullptr) sleeper_->poke();
+    }
+
+    /// Runs the next coroutine; where none is ready, sleeps until one is posted, a timer is due,
+    /// `done` is set, or `limit`.
+    /// \returns false on any other thread than the loop's own: that has to sleep by itself.
+    bool drive(detail::parker& done, time_point limit) override {
+        if (detail::standard_platform::this_thread() != thread_) return false;
+        std::coroutine_handle<> next;
+        time_point until = limit;
+        {
+            const std::lock_guard guard(lock_);
+            if (!timers_.empty()) {
+                const time_point t = now();
+                while (timer* const due = timers_.pop_due(t)) ready_.push_back(due->waiter());
+                if (!timers_.empty()) until = std::min(until, timers_.next()->deadline());
+            }
+            if (!ready_.empty()) {
+                next = ready_.take_front();
+            } else {
+                sleeper_ = &done;
+            }
+        }
+        if (next) {
+            resume(next);
+            return true;
+        }
+        if (until == time_point::max()) {
+            const detail::basic_blocked_thread<detail::standard_platform> here(&done);
+            here.wait(done);
+        } else {
+            const time_point t = now();
+            if (until > t) done.wait((until - t).count());
+        }
+        const std::lock_guard guard(lock_);
+        sleeper_ = nullptr;
+        return true;
+    }
+
+    [[nodiscard]] bool passing() const noexcept override { return passing_; }
+
+  private:
+    friend detail::endless_loop;
+    bool passing_ = true;
+    const decltype(detail::standard_platform::this_thread()) thread_ =
+        detail::standard_platform::this_thread();
+    detail::spin_lock lock_;
+    detail::ready_queue ready_;
+    timer_queue timers_;
+    detail::parker* sleeper_ = nullptr;  // of the thread that drives and has nothing to run
+};
+
+}  // namespace weir
+
+#endif

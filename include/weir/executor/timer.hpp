@@ -1,0 +1,182 @@
+// weir executor: a wake-up at an instant, and the queue in which an executor keeps them
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXECUTOR_TIMER_HPP
+#define WEIR_EXECUTOR_TIMER_HPP
+
+#include <weir/measure/clock.hpp>
+
+#include <coroutine>  // for std::coroutine_handle, std::noop_coroutine
+#include <cstdint>    // for std::uint64_t
+
+namespace weir {
+
+/// Among timers of one instant, which goes first. `before_all` is for what closes an interval at an
+/// instant (a lap): it sees the state before anything else of that instant has happened. It watches and
+/// does no work, so virtual time doesn't go on for its sake alone. All others are `normal`.
+enum class timer_order : std::uint8_t { before_all, normal };
+
+class timer_queue;
+
+/// A wake-up: whom to post, when. It lives in the frame of the coroutine that waits and is linked
+/// into its executor's queue, so adding one allocates nothing.
+///
+/// Lifetime: until its waiter is resumed, and as long as anyone may still cancel it.
+class timer {
+  public:
+    /// \param waiter  is posted once, at `deadline` or when the timer is cancelled.
+    timer(time_point deadline, std::coroutine_handle<> waiter,
+          timer_order order = timer_order::normal) noexcept
+        : deadline_(deadline), waiter_(waiter), order_(order) {}
+    timer(const timer&) = delete;
+    timer& operator=(const timer&) = delete;
+
+    [[nodiscard]] time_point deadline() const noexcept { return deadline_; }  ///< as constructed
+    [[nodiscard]] timer_order order() const noexcept { return order_; }       ///< as constructed
+
+    /// The coroutine to post when the timer fires.
+    [[nodiscard]] std::coroutine_handle<> waiter() const noexcept { return waiter_; }
+
+    /// The waiter is gone: whoever still posts it posts nothing.
+    void forget_waiter() noexcept { waiter_ = std::noop_coroutine(); }
+
+    /// When it fired or was cancelled, by the executor's clock; read by the waiter after it woke.
+    [[nodiscard]] time_point fired() const noexcept { return fired_; }
+
+    /// True if it was cancelled before its deadline; read by the waiter after it woke.
+    [[nodiscard]] bool cancelled() const noexcept { return state_ == state::cancelled; }
+
+  private:
+    friend timer_queue;
+    enum class state : std::uint8_t { idle, queued, fired, cancelled };
+
+    time_point deadline_;
+    time_point fired_{};
+    std::coroutine_handle<> waiter_;
+    // Pairing heap: first child, next sibling, and the one that points here (parent or left sibling).
+    timer* child_ = nullptr;
+    timer* next_ = nullptr;
+    timer* back_ = nullptr;
+    std::uint64_t sequence_ = 0;
+    timer_order order_;
+    state state_ = state::idle;
+};
+
+/// The timers of one executor, earliest first; equal ones by `timer_order`, then in the order of
+/// their adding. For whoever writes an executor.
+///
+/// Threads: none of its own; an executor with several threads locks around it.
+/// Lifetime: a timer stays where it is until it was taken out.
+/// Cost: add O(1), the rest O(log n) amortised; never allocates.
+/// Source: Fredman, Sedgewick, Sleator, Tarjan, "The pairing heap", Algorithmica 1 (1986).
+class timer_queue {
+  public:
+    timer_queue() noexcept = default;
+    timer_queue(const timer_queue&) = delete;
+    timer_queue& operator=(const timer_queue&) = delete;
+
+    /// \returns true if the timer is queued now; false if it had been cancelled before it was added:
+    ///          its waiter is to be posted at once.
+    [[nodiscard("false: post the timer's waiter")]] bool add(timer& t) noexcept {
+        if (t.state_ == timer::state::cancelled) return false;
+        t.state_ = timer::state::queued;
+        t.sequence_ = ++sequence_;
+        t.child_ = t.next_ = t.back_ = nullptr;
+        root_ = root_ == nullptr ? &t : meld(root_, &t);
+        return true;
+    }
+
+    /// Takes a timer out before its time; one that is not added yet is marked, so that `add` refuses
+    /// it. One that has fired stays as it is.
+    /// \returns true if it was queued: its waiter is to be posted.
+    [[nodiscard("true: post the timer's waiter")]] bool cancel(timer& t, time_point now) noexcept {
+        const timer::state before = t.state_;
+        if (before == timer::state::fired || before == timer::state::cancelled) return false;
+        t.state_ = timer::state::cancelled;
+        t.fired_ = now;
+        if (before == timer::state::idle) return false;
+        if (&t == root_) {
+            root_ = merge_pairs(t.child_);
+        } else {
+            unlink(t);
+            if (timer* const rest = merge_pairs(t.child_)) root_ = meld(root_, rest);
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool empty() const noexcept { return root_ == nullptr; }  ///< whether none is queued
+
+    /// The earliest timer, or null.
+    [[nodiscard]] const timer* next() const noexcept { return root_; }
+
+    /// \returns the earliest timer, which is taken out, if its deadline is not after `now`; else null. Its
+    ///          waiter is to be posted; after that the timer may be gone.
+    [[nodiscard]] timer* pop_due(time_point now) noexcept {
+        timer* const t = root_;
+        if (t == nullptr || t->deadline_ > now) return nullptr;
+        root_ = merge_pairs(t->child_);
+        t->state_ = timer::state::fired;
+        t->fired_ = now;
+        return t;
+    }
+
+  private:
+    static bool before(const timer& a, const timer& b) noexcept {
+        if (a.deadline_ != b.deadline_) return a.deadline_ < b.deadline_;
+        if (a.order_ != b.order_) return a.order_ < b.order_;
+        return a.sequence_ < b.sequence_;
+    }
+
+    static timer* meld(timer* a, timer* b) noexcept {
+        if (before(*b, *a)) {
+            timer* const t = a;
+            a = b;
+            b = t;
+        }
+        b->back_ = a;
+        b->next_ = a->child_;
+        if (a->child_ != nullptr) a->child_->back_ = b;
+        a->child_ = b;
+        a->next_ = nullptr;
+        a->back_ = nullptr;
+        return a;
+    }
+
+    static void unlink(timer& t) noexcept {
+        if (t.back_->child_ == &t) {
+            t.back_->child_ = t.next_;
+        } else {
+            t.back_->next_ = t.next_;
+        }
+        if (t.next_ != nullptr) t.next_->back_ = t.back_;
+    }
+
+    // Two passes: siblings in pairs from the left, then the pairs from the right. Iterative, since a
+    // million timers added in order are a million siblings.
+    static timer* merge_pairs(timer* first) noexcept {
+        timer* pairs = nullptr;  // singly linked through next_, last pair first
+        while (first != nullptr) {
+            timer* const a = first;
+            timer* const b = a->next_;
+            first = b == nullptr ? nullptr : b->next_;
+            a->next_ = a->back_ = nullptr;
+            timer* const pair = b == nullptr ? a : meld(a, b);
+            pair->next_ = pairs;
+            pairs = pair;
+        }
+        timer* root = nullptr;
+        while (pairs != nullptr) {
+            timer* const rest = pairs->next_;
+            pairs->next_ = nullptr;
+            root = root == nullptr ? pairs : meld(root, pairs);
+            pairs = rest;
+        }
+        return root;
+    }
+
+    timer* root_ = nullptr;
+    std::uint64_t sequence_ = 0;
+};
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,277 @@
+// weir graph, internal: the stage that takes from several queues, a slot for each, and gives to one
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_GRAPH_FAN_IN_HPP
+#define WEIR_GRAPH_FAN_IN_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/channel/tracked.hpp>
+#include <weir/channel/waiting_room.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/run/running_stage.hpp>
+#include <weir/run/stage_options.hpp>
+
+#include <algorithm>  // for std::all_of, std::fill
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t, std::uint64_t
+#include <optional>   // for std::optional
+#include <utility>    // for std::move
+#include <vector>     // for std::vector
+
+namespace weir {
+
+/// From which of several inputs the next item comes.
+enum class merge_order {
+    arrival,      ///< as they come
+    round_robin,  ///< one of each in turn; waits for the one whose turn it is
+    weighted,     ///< in turn, each as often as its weight says, spread evenly
+    priority      ///< of those that have one, the first that was named
+};
+
+namespace detail {
+
+// An input has something in hand: an item, or the mark that an epoch has ended.
+struct merge_ticket {
+    std::size_t input = 0;
+    std::uint64_t epoch = 0;
+    bool mark = false;
+};
+
+// Which input may give what it has. The mark of an epoch's end goes on once, when each input is at it;
+// until then none goes on with the next epoch.
+//
+// Turns are a matter of what the inputs give, and not of when: that one has ended, or is at a mark, counts
+// when its turn comes, however long that is known.
+class merge_rule {
+    enum class state : std::uint8_t { away, has_item, at_mark, ended };
+
+  public:
+    using ticket = merge_ticket;
+
+    merge_rule(merge_order order, std::vector<std::uint64_t> weights, bool until_first_end,
+               std::uint64_t first_epoch)
+        : order_(order), inputs_(weights.size(), state::away), out_of_row_(weights.size(), false),
+          weights_(std::move(weights)), credit_(weights_.size(), 0), until_first_end_(until_first_end),
+          epoch_(first_epoch) {
+        next_turn();
+    }
+
+    // Each input says what it has, before it asks.
+    void arrive(const merge_ticket& t) noexcept {
+        inputs_[t.input] = t.mark ? state::at_mark : state::has_item;
+        settle_turn();
+    }
+
+    admission ask(const merge_ticket& t) noexcept {
+        const admission answer = judge(t);
+        if (answer == admission::go) busy_ = true;
+        return answer;
+    }
+    admission judge(const merge_ticket& t) const noexcept {
+        if (shut_) return admission::refused;
+        if (t.mark) {
+            if (t.epoch < epoch_) return admission::refused;  // another input's went on for all
+            const bool all = std::all_of(inputs_.begin(), inputs_.end(),
+                                         [](state s) { return s == state::at_mark || s == state::ended; });
+            if (!all || busy_) return admission::wait;
+        } else if (order_ != merge_order::arrival) {
+            if (busy_) return admission::wait;
+            if (order_ == merge_order::priority) {
+                for (std::size_t i = 0; i < t.input; ++i) {
+                    if (inputs_[i] == state::has_item) return admission::wait;
+                }
+            } else if (turn_ != t.input) {
+                return admission::wait;
+            }
+        }
+        return admission::go;
+    }
+
+    // It was given. `more`: the next one is there, and comes at once.
+    void leave(const merge_ticket& t, bool more) noexcept {
+        busy_ = false;
+        if (t.mark) {
+            epoch_ = t.epoch + 1;
+            for (state& s : inputs_) {
+                if (s == state::at_mark) s = state::away;
+            }
+            std::fill(out_of_row_.begin(), out_of_row_.end(), false);
+            next_ = 0;
+            next_turn();
+        } else {
+            inputs_[t.input] = more ? state::has_item : state::away;
+            if (turn_ == t.input) next_turn();
+        }
+        settle_turn();
+    }
+
+    void end(std::size_t input) noexcept {
+        inputs_[input] = state::ended;
+        if (until_first_end_ && !has_turns()) shut_ = true;
+        settle_turn();
+    }
+    void shut() noexcept { shut_ = true; }
+    bool is_shut() const noexcept { return shut_; }
+
+  private:
+    bool has_turns() const noexcept {
+        return order_ == merge_order::round_robin || order_ == merge_order::weighted;
+    }
+
+    // The turn comes to nobody who has nothing to give until the next epoch. Who is left begins evenly: what
+    // that one had saved, or owed, was theirs.
+    void settle_turn() noexcept {
+        while (turn_ != inputs_.size() &&
+               (inputs_[turn_] == state::ended || inputs_[turn_] == state::at_mark)) {
+            if (inputs_[turn_] == state::ended && until_first_end_) {
+                shut_ = true;
+                return;
+            }
+            out_of_row_[turn_] = true;
+            std::fill(credit_.begin(), credit_.end(), 0);
+            next_turn();
+        }
+    }
+
+    void next_turn() noexcept {
+        if (order_ == merge_order::weighted) {
+            next_by_weight();
+        } else {
+            next_in_row();
+        }
+    }
+
+    void next_in_row() noexcept {
+        const std::size_t n = inputs_.size();
+        turn_ = n;
+        for (std::size_t k = 0; k < n && turn_ == n; ++k) {
+            const std::size_t i = (next_ + k) % n;
+            if (!out_of_row_[i]) turn_ = i;
+        }
+        next_ = turn_ + 1;
+    }
+
+    // Smooth weighted round robin (as nginx has it): each gains its weight, the richest pays for all.
+    void next_by_weight() noexcept {
+        std::int64_t all = 0;
+        for (std::size_t i = 0; i < inputs_.size(); ++i) {
+            if (!out_of_row_[i]) all += static_cast<std::int64_t>(weights_[i]);
+        }
+        turn_ = inputs_.size();
+        for (std::size_t i = 0; i < inputs_.size(); ++i) {
+            const auto weight = static_cast<std::int64_t>(weights_[i]);
+            if (out_of_row_[i] || (weight == 0 && all != 0)) continue;
+            credit_[i] += weight;
+            if (turn_ == inputs_.size() || credit_[i] > credit_[turn_]) turn_ = i;
+        }
+        if (turn_ != inputs_.size()) credit_[turn_] -= all;
+    }
+
+    merge_order order_;
+    std::vector<state> inputs_;
+    std::vector<bool> out_of_row_;  // for this epoch
+    std::vector<std::uint64_t> weights_;
+    std::vector<std::int64_t> credit_;
+    bool until_first_end_;
+    std::uint64_t epoch_;
+    std::size_t turn_ = 0;
+    std::size_t next_ = 0;  // where to look for it, without weights
+    bool busy_ = false;     // one has leave to give, and has not given yet
+    bool shut_ = false;
+};
+
+template <class C, class Policy>
+class running_fan_in final : public running_stage<Policy> {
+    using queue = channel<C, Policy>;
+    using typename running_stage<Policy>::slot;
+    using typename running_stage<Policy>::worker;
+
+  public:
+    running_fan_in(run_context& run, const char* kind, const stage_options& options, merge_rule rule,
+                   bool as_they_come, std::vector<queue*> in, queue& out)
+        : running_stage<Policy>(run, kind, options), in_(std::move(in)), out_(out),
+          as_they_come_(as_they_come), room_(std::move(rule), "for its turn to merge") {}
+
+  private:
+    worker make_worker(slot& me) override { return pass_on(me, *in_[me.index()]); }
+
+    worker pass_on(slot& me, queue& in) {
+        this->arrive(me);
+        while (true) {
+            get_operation<queue> get(in, &me);
+            std::optional<C> item = co_await get;
+            if (!item) break;
+            bool begins = true;
+            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
+            if (!begins) break;
+            this->went_on(me);
+            merge_ticket mine;
+            mine.input = me.index();
+            if constexpr (is_tracked<C>) {
+                mine.epoch = item->epoch();
+                mine.mark = item->is_mark();
+            }
+            if (!as_they_come_) {
+                room_.update([&mine](merge_rule& rule) { rule.arrive(mine); });
+                const bool go = co_await room_.wait(mine, me, slot_state::wait_turn);
+                if (!go) {
+                    const bool shut = room_.look([](const merge_rule& rule) { return rule.is_shut(); });
+                    if (shut) break;
+                    continue;
+                }
+            }
+            put_operation<queue> put(out_, *item, &me);
+            const bool taken = co_await put;
+            if (!taken) {
+                room_.update([](merge_rule& rule) { rule.shut(); });
+                break;
+            }
+            if (!as_they_come_) {
+                const bool more = in.size() > 0;
+                bool shut = false;
+                room_.update([&mine, &shut, more](merge_rule& rule) {
+                    rule.leave(mine, more);
+                    shut = rule.is_shut();
+                });
+                if (shut) break;
+            }
+        }
+        in.cancel();
+        room_.update([&me](merge_rule& rule) { rule.end(me.index()); });
+        if (room_.look([](const merge_rule& rule) { return rule.is_shut(); })) {
+            for (queue* const other : in_) other->cancel();
+        } else if (this->run_.has_failed()) {
+            // What is finished is still to be had, also what waits for room.
+            for (queue* const other : in_) other->close_to_newcomers();
+        }
+        this->leave(me, out_);
+    }
+
+    std::vector<queue*> in_;
+    queue& out_;
+    const bool as_they_come_;
+    waiting_room<merge_rule> room_;
+};
+
+// Joins queues into a new one. `options.concurrency` is not asked: there is a slot for each.
+template <class Policy, class C>
+channel<C, Policy>& attach_fan_in(run_core<Policy>& run, const char* kind, stage_options options,
+                                  merge_order order, std::vector<std::uint64_t> weights, bool until_first_end,
+                                  std::vector<channel<C, Policy>*> in) {
+    options.concurrency = in.size();
+    if (weights.empty()) weights.assign(in.size(), 1);
+    auto& out = run.template add_queue<C>(options);
+    std::vector<const void*> inputs(in.begin(), in.end());
+    const bool as_they_come = order == merge_order::arrival && !is_tracked<C> && !until_first_end;
+    run.add_stage(std::make_unique<running_fan_in<C, Policy>>(run, kind, options,
+                                                              merge_rule(order, std::move(weights),
+                                                                         until_first_end, run.first_epoch()),
+                                                              as_they_come, std::move(in), out),
+                  std::move(inputs), {&out});
+    return out;
+}
+
+}  // namespace detail
+
+}  // namespace weir
+
+#endif

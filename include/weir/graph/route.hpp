@@ -1,0 +1,221 @@
+// weir graph: branches of a pipeline, each for some of the items, that come together again
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_GRAPH_ROUTE_HPP
+#define WEIR_GRAPH_ROUTE_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/channel/tracked.hpp>
+#include <weir/graph/branch.hpp>
+#include <weir/graph/fan_in.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/run/running_stage.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/stage.hpp>
+
+#include <array>        // for std::array
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t
+#include <exception>    // for std::exception_ptr
+#include <memory>       // for std::make_unique
+#include <optional>     // for std::optional
+#include <stdexcept>    // for std::out_of_range
+#include <string>       // for std::string
+#include <tuple>        // for std::tuple
+#include <type_traits>  // for std::is_invocable_v
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
+
+namespace weir {
+
+namespace detail {
+
+template <class F, class C, class Policy>
+class running_route final : public running_stage<Policy> {
+    using In = carried_value_t<C>;
+    using load = carrier<C>;
+    using queue = channel<C, Policy>;
+    using call = typename the_chooser<F>::template is_given<In>::type;
+    static constexpr bool waits = awaitable<call>;
+    using typename running_stage<Policy>::slot;
+    using typename running_stage<Policy>::worker;
+
+  public:
+    running_route(run_context& run, const stage_options& options, F&& f, branch_names names, queue& in,
+                  std::vector<queue*> out)
+        : running_stage<Policy>(run, "route", options), f_(std::move(f)), names_(std::move(names)), in_(in),
+          out_(std::move(out)) {}
+
+  private:
+    worker make_worker(slot& me) override { return choose(me); }
+
+    worker choose(slot& me) {
+        [[maybe_unused]] coroutine_env& env = *co_await my_env();
+        this->arrive(me);
+        bool over = false;
+        while (!over) {
+            get_operation<queue> get(in_, &me);
+            std::optional<C> item = co_await get;
+            if (!item) break;
+            bool begins = true;
+            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
+            if (!begins) break;
+            if constexpr (is_tracked<C>) {
+                if (item->is_mark()) {
+                    for (std::size_t i = 0; i < out_.size() && !over; ++i) {
+                        C mark = C::end_of_epoch(item->epoch());
+                        put_operation<queue> put(*out_[i], mark, &me);
+                        const bool taken = co_await put;
+                        over = !taken;
+                    }
+                    continue;
+                }
+            }
+            std::uint64_t epoch = 0;
+            if constexpr (is_tracked<C>) epoch = item->epoch();
+            const std::uint64_t nth = get.number() - marks_before(epoch);
+            std::size_t where = 0;
+            std::size_t hooked = 0;
+            std::exception_ptr error;
+            [[maybe_unused]] const std::int64_t began = me.mark;
+            if (this->has_hooks()) this->before(me, nth, epoch, hooked, error);
+            try {
+                if (error) std::rethrow_exception(error);
+                if constexpr (waits) {
+                    auto pending = std::invoke(f_, std::as_const(load::value_of(*item)));
+                    auto got = co_await detail::await_measured(pending, env);
+                    where = names_.place_of(got);
+                } else {
+                    where = names_.place_of(std::invoke(f_, std::as_const(load::value_of(*item))));
+                }
+            } catch (...) {
+                error = std::current_exception();
+            }
+            if (hooked > 0) this->after(me, nth, epoch, hooked, error);
+            [[maybe_unused]] std::int64_t spent = 0;
+            if constexpr (waits) {
+                spent = this->work_done(me, began);
+            } else if (error) {
+                this->failed(me);
+            }
+            if (error) {
+                over = !this->tolerates(me, nth, std::move(error));
+                if (!over) load::note_of(*item).settle();
+                continue;
+            }
+            if constexpr (waits) {
+                over = !this->succeeded(me, spent);
+            } else {
+                over = !this->succeeded(me);
+            }
+            put_operation<queue> put(*out_[where], *item, &me);
+            const bool taken = co_await put;
+            over = over || !taken;
+        }
+        in_.cancel();
+        this->leave(me, branches_);
+    }
+
+    // How many of what came before an item of that epoch was none.
+    std::uint64_t marks_before(std::uint64_t epoch) const noexcept {
+        return is_tracked<C> ? epoch - this->run_.first_epoch() : 0;
+    }
+
+    F f_;
+    branch_names names_;
+    queue& in_;
+    std::vector<queue*> out_;
+    all_of<queue> branches_{&out_};
+};
+
+template <class F, class... Branches>
+struct route_stage : stage_of_branches<F, Branches...> {
+    using stage_of_branches<F, Branches...>::stage_of_branches;
+
+    template <class C>
+    struct output_of {
+        using type = typename rejoined<typename Branches::template output<C>...>::type;
+        static_assert(the_chooser<F>::template is_given<carried_value_t<C>>::fits,
+                      "weir: this route can't be; what is wrong is said above");
+    };
+    template <class C>
+    using output = typename output_of<C>::type;
+
+    template <class Self, class Policy, class C>
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
+        run.check(self.options.concurrency == 1, self.options,
+                  "routes: it sends one item after the other, its concurrency is 1");
+        return attach_all(std::forward<Self>(self), run, in, std::index_sequence_for<Branches...>());
+    }
+
+    static constexpr const char* kind = "route";
+    template <class C, class To>
+    typename To::ends describe(To& to, typename To::ends from) const {
+        return this->template describe_as<C, C, output<C>>(kind, to, from);
+    }
+
+  private:
+    template <class Self, class Policy, class C, std::size_t... I>
+    static channel<output<C>, Policy>& attach_all(Self&& self, run_core<Policy>& run, channel<C, Policy>& in,
+                                                  std::index_sequence<I...>) {
+        const std::vector<channel<C, Policy>*> begins = self.template add_queues<C>(run);
+        std::vector<const void*> outputs(begins.begin(), begins.end());
+        branch_names names(self.names());
+        const stage_options options = self.options;
+        stage_options join = self.options_of_join();
+        run.add_stage(std::make_unique<running_route<F, C, Policy>>(run, options,
+                                                                    F(std::forward<Self>(self).chooser),
+                                                                    std::move(names), in, begins),
+                      {&in}, std::move(outputs));
+        std::vector<channel<output<C>, Policy>*> ends;
+        // NOLINTBEGIN(bugprone-use-after-move): another part of it
+        (ends.push_back(
+             &detail::attach_part(run, *begins[I], std::get<I>(std::forward<Self>(self).branches).part)),
+         ...);
+        // NOLINTEND(bugprone-use-after-move)
+        join.max_failures = std::nullopt;
+        return detail::attach_fan_in(run, "join", join, merge_order::arrival, {}, false, std::move(ends));
+    }
+};
+
+}  // namespace detail
+
+/// Sends each item into one of several branches, which come together again:
+///
+///     weir::route([](const image& i) { return i.is_raw() ? "raw" : "jpeg"; },
+///                 weir::branch("raw", weir::pipe(develop, {.concurrency = 4})),
+///                 weir::branch("jpeg", weir::pipe(decode)))
+///
+/// \param chooser   called with each item, const; returns the branch's name, or its place from 0; or
+///                  something to await that does.
+/// \param branches  all give items of one type. A branch without stages passes its items on.
+/// Order:    that of each branch; between them as they come. With epochs: all items of an epoch before any
+///           of the next one.
+/// Errors:   an exception from the chooser, and a branch that isn't there, fail the item: see
+///           `route_options::max_failures`. `std::invalid_argument` for two branches of one name.
+/// Cost:     a queue more for each branch. One whose branch is full waits, and so do those behind it.
+template <class F, class... Branches>
+[[nodiscard]] auto route(F&& chooser, route_options options, Branches... branches) {
+    constexpr bool fit = sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...);
+    static_assert(fit,
+                  "weir: behind its chooser a route has branches, one or more, each of them a "
+                  "weir::branch(name, part)");
+    if constexpr (fit) {
+        const std::vector<std::string> names{branches.name...};  // nvcc 13 wants it named
+        detail::branch_names::check(names);
+        return detail::route_stage<detail::kept_t<F>, Branches...>(std::forward<F>(chooser),
+                                                                   std::move(options),
+                                                                   std::move(branches)...);
+    }
+}
+template <class F, class... Branches>
+[[nodiscard]] auto route(F&& chooser, Branches... branches) {
+    return weir::route(std::forward<F>(chooser), route_options(), std::move(branches)...);
+}
+
+/// One of several functions of a name gets a sentence.
+template <class F = detail::not_deduced, class = detail::refused_t<F>, class... Rest>
+void route(F, const Rest&...) noexcept;
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,164 @@
+// weir graph: one batch divided among branches, and put together again
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_GRAPH_SPLIT_HPP
+#define WEIR_GRAPH_SPLIT_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/channel/tracked.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/graph/branch.hpp>
+#include <weir/graph/running_split.hpp>
+#include <weir/run/failure.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/stage.hpp>
+
+#include <cstddef>      // for std::size_t
+#include <memory>       // for std::make_shared
+#include <optional>     // for std::optional
+#include <string>       // for std::string
+#include <tuple>        // for std::tuple
+#include <type_traits>  // for std::decay_t
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
+
+namespace weir {
+
+/// Of `split`.
+struct split_options {
+    std::string name = "split";  ///< see `stage_options::name`
+    /// Where the dividing and the joining run; null: where the run was started. Outlives the run.
+    weir::executor* executor = nullptr;
+    /// Of the queue before each branch and of that behind the join, at least 1.
+    std::size_t capacity = 2;
+    split_order order = split_order::elements;  ///< of what the branches give for one batch
+    /// For how many batches the choice, or the joining, may fail: see `stage_options::max_failures`.
+    std::optional<failure_limit> max_failures = std::nullopt;
+};
+
+namespace detail {
+
+// Named so that the compiler's own messages read as sentences.
+template <class Batch>
+struct divided {
+    static constexpr bool fits = requires(Batch& b, typename Batch::value_type element) {
+        b.push_back(std::move(element));
+        b.begin();
+        b.end();
+    };
+    static_assert(fits,
+                  "weir: split divides containers with push_back, its branches are given such and give "
+                  "such, and this is none; the type is that of divided<...> in this message");
+};
+
+template <class F, class... Branches>
+struct split_stage : stage_of_branches<F, Branches...> {
+    template <class G>
+    split_stage(G&& f, split_options o, Branches... parts)
+        : stage_of_branches<F, Branches...>(std::forward<G>(f), o, std::move(parts)...), order(o.order) {}
+
+    // What one of the branches gives, of tracked parts.
+    template <class C, bool Fits>
+    struct parts_of {
+        using type = C;
+    };
+    template <class C>
+    struct parts_of<C, true> {
+        using type =
+            typename rejoined<typename Branches::template output<tracked<carried_value_t<C>>>...>::type;
+        static_assert(the_chooser<F>::template is_given<typename carried_value_t<C>::value_type>::fits &&
+                          divided<carried_value_t<type>>::fits,
+                      "weir: this split can't be; what is wrong is said above");
+    };
+    template <class C>
+    using part_of = typename parts_of<C, divided<carried_value_t<C>>::fits>::type;
+    template <class C>
+    using output = carry_t<C, carried_value_t<part_of<C>>>;
+
+    template <class Self, class Policy, class C>
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
+        run.check(self.options.concurrency == 1, self.options,
+                  "splits: it divides one batch after the other, its concurrency is 1");
+        return attach_all(std::forward<Self>(self), run, in, std::index_sequence_for<Branches...>());
+    }
+
+    static constexpr const char* kind = "split";
+    template <class C, class To>
+    typename To::ends describe(To& to, typename To::ends from) const {
+        return this->template describe_as<C, tracked<carried_value_t<C>>, output<C>>(kind, to, from);
+    }
+
+    split_order order;
+
+  private:
+    template <class Self, class Policy, class C, std::size_t... I>
+    static channel<output<C>, Policy>& attach_all(Self&& self, run_core<Policy>& run, channel<C, Policy>& in,
+                                                  std::index_sequence<I...>) {
+        using part = tracked<carried_value_t<C>>;
+        using about = typename carrier<C>::note;
+        const std::vector<channel<part, Policy>*> begins = self.template add_queues<part>(run);
+        const stage_options join = self.options_of_join();
+        const stage_options options = self.options;
+        const split_order order = self.order;
+        auto batches = std::make_shared<split_ledger<about>>();
+        run.add_stage(std::make_unique<running_split<F, C, Policy>>(run, options,
+                                                                    F(std::forward<Self>(self).chooser),
+                                                                    branch_names(self.names()), in, begins,
+                                                                    batches),
+                      {&in}, std::vector<const void*>(begins.begin(), begins.end()));
+        std::vector<channel<part_of<C>, Policy>*> ends;
+        (ends.push_back(
+             &detail::attach_part(run, *begins[I], std::get<I>(std::forward<Self>(self).branches).part)),
+         ...);
+        auto& out = run.template add_queue<output<C>>(join);
+        std::vector<const void*> inputs(ends.begin(), ends.end());
+        run.add_stage(std::make_unique<running_split_join<part_of<C>, output<C>, about, Policy>>(
+                          run, join, order, std::move(ends), out, std::move(batches)),
+                      std::move(inputs), {&out});
+        return out;
+    }
+};
+
+}  // namespace detail
+
+/// Divides each batch (a container with `push_back`) among branches, element by element, and puts what
+/// they make of their parts together again as one batch:
+///
+///     weir::split([](const doc& d) { return d.is_long() ? "long" : "short"; },
+///                 weir::branch("long", weir::pipe(chop)), weir::branch("short", weir::pipe(pack)))
+///
+/// \param chooser   called with each element, const; returns the branch's name, or its place from 0; or
+///                  something to await that does, one element after the other.
+/// \param branches  each is given one part of every batch, which may be empty, as an item; they all give
+///                  batches of one type. Whatever a branch gives for its part belongs to that batch.
+/// Order:    batches leave in the order in which they came; inside of them as `split_order` says. A batch of
+///           which nothing is left is dropped.
+/// Errors:   an exception from the chooser, and a branch that isn't there, fail the batch: see
+///           `split_options::max_failures`. `std::invalid_argument` for two branches of one name.
+template <class F, class... Branches>
+[[nodiscard]] auto split(F&& chooser, split_options options, Branches... branches) {
+    constexpr bool fit = sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...);
+    static_assert(fit,
+                  "weir: behind its chooser a split has branches, one or more, each of them a "
+                  "weir::branch(name, part)");
+    if constexpr (fit) {
+        const std::vector<std::string> names{branches.name...};  // nvcc 13 wants it named
+        detail::branch_names::check(names);
+        return detail::split_stage<detail::kept_t<F>, Branches...>(std::forward<F>(chooser),
+                                                                   std::move(options),
+                                                                   std::move(branches)...);
+    }
+}
+template <class F, class... Branches>
+[[nodiscard]] auto split(F&& chooser, Branches... branches) {
+    return weir::split(std::forward<F>(chooser), split_options(), std::move(branches)...);
+}
+
+/// One of several functions of a name gets a sentence.
+template <class F = detail::not_deduced, class = detail::refused_t<F>, class... Rest>
+void split(F, const Rest&...) noexcept;
+
+}  // namespace weir
+
+#endif

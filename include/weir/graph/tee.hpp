@@ -1,0 +1,263 @@
+// weir graph: a copy of each item for a part on the side
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_GRAPH_TEE_HPP
+#define WEIR_GRAPH_TEE_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/channel/tracked.hpp>
+#include <weir/channel/waiting_room.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/run/running_stage.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/stage.hpp>
+
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint64_t
+#include <exception>    // for std::exception_ptr
+#include <memory>       // for std::make_unique
+#include <optional>     // for std::optional
+#include <string>       // for std::string
+#include <type_traits>  // for std::is_copy_constructible_v
+#include <utility>      // for std::move
+
+namespace weir {
+
+/// Of `tee`.
+struct tee_options {
+    std::string name = "tee";  ///< see `stage_options::name`
+    /// Where it runs; null: where the run was started. Outlives the run.
+    weir::executor* executor = nullptr;
+    /// Of each of the two queues behind it, in items, at least 1.
+    std::size_t capacity = 2;
+};
+
+namespace detail {
+
+// Where the main way waits, at its end, for the side.
+struct side_rule {
+    using ticket = char;
+    bool ended = false;
+    admission ask(ticket) const noexcept { return ended ? admission::go : admission::wait; }
+};
+using end_of_side = waiting_room<side_rule>;
+
+// The end of a part on the side: nobody wants what it gives. `Main`: the queue before the tee.
+template <class C, class Main, class Policy>
+class running_drain final : public running_stage<Policy> {
+    using queue = channel<C, Policy>;
+    using typename running_stage<Policy>::slot;
+    using typename running_stage<Policy>::worker;
+
+  public:
+    running_drain(run_context& run, const stage_options& options, queue& in, Main& main, end_of_side& end)
+        : running_stage<Policy>(run, "drain", options), in_(in), main_(main), end_(end) {}
+
+  private:
+    worker make_worker(slot& me) override { return drop(me); }
+
+    worker drop(slot& me) {
+        this->arrive(me);
+        while (true) {
+            get_operation<queue> get(in_, &me);
+            std::optional<C> item = co_await get;
+            if (!item) break;
+            bool begins = true;
+            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
+            if (!begins) break;
+            this->went_on(me);
+        }
+        // The tee may wait for an item that never comes; what is finished still goes on its way.
+        if (this->run_.has_failed()) main_.close();
+        end_.update([](side_rule& rule) { rule.ended = true; });
+        this->leave(me);
+    }
+
+    queue& in_;
+    Main& main_;
+    end_of_side& end_;
+};
+
+template <class C, class Policy>
+class running_tee final : public running_stage<Policy> {
+    using queue = channel<C, Policy>;
+    using typename running_stage<Policy>::slot;
+    using typename running_stage<Policy>::worker;
+
+  public:
+    running_tee(run_context& run, const stage_options& options, queue& in, queue& out, queue& side)
+        : running_stage<Policy>(run, "tee", options), in_(in), out_(out), side_(side) {}
+
+    end_of_side& end() noexcept { return end_; }
+
+  private:
+    worker make_worker(slot& me) override { return copy(me); }
+
+    worker copy(slot& me) {
+        this->arrive(me);
+        bool over = false;
+        bool copies = true;
+        while (!over) {
+            get_operation<queue> get(in_, &me);
+            std::optional<C> item = co_await get;
+            if (!item) break;
+            bool begins = true;
+            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
+            if (!begins) break;
+            std::optional<C> other;
+            std::exception_ptr error;
+            if (copies) error = copy_of(*item, other);
+            if (error) {
+                std::uint64_t nth = get.number();
+                if constexpr (is_tracked<C>)
+                    nth -= item->epoch() - this->run_.first_epoch();  // no mark counts
+                this->gave_up(me, nth, std::move(error));
+                break;
+            }
+            this->went_on(me);
+            if (other) {
+                put_operation<queue> put(side_, *other, &me);
+                copies = co_await put;
+                // The side may end by itself; if it failed, so has the run.
+                if (!copies) over = this->run_.has_failed();
+            }
+            put_operation<queue> put(out_, *item, &me);
+            const bool taken = co_await put;
+            over = over || !taken;
+        }
+        in_.cancel();
+        side_.close();
+        co_await end_.wait(char(), me, slot_state::wait_turn);
+        this->leave(me, out_);
+    }
+
+    static std::exception_ptr copy_of(C& item, std::optional<C>& other) noexcept {
+        try {
+            if constexpr (is_tracked<C>) {
+                if (item.is_mark()) {
+                    other.emplace(C::end_of_epoch(item.epoch()));
+                } else {
+                    carried_value_t<C> value(item.value());
+                    // No share of where it came from: the side may end, and drop what it was given, and
+                    // it is the consumer who takes.
+                    other.emplace(std::move(value), note(item.epoch()));
+                }
+            } else {
+                other.emplace(item);
+            }
+            return nullptr;
+        } catch (...) {
+            return std::current_exception();
+        }
+    }
+
+    queue& in_;
+    queue& out_;
+    queue& side_;
+    end_of_side end_{side_rule{}, "for the side to end", wait_kind::room};
+};
+
+template <class P>
+inline constexpr bool has_ends = false;
+template <class... Stages>
+inline constexpr bool has_ends<pipeline<Stages...>> = ((is_source<Stages> || is_sink<Stages>) || ...);
+
+template <class Part>
+struct tee_stage : stage_base {
+    tee_stage(Part p, tee_options o) : part(std::move(p)) {
+        options.name = std::move(o.name);
+        options.executor = o.executor;
+        options.capacity = o.capacity;
+    }
+
+    template <class C>
+    struct copied {
+        static_assert(std::is_copy_constructible_v<carried_value_t<C>>,
+                      "weir: tee copies each item, and these can't be copied; give std::shared_ptr of them");
+        using type = C;
+    };
+    template <class C>
+    using output = typename copied<C>::type;
+
+    template <class Self, class Policy, class C>
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
+        run.check(self.options.concurrency == 1, self.options,
+                  "copies one item after the other, its concurrency is 1");
+        const stage_options options = self.options;
+        stage_options named = options;
+        named.name += "_side";
+        auto& side = run.template add_queue<C>(named);
+        auto& out = run.template add_queue<C>(options);
+        auto stage = std::make_unique<running_tee<C, Policy>>(run, options, in, out, side);
+        end_of_side& ended = stage->end();
+        run.add_stage(std::move(stage), {&in}, {&out, &side});
+        auto& end = detail::attach_part(run, side, std::forward<Self>(self).part);
+        named.name = options.name + "_end";
+        run.add_stage(std::make_unique<running_drain<queued_t<decltype(end)>, channel<C, Policy>, Policy>>(
+                          run, named, end, in, ended),
+                      {&end}, {});
+        return out;
+    }
+
+    static constexpr const char* kind = "tee";
+    template <class C, class To>
+    typename To::ends describe(To& to, typename To::ends from) const {
+        const auto begin = to.template stage<C, C>("tee", options, from);
+        to.template branch<C>("side", part, begin);
+        return begin;
+    }
+
+    template <class Function>
+    void each_options(Function function) {
+        function(options);
+        part.each_options(function);
+    }
+    template <class Function>
+    void each_options(Function function) const {
+        function(options);
+        part.each_options(function);
+    }
+
+    Part part;
+
+  private:
+    template <class Queue>
+    using queued_t = typename std::remove_reference_t<Queue>::value_type;
+};
+
+}  // namespace detail
+
+/// Gives a copy of each item to a part of a pipeline on the side (a log, a preview), and the item to the
+/// next stage. What the part gives at its end is dropped.
+///
+///     weir::source(frames) | weir::tee(weir::pipe(preview)) | weir::pipe(encode) | weir::sink()
+///
+/// \param part  a stage, or several put together by `|`, without source and sink.
+/// Order:    kept, on both ways. A side that is slow holds back the main way, once its queues are full;
+///           the stream ends when both have.
+/// Errors:   a failure on the side stops the run. A side that ends by itself (`take`) is given no more.
+template <class Part>
+    requires detail::composable<Part>
+[[nodiscard]] auto tee(Part&& part, tee_options options = {}) {
+    auto side = detail::make_pipeline(detail::stages_of(std::forward<Part>(part)));
+    static_assert(!detail::has_ends<decltype(side)>,
+                  "weir: the side of a tee has neither source nor sink: it stands beside a stage, and what "
+                  "it gives is dropped");
+    return detail::tee_stage<decltype(side)>(std::move(side), std::move(options));
+}
+
+/// What is no part of a pipeline gets a sentence.
+template <class Part>
+    requires(!detail::composable<Part>)
+auto tee(Part&&, const tee_options& = {}) {
+    static_assert(detail::composable<Part>,
+                  "weir: the side of a tee is made of a stage, or of several put together by |; put a "
+                  "function into weir::pipe(...)");
+}
+/// What is no options gets one, too.
+template <class Part, class Options, class = detail::refused_options_t<Options, tee_options>>
+void tee(Part&&, Options&&) noexcept;
+
+}  // namespace weir
+
+#endif

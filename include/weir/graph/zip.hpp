@@ -1,0 +1,228 @@
+// weir graph: one item of each of several pipelines at a time
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_GRAPH_ZIP_HPP
+#define WEIR_GRAPH_ZIP_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/channel/tracked.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/graph/merge.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/run/running_stage.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/stage.hpp>
+#include <weir/task/task.hpp>
+
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint64_t
+#include <exception>    // for std::exception_ptr
+#include <memory>       // for std::make_unique
+#include <optional>     // for std::optional
+#include <string>       // for std::string
+#include <tuple>        // for std::tuple
+#include <type_traits>  // for std::conditional_t
+#include <utility>      // for std::move
+
+namespace weir {
+
+/// Of `zip`.
+struct zip_options {
+    std::string name = "zip";  ///< see `stage_options::name`
+    /// Where it runs; null: where the run was started. Outlives the run.
+    weir::executor* executor = nullptr;
+    /// Of the queue behind it, in items, at least 1.
+    std::size_t capacity = 2;
+};
+
+namespace detail {
+
+template <class... C>
+struct zipped {
+    static constexpr bool with_epochs = (is_tracked<C> && ...);
+    static_assert(with_epochs || !(is_tracked<C> || ...),
+                  "weir: the pipelines that are zipped have to be all with epochs or all without");
+    using row = std::tuple<carried_value_t<C>...>;
+    using type = std::conditional_t<with_epochs, tracked<row>, row>;
+};
+
+template <class Policy, class... C>
+class running_zip final : public running_stage<Policy> {
+    using D = typename zipped<C...>::type;
+    using row = typename zipped<C...>::row;
+    using output = channel<D, Policy>;
+    using typename running_stage<Policy>::slot;
+    using typename running_stage<Policy>::worker;
+    static constexpr std::size_t size = sizeof...(C);
+    static constexpr bool with_epochs = zipped<C...>::with_epochs;
+
+  public:
+    running_zip(run_context& run, const stage_options& options, std::tuple<channel<C, Policy>*...> in,
+                output& out)
+        : running_stage<Policy>(run, "zip", options), in_(in), out_(out) {}
+
+  private:
+    worker make_worker(slot& me) override { return zip_up(me); }
+
+    worker zip_up(slot& me) {
+        this->arrive(me);
+        std::uint64_t number = 0;
+        while (true) {
+            bool all = false;
+            std::exception_ptr error;
+            try {
+                task<bool> fetching = fetch<0>(me);
+                all = co_await std::move(fetching);
+            } catch (...) {
+                error = std::current_exception();
+            }
+            if (!all && !error) break;
+            bool begins = true;
+            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
+            if (!begins) break;
+            std::optional<D> result;
+            if (!error) error = make(result, std::index_sequence_for<C...>());
+            if (error) {
+                this->gave_up(me, number, std::move(error));
+                break;
+            }
+            if (!result) continue;
+            if (!carrier<D>::is_mark(*result)) {
+                this->went_on(me);
+                ++number;
+            }
+            put_operation<output> put(out_, *result, &me);
+            const bool taken = co_await put;
+            if (!taken) break;
+        }
+        // A failure in one of them leaves to the others what they have finished; it is of no use here.
+        std::apply([](auto*... each) { (each->cancel(), ...); }, in_);
+        this->leave(me, out_);
+    }
+
+    // One of each, but of those that wait at the end of an epoch. False: one has ended.
+    template <std::size_t I>
+    task<bool> fetch(slot& me) {
+        if constexpr (I == size) {
+            co_return true;
+        } else {
+            auto& place = std::get<I>(row_);
+            if (!place) {
+                auto& queue = *std::get<I>(in_);
+                get_operation<std::remove_reference_t<decltype(queue)>> get(queue, &me);
+                auto item = co_await get;
+                if (!item) co_return false;
+                detail::replace(place, std::move(item));
+            }
+            task<bool> rest = fetch<I + 1>(me);
+            const bool all = co_await std::move(rest);
+            co_return all;
+        }
+    }
+
+    // A row; or nothing, if some are at the end of an epoch and others aren't; or the mark.
+    template <std::size_t... I>
+    std::exception_ptr make(std::optional<D>& result, std::index_sequence<I...>) noexcept {
+        try {
+            if constexpr (with_epochs) {
+                const std::size_t at_end = (std::size_t(std::get<I>(row_)->is_mark()) + ...);
+                if (at_end == size) {
+                    result.emplace(D::end_of_epoch(std::get<0>(row_)->epoch()));
+                    (std::get<I>(row_).reset(), ...);
+                } else if (at_end != 0) {
+                    (pass_over(std::get<I>(row_)), ...);
+                } else {
+                    note about;
+                    (about.add(std::move(std::get<I>(row_)->about())), ...);
+                    row values(std::move(std::get<I>(row_)->value())...);
+                    result.emplace(std::move(values), std::move(about));
+                    (std::get<I>(row_).reset(), ...);
+                }
+            } else {
+                result.emplace(std::move(*std::get<I>(row_))...);
+                (std::get<I>(row_).reset(), ...);
+            }
+            return nullptr;
+        } catch (...) {
+            return std::current_exception();
+        }
+    }
+    template <class T>
+    static void pass_over(std::optional<tracked<T>>& item) noexcept {
+        if (item->is_mark()) return;
+        item->about().settle();
+        item.reset();
+    }
+
+    std::tuple<channel<C, Policy>*...> in_;
+    std::tuple<std::optional<C>...> row_;
+    output& out_;
+};
+
+template <class... Inputs>
+struct zip_stage : stage_of_inputs<Inputs...> {
+    using output = typename zipped<typename given_by<Inputs>::type...>::type;
+
+    explicit zip_stage(zip_options o, Inputs... from) : stage_of_inputs<Inputs...>(std::move(from)...) {
+        this->options.name = std::move(o.name);
+        this->options.executor = o.executor;
+        this->options.capacity = o.capacity;
+    }
+
+    template <class Self, class Policy>
+    static channel<output, Policy>& attach(Self&& self, run_core<Policy>& run) {
+        run.check(self.options.concurrency == 1, self.options,
+                  "zips: it makes one row after the other, its concurrency is 1");
+        return attach_all(std::forward<Self>(self), run, std::index_sequence_for<Inputs...>());
+    }
+
+    static constexpr const char* kind = "zip";
+    template <class To>
+    typename To::ends describe(To& to) const {
+        return this->template describe_as<output>(kind, to);
+    }
+
+  private:
+    template <class Self, class Policy, std::size_t... I>
+    static channel<output, Policy>& attach_all(Self&& self, run_core<Policy>& run,
+                                               std::index_sequence<I...>) {
+        const stage_options options = self.options;
+        std::tuple<channel<typename given_by<Inputs>::type, Policy>*...> in{
+            &detail::attach_source_part(run, std::get<I>(std::forward<Self>(self).inputs))...};
+        auto& out = run.template add_queue<output>(options);
+        run.add_stage(std::make_unique<running_zip<Policy, typename given_by<Inputs>::type...>>(run, options,
+                                                                                                in, out),
+                      {std::get<I>(in)...}, {&out});
+        return out;
+    }
+};
+
+template <class... Inputs>
+inline constexpr bool is_copyable<zip_stage<Inputs...>> = (is_copyable<Inputs> && ...);
+
+}  // namespace detail
+
+/// Joins pipelines, each with a source and without a sink, into rows: `std::tuple` of one item of each.
+///
+///     auto p = weir::zip(images, labels) | weir::pipe(pair_up) | weir::sink();
+///
+/// Order:  kept. With epochs: an epoch ends when it has ended in one of them; what the others have left of
+///         it is passed over.
+/// Ends:   when one of the inputs has; items that have no partner are dropped then.
+/// Errors: as of `merge`.
+template <class... Inputs>
+[[nodiscard]] auto zip(zip_options options, Inputs&&... inputs) {
+    constexpr bool fit = sizeof...(Inputs) > 0 && (detail::composable<Inputs> && ...);
+    static_assert(fit, "weir: zip is given pipelines, one or more; an argument is none, or there is none");
+    if constexpr (fit) {
+        return detail::zip_stage<decltype(detail::pipeline_of(std::forward<Inputs>(inputs)))...>(
+            std::move(options), detail::pipeline_of(std::forward<Inputs>(inputs))...);
+    }
+}
+template <class... Inputs>
+[[nodiscard]] auto zip(Inputs&&... inputs) {
+    return weir::zip(zip_options(), std::forward<Inputs>(inputs)...);
+}
+
+}  // namespace weir
+
+#endif

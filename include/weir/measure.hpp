@@ -1,0 +1,11 @@
+// weir: clocks, histograms and statistics
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MEASURE_HPP
+#define WEIR_MEASURE_HPP
+
+#include <weir/measure/clock.hpp>
+#include <weir/measure/histogram.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/measure/stats.hpp>
+
+#endif

@@ -1,0 +1,83 @@
+// weir measure, internal: the time integrals of a channel
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MEASURE_CHANNEL_METER_HPP
+#define WEIR_MEASURE_CHANNEL_METER_HPP
+
+#include <weir/measure/recorder.hpp>
+#include <weir/platform/bounds.hpp>
+
+#include <cstdint>  // for std::int64_t
+
+namespace weir::detail {
+
+// Guarded by the channel's lock. Every event first settles all integrals up to its instant, so a
+// reader that settles at its own instant splits each open interval there and gets exact figures.
+// Instants may be read before the lock was taken; one that lies before the last event counts as it.
+template <class Platform, bool Histogram = true>
+class channel_meter {
+  public:
+    struct side {
+        std::uint64_t waiting = 0;                  // operations that wait now
+        std::int64_t wait = 0;                      // ns, summed over operations
+        basic_recorder<Platform, Histogram> waits;  // of the operations that waited and are answered
+
+        // ns in which at least one waited
+        std::int64_t blocked() const noexcept { return read_sum(blocked_); }
+
+      private:
+        friend channel_meter;
+        std::int64_t blocked_ = 0;
+    };
+
+    bool started() const noexcept { return started_; }
+
+    void start(std::int64_t now) noexcept {
+        started_ = true;
+        begin_ = last_ = now;
+    }
+
+    // The instant at which an event counts.
+    std::int64_t settle(std::int64_t now) noexcept {
+        const std::int64_t before = last_;
+        last_ = larger(now, before);
+        integrate(puts, before, last_);
+        integrate(gets, before, last_);
+        if (is_empty_) empty_ = add_way(empty_, before, last_);
+        return last_;
+    }
+
+    void set_empty(bool is_empty) noexcept { is_empty_ = is_empty; }
+
+    std::int64_t begin() const noexcept { return begin_; }
+    std::int64_t elapsed() const noexcept { return time_between(begin_, last_); }
+    std::int64_t empty() const noexcept { return read_sum(empty_); }
+
+    side puts;
+    side gets;
+
+  private:
+    static void integrate(side& s, std::int64_t from, std::int64_t to) noexcept {
+        if (s.waiting == 0) return;
+        s.blocked_ = add_way(s.blocked_, from, to);
+        // The sum of several waits is more than the way: it stops at the longest time there is.
+        const std::int64_t passed = time_between(from, to);
+        const auto count = static_cast<std::int64_t>(s.waiting);
+        const bool fits = passed < few_hours && count < many && s.wait <= INT64_MAX / 2;
+        s.wait = fits || passed <= (INT64_MAX - s.wait) / count ? s.wait + count * passed : INT64_MAX;
+    }
+    static constexpr std::int64_t few_hours = std::int64_t{1} << 43;  // ns; which go without a division
+    static constexpr std::int64_t many = std::int64_t{1} << 19;
+
+    bool started_ = false;
+    bool is_empty_ = true;
+    std::int64_t begin_ = 0;
+    std::int64_t last_ = 0;
+    std::int64_t empty_ = 0;
+};
+
+// Stands in where nothing is measured.
+class no_meter {};
+
+}  // namespace weir::detail
+
+#endif

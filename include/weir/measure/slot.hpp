@@ -1,0 +1,188 @@
+// weir measure, internal: where the time of one worker of a stage goes
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MEASURE_SLOT_HPP
+#define WEIR_MEASURE_SLOT_HPP
+
+#include <weir/measure/recorder.hpp>
+#include <weir/measure/stopwatch.hpp>
+#include <weir/platform/biased_lock.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/transfer.hpp>
+
+#include <array>    // for std::array
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::int64_t
+#include <string>   // for std::string
+
+namespace weir {
+class executor;
+}
+
+namespace weir::detail {
+
+// A slot is always in exactly one of these.
+enum class slot_state : std::uint8_t { off, wait_get, runnable, run, await, wait_put, wait_turn };
+
+inline constexpr std::size_t slot_states = 7;
+
+// How long a slot was in each state, in nanoseconds of the run's clock.
+//
+// Writers: the slot's chain itself, and, while it is suspended, whoever hands an item over to it. The
+// lock is for readers: a snapshot of any thread settles the open interval at its own instant, and a
+// transition that was timed before that instant but comes after it is moved up to it. So every
+// interval is split exactly at a lap, and no part of it ever counts twice or is negative.
+template <class Platform = standard_platform>
+class basic_slot_times {
+    using lock_type = basic_biased_lock<Platform, 2>;
+
+  public:
+    basic_slot_times() noexcept = default;
+    basic_slot_times(const basic_slot_times&) = delete;
+    basic_slot_times& operator=(const basic_slot_times&) = delete;
+
+    void enter(slot_state next, std::int64_t now) noexcept {
+        const typename lock_type::guard held(lock_);
+        settle(now);
+        state_ = next;
+    }
+
+    // Before any thread uses it: as a rule it will be this one.
+    void reserve() noexcept { lock_.reserve(); }
+
+    slot_state state() noexcept {
+        const typename lock_type::guard held(lock_);
+        return state_;
+    }
+
+    // For snapshots. Locked together by stage, then settled at one instant.
+    void lock() noexcept { holder_ = lock_.enter(); }
+    void unlock() noexcept { lock_.leave(holder_); }
+    std::array<std::int64_t, slot_states> spent_until(std::int64_t now) noexcept {
+        settle(now);
+        std::array<std::int64_t, slot_states> spent{};
+        for (std::size_t i = 0; i < slot_states; ++i) spent[i] = read_sum(spent_[i]);
+        return spent;
+    }
+    std::int64_t last_transition() const noexcept { return since_; }
+
+    // Before the run begins; from `now` on the states partition the time.
+    void begin(std::int64_t now, slot_state state) noexcept {
+        since_ = now;
+        state_ = state;
+    }
+
+  private:
+    void settle(std::int64_t now) noexcept {
+        const std::int64_t until = larger(now, since_);
+        std::int64_t& spent = spent_[static_cast<std::size_t>(state_)];
+        spent = add_way(spent, since_, until);
+        since_ = until;
+    }
+
+    lock_type lock_;
+    basic_thread_record<Platform>* holder_ = nullptr;  // of a snapshot; under the lock
+    slot_state state_ = slot_state::off;
+    std::int64_t since_ = 0;
+    std::array<std::int64_t, slot_states> spent_{};
+};
+
+// One of a stage's workers: a chain of coroutines of which one runs at a time.
+class slot : public basic_slot_times<> {
+  public:
+    slot(const std::string& stage, std::size_t index, executor& clock) noexcept
+        : clock_(&clock), stage_(&stage), index_(index) {}
+
+    const std::string& stage() const noexcept { return *stage_; }
+    std::size_t index() const noexcept { return index_; }
+
+    // Whose clock every instant here is of, wherever the chain runs: the run's.
+    executor& clock() const noexcept { return *clock_; }
+
+    // The chain continues on a thread.
+    void resumed(std::int64_t now) noexcept {
+        is_on_thread();
+        enter(slot_state::run, now);
+        mark = last_resumed_ = now;
+    }
+    std::int64_t last_resumed() const noexcept { return last_resumed_; }
+
+    // The same where nothing is timed. Costs one look at the thread's own data.
+    void resumed() const noexcept { trampoline::is_work_of(stage_); }
+
+    // The same of a wait that is not accounted, and before it.
+    void is_on_thread() noexcept {
+        thread_.store(standard_platform::this_thread(), std::memory_order_relaxed);
+        has_thread_.store(true, std::memory_order_release);  // pairs with is_below()
+    }
+    // relaxed: who would take it for its own wrote that, and sees this
+    void leaves_thread() noexcept { has_thread_.store(false, std::memory_order_relaxed); }
+
+    // Whether the chain runs on the calling thread, and so doesn't go on before the caller returns.
+    bool is_below() noexcept {
+        // By the lock, and the acquire, which pairs with is_on_thread(): who finds that it runs sees where.
+        // Where this thread wrote nothing, the lock is left to its owner.
+        const auto was_here = [this] {
+            return has_thread_.load(std::memory_order_acquire) &&
+                   thread_.load(std::memory_order_relaxed) == standard_platform::this_thread();
+        };
+        return was_here() && state() == slot_state::run && was_here();
+    }
+
+    // The chain's last reading of the clock: the end of an invocation is the beginning of what
+    // follows it, so most operations need no reading of their own. Only the chain uses it.
+    std::int64_t mark = 0;
+
+    // Invocations that failed. Written by the chain.
+    standard_platform::atomic<std::uint64_t> failures{0};
+
+    // It is not to wait for an item: a get that would have to gives up. Whoever sets it then calls the
+    // channel's `recall`, for a get that waits already.
+    standard_platform::atomic<bool> recalled{false};
+
+    // It has ended, and so have, if it was the last of its stage, the channels into which that puts. Set
+    // as the last thing; acquire and release.
+    standard_platform::atomic<bool> gone{false};
+
+    // Before the run begins.
+    void begin(std::int64_t now, slot_state state = slot_state::runnable) noexcept {
+        basic_slot_times::begin(now, state);
+        mark = last_resumed_ = now;
+    }
+
+  private:
+    std::int64_t last_resumed_ = 0;  // only the chain uses it
+    // On which it runs, or ran last. relaxed: the flag orders it
+    standard_platform::atomic<decltype(standard_platform::this_thread())> thread_{};
+    standard_platform::atomic<bool> has_thread_{false};
+    executor* clock_;
+    const std::string* stage_;
+    std::size_t index_;
+};
+
+// One whose invocations are timed. Only the chain knows of that part, so that all others see the same
+// slot, whatever is kept.
+template <bool Histogram>
+class timed_slot final : public slot {
+  public:
+    // `times_each`: see `stopwatch`.
+    timed_slot(const std::string& stage, std::size_t index, executor& clock, bool times_each = false) noexcept
+        : slot(stage, index, clock), watch(times_each) {}
+
+    // What the chain does besides waiting, which it times by itself.
+    stopwatch watch;
+    void catch_up(std::int64_t now) noexcept {
+        watch.read(add_way(0, mark, now), tasks);
+        mark = now;
+    }
+    void catch_up_failed(std::int64_t now) noexcept {
+        watch.read_failure(add_way(0, mark, now), tasks);
+        mark = now;
+    }
+
+    // Invocations that succeeded, with their times. Written by the chain.
+    basic_recorder<standard_platform, Histogram> tasks;
+};
+
+}  // namespace weir::detail
+
+#endif

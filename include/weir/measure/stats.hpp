@@ -1,0 +1,295 @@
+// weir measure: what was measured, as plain values: a channel's, a stage's, a whole pipeline's
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MEASURE_STATS_HPP
+#define WEIR_MEASURE_STATS_HPP
+
+#include <weir/measure/clock.hpp>
+#include <weir/measure/histogram.hpp>
+
+#include <algorithm>  // for std::clamp, std::min
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
+#include <optional>   // for std::optional
+#include <string>     // for std::string
+#include <utility>    // for std::move
+#include <vector>     // for std::vector
+
+// How to read all of it:
+// - Times are integer nanoseconds of one clock, the executor's, from the start to the snapshot.
+// - An interval that is still open at the snapshot (a put that waits, a channel that is empty, an
+//   invocation that runs) is included up to it. So a lap, the difference of two snapshots, splits
+//   it at its boundaries, and a channel that starves for a whole lap says so.
+// - "Summed" times count once for each operation: c operations that wait for 1 s are c s. "Blocked"
+//   times and `empty` count once, however many wait.
+// - The histograms hold what is finished; open intervals are not in them yet. Where the policy keeps none,
+//   they know counts, sums and maxima, and no quantiles (`histogram::has_quantiles`); all else is the same.
+// - A stage's function that takes less than 2 us and doesn't wait shares its readings of the clock with
+//   those before and after it, 16 at most: their sum is exact, and each counts as their mean, but for
+//   one that stands out (measure/stopwatch.hpp). On virtual time each is timed on its own.
+// - The mark of the end of the stream is never counted.
+namespace weir {
+
+namespace detail {
+
+// A lap's share of a value that only grows. 0 where the snapshots are not in order.
+template <class T>
+[[nodiscard]] constexpr T since(const T& earlier, const T& later) noexcept {
+    return later < earlier ? T{} : static_cast<T>(later - earlier);
+}
+
+// Of two that are not negative; stops at the longest one there is.
+[[nodiscard]] constexpr duration sum(duration a, duration b) noexcept {
+    return a > duration::max() - b ? duration::max() : a + b;
+}
+
+[[nodiscard]] constexpr duration average(duration sum, std::uint64_t count) noexcept {
+    if (count == 0 || count > INT64_MAX) return duration(0);
+    return sum / static_cast<std::int64_t>(count);
+}
+
+[[nodiscard]] constexpr double per_second(std::uint64_t count, duration elapsed) noexcept {
+    if (elapsed <= duration(0)) return 0;
+    return static_cast<double>(count) * 1e9 / static_cast<double>(elapsed.count());
+}
+
+}  // namespace detail
+
+/// What a channel measured.
+struct channel_stats {
+    std::string name;           ///< that of the stage before it; of a channel by itself, as constructed
+    std::size_t size = 0;       ///< items in it at the snapshot
+    std::size_t capacity = 0;   ///< items it has room for at the snapshot
+    std::size_t bytes = 0;      ///< in it at the snapshot, where bytes are limited; else 0
+    std::size_t max_bytes = 0;  ///< its limit in bytes at the snapshot; 0: none
+    duration elapsed{};         ///< from the channel's start to the snapshot
+    std::uint64_t num_put = 0;  ///< puts completed; a refused one (closed, stopped, full) is none
+    std::uint64_t num_get = 0;  ///< gets completed with an item
+    duration put_wait{};        ///< time that puts waited for room, summed over puts
+    duration get_wait{};        ///< time that gets waited for an item, summed over gets
+    duration put_blocked{};     ///< time in which at least one put waited
+    duration get_blocked{};     ///< time in which at least one get waited
+    duration empty{};           ///< time in which no item was in it; handing an item to a get that
+                                ///< waits does not end it
+    histogram put_waits;        ///< of the wait of each completed put; no wait counts as 0
+    histogram get_waits;        ///< of the wait of each completed get; no wait counts as 0
+
+    /// Data readiness, which the documents also call occupancy rate: the share of the time in which
+    /// an item was there to be taken.
+    /// \returns 0 to 1; 0 before any time has passed.
+    [[nodiscard]] double readiness() const noexcept {
+        if (elapsed <= duration(0)) return 0;
+        const double share = static_cast<double>(empty.count()) / static_cast<double>(elapsed.count());
+        return std::clamp(1 - share, 0.0, 1.0);
+    }
+
+    /// The documents' put time: of c slots that wait at once, each counts.
+    /// \returns put_wait / num_put; 0 without a put.
+    [[nodiscard]] duration ave_put_wait() const noexcept { return detail::average(put_wait, num_put); }
+
+    /// \returns get_wait / num_get; 0 without a get. With c slots that wait at once this is c times
+    ///          the time between items: see `ave_get_gap`.
+    [[nodiscard]] duration ave_get_wait() const noexcept { return detail::average(get_wait, num_get); }
+
+    /// The documents' get time: for how long the next stage had nothing to take, an item.
+    /// \returns get_blocked / num_get; 0 without a get.
+    [[nodiscard]] duration ave_get_gap() const noexcept { return detail::average(get_blocked, num_get); }
+
+    /// \returns items taken a second.
+    [[nodiscard]] double rate() const noexcept { return detail::per_second(num_get, elapsed); }
+
+    /// A lap: what happened from `earlier` to `later`. Name, size and capacity are the later ones.
+    /// Nothing becomes negative, whatever is subtracted.
+    [[nodiscard]] friend channel_stats operator-(channel_stats later, const channel_stats& earlier) {
+        later.elapsed = detail::since(earlier.elapsed, later.elapsed);
+        later.num_put = detail::since(earlier.num_put, later.num_put);
+        later.num_get = detail::since(earlier.num_get, later.num_get);
+        later.put_wait = detail::since(earlier.put_wait, later.put_wait);
+        later.get_wait = detail::since(earlier.get_wait, later.get_wait);
+        later.put_blocked = detail::since(earlier.put_blocked, later.put_blocked);
+        later.get_blocked = detail::since(earlier.get_blocked, later.get_blocked);
+        later.empty = detail::since(earlier.empty, later.empty);
+        later.put_waits -= earlier.put_waits;
+        later.get_waits -= earlier.get_waits;
+        return later;
+    }
+    [[nodiscard]] friend bool operator==(const channel_stats&, const channel_stats&) = default;
+};
+
+/// Where one slot of a stage (one of its c workers) spent its time. It is always in exactly one of
+/// these states, so that they sum to the time that passed.
+struct slot_times {
+    duration off{};        ///< not at work: not started yet, ended, or taken out of service
+    duration wait_get{};   ///< from suspending in get until an item is handed over: starved
+    duration runnable{};   ///< from being ready to go on until a worker does so: short of threads
+    duration run{};        ///< the stage's function has a thread
+    duration await{};      ///< the stage's function is itself suspended: a sleep, I/O, a copy
+    duration wait_put{};   ///< from suspending in put until there is room: held back
+    duration wait_turn{};  ///< done with an item that has to wait for others before it may leave: for
+                           ///< those that came before it, or for a merge's turn
+
+    /// \returns the sum of all states.
+    [[nodiscard]] constexpr duration total() const noexcept {
+        duration all{};
+        for (const duration each : {off, wait_get, runnable, run, await, wait_put, wait_turn}) {
+            all = detail::sum(all, each);
+        }
+        return all;
+    }
+    /// \returns the time in which the slot had an item in work: `run` + `await`.
+    [[nodiscard]] constexpr duration busy() const noexcept { return detail::sum(run, await); }
+
+    /// State by state.
+    constexpr slot_times& operator+=(const slot_times& other) noexcept {
+        off = detail::sum(off, other.off);
+        wait_get = detail::sum(wait_get, other.wait_get);
+        runnable = detail::sum(runnable, other.runnable);
+        run = detail::sum(run, other.run);
+        await = detail::sum(await, other.await);
+        wait_put = detail::sum(wait_put, other.wait_put);
+        wait_turn = detail::sum(wait_turn, other.wait_turn);
+        return *this;
+    }
+    /// A lap; nothing becomes negative.
+    constexpr slot_times& operator-=(const slot_times& earlier) noexcept {
+        off = detail::since(earlier.off, off);
+        wait_get = detail::since(earlier.wait_get, wait_get);
+        runnable = detail::since(earlier.runnable, runnable);
+        run = detail::since(earlier.run, run);
+        await = detail::since(earlier.await, await);
+        wait_put = detail::since(earlier.wait_put, wait_put);
+        wait_turn = detail::since(earlier.wait_turn, wait_turn);
+        return *this;
+    }
+    [[nodiscard]] friend constexpr slot_times operator+(slot_times a, const slot_times& b) noexcept {
+        a += b;
+        return a;
+    }
+    [[nodiscard]] friend constexpr slot_times operator-(slot_times later,
+                                                        const slot_times& earlier) noexcept {
+        later -= earlier;
+        return later;
+    }
+    [[nodiscard]] friend constexpr bool operator==(const slot_times&, const slot_times&) = default;
+};
+
+/// What a stage measured that copies its items to a device: see `weir/cuda/to_device.hpp`.
+struct transfer_stats {
+    std::uint64_t num_copies = 0;       ///< that are done
+    std::uint64_t bytes = 0;            ///< of those
+    duration copying{};                 ///< time that the device took for them, summed
+    std::uint64_t num_handed_over = 0;  ///< of those, how many a consumer's stream took over
+    duration handed_over{};             ///< the part of `copying` that those took
+    duration exposed{};                 ///< the part of that in which the consumer's stream had nothing to do
+    std::uint64_t num_block_waits = 0;  ///< times that no page-locked block was free
+    duration block_wait{};              ///< time that was waited for one, summed over slots
+    std::uint64_t num_memory_waits = 0;  ///< times that there was too little memory of the device
+    duration memory_wait{};              ///< time that was waited for some, summed over slots
+
+    /// \returns bytes a second while the device copied; 0 without a copy.
+    [[nodiscard]] double rate() const noexcept { return detail::per_second(bytes, copying); }
+
+    /// \returns the share of the copies' time that was hidden behind the consumer's work, 0 to 1; of
+    ///          batches that no consumer's stream took over nothing is known, 0 if there are only those.
+    [[nodiscard]] double hidden() const noexcept {
+        if (handed_over <= duration(0)) return 0;
+        const double share = static_cast<double>(exposed.count()) / static_cast<double>(handed_over.count());
+        return std::clamp(1 - share, 0.0, 1.0);
+    }
+
+    /// A lap; nothing becomes negative.
+    [[nodiscard]] friend transfer_stats operator-(transfer_stats later, const transfer_stats& earlier) {
+        later.num_copies = detail::since(earlier.num_copies, later.num_copies);
+        later.bytes = detail::since(earlier.bytes, later.bytes);
+        later.copying = detail::since(earlier.copying, later.copying);
+        later.num_handed_over = detail::since(earlier.num_handed_over, later.num_handed_over);
+        later.handed_over = detail::since(earlier.handed_over, later.handed_over);
+        later.exposed = detail::since(earlier.exposed, later.exposed);
+        later.num_block_waits = detail::since(earlier.num_block_waits, later.num_block_waits);
+        later.block_wait = detail::since(earlier.block_wait, later.block_wait);
+        later.num_memory_waits = detail::since(earlier.num_memory_waits, later.num_memory_waits);
+        later.memory_wait = detail::since(earlier.memory_wait, later.memory_wait);
+        return later;
+    }
+    [[nodiscard]] friend bool operator==(const transfer_stats&, const transfer_stats&) = default;
+};
+
+/// What a stage measured.
+struct stage_stats {
+    std::string name;                  ///< see `stage_options::name`
+    std::string kind;                  ///< source, pipe, aggregate, ..., sink
+    std::size_t concurrency = 1;       ///< slots at work at the snapshot
+    duration elapsed{};                ///< from the stage's start to the snapshot
+    std::uint64_t num_tasks = 0;       ///< invocations finished, failed ones included
+    std::uint64_t num_failures = 0;    ///< invocations that ended with an exception
+    duration task_time{};              ///< time of the successful invocations, summed
+    duration busy{};                   ///< time of all invocations, summed over slots, open ones included
+    std::vector<slot_times> slots;     ///< one a slot; more than `concurrency` if that was lowered
+    std::vector<std::size_t> inputs;   ///< from which of `pipeline_stats::channels` it takes
+    std::vector<std::size_t> outputs;  ///< to which of them it gives
+    histogram task_times;              ///< of the time of each successful invocation
+    std::optional<transfer_stats> transfers = std::nullopt;  ///< of one that copies to a device
+
+    /// \returns the slots' times, summed.
+    [[nodiscard]] slot_times times() const noexcept {
+        slot_times sum;
+        for (const slot_times& s : slots) sum += s;
+        return sum;
+    }
+
+    /// \returns the average time of a successful invocation; 0 without one.
+    [[nodiscard]] duration ave_time() const noexcept {
+        return detail::average(task_time, detail::since(num_failures, num_tasks));
+    }
+
+    /// \returns invocations finished a second.
+    [[nodiscard]] double rate() const noexcept { return detail::per_second(num_tasks, elapsed); }
+
+    /// A lap: what happened from `earlier` to `later`. Slots are matched by position; name, kind
+    /// and concurrency are the later ones. Nothing becomes negative.
+    [[nodiscard]] friend stage_stats operator-(stage_stats later, const stage_stats& earlier) {
+        later.elapsed = detail::since(earlier.elapsed, later.elapsed);
+        later.num_tasks = detail::since(earlier.num_tasks, later.num_tasks);
+        later.num_failures = detail::since(earlier.num_failures, later.num_failures);
+        later.task_time = detail::since(earlier.task_time, later.task_time);
+        later.busy = detail::since(earlier.busy, later.busy);
+        const std::size_t both = std::min(later.slots.size(), earlier.slots.size());
+        for (std::size_t i = 0; i < both; ++i) later.slots[i] -= earlier.slots[i];
+        // Slots that came later have been off until then.
+        for (std::size_t i = both; i < later.slots.size(); ++i) {
+            later.slots[i].off = detail::since(earlier.elapsed, later.slots[i].off);
+        }
+        later.task_times -= earlier.task_times;
+        if (later.transfers && earlier.transfers) later.transfers = *later.transfers - *earlier.transfers;
+        return later;
+    }
+    [[nodiscard]] friend bool operator==(const stage_stats&, const stage_stats&) = default;
+};
+
+/// What a pipeline measured: a value that can be kept, compared, subtracted and printed
+/// (`#include <weir/report/table.hpp>`).
+struct pipeline_stats {
+    duration elapsed{};                   ///< from the start of the run to the snapshot
+    std::vector<stage_stats> stages;      ///< in the order in which items pass: source ... sink; of
+                                          ///< branches, one after the other
+    std::vector<channel_stats> channels;  ///< see `stage_stats::outputs`
+
+    /// A lap: what happened from `earlier` to `later`, two snapshots of one run. Stages and
+    /// channels are matched by position; those that the earlier one lacks are taken whole.
+    [[nodiscard]] friend pipeline_stats operator-(pipeline_stats later, const pipeline_stats& earlier) {
+        later.elapsed = detail::since(earlier.elapsed, later.elapsed);
+        const std::size_t both = std::min(later.stages.size(), earlier.stages.size());
+        for (std::size_t i = 0; i < both; ++i) {
+            later.stages[i] = std::move(later.stages[i]) - earlier.stages[i];
+        }
+        const std::size_t queues = std::min(later.channels.size(), earlier.channels.size());
+        for (std::size_t i = 0; i < queues; ++i) {
+            later.channels[i] = std::move(later.channels[i]) - earlier.channels[i];
+        }
+        return later;
+    }
+    [[nodiscard]] friend bool operator==(const pipeline_stats&, const pipeline_stats&) = default;
+};
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,50 @@
+// weir platform, internal: the smaller and the larger of two numbers, and times that never overflow
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_PLATFORM_BOUNDS_HPP
+#define WEIR_PLATFORM_BOUNDS_HPP
+
+#include <cstdint>    // for std::int64_t, std::uint64_t
+#include <stdexcept>  // for std::invalid_argument
+
+namespace weir::detail {
+
+// std::min and std::max are in <algorithm>, behind which are the algorithms of std::ranges: a fifth of all
+// that a compiler would have to read for task/task.hpp.
+template <class T>
+constexpr T smaller(T a, T b) noexcept {
+    return b < a ? b : a;
+}
+template <class T>
+constexpr T larger(T a, T b) noexcept {
+    return a < b ? b : a;
+}
+
+// Whether an unsigned number is what a negative one becomes: more than there can be of anything.
+template <class T>
+constexpr bool was_negative(T n) noexcept {
+    return n > static_cast<T>(-1) / 2;
+}
+
+template <class T>
+constexpr void refuse_negative(T n, const char* sentence) {
+    if (was_negative(n)) throw std::invalid_argument(sentence);
+}
+
+// Of times in nanoseconds: a clock may be set to anything. How long it is from one instant to another, but 0
+// where that comes before, and no longer than there is.
+constexpr std::int64_t time_between(std::int64_t from, std::int64_t to) noexcept {
+    if (to < from) return 0;
+    return static_cast<std::int64_t>(
+        smaller<std::uint64_t>(static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from), INT64_MAX));
+}
+// What is added up along a way from instant to instant, without a step back, is exact as an unsigned number,
+// as the whole way is. So who adds pays nothing, and who reads takes what is too long for the longest.
+constexpr std::int64_t add_way(std::int64_t sum, std::int64_t from, std::int64_t to) noexcept {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(to) -
+                                     static_cast<std::uint64_t>(from));
+}
+constexpr std::int64_t read_sum(std::int64_t sum) noexcept { return sum < 0 ? INT64_MAX : sum; }
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,86 @@
+// weir platform, internal: what a coroutine inherits from the one that awaits it
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_PLATFORM_ENV_HPP
+#define WEIR_PLATFORM_ENV_HPP
+
+#include <weir/platform/config.hpp>
+#include <weir/platform/platform.hpp>
+
+#include <concepts>   // for std::same_as
+#include <coroutine>  // for std::coroutine_handle
+#include <stdexcept>  // for std::logic_error
+
+namespace weir {
+class executor;
+template <class Platform>
+class basic_stop_token;
+}  // namespace weir
+
+namespace weir::detail {
+
+class slot;
+struct standard_platform;
+
+using end_token = basic_stop_token<standard_platform>;
+
+// `home`: where the coroutine runs and is posted to when it wakes; null: nowhere in particular.
+// `measured`: the slot of a stage that this coroutine does the work of; null: none.
+// `ends`: asks what this coroutine waits for to end, as the run of its stage was stopped; null: nobody does.
+struct coroutine_env {
+    executor* home = nullptr;
+    slot* measured = nullptr;
+    const end_token* ends = nullptr;
+};
+
+template <class Promise>
+concept has_env = requires(Promise& p) {
+    { p.env() } -> std::same_as<coroutine_env&>;
+};
+
+// The executor whose work this thread does now; null outside of one. Not inlined: see WEIR_NOINLINE.
+WEIR_NOINLINE inline executor*& current_executor() noexcept {
+    struct place {
+        executor* here = nullptr;
+    };
+    return standard_platform::of_thread<place>().here;
+}
+
+// A promise of another library that knows where its coroutine belongs.
+template <class Promise>
+concept names_executor = requires(Promise& p) {
+    { p.weir_executor() } -> std::same_as<executor&>;
+};
+
+// The environment of any coroutine: its promise's if that is one of ours; else the executor that the promise
+// names, or the thread's.
+template <class Promise>
+coroutine_env env_of(std::coroutine_handle<Promise> h) noexcept {
+    if constexpr (has_env<Promise>) {
+        return h.promise().env();
+    } else if constexpr (names_executor<Promise>) {
+        return coroutine_env{&h.promise().weir_executor(), nullptr, nullptr};
+    } else {
+        static_cast<void>(h);
+        return coroutine_env{current_executor(), nullptr, nullptr};
+    }
+}
+
+// Gives the executor of those that no other one runs. Set by task/foreign_home.hpp, which is included by all that
+// waits for something.
+using home_of_strangers = executor& (*)();
+inline constinit home_of_strangers foreign_home = nullptr;
+
+// Where a coroutine is posted to when it wakes. Whatever suspends one asks this, and so all do the same.
+// Errors: those of the foreign home.
+inline executor& home_of(const coroutine_env& env) {
+    if (env.home != nullptr) return *env.home;
+    if (foreign_home != nullptr) return foreign_home();
+    throw std::logic_error(
+        "weir: a coroutine that no executor runs has to wait; include <weir/task/foreign_home.hpp>, start it "
+        "with "
+        "sync_wait or when_all, or co_await schedule(executor) first");
+}
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,148 @@
+// weir platform, internal: what a watchdog looks at: all places to wait at, and all runs
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_PLATFORM_REGISTRY_HPP
+#define WEIR_PLATFORM_REGISTRY_HPP
+
+#include <weir/platform/immortal.hpp>
+#include <weir/platform/platform.hpp>
+
+#include <cstdint>  // for std::uint32_t
+#include <mutex>    // for std::lock_guard
+#include <new>      // for placement new
+
+namespace weir::detail {
+
+class registry;
+
+enum class registry_kind : bool { place, run };
+
+// Something that may be in a registry; whichever of the two goes first unlinks it.
+class registered {
+  public:
+    registered(const registered&) = delete;
+    registered& operator=(const registered&) = delete;
+
+  protected:
+    explicit registered(registry_kind what) noexcept : what_(what) {}
+    // To be called by the destructor of the whole object: others may look until then.
+    inline void leave_registry() noexcept;
+    inline bool is_registered() const noexcept;
+    ~registered() { leave_registry(); }
+
+  private:
+    friend registry;
+    const registry_kind what_;
+    std::uint32_t era_ = 0;
+    registry* registry_ = nullptr;
+    registered* next_ = nullptr;
+    registered* previous_ = nullptr;
+};
+
+// Whoever begins to wait adds a place, under that place's locks; who looks at all of them takes the
+// registry's lock first and then those of each place. So `add` takes no lock: what is new goes on a stack
+// (R. K. Treiber, "Systems programming: coping with parallelism", 1986), of which nobody takes single ones.
+class registry {
+  public:
+    constexpr registry() noexcept = default;
+    registry(const registry&) = delete;
+    registry& operator=(const registry&) = delete;
+    ~registry() {
+        const std::lock_guard guard(lock_);
+        take_in();
+        while (first_ != nullptr) unlink(*first_);
+    }
+
+    // One that is in none.
+    void add(registered& one) noexcept {
+        one.registry_ = this;
+        one.era_ = era_;
+        one.next_ = new_.load(std::memory_order_relaxed);
+        // release; pairs with the acquire in take_in()
+        while (!new_.compare_exchange_weak(one.next_, &one, std::memory_order_release,
+                                           std::memory_order_relaxed)) {
+        }
+    }
+
+    void remove(registered& one) noexcept {
+        const std::lock_guard guard(lock_);
+        take_in();
+        unlink(one);
+    }
+
+    // In a process that was forked, by its one thread, whatever another one did here in the parent. Those
+    // that are here may be held by threads that are not, so nobody is to look at them: they are let go.
+    void begin_anew() noexcept {
+        new (&lock_) standard_platform::mutex;
+        ++era_;
+        new_.store(nullptr, std::memory_order_relaxed);
+        first_ = last_ = nullptr;
+    }
+
+    // Those that are a T, in the order in which they came. For the one thread that uses them all.
+    template <class T, class Function>
+    void each(Function function) {
+        if (new_.load(std::memory_order_relaxed) != nullptr) take_in();
+        for (const registered* r = first_; r != nullptr; r = r->next_) {
+            if (r->what_ == T::registered_as) function(static_cast<const T&>(*r));
+        }
+    }
+
+    // The same for any thread: keeps all of them as long as it lives.
+    class [[nodiscard]] reader {
+      public:
+        explicit reader(registry& all) : all_(all), guard_(all.lock_) {}
+        template <class T, class Function>
+        void each(Function function) const {
+            all_.each<T>(function);
+        }
+
+      private:
+        registry& all_;
+        const std::lock_guard<standard_platform::mutex> guard_;
+    };
+
+  private:
+    friend registered;
+
+    void take_in() noexcept {
+        // acquire; pairs with the release by which each was put here
+        registered* const last = new_.exchange(nullptr, std::memory_order_acquire);
+        registered* later = nullptr;
+        for (registered* r = last; r != nullptr;) {
+            registered* const earlier = r->next_;
+            r->next_ = later;
+            r->previous_ = earlier != nullptr ? earlier : last_;
+            if (earlier == nullptr) (last_ == nullptr ? first_ : last_->next_) = r;
+            later = r;
+            r = earlier;
+        }
+        if (last != nullptr) last_ = last;
+    }
+
+    void unlink(registered& one) noexcept {
+        (one.previous_ == nullptr ? first_ : one.previous_->next_) = one.next_;
+        (one.next_ == nullptr ? last_ : one.next_->previous_) = one.previous_;
+        one.registry_ = nullptr;
+        one.next_ = one.previous_ = nullptr;
+    }
+
+    standard_platform::atomic<registered*> new_{nullptr};  // the latest first
+    standard_platform::mutex lock_;                        // guards the two below, and the links
+    registered* first_ = nullptr;
+    registered* last_ = nullptr;
+    std::uint32_t era_ = 0;  // how many forks lie between the program's first process and this one
+};
+
+inline bool registered::is_registered() const noexcept {
+    return registry_ != nullptr && era_ == registry_->era_;
+}
+inline void registered::leave_registry() noexcept {
+    if (is_registered()) registry_->remove(*this);
+}
+
+// That of all executors that have threads of their own.
+inline constinit immortal<registry> the_registry;
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,20 @@
+// weir: what shows statistics
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_HPP
+#define WEIR_REPORT_HPP
+
+#include <weir/report/deadlock_report.hpp>
+#include <weir/report/describe.hpp>
+#include <weir/report/failure_log.hpp>
+#include <weir/report/line.hpp>
+#include <weir/report/log.hpp>
+#include <weir/report/mermaid.hpp>
+#include <weir/report/printable.hpp>
+#include <weir/report/profile.hpp>
+#include <weir/report/profile_result.hpp>
+#include <weir/report/structure.hpp>
+#include <weir/report/table.hpp>
+#include <weir/report/units.hpp>
+#include <weir/report/watchdog.hpp>
+
+#endif

@@ -1,0 +1,30 @@
+// weir report: statistics and reports for std::format
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_FORMAT_HPP
+#define WEIR_REPORT_FORMAT_HPP
+
+#include <weir/platform/config.hpp>
+#include <weir/report/printable.hpp>
+
+#include WEIR_FORMAT_FILE
+
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+
+static_assert(
+    weir::detail::has_format,
+    "weir: <weir/report/format.hpp> needs std::format, which this standard library doesn't have; take "
+    "<weir/report/fmt.hpp> with the library {fmt}, or write to a stream");
+
+/// Formats what is `weir::printable` as a string, with what a string may be given: a width, a fill, a
+/// precision. `std::format("{:>80}", run.stats().stages.at(0))`
+template <weir::printable T>
+struct std::formatter<T, char> : std::formatter<std::string_view, char> {
+    template <class Context>
+    auto format(const T& value, Context& context) const {
+        const std::string text = weir::printed(value);
+        return std::formatter<std::string_view, char>::format(text, context);
+    }
+};
+
+#endif

@@ -1,0 +1,185 @@
+// weir run: a consumer's loop over epochs, and over the items of each
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_EPOCH_RANGE_HPP
+#define WEIR_RUN_EPOCH_RANGE_HPP
+
+#include <weir/channel/get_result.hpp>
+#include <weir/channel/tracked.hpp>
+#include <weir/platform/spin_lock.hpp>
+
+#include <cstddef>   // for std::ptrdiff_t
+#include <cstdint>   // for std::uint64_t
+#include <iterator>  // for std::default_sentinel
+#include <memory>    // for std::unique_ptr
+#include <mutex>     // for std::lock_guard
+#include <optional>  // for std::optional
+#include <utility>   // for std::move
+
+namespace weir {
+
+namespace detail {
+
+// What a pass over the epochs of a run has looked at and not taken: the first to come after it.
+template <class T>
+class left_ahead {};
+template <class T>
+    requires is_tracked<T>
+class left_ahead<T> {
+  public:
+    void put(T&& first) noexcept {
+        const std::lock_guard guard(place_->lock);
+        place_->first.emplace(std::move(first));
+    }
+    std::optional<T> take() noexcept {
+        std::optional<T> first;
+        const std::lock_guard guard(place_->lock);
+        if (place_->first) first.emplace(*std::move(place_->first));
+        place_->first.reset();
+        return first;
+    }
+
+  private:
+    struct place {
+        spin_lock lock;  // guards first
+        std::optional<T> first;
+    };
+    std::unique_ptr<place> place_ = std::make_unique<place>();
+};
+
+}  // namespace detail
+
+/// What `run::epochs` returns: an input range of epochs, each an input range of items, for one thread.
+/// Blocks in `begin` and `++`, of either.
+///
+/// Errors:   those of `run::get`, in `begin` and `++`.
+/// Lifetime: no longer than the run, nor than a move of it.
+template <class Run>
+class epoch_range {
+    using queued = typename Run::queue::value_type;
+    using load = typename Run::load;
+
+  public:
+    using value_type = typename Run::value_type;
+
+    /// What `run::epochs` does.
+    explicit epoch_range(Run& run) : run_(&run) {}
+    epoch_range(const epoch_range&) = delete;
+    epoch_range& operator=(const epoch_range&) = delete;
+    ~epoch_range() {
+        if (ahead_ && !over_) run_->left_.put(*std::move(ahead_));
+    }
+
+    /// One epoch: the range itself, as there is one at a time.
+    class epoch {
+      public:
+        [[nodiscard]] std::uint64_t number() const noexcept { return range_->number_; }  ///< from 0
+
+        class iterator {
+          public:
+            using iterator_category = std::input_iterator_tag;
+            using value_type = typename Run::value_type;
+            using difference_type = std::ptrdiff_t;
+            using reference = value_type&;
+            using pointer = value_type*;
+
+            explicit iterator(epoch_range& range) : range_(&range), item_(range.next()) {}
+            [[nodiscard]] value_type& operator*() const noexcept { return *item_; }
+            [[nodiscard]] value_type* operator->() const noexcept { return &*item_; }
+            iterator& operator++() {
+                std::optional<value_type> next = range_->next();
+                item_.reset();
+                if (next) item_.emplace(*std::move(next));
+                return *this;
+            }
+            void operator++(int) { ++*this; }
+            [[nodiscard]] friend bool operator==(const iterator& at, std::default_sentinel_t) noexcept {
+                return !at.item_.has_value();
+            }
+
+          private:
+            epoch_range* range_;
+            mutable std::optional<value_type> item_;
+        };
+
+        [[nodiscard]] iterator begin() { return iterator(*range_); }
+        [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
+
+      private:
+        friend epoch_range;
+        explicit epoch(epoch_range& range) noexcept : range_(&range) {}
+        epoch_range* range_;
+    };
+
+    class iterator {
+      public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = epoch;
+        using difference_type = std::ptrdiff_t;
+        using reference = epoch&;
+        using pointer = epoch*;
+
+        explicit iterator(epoch_range& range) : range_(&range), epoch_(range) { range.look(); }
+        [[nodiscard]] epoch& operator*() const noexcept { return epoch_; }
+        iterator& operator++() {
+            while (range_->next()) {
+            }
+            range_->look();
+            return *this;
+        }
+        void operator++(int) { ++*this; }
+        [[nodiscard]] friend bool operator==(const iterator& at, std::default_sentinel_t) noexcept {
+            return at.range_->is_over();
+        }
+
+      private:
+        epoch_range* range_;
+        mutable epoch epoch_;
+    };
+
+    [[nodiscard]] iterator begin() { return iterator(*this); }
+    [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
+
+    /// Whether no epoch is left.
+    [[nodiscard]] bool is_over() const noexcept { return ended_; }
+
+  private:
+    // Whether there is another epoch shows in what comes next.
+    void look() {
+        if (!ahead_ || over_) fetch();
+        if (ahead_) number_ = ahead_->epoch();
+        over_ = ended_ = !ahead_;
+    }
+
+    void fetch() {
+        get_result<queued> got = run_->take();
+        ahead_.reset();
+        if (!got) {
+            run_->at_end();
+        } else {
+            ahead_.emplace(*std::move(got));
+        }
+    }
+
+    // The next item of the epoch; nothing at its end.
+    std::optional<value_type> next() {
+        if (over_) return std::nullopt;
+        if (!ahead_) fetch();
+        over_ = !ahead_ || load::is_mark(*ahead_);
+        std::optional<value_type> item;
+        if (!over_) {
+            item.emplace(Run::hand_over(*ahead_));
+            ahead_.reset();
+        }
+        return item;
+    }
+
+    Run* run_;
+    std::optional<queued> ahead_;  // fetched, but not handed over: an item, or the mark of the end
+    std::uint64_t number_ = 0;
+    bool over_ = false;   // the epoch is
+    bool ended_ = false;  // the stream is
+};
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,217 @@
+// weir run: executors that share another one's threads, the later made ones first
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_PRIORITY_LANES_HPP
+#define WEIR_RUN_PRIORITY_LANES_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/executor/injector.hpp>
+#include <weir/executor/parking_place.hpp>
+#include <weir/executor/timer.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/platform/owning_list.hpp>
+#include <weir/platform/parker.hpp>
+#include <weir/platform/spin_lock.hpp>
+#include <weir/task/root.hpp>
+
+#include <algorithm>  // for std::max
+#include <coroutine>  // for std::coroutine_handle
+#include <cstddef>    // for std::size_t
+#include <exception>  // for std::terminate
+#include <memory>     // for std::make_unique
+#include <mutex>      // for std::lock_guard
+#include <utility>    // for std::exchange
+#include <vector>     // for std::vector
+
+namespace weir {
+
+/// Lanes into one executor. What is posted to a lane runs before all that waits in lanes that were added
+/// before it, in the order of the posts; as many at once as the executor runs.
+///
+///     weir::priority_lanes lanes(pool);
+///     weir::executor& decode = lanes.add();
+///     weir::executor& train = lanes.add();   // goes before decode
+///
+/// With a lane for each stage, later ones after earlier ones, little is under way at any time: whatever is
+/// nearest to its end goes on first. `run_options::later_stages_first` does that.
+///
+/// A coroutine that a timer wakes goes past the lanes, once. After 64 of its own coroutines a lane's
+/// thread lets the executor's others have their turn.
+///
+/// Threads:  `add`: one at a time, before any use; the lanes: any.
+/// Lifetime: no longer than the executor, and longer than all that runs in the lanes; the destructor
+///           waits until their threads have left them.
+/// Errors:   `std::bad_alloc`, from the constructor and from `add`.
+/// Cost:     two short locks a post.
+class priority_lanes {
+  public:
+    /// \param base  whose threads run what is in the lanes.
+    explicit priority_lanes(executor& base) : base_(&base, detail::executor_user::lanes) {
+        const std::size_t threads = std::max<std::size_t>(base.parallelism(), 1);
+        pumps_.reserve(threads);
+        for (std::size_t i = 0; i < threads; ++i) pumps_.push_back(work(*this));
+        for (pump& each : pumps_) idle_.push_back(each.handle());
+    }
+    priority_lanes(const priority_lanes&) = delete;
+    priority_lanes& operator=(const priority_lanes&) = delete;
+    ~priority_lanes() {
+        if (base_->orphaned()) {  // the pumps are at work in the parent, and may hold the lock
+            for (pump& each : pumps_) each.forget();
+            return;
+        }
+        bool busy;
+        {
+            const std::lock_guard guard(lock_);
+            closing_ = true;
+            busy = idle_.size() != pumps_.size();
+        }
+        if (busy) detail::block_until(all_idle_, *base_);
+    }
+
+    /// A lane before all there are. It lives as long as this.
+    executor& add() {
+        lanes_.push_back(std::make_unique<lane>(*this));
+        return *lanes_[lanes_.size() - 1];
+    }
+
+  private:
+    class lane final : public executor {
+      public:
+        explicit lane(priority_lanes& all) : all_(all) {}
+        void post(std::coroutine_handle<> h) noexcept override { all_.add(waiting_, h); }
+        void add(timer& t) noexcept override { all_.base_->add(t); }
+        void cancel(timer& t) noexcept override { all_.base_->cancel(t); }
+        time_point now() const noexcept override { return all_.base_->now(); }
+        bool drive(flag& done, time_point limit) override { return all_.base_->drive(done, limit); }
+        bool exclusive() const noexcept override { return all_.base_->exclusive(); }
+        bool passing() const noexcept override { return all_.base_->passing(); }
+        executor& lasting() noexcept override { return all_.base_->lasting(); }
+        bool orphaned() const noexcept override { return all_.base_->orphaned(); }
+        bool watch(detail::parking_place& place) noexcept override { return all_.base_->watch(place); }
+        std::size_t parallelism() const noexcept override { return all_.base_->parallelism(); }
+
+        bool has_more_urgent() const noexcept override {
+            bool ahead = false;
+            for (const lane* each : all_.lanes_) {
+                if (ahead && !each->empty()) return true;
+                ahead = ahead || each == this;
+            }
+            return false;
+        }
+
+        bool run_one() {
+            void* const next = waiting_.pop();
+            if (next == nullptr) return false;
+            resume(std::coroutine_handle<>::from_address(next));
+            return true;
+        }
+        bool empty() const noexcept { return waiting_.empty(); }
+
+      private:
+        priority_lanes& all_;
+        detail::basic_injector<> waiting_;
+    };
+
+    // A coroutine of the executor that runs those of the lanes; for each of its threads one.
+    class pump {
+      public:
+        class promise_type {
+          public:
+            pump get_return_object() noexcept {
+                return pump(std::coroutine_handle<promise_type>::from_promise(*this));
+            }
+            std::suspend_always initial_suspend() const noexcept { return {}; }
+            std::suspend_always final_suspend() const noexcept { return {}; }
+            void return_void() const noexcept {}
+            void unhandled_exception() const noexcept { std::terminate(); }
+        };
+        explicit pump(std::coroutine_handle<promise_type> h) noexcept : handle_(h) {}
+        pump(pump&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+        pump& operator=(pump&&) = delete;
+        ~pump() {
+            if (handle_) handle_.destroy();
+        }
+        std::coroutine_handle<> handle() const noexcept { return handle_; }
+        void forget() noexcept { handle_ = {}; }
+
+      private:
+        std::coroutine_handle<promise_type> handle_;
+    };
+
+    static pump work(priority_lanes& all) {
+        while (true) {
+            int left = longest_turn;
+            while (left > 0 && all.run_first()) --left;
+            co_await pause(all, left == 0);
+        }
+    }
+
+    // Rests until there is something to do; or gives others their turn.
+    class pause {
+      public:
+        pause(priority_lanes& all, bool yields) noexcept : all_(all), yields_(yields) {}
+        bool await_ready() const noexcept { return false; }
+        bool await_suspend(std::coroutine_handle<> h) const noexcept {
+            if (yields_) {
+                all_.base_->post(h);
+                return true;
+            }
+            return all_.rest(h);
+        }
+        void await_resume() const noexcept {}
+
+      private:
+        priority_lanes& all_;
+        const bool yields_;
+    };
+
+    bool run_first() {
+        for (std::size_t i = lanes_.size(); i-- != 0;) {
+            if (lanes_[i]->run_one()) return true;
+        }
+        return false;
+    }
+
+    // One more pump is called if one rests. Who goes to rest looks under the lock, and finds what was
+    // posted. So does the destructor: what is posted here may be the last coroutine of all, run by another
+    // pump at once, and after the lock nothing of this is touched.
+    void add(detail::basic_injector<>& waiting, std::coroutine_handle<> h) noexcept {
+        executor& base = *base_;
+        std::coroutine_handle<> woken;
+        {
+            const std::lock_guard guard(lock_);
+            waiting.push(h.address());
+            if (idle_.empty()) return;
+            woken = idle_.back();
+            idle_.pop_back();
+        }
+        base.post(woken);
+    }
+
+    // False: there is something to do. Else the pump may run elsewhere, or be gone, from here on.
+    bool rest(std::coroutine_handle<> h) noexcept {
+        bool last;
+        {
+            const std::lock_guard guard(lock_);
+            for (const lane* each : lanes_) {
+                if (!each->empty()) return false;
+            }
+            idle_.push_back(h);
+            last = closing_ && idle_.size() == pumps_.size();
+        }
+        if (last) all_idle_.set();  // the last thing: the destructor waits for it
+        return true;
+    }
+
+    static constexpr int longest_turn = 64;
+    detail::executor_use base_;
+    detail::owning_list<lane> lanes_;
+    detail::spin_lock lock_;                     // guards the two below
+    std::vector<std::coroutine_handle<>> idle_;  // never allocates after the constructor
+    bool closing_ = false;
+    detail::parker all_idle_;
+    std::vector<pump> pumps_;
+};
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,325 @@
+// weir run, internal: what the stages of a run have in common: where it runs, and its failures
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_RUN_CONTEXT_HPP
+#define WEIR_RUN_RUN_CONTEXT_HPP
+
+#include <weir/channel/byte_budget.hpp>
+#include <weir/channel/tracked.hpp>
+#include <weir/channel/waiting_room.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/forked.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/platform/process.hpp>
+#include <weir/platform/spin_lock.hpp>
+#include <weir/run/failure.hpp>
+#include <weir/run/failure_sink.hpp>
+#include <weir/run/failure_tally.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/run/priority_lanes.hpp>
+#include <weir/run/run_outcome.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/task/root.hpp>
+#include <weir/task/stop_token.hpp>
+
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
+#include <cstdio>     // for std::fputs
+#include <exception>  // for std::nested_exception, std::rethrow_exception
+#include <memory>     // for std::shared_ptr
+#include <mutex>      // for std::lock_guard
+#include <optional>   // for std::optional
+#include <stdexcept>  // for std::invalid_argument
+#include <string>     // for std::to_string
+#include <utility>    // for std::exchange, std::move
+#include <vector>     // for std::vector
+
+namespace weir::detail {
+
+// What a run throws. With libc++ `std::throw_with_nested` would copy the failure, and memory may lack for
+// that.
+class nesting_failure final : public pipeline_failure, public std::nested_exception {
+  public:
+    explicit nesting_failure(pipeline_failure&& whole) noexcept : pipeline_failure(std::move(whole)) {}
+};
+
+// Where slots are that have an item, or would make one, while the run is paused.
+struct pause_rule {
+    using ticket = char;
+    bool paused = false;
+    bool over = false;
+    admission ask(ticket) const noexcept {
+        if (over) return admission::refused;
+        return paused ? admission::wait : admission::go;
+    }
+};
+
+// Where sources are while there is too much in the queues of the run.
+struct budget_rule {
+    using ticket = std::uint64_t;  // the sources that ask
+    const byte_budget* budget;
+    bool over = false;
+    admission ask(ticket sources) const noexcept {
+        return budget->is_spent(sources) && !over ? admission::wait : admission::go;
+    }
+};
+class run_budget final : public byte_budget {
+  public:
+    explicit run_budget(std::size_t most) noexcept
+        : byte_budget(most),
+          room_(budget_rule{this}, "for the run's queues to hold fewer bytes", wait_kind::room) {}
+    void has_room() noexcept override {
+        room_.update([](budget_rule&) {});
+    }
+    void end() noexcept {
+        room_.update([](budget_rule& rule) { rule.over = true; });
+    }
+    template <class Slot>
+    auto wait(std::uint64_t sources, Slot& me) noexcept {
+        return room_.wait(sources, me, slot_state::wait_turn);
+    }
+
+  private:
+    waiting_room<budget_rule> room_;
+};
+
+class run_context : public root_owner {
+  public:
+    run_context(executor& home, run_options options)
+        : options_(std::move(options)), home_(&home, executor_user::run) {
+        if (options_.lap < duration(0)) {
+            throw std::invalid_argument("weir: a lap can't be negative; 0 means no laps");
+        }
+        refuse_negative(options_.max_bytes, "weir: the max_bytes of a run were negative; 0 means no limit");
+        check_threads_of(home);
+        fatal_.reserve(most_recorded);
+        if (options_.later_stages_first) lanes_.emplace(home);
+        if (options_.max_bytes != 0) budget_.emplace(options_.max_bytes);
+        // relaxed: nothing has started yet
+        may_hold_up_.store(lanes_ || budget_, std::memory_order_relaxed);
+    }
+    run_context(const run_context&) = delete;
+    run_context& operator=(const run_context&) = delete;
+
+    executor& home() const noexcept { return *home_; }
+
+    // Where a stage runs. To be asked once for each, in the order in which items pass.
+    executor& home_of(const stage_options& options) {
+        if (options.executor != nullptr && !home_->exclusive()) {
+            check_threads_of(*options.executor);
+            others_.emplace_back(options.executor, executor_user::run);
+            return *options.executor;
+        }
+        return lanes_ ? lanes_->add() : *home_;
+    }
+
+    // True in a process that was forked from the one in which threads run this: its coroutines may have
+    // been at any instruction, and its locks held, so nothing of it may be touched.
+    bool orphaned() const noexcept { return !born_.is_here() && has_lost_threads(); }
+    void check_threads() const {
+        if (orphaned()) throw forked_error();
+    }
+
+    static void check(bool right, const stage_options& options, const char* what) {
+        if (!right) throw std::invalid_argument("weir: stage '" + options.name + "' " + what);
+    }
+
+    // Of the stages that have no limit of their own.
+    failure_tally& tally() noexcept { return tally_; }
+
+    // Whether something may keep a slot from going on with an item that it has, or is to make: a pause,
+    // a limit in bytes, stages that go first. One look for each item; then at each of them.
+    bool may_hold_up() const noexcept { return may_hold_up_.load(std::memory_order_relaxed); }
+
+    // The first epoch of the source, where it has epochs.
+    std::uint64_t first_epoch() const noexcept { return first_epoch_; }
+
+    // A source has epochs, from `first` on, and keeps the books of what the consumer has taken. With
+    // several such there is no one place from which all could go on.
+    void introduce(std::uint64_t first, std::shared_ptr<progress_listener> progress) {
+        if (std::exchange(has_epochs_, true)) {
+            if (first != first_epoch_) {
+                throw std::invalid_argument("weir: the sources of this run begin with epochs " +
+                                            std::to_string(first_epoch_) + " and " + std::to_string(first) +
+                                            "; they can only be joined if they are at the same one");
+            }
+            progress_ = nullptr;
+        } else {
+            first_epoch_ = first;
+            progress_ = std::move(progress);
+        }
+    }
+    void forget_progress() noexcept { progress_ = nullptr; }
+    const std::shared_ptr<progress_listener>& progress() const noexcept { return progress_; }
+
+    // No slot begins with another item until the run is resumed, or none at all. A hint that costs
+    // nothing, and the place to wait.
+    bool is_paused() const noexcept { return paused_.load(std::memory_order_relaxed); }
+    // Awaitable of bool; false: the run ends, and nothing is to begin any more.
+    template <class Slot>
+    auto end_of_pause(Slot& me) noexcept {
+        return pause_.wait(char(), me, slot_state::off);
+    }
+    void pause(bool paused) noexcept {
+        pause_.update([this, paused](pause_rule& rule) {
+            if (rule.over) return;
+            rule.paused = paused;
+            paused_.store(paused, std::memory_order_relaxed);
+            may_hold_up_.store(paused || lanes_ || budget_, std::memory_order_relaxed);
+        });
+    }
+
+    // Null: any number of bytes may be in the queues.
+    run_budget* budget() noexcept { return budget_ ? &*budget_ : nullptr; }
+
+    // Asks invocations under way to give up, as the run has been stopped.
+    const stop_token& ends() const noexcept { return ended_; }
+
+    // Whether this is how an await ended because of that, and so no failure.
+    bool is_stopped_by(const std::exception_ptr& error) const noexcept {
+        if (!ended_.stop_requested()) return false;
+        try {
+            std::rethrow_exception(error);
+        } catch (const stopped&) {
+            return true;
+        } catch (...) {
+            return false;
+        }
+    }
+
+    const std::vector<shared_hook>& hooks() const noexcept { return options_.hooks; }
+
+    void tell(const failure& f) {
+        if (options_.on_failure) options_.on_failure(f);
+    }
+    bool has_listener() const noexcept { return static_cast<bool>(options_.on_failure); }
+
+    // Why it ends, before it does: what comes first holds.
+    void ends_as(run_outcome how) noexcept {
+        run_outcome before = run_outcome::running;
+        // acq_rel and acquire; they pair: who asks sees what led to it
+        outcome_.compare_exchange_strong(before, how, std::memory_order_acq_rel);
+    }
+    run_outcome outcome() const noexcept { return outcome_.load(std::memory_order_acquire); }
+
+    // The run stops because of this. `heard`: `on_failure` was told.
+    void record(failure f, bool heard) noexcept {
+        ends_as(run_outcome::failed);
+        const std::lock_guard guard(lock_);
+        unheard_ = unheard_ || !heard;
+        if (!thrown_ && fatal_.size() < most_recorded) fatal_.push_back(std::move(f));
+    }
+
+    // Whether a failure has stopped it, or is about to.
+    bool has_failed() const noexcept {
+        const std::lock_guard guard(lock_);
+        return thrown_ || !fatal_.empty();
+    }
+
+    // Throws what stopped the run, once; if there is no memory to say it, that, and it is said next time.
+    void throw_failure() {
+        std::vector<failure> failures;
+        {
+            const std::lock_guard guard(lock_);
+            if (fatal_.empty()) return;
+            failures.swap(fatal_);
+            thrown_ = true;
+        }
+        std::optional<pipeline_failure> whole;
+        try {
+            whole.emplace(failures);
+        } catch (...) {
+            const std::lock_guard guard(lock_);
+            failures.swap(fatal_);
+            thrown_ = false;
+            throw;
+        }
+        try {
+            std::rethrow_exception(failures.front().error);
+        } catch (...) {
+            throw nesting_failure(*std::move(whole));
+        }
+    }
+
+    // The run is over, and nobody will be thrown its failure any more. Only one that failed by itself is
+    // told of, and not what a stop has led to.
+    template <class Name>
+    void tell_unheard(Name name) noexcept {
+        // acquire; pairs with set_failure_sink()
+        const failure_sink sink = the_failure_sink.load(std::memory_order_acquire);
+        if (sink == nullptr || !unheard_ || fatal_.empty() || outcome() != run_outcome::failed) return;
+        try {
+            const pipeline_failure what(std::move(fatal_));
+            sink(name(), what);
+        } catch (...) {
+            std::fputs("weir: a run failed, and nobody asked; memory lacks to say how\n", stderr);
+        }
+    }
+
+    // A worker more, and how many are left to end: to be called before it begins.
+    virtual void worker_joins() noexcept = 0;
+
+    // A worker takes nothing any more. The last one ends the laps.
+    void worker_left() noexcept {
+        // acq_rel; pairs with itself: the last one sees what the others did
+        if (workers_left_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_left_.request_stop();
+    }
+
+  protected:
+    ~run_context() = default;
+
+    void expect_workers(std::size_t workers) noexcept {
+        workers_left_.store(workers, std::memory_order_relaxed);
+    }
+    void worker_joined() noexcept { workers_left_.fetch_add(1, std::memory_order_relaxed); }
+    // The run ends: who is kept back may end, too.
+    void keep_nobody() noexcept {
+        ends_.request_stop();
+        if (budget_) budget_->end();
+        pause_.update([this](pause_rule& rule) {
+            rule.over = true;
+            paused_.store(true, std::memory_order_relaxed);  // who asks is refused
+            may_hold_up_.store(true, std::memory_order_relaxed);
+        });
+    }
+    bool have_all_left() const noexcept { return all_left_.stop_requested(); }
+    stop_token all_left() const noexcept { return all_left_.get_token(); }
+
+    const run_options options_;
+
+  private:
+    static constexpr std::size_t most_recorded = 16;
+
+    WEIR_NOINLINE bool has_lost_threads() const noexcept {
+        bool lost = home_->orphaned();
+        for (const executor_use& other : others_) lost = lost || other->orphaned();
+        return lost;
+    }
+
+    const birthplace born_;
+    executor_use home_;
+    std::vector<executor_use> others_;  // on which stages run
+    std::optional<priority_lanes> lanes_;
+    std::optional<run_budget> budget_;
+    bool has_epochs_ = false;
+    std::uint64_t first_epoch_ = 0;
+    std::shared_ptr<progress_listener> progress_;
+    standard_platform::atomic<bool> paused_{false};
+    standard_platform::atomic<bool> may_hold_up_{false};
+    waiting_room<pause_rule> pause_{pause_rule{}, "for the run to be resumed", wait_kind::outside};
+    mutable spin_lock lock_;  // guards the three below; nothing is allocated under it
+    std::vector<failure> fatal_;
+    bool thrown_ = false;
+    bool unheard_ = false;  // something was recorded that nobody has heard of
+    standard_platform::atomic<run_outcome> outcome_{run_outcome::running};
+    standard_platform::atomic<std::size_t> workers_left_{0};
+    stop_source all_left_;
+    stop_source ends_;
+    const stop_token ended_{ends_.get_token()};
+    failure_tally tally_{options_.max_failures};
+};
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,286 @@
+// weir run, internal: a stage of a run: its slots, and what each of them does besides its work
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_RUNNING_STAGE_HPP
+#define WEIR_RUN_RUNNING_STAGE_HPP
+
+#include <weir/measure/slot.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/run/crew.hpp>
+#include <weir/run/failure.hpp>
+#include <weir/run/failure_tally.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/run/run_context.hpp>
+#include <weir/run/stage_options.hpp>
+
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t
+#include <exception>  // for std::exception_ptr
+#include <new>        // for std::bad_alloc
+#include <optional>   // for std::optional
+#include <string>     // for std::string
+#include <utility>    // for std::move
+#include <vector>     // for std::vector
+
+namespace weir::detail {
+
+// A stage of a run: its crew, and what each of them does besides its work: accounts, failures, hooks.
+template <class Policy>
+class running_stage : public crew<Policy> {
+  public:
+    using typename crew<Policy>::slot;
+
+    running_stage(run_context& run, const char* kind, const stage_options& options)
+        : crew<Policy>(run, options), kind_(kind), own_tally_(options.max_failures.value_or(failure_limit())),
+          tally_(options.max_failures ? own_tally_ : run.tally()), by_rate_(tally_.is_rate()) {}
+
+    // Which of the run's queues it takes from and gives to.
+    void connect(std::vector<std::size_t> inputs, std::vector<std::size_t> outputs) noexcept {
+        inputs_ = std::move(inputs);
+        outputs_ = std::move(outputs);
+    }
+
+    const std::vector<std::size_t>& inputs() const noexcept { return inputs_; }
+    const std::vector<std::size_t>& outputs() const noexcept { return outputs_; }
+
+    // Before its workers start. False: a hook threw, and the run fails.
+    bool announce() noexcept;
+
+    stage_stats stats(std::int64_t until) const {
+        stage_stats s;
+        s.kind = kind_;
+        s.inputs = inputs_;
+        s.outputs = outputs_;
+        this->add_times(s, until);
+        s.transfers = transfers();
+        return s;
+    }
+
+  protected:
+    using typename crew<Policy>::worker;
+    using crew<Policy>::run_;
+
+    // The functions below are what a worker's coroutine calls, in this order.
+
+    // It runs for the first time.
+    void arrive(slot& me) const noexcept { detail::goes_on(me); }
+
+    // What follows begins now. One reading of the clock.
+    void tick(slot& me) const noexcept {
+        if constexpr (Policy::statistics) {
+            me.catch_up(this->now());
+        } else {
+            static_cast<void>(me);
+        }
+    }
+
+    // Something was done that is no invocation and can't wait: its end is the end of what comes next.
+    void went_on(slot& me) const noexcept {
+        if constexpr (Policy::statistics) {
+            me.watch.went_on();
+        } else {
+            static_cast<void>(me);
+        }
+    }
+
+    // A piece of work is done that began at `began`, which was the mark then: a function that waits
+    // moves the mark on. Returns the time it took.
+    std::int64_t work_done(slot& me, std::int64_t began) const noexcept {
+        tick(me);
+        return me.mark - began;
+    }
+
+    // An invocation that is no part of a rate of failures: none of its kind is ever tolerated. `spent`
+    // is what `work_done` gave.
+    void gave(slot& me, std::int64_t spent) const noexcept {
+        if constexpr (Policy::statistics) {
+            me.tasks.record(spent);
+        } else {
+            static_cast<void>(spent);
+            static_cast<void>(me);
+        }
+    }
+
+    // The same for one that can't wait: at most one reading of the clock, now and for it alone, or
+    // later and for others, too.
+    void gave(slot& me) const noexcept {
+        if constexpr (Policy::statistics) {
+            if (me.watch.finished_one()) tick(me);
+        } else {
+            static_cast<void>(me);
+        }
+    }
+
+    // False: more have failed before it than is tolerated, and the run stops behind it.
+    template <class... Spent>
+    [[nodiscard]] bool succeeded(slot& me, Spent... spent) noexcept {
+        gave(me, spent...);
+        return !by_rate_ || is_within_rate();
+    }
+
+    // An invocation that can't wait threw. One reading of the clock.
+    void failed(slot& me) const noexcept {
+        if constexpr (Policy::statistics) {
+            me.catch_up_failed(this->now());
+        } else {
+            static_cast<void>(me);
+        }
+    }
+
+    // An invocation threw. False: that is more than is tolerated, and the run stops.
+    bool tolerates(slot& me, std::uint64_t item, std::exception_ptr error) noexcept;
+
+    // What can't be tolerated, because the stage can't go on.
+    void gave_up(slot& me, std::uint64_t item, std::exception_ptr error) noexcept;
+
+    // Around an invocation, for those who asked for it. What a hook throws becomes the item's error.
+    // `entered`: how many of them are to hear of its end.
+    bool has_hooks() const noexcept { return !run_.hooks().empty(); }
+    void before(const invocation& call, std::size_t& entered, std::exception_ptr& error) const noexcept;
+    void after(const invocation& call, std::size_t entered, std::exception_ptr& error) const noexcept;
+    // The same where the function takes no `invocation`.
+    WEIR_NOINLINE void before(const slot& me, std::uint64_t item, std::uint64_t epoch, std::size_t& entered,
+                              std::exception_ptr& error) const noexcept {
+        before(invocation(this->name(), item, epoch, me.index(), {}), entered, error);
+    }
+    WEIR_NOINLINE void after(const slot& me, std::uint64_t item, std::uint64_t epoch, std::size_t entered,
+                             std::exception_ptr& error) const noexcept {
+        after(invocation(this->name(), item, epoch, me.index(), {}), entered, error);
+    }
+
+    // It takes nothing any more. The last of the stage's workers closes what they put into.
+    template <class... Channels>
+    void leave(slot& me, Channels&... outputs) noexcept {
+        const bool last = crew<Policy>::leave(me);
+        const bool busy = last && announced_ > 0;
+        if (busy) dismiss_hooks();
+        this->go_off(me, busy);
+        run_.worker_left();  // before the end is to be seen behind it
+        if (last) (outputs.close(), ...);
+        // The last thing: nobody has to wait for it. release; pairs with crew::look()
+        me.gone.store(true, std::memory_order_release);
+    }
+
+  private:
+    // Of what it copied to a device. Any thread, at any time.
+    virtual std::optional<transfer_stats> transfers() const { return std::nullopt; }
+
+    void dismiss_hooks() noexcept;
+    bool count_and_tell(slot& me, std::uint64_t item, std::exception_ptr error) noexcept;
+    WEIR_NOINLINE bool is_within_rate() noexcept;
+    // `heard`: `on_failure` was told of it.
+    void stop_run(const std::string& stage, std::uint64_t item, std::exception_ptr error,
+                  bool heard = false) noexcept;
+    void stop_run(std::uint64_t item, std::exception_ptr error, bool heard = false) noexcept {
+        stop_run(this->name(), item, std::move(error), heard);
+    }
+
+    const char* kind_;
+    std::vector<std::size_t> inputs_;
+    std::vector<std::size_t> outputs_;
+    std::size_t announced_ = 0;  // to how many of the hooks
+    failure_tally own_tally_;
+    failure_tally& tally_;
+    const bool by_rate_;  // only then is it told of successes, as it is shared by the slots
+};
+
+template <class Policy>
+bool running_stage<Policy>::announce() noexcept {
+    try {
+        for (const auto& hook : run_.hooks()) {
+            hook->stage_begins(this->name());
+            ++announced_;
+        }
+        return true;
+    } catch (...) {
+        stop_run(0, std::current_exception());
+        return false;
+    }
+}
+
+template <class Policy>
+void running_stage<Policy>::dismiss_hooks() noexcept {
+    while (announced_ > 0) {
+        try {
+            run_.hooks()[--announced_]->stage_ends(this->name());
+        } catch (...) {
+            stop_run(0, std::current_exception());
+        }
+    }
+}
+
+template <class Policy>
+void running_stage<Policy>::before(const invocation& call, std::size_t& entered,
+                                   std::exception_ptr& error) const noexcept {
+    try {
+        for (entered = 0; entered < run_.hooks().size(); ++entered) {
+            run_.hooks()[entered]->before(call);
+        }
+    } catch (...) {
+        error = std::current_exception();
+    }
+}
+
+template <class Policy>
+void running_stage<Policy>::after(const invocation& call, std::size_t entered,
+                                  std::exception_ptr& error) const noexcept {
+    for (std::size_t i = entered; i > 0; --i) {
+        try {
+            run_.hooks()[i - 1]->after(call, error);
+        } catch (...) {
+            if (!error) error = std::current_exception();
+        }
+    }
+}
+
+template <class Policy>
+bool running_stage<Policy>::tolerates(slot& me, std::uint64_t item, std::exception_ptr error) noexcept {
+    if (!count_and_tell(me, item, error)) return false;
+    const bool too_many = tally_.failed(failure_tally::culprit{&this->name(), item, error});
+    if (too_many) stop_run(item, std::move(error), run_.has_listener());
+    return !too_many;
+}
+
+template <class Policy>
+bool running_stage<Policy>::is_within_rate() noexcept {
+    if (!tally_.succeeded()) return true;
+    const failure_tally::culprit last = tally_.blamed();
+    stop_run(*last.stage, last.item, last.error, run_.has_listener());
+    return false;
+}
+
+template <class Policy>
+void running_stage<Policy>::gave_up(slot& me, std::uint64_t item, std::exception_ptr error) noexcept {
+    if (count_and_tell(me, item, error)) stop_run(item, std::move(error), run_.has_listener());
+}
+
+// False if it is no failure, as the run was stopped; or if `on_failure` threw, which stops the run: for the
+// item's own error, and for that.
+template <class Policy>
+bool running_stage<Policy>::count_and_tell(slot& me, std::uint64_t item, std::exception_ptr error) noexcept {
+    if (run_.is_stopped_by(error)) return false;
+    me.failures.store(me.failures.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    try {
+        run_.tell(failure(this->name(), item, error));
+    } catch (...) {
+        stop_run(item, std::move(error), true);
+        stop_run(item, std::current_exception());
+        return false;
+    }
+    tick(me);  // the callback's time is the stage's, not a wait
+    return true;
+}
+
+template <class Policy>
+void running_stage<Policy>::stop_run(const std::string& stage, std::uint64_t item, std::exception_ptr error,
+                                     bool heard) noexcept {
+    try {
+        run_.record(failure(stage, item, error), heard);
+    } catch (const std::bad_alloc&) {
+        run_.record(failure({}, item, std::move(error)), heard);  // without the name, which allocates
+    }
+}
+
+}  // namespace weir::detail
+
+#endif

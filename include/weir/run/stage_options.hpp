@@ -1,0 +1,96 @@
+// weir run: what can be set for a stage, and for a run
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_STAGE_OPTIONS_HPP
+#define WEIR_RUN_STAGE_OPTIONS_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/run/failure.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/task/stop_token.hpp>
+
+#include <cstddef>     // for std::size_t
+#include <functional>  // for std::function
+#include <optional>    // for std::optional
+#include <string>      // for std::string
+#include <vector>      // for std::vector
+
+namespace weir {
+
+/// In which order the items leave a stage with several slots.
+enum class output_order {
+    completion,  ///< as they are done
+    input,       ///< as they came; who is done early waits for its turn (`slot_times::wait_turn`)
+};
+
+/// Of one stage; `pipe(f, {.name = "decode", .concurrency = 4})`. Checked when a run starts:
+/// `std::invalid_argument` names the stage and what is wrong.
+struct stage_options {
+    /// In statistics, failures and reports. The queue behind the stage carries it too.
+    std::string name = {};
+
+    /// How many items the stage works on at the same time: its slots, at least 1. A slot is held
+    /// while its result waits for room. The function is called by as many threads at once.
+    std::size_t concurrency = 1;
+
+    /// Where the stage runs; null: where the run was started. A `blocking_pool` for a function that
+    /// blocks. On virtual time, which runs everything by itself, it is not used. Outlives the run.
+    weir::executor* executor = nullptr;
+
+    /// `output_order::input` keeps the order at the price of slots that wait, done, for one that takes long.
+    weir::output_order output_order = weir::output_order::completion;
+
+    /// Of the queue behind the stage, in items, at least 1.
+    std::size_t capacity = 2;
+
+    /// A limit in bytes of that queue, beside the one in items; 0: none. See `item_size`.
+    std::size_t max_bytes = 0;
+
+    /// How many items may fail before the run stops; not set: they count towards the run's limit.
+    std::optional<failure_limit> max_failures = std::nullopt;
+
+    /// How long one invocation may take; 0: as long as it likes. One that takes so long has failed, with
+    /// `time_limit_exceeded`, and its result, if any, is dropped. It is asked to stop in time (see
+    /// `invocation::stop`), but never left behind: the slot goes on when it has ended.
+    duration time_limit = duration(0);
+};
+
+/// Of one run of a pipeline.
+struct run_options {
+    /// How many items may fail, in all stages that have no limit of their own, before the run stops.
+    failure_limit max_failures = {};
+
+    /// Told of every item that failed, tolerated or not, before the stage goes on.
+    /// Threads: the stage's, several at once. An exception from it stops the run, as a failure.
+    std::function<void(const failure&)> on_failure = nullptr;
+
+    /// Called around every invocation and every stage, in this order; not null.
+    std::vector<shared_hook> hooks = {};
+
+    /// How many bytes may lie in all queues of the run together; 0: any number. While there are more, the
+    /// sources make no new item: what is under way may grow, and what a stage has in hand isn't counted. Of
+    /// several sources each has a share: with less than that behind it it goes on, so that none waits for
+    /// what only another can let go.
+    std::size_t max_bytes = 0;
+
+    /// Where several stages are ready to run on the executor that the run was started on, the one that
+    /// is nearest to the end goes first (`priority_lanes`): little is under way, and what has begun is
+    /// soon done, at the price of some 100 ns for each time a stage wakes.
+    bool later_stages_first = false;
+
+    /// The length of a lap; 0: no laps. Laps begin at the start, on the executor's clock.
+    duration lap = duration(0);
+
+    /// Given the statistics of each whole lap, at its end: the figures of that lap alone.
+    /// Threads: one of the executor's, one lap at a time. An exception from it stops the run, and so does a
+    /// lack of memory for the statistics.
+    std::function<void(const pipeline_stats&)> on_lap = nullptr;
+
+    /// Stops the run when asked, as `run::request_stop` does.
+    stop_token stop = {};
+};
+
+}  // namespace weir
+
+#endif

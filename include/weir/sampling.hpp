@@ -1,0 +1,14 @@
+// weir: which items are drawn, in what order, and where to go on
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_SAMPLING_HPP
+#define WEIR_SAMPLING_HPP
+
+#include <weir/sampling/checkpoint.hpp>
+#include <weir/sampling/draw.hpp>
+#include <weir/sampling/permutation.hpp>
+#include <weir/sampling/progress.hpp>
+#include <weir/sampling/sampler.hpp>
+#include <weir/sampling/shard.hpp>
+#include <weir/sampling/weighted_sampler.hpp>
+
+#endif

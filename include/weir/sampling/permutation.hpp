@@ -1,0 +1,124 @@
+// weir sampling: the numbers below n in a random order that a seed decides, in constant memory
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_SAMPLING_PERMUTATION_HPP
+#define WEIR_SAMPLING_PERMUTATION_HPP
+
+#include <weir/platform/mix.hpp>
+
+#include <array>      // for std::array
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
+#include <stdexcept>  // for std::out_of_range
+
+namespace weir {
+
+/// A shuffle of the numbers 0 .. n - 1 that is never stored: any place of it is computed when it is
+/// asked for, also backwards. The same seed gives the same order on every platform and in every
+/// version of the library; of all seeds each order comes about equally often, as far as n! allows.
+///
+///     const weir::permutation order(1'000'000, 42);
+///     for (std::uint64_t i = 0; i < order.size(); ++i) visit(order[i]);
+///
+/// It is meant for sampling, not for secrets.
+///
+/// Threads: a value, like `int`. Cost: 80 bytes; 40 ns a place, up to 1.5 us where n < 50.
+/// Source: J. Black, P. Rogaway, "Ciphers with arbitrary finite domains" (CT-RSA 2002): the
+/// generalised Feistel network on two digits below ceil(sqrt(n)), and cycle walking, which then is
+/// seldom more than one step; the round function is SplitMix64 (see `platform/mix.hpp`).
+class permutation {
+  public:
+    /// Of nothing.
+    constexpr permutation() noexcept = default;
+
+    /// \param n  how many numbers; any, 0 too.
+    constexpr permutation(std::uint64_t n, std::uint64_t seed) noexcept : size_(n), side_(side_of(n)) {
+        for (std::size_t r = 0; r < keys_.size(); ++r) keys_[r] = detail::subseed(seed, r);
+    }
+
+    [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }  ///< how many numbers
+
+    /// The number at a place.
+    /// \param place  below `size()`; this is not checked.
+    [[nodiscard]] constexpr std::uint64_t operator[](std::uint64_t place) const noexcept {
+        std::uint64_t x = place;
+        do {
+            x = forth(x);
+        } while (x >= size_);
+        return x;
+    }
+
+    /// The same, checked.
+    /// Errors: `std::out_of_range`.
+    [[nodiscard]] constexpr std::uint64_t at(std::uint64_t place) const {
+        check(place);
+        return (*this)[place];
+    }
+
+    /// The place at which a number is: `place_of(at(i)) == i`.
+    /// Errors: `std::out_of_range` for what is not below `size()`.
+    [[nodiscard]] constexpr std::uint64_t place_of(std::uint64_t number) const {
+        check(number);
+        std::uint64_t x = number;
+        do {
+            x = back(x);
+        } while (x >= size_);
+        return x;
+    }
+
+    [[nodiscard]] friend constexpr bool operator==(const permutation&, const permutation&) = default;
+
+  private:
+    // The network permutes what is below the square of `side_`, as two digits of that base.
+    constexpr std::uint64_t forth(std::uint64_t x) const noexcept {
+        std::uint64_t left = x / side_, right = x % side_;
+        for (const std::uint64_t key : keys_) {
+            std::uint64_t sum = left + shift(key, right);
+            if (sum >= side_) sum -= side_;
+            left = right;
+            right = sum;
+        }
+        return left * side_ + right;
+    }
+    constexpr std::uint64_t back(std::uint64_t x) const noexcept {
+        std::uint64_t left = x / side_, right = x % side_;
+        for (std::size_t r = keys_.size(); r-- != 0;) {
+            const std::uint64_t less = shift(keys_[r], left);
+            const std::uint64_t difference = right >= less ? right - less : right + side_ - less;
+            right = left;
+            left = difference;
+        }
+        return left * side_ + right;
+    }
+
+    // By how much a digit is moved, given the other: 0 to `side_` - 1. A side is at most 2^32.
+    constexpr std::uint64_t shift(std::uint64_t key, std::uint64_t digit) const noexcept {
+        return ((detail::splitmix64(key, digit) >> 32) * side_) >> 32;
+    }
+
+    // The least one whose square is at least n. Below 8 the orders would not come equally often; where
+    // so few numbers are asked for, a walk of up to 32 steps is cheaper than more rounds for all.
+    static constexpr std::uint64_t side_of(std::uint64_t n) noexcept {
+        if (n <= 1) return 1;
+        std::uint64_t root = 0;  // the greatest whose square is at most n - 1
+        for (std::uint64_t bit = std::uint64_t{1} << 31; bit != 0; bit >>= 1) {
+            if ((root | bit) * (root | bit) <= n - 1) root |= bit;
+        }
+        return root < least_side ? least_side : root + 1;
+    }
+
+    constexpr void check(std::uint64_t i) const {
+        if (i >= size_) {
+            throw std::out_of_range("weir: a permutation of n has places and numbers from 0 to n - 1");
+        }
+    }
+
+    static constexpr std::size_t rounds = 8;
+    static constexpr std::uint64_t least_side = 8;
+    std::uint64_t size_ = 0;
+    std::uint64_t side_ = 1;
+    std::array<std::uint64_t, rounds> keys_{};
+};
+
+}  // namespace weir
+
+#endif

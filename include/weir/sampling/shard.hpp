@@ -1,0 +1,140 @@
+// weir sampling: which of several processes this one is, and what they do with an uneven rest
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_SAMPLING_SHARD_HPP
+#define WEIR_SAMPLING_SHARD_HPP
+
+#include <charconv>      // for std::from_chars
+#include <concepts>      // for std::integral
+#include <cstdint>       // for std::uint32_t
+#include <cstdlib>       // for std::getenv
+#include <optional>      // for std::optional
+#include <stdexcept>     // for std::invalid_argument
+#include <string>        // for std::string
+#include <string_view>   // for std::string_view
+#include <system_error>  // for std::errc
+#include <utility>       // for std::cmp_greater
+
+namespace weir {
+
+/// What happens to the last round of an epoch, in which there is not something for every rank.
+enum class tail : std::uint8_t {
+    exact,  ///< nothing is left out or doubled: some ranks get one less
+    drop,   ///< that round is left out: fewer than `world` of an epoch are never given
+    pad     ///< it is filled up from the front of the epoch, each extra one marked as padded
+};
+
+/// One of `world` processes that share the work: number `rank` of them, from 0.
+///
+/// Threads: a value, like `int`.
+class shard {
+  public:
+    /// All of it: rank 0 of 1.
+    constexpr shard() noexcept = default;
+
+    /// \param rank   from 0 to world - 1; of any integer type, as `world` is.
+    /// \param world  from 1 to 2^32 - 1.
+    /// Errors: `std::invalid_argument`.
+    constexpr shard(std::integral auto rank, std::integral auto world)
+        : rank_(static_cast<std::uint32_t>(rank)), world_(static_cast<std::uint32_t>(world)) {
+        if (std::cmp_less(world, 1) || std::cmp_greater(world, UINT32_MAX) || std::cmp_less(rank, 0) ||
+            std::cmp_greater_equal(rank, world)) {
+            throw std::invalid_argument("weir: there is no rank " + std::to_string(rank) + " of " +
+                                        std::to_string(world) +
+                                        ": ranks go from 0 to world - 1, and world is at least 1");
+        }
+    }
+
+    [[nodiscard]] constexpr std::uint32_t rank() const noexcept { return rank_; }    ///< from 0
+    [[nodiscard]] constexpr std::uint32_t world() const noexcept { return world_; }  ///< at least 1
+
+    /// As the launcher of this process says. The first of these of which anything is set decides:
+    ///
+    /// | launcher            | rank                   | world                  |
+    /// |---------------------|------------------------|------------------------|
+    /// | torchrun            | `RANK`                 | `WORLD_SIZE`           |
+    /// | Open MPI's mpirun   | `OMPI_COMM_WORLD_RANK` | `OMPI_COMM_WORLD_SIZE` |
+    /// | mpiexec of the rest | `PMI_RANK`             | `PMI_SIZE`             |
+    /// | srun                | `SLURM_PROCID`         | `SLURM_NTASKS`         |
+    ///
+    /// Slurm comes last, as its variables are also there, and speak of the batch script, where that
+    /// calls mpirun. A program that a batch script calls without srun is rank 0 of many to Slurm.
+    ///
+    /// \returns rank 0 of 1 if nothing is set; a variable that is empty counts as not set.
+    /// Errors: `std::invalid_argument` that names the variable, if only one of the two is set, or
+    /// they are no rank and world.
+    [[nodiscard]] static shard from_environment() { return from_environment(of_process); }
+
+    /// The same from what a function gives for each name: a text or a null pointer.
+    template <class LookUp>
+    [[nodiscard]] static shard from_environment(LookUp&& look_up) {
+        constexpr const char* launchers[][2] = {{"RANK", "WORLD_SIZE"},
+                                                {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                                {"PMI_RANK", "PMI_SIZE"},
+                                                {"SLURM_PROCID", "SLURM_NTASKS"}};
+        for (const auto& [rank_name, world_name] : launchers) {
+            const std::optional<std::uint32_t> rank = read(look_up, rank_name);
+            const std::optional<std::uint32_t> world = read(look_up, world_name);
+            if (!rank && !world) continue;
+            if (!rank || !world) {
+                const std::string set = rank ? rank_name : world_name;
+                const std::string missing = rank ? world_name : rank_name;
+                throw std::invalid_argument(
+                    "weir: of the environment variables, " + set + " is set and " + missing +
+                    " is not; set both, or RANK=0 and WORLD_SIZE=1 for a process of its own");
+            }
+            if (*rank >= *world) {
+                throw std::invalid_argument("weir: the environment says " + std::string(rank_name) + "=" +
+                                            std::to_string(*rank) + " and " + world_name + "=" +
+                                            std::to_string(*world) + "; ranks go from 0 to world - 1");
+            }
+            return {*rank, *world};
+        }
+        return {};
+    }
+
+    /// The number of this process on its machine, from 0, by which it picks a GPU: the first that is
+    /// set of `LOCAL_RANK`, `OMPI_COMM_WORLD_LOCAL_RANK`, `MPI_LOCALRANKID` and `SLURM_LOCALID`.
+    ///
+    /// \returns 0 if none is.
+    /// Errors: `std::invalid_argument` if it is no number.
+    [[nodiscard]] static std::uint32_t local_rank_from_environment() {
+        return local_rank_from_environment(of_process);
+    }
+    template <class LookUp>
+    [[nodiscard]] static std::uint32_t local_rank_from_environment(LookUp&& look_up) {
+        for (const char* name :
+             {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}) {
+            if (const auto rank = read(look_up, name)) return *rank;
+        }
+        return 0;
+    }
+
+    [[nodiscard]] friend constexpr bool operator==(const shard&, const shard&) = default;
+
+  private:
+    static const char* of_process(const char* name) {
+        return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets one
+    }
+
+    template <class LookUp>
+    static std::optional<std::uint32_t> read(LookUp& look_up, const char* name) {
+        const char* const found = look_up(name);
+        if (found == nullptr || *found == '\0') return std::nullopt;
+        const std::string_view text(found);
+        std::uint32_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc{} || end != text.data() + text.size()) {
+            throw std::invalid_argument("weir: the environment variable " + std::string(name) + " is '" +
+                                        std::string(text) +
+                                        "', which is not a whole number from 0 to 4294967295");
+        }
+        return value;
+    }
+
+    std::uint32_t rank_ = 0;
+    std::uint32_t world_ = 1;
+};
+
+}  // namespace weir
+
+#endif

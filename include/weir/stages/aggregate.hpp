@@ -1,0 +1,371 @@
+// weir stages: the stage that makes one item of several
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_AGGREGATE_HPP
+#define WEIR_STAGES_AGGREGATE_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/channel/tracked.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/stages/stage.hpp>
+#include <weir/stages/transform.hpp>
+
+#include <algorithm>    // for std::min
+#include <concepts>     // for std::same_as
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint64_t
+#include <optional>     // for std::optional
+#include <stdexcept>    // for std::invalid_argument
+#include <string>       // for std::string
+#include <type_traits>  // for std::is_constructible_v
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
+
+namespace weir {
+
+/// Of `aggregate`.
+struct aggregate_options {
+    std::string name = "aggregate";  ///< see `stage_options::name`
+    /// At the end of the stream, and of each epoch: drop a batch that is not full, instead of giving it as
+    /// it is.
+    bool drop_last = false;
+    /// For how long a batch may wait for more items, from its first one on, by the run's clock: then it is
+    /// given as it is. 0: until it is full.
+    duration max_delay = duration(0);
+    /// Of the queue behind it, in batches, at least 1.
+    std::size_t capacity = 2;
+};
+
+namespace detail {
+
+// Gathers up to `size` items, or up to a weight of `most`, for at most `patience`.
+template <class C, class Batch, class Weigh>
+class batch_op {
+    using In = carried_value_t<C>;
+    using load = carrier<C>;
+    using D = carry_t<C, Batch>;
+
+  public:
+    batch_op(std::size_t size, std::uint64_t most, Weigh weigh, const aggregate_options& options)
+        : size_(size), most_(most), weigh_(std::move(weigh)), drop_last_(options.drop_last),
+          patience_(options.max_delay) {}
+
+    void push(C&& item) {
+        const std::uint64_t weight = weight_of(std::as_const(load::value_of(item)));
+        if (!items_.empty() && weight > most_ - std::min(most_, weight_)) give();
+        if (items_.empty() && size_ <= most_reserved) items_.reserve(size_);
+        items_.push_back(std::move(load::value_of(item)));
+        about_.add(load::note_of(item));
+        weight_ += weight;  // which is the first one's, or not beyond `most_`
+        if (items_.size() == size_ || weight_ >= most_) due_ = true;
+    }
+    std::optional<D> pop() {
+        if (!ready_ && due_) give();
+        std::optional<D> batch;
+        detail::replace(batch, std::move(ready_));
+        ready_.reset();
+        return batch;
+    }
+    bool done() const noexcept { return !ready_ && !due_; }
+    void end() {
+        if (drop_last_) {
+            items_.clear();
+            about_.settle();
+            weight_ = 0;
+        } else {
+            hurry();
+        }
+    }
+
+    // What is dropped then was not taken, so a resumed run gives it again.
+    void cut_off() {
+        if (drop_last_) {
+            items_.clear();
+            about_ = {};
+            weight_ = 0;
+        } else {
+            hurry();
+        }
+    }
+
+    duration patience() const noexcept { return patience_; }
+    bool holds() const noexcept { return !items_.empty(); }
+    void hurry() noexcept { due_ = !items_.empty(); }
+
+  private:
+    std::uint64_t weight_of(const In& item) {
+        const auto weight = weigh_(item);
+        if constexpr (std::is_signed_v<decltype(weight)>) {
+            if (weight < 0)
+                throw std::invalid_argument("weir: an item of an aggregate has a negative weight");
+        }
+        return static_cast<std::uint64_t>(weight);
+    }
+    void give() {
+        Batch batch(std::move(items_));
+        items_ = std::vector<In>();
+        weight_ = 0;
+        due_ = false;
+        ready_.emplace(load::carry(batch, std::move(about_)));
+        about_ = {};
+    }
+
+    static constexpr std::size_t most_reserved = 1U << 16U;
+    const std::size_t size_;
+    const std::uint64_t most_;
+    Weigh weigh_;
+    const bool drop_last_;
+    const duration patience_;
+    std::vector<In> items_;
+    typename load::note about_;
+    std::uint64_t weight_ = 0;
+    bool due_ = false;
+    std::optional<D> ready_;
+};
+
+// What every item weighs where only their number counts.
+struct no_weight {
+    template <class T>
+    std::uint64_t operator()(const T&) const noexcept {
+        return 0;
+    }
+};
+
+// The type of a batch. Named so that the compiler's own message reads as a sentence.
+template <class Batch>
+struct the_batch {
+    template <class Item>
+    struct made_of {
+        using type = Batch;
+        static_assert(std::is_constructible_v<Batch, std::vector<Item>&&>,
+                      "weir: aggregate<Batch> makes its batches of a std::vector of what the stage "
+                      "before it gives, and this Batch can't be made of one; the types are those of "
+                      "the_batch<...>::made_of<...> in this message");
+    };
+};
+template <>
+struct the_batch<void> {
+    template <class Item>
+    struct made_of {
+        using type = std::vector<Item>;
+    };
+};
+
+template <class Batch, class Weigh>
+struct aggregate_stage : stage_base {
+    aggregate_stage(std::size_t n, std::uint64_t max_weight, Weigh w, aggregate_options o)
+        : size(n), most(max_weight), weigh(std::move(w)), how(std::move(o)) {
+        options.name = how.name;
+        options.capacity = how.capacity;
+        if (size == 0) {
+            throw std::invalid_argument(
+                "weir: aggregate(0) would wait for ever for an empty batch; give it 1 or more");
+        }
+        if (how.max_delay < duration(0)) {
+            throw std::invalid_argument(
+                "weir: the max_delay of an aggregate can't be negative; 0 means "
+                "that it waits for a full batch");
+        }
+    }
+
+    template <class C>
+    using batch = typename the_batch<Batch>::template made_of<carried_value_t<C>>::type;
+    template <class C>
+    struct weighs {
+        static constexpr bool fits =
+            requires(Weigh& w, const carried_value_t<C>& item) { static_cast<std::uint64_t>(w(item)); };
+        static_assert(fits,
+                      "weir: what weighs the items of an aggregate is called with each item as a constant, "
+                      "and returns a number; the types are those of aggregate_stage<...>::weighs<...> in "
+                      "this message");
+        using output = carry_t<C, batch<C>>;
+    };
+    template <class C>
+    using output = typename weighs<C>::output;
+
+    template <class Self, class Policy, class C>
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
+        return detail::attach_transform<output<C>>(
+            run, "aggregate", self.options,
+            "aggregates: it fills one batch after the other, its concurrency is 1",
+            batch_op<C, batch<C>, Weigh>(self.size, self.most, self.weigh, self.how), in);
+    }
+
+    std::size_t size;
+    std::uint64_t most;
+    Weigh weigh;
+    aggregate_options how;
+};
+
+// A user's own way to make batches.
+template <class A, class C>
+class own_batch_op {
+    using In = carried_value_t<C>;
+    using load = carrier<C>;
+    using Batch = typename decltype(std::declval<A&>().accumulate(std::declval<In>()))::value_type;
+
+  public:
+    using D = carry_t<C, Batch>;
+
+    own_batch_op(A aggregator, bool drop_last) : aggregator_(std::move(aggregator)), drop_last_(drop_last) {}
+
+    void push(C&& item) {
+        auto about = load::note_of(item);
+        std::optional<Batch> batch = aggregator_.accumulate(std::move(load::value_of(item)));
+        bool keeps = false;
+        if constexpr (requires { aggregator_.keeps_last(); }) keeps = batch && aggregator_.keeps_last();
+        if (!keeps) about_.add(std::move(about));
+        give(batch);
+        if (keeps) about_.add(std::move(about));
+    }
+    std::optional<D> pop() {
+        std::optional<D> batch;
+        detail::replace(batch, std::move(ready_));
+        ready_.reset();
+        return batch;
+    }
+    bool done() const noexcept { return !ready_; }
+    void end() {
+        cut_off();
+        about_.settle();
+    }
+    void cut_off() {
+        std::optional<Batch> batch = aggregator_.flush();
+        if (!drop_last_) give(batch);
+    }
+
+  private:
+    void give(std::optional<Batch>& batch) {
+        if (!batch) return;
+        ready_.emplace(load::carry(*batch, std::move(about_)));
+        about_ = {};
+    }
+
+    A aggregator_;
+    const bool drop_last_;
+    typename load::note about_;
+    std::optional<D> ready_;
+};
+
+// Named so that the compiler's own message reads as a sentence.
+template <class A>
+struct the_aggregator {
+    template <class Item>
+    struct is_given {
+        static constexpr bool fits = requires(A& a, Item&& item) {
+            { a.accumulate(std::move(item)).has_value() } -> std::convertible_to<bool>;
+            { a.flush() } -> std::same_as<decltype(a.accumulate(std::move(item)))>;
+        };
+        static_assert(fits,
+                      "weir: an aggregator has accumulate(item), which is given what the stage before "
+                      "it gives, and flush(), both of which return a std::optional batch; the types are "
+                      "those of the_aggregator<...>::is_given<...> in this message");
+    };
+};
+
+template <class A>
+struct own_aggregate_stage : stage_base {
+    own_aggregate_stage(A a, aggregate_options o) : aggregator(std::move(a)), drop_last(o.drop_last) {
+        options.name = std::move(o.name);
+        options.capacity = o.capacity;
+        if (o.max_delay != duration(0)) {
+            throw std::invalid_argument(
+                "weir: an aggregator of one's own has no max_delay: only a batch by "
+                "number or by weight can be given before it is full");
+        }
+    }
+
+    template <class C, bool Fits>
+    struct output_of {
+        using type = C;
+    };
+    template <class C>
+    struct output_of<C, true> {
+        using type = typename own_batch_op<A, C>::D;
+    };
+    template <class C>
+    using output =
+        typename output_of<C, the_aggregator<A>::template is_given<carried_value_t<C>>::fits>::type;
+
+    template <class Self, class Policy, class C>
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
+        return detail::attach_transform<output<C>>(
+            run, "aggregate", self.options,
+            "aggregates: it fills one batch after the other, its concurrency is 1",
+            own_batch_op<A, C>(std::forward<Self>(self).aggregator, self.drop_last), in);
+    }
+
+    A aggregator;
+    bool drop_last;
+};
+
+}  // namespace detail
+
+/// Gathers `size` items into a `std::vector` of them, or into a `Batch` made from that.
+///
+/// Order:  kept. The last batch of the stream, or of an epoch, may be smaller: see `aggregate_options`.
+///         No batch holds items of two epochs.
+/// Errors: `std::invalid_argument` for a size of 0, or what was negative. What the constructor of `Batch`
+///         throws stops the run.
+template <class Batch = void>
+[[nodiscard]] auto aggregate(std::size_t size, aggregate_options options = {}) {
+    detail::refuse_negative(size, "weir: the size of a batch was negative; give aggregate 1 or more");
+    return detail::aggregate_stage<Batch, detail::no_weight>(size, UINT64_MAX, {}, std::move(options));
+}
+
+/// The same, by position: `aggregate(4, true)` drops a last batch that is not full.
+template <class Batch = void>
+[[nodiscard]] auto aggregate(std::size_t size, std::same_as<bool> auto drop_last) {
+    return weir::aggregate<Batch>(size, aggregate_options{.drop_last = drop_last});
+}
+
+/// Gathers items up to a weight, as bytes: a batch is given before an item would take it over
+/// `max_weight`, or when it has reached that. An item that is heavier alone is a batch of its own.
+///
+/// \param weigh  called with each item, const; returns an integer that is not negative.
+/// Order:  as of `aggregate`.
+/// Errors: as of `aggregate`, `std::invalid_argument` too; an exception from `weigh`, and a negative weight,
+///         stop the run.
+template <class Batch = void, class Weigh>
+[[nodiscard]] auto aggregate_by_weight(std::uint64_t max_weight, Weigh weigh,
+                                       aggregate_options options = {}) {
+    detail::refuse_negative(
+        max_weight, "weir: the max_weight of a batch was negative; with 0 each item is a batch of its own");
+    return detail::aggregate_stage<Batch, Weigh>(SIZE_MAX, max_weight, std::move(weigh), std::move(options));
+}
+
+/// Gathers what comes within `max_delay` of the first item of a batch.
+///
+/// Order:  as of `aggregate`.
+/// Errors: `std::invalid_argument` if that is not more than 0.
+template <class Batch = void>
+[[nodiscard]] auto aggregate_for(duration max_delay, aggregate_options options = {}) {
+    if (max_delay <= duration(0)) {
+        throw std::invalid_argument("weir: aggregate_for gathers for a time, which has to be more than 0");
+    }
+    options.max_delay = max_delay;
+    return detail::aggregate_stage<Batch, detail::no_weight>(SIZE_MAX, UINT64_MAX, {}, std::move(options));
+}
+
+/// Batches as an object of one's own makes them:
+///
+///     struct by_key {
+///         std::optional<batch> accumulate(item i);  // a batch, if one is full now
+///         std::optional<batch> flush();             // the stream, or an epoch, has ended: the rest
+///     };
+///
+/// Each run gets a copy of it. If a batch that `accumulate` returns may lack the item that it was given,
+/// `bool keeps_last() const` says so after the call; only a checkpoint asks.
+/// Order:  that in which it gives them.
+/// Errors: an exception from it stops the run; `std::invalid_argument` for a `max_delay`.
+template <class Aggregator>
+    requires(!std::convertible_to<Aggregator, std::size_t>)
+[[nodiscard]] auto aggregate(Aggregator aggregator, aggregate_options options = {}) {
+    return detail::own_aggregate_stage<Aggregator>(std::move(aggregator), std::move(options));
+}
+
+}  // namespace weir
+
+#endif

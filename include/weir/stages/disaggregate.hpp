@@ -1,0 +1,115 @@
+// weir stages: the stage that makes several items of one
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_DISAGGREGATE_HPP
+#define WEIR_STAGES_DISAGGREGATE_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/channel/tracked.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/stages/stage.hpp>
+#include <weir/stages/transform.hpp>
+
+#include <cstddef>   // for std::size_t
+#include <optional>  // for std::optional
+#include <span>      // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
+#include <string>    // for std::string
+#include <utility>   // for std::move
+
+namespace weir {
+
+/// Of `disaggregate`.
+struct disaggregate_options {
+    std::string name = "disaggregate";  ///< see `stage_options::name`
+    /// Of the queue behind it, in items, at least 1.
+    std::size_t capacity = 2;
+};
+
+namespace detail {
+
+template <class In>
+struct element {
+    using type = int;
+    static_assert(std::ranges::input_range<In&>,
+                  "weir: disaggregate takes ranges apart, and the stage before it gives none; the "
+                  "type is that of element<...> in this message");
+};
+template <std::ranges::input_range In>
+struct element<In> {
+    using type = std::ranges::range_value_t<In&>;
+};
+
+template <class C>
+class unpack_op {
+    using In = carried_value_t<C>;
+    using Out = typename element<In>::type;
+    using load = carrier<C>;
+    using D = carry_t<C, Out>;
+
+  public:
+    void push(C&& item) {
+        about_ = load::note_of(item);
+        whole_.emplace(std::move(load::value_of(item)));
+    }
+    std::optional<D> pop() {
+        std::optional<D> result;
+        if (!whole_) return result;
+        if (!at_) {
+            at_.emplace(std::ranges::begin(*whole_));
+        } else {
+            ++*at_;
+        }
+        if (*at_ == std::ranges::end(*whole_)) {
+            at_.reset();
+            whole_.reset();
+            about_.settle();
+            return result;
+        }
+        if constexpr (std::ranges::view<In>) {
+            Out each(**at_);  // what a view names is somebody else's
+            result.emplace(load::carry(each, about_.share()));
+        } else {
+            Out each(std::ranges::iter_move(*at_));
+            result.emplace(load::carry(each, about_.share()));
+        }
+        return result;
+    }
+    void end() noexcept {}
+
+  private:
+    std::optional<In> whole_;
+    std::optional<std::ranges::iterator_t<In>> at_;
+    typename load::note about_;
+};
+
+struct disaggregate_stage : stage_base {
+    explicit disaggregate_stage(disaggregate_options o) {
+        options.name = std::move(o.name);
+        options.capacity = o.capacity;
+    }
+
+    template <class C>
+    using output = carry_t<C, typename element<carried_value_t<C>>::type>;
+
+    template <class Self, class Policy, class C>
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
+        return detail::attach_transform<output<C>>(
+            run, "disaggregate", self.options,
+            "disaggregates: it takes one item apart after the other, its concurrency is 1", unpack_op<C>(),
+            in);
+    }
+};
+
+}  // namespace detail
+
+/// Gives the elements of each item, which is a range, one by one.
+///
+/// Order:  kept.
+/// Errors: what is thrown while an item is taken apart stops the run.
+[[nodiscard]] inline auto disaggregate(disaggregate_options options = {}) {
+    return detail::disaggregate_stage(std::move(options));
+}
+
+}  // namespace weir
+
+#endif

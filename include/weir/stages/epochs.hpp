@@ -1,0 +1,260 @@
+// weir stages: sources that begin again: epochs of a range, and of a sampler's draws
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_EPOCHS_HPP
+#define WEIR_STAGES_EPOCHS_HPP
+
+#include <weir/channel/tracked.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/run/progress_keeper.hpp>
+#include <weir/run/run_context.hpp>
+#include <weir/sampling/draw.hpp>
+#include <weir/sampling/sampler.hpp>
+#include <weir/sampling/weighted_sampler.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/async_generator.hpp>
+#include <weir/task/task.hpp>
+
+#include <concepts>     // for std::derived_from
+#include <cstdint>      // for std::uint64_t
+#include <memory>       // for std::make_shared
+#include <optional>     // for std::optional
+#include <type_traits>  // for std::is_invocable_v
+#include <utility>      // for std::move
+
+namespace weir {
+
+/// For ever, as a number of epochs or times: no run sees its end. (Not what -1 becomes, which is refused.)
+inline constexpr std::uint64_t endless = INT64_MAX;
+
+namespace detail {
+
+inline constexpr auto no_times =
+    "weir: the number of epochs, or times, was negative; for ever is weir::endless";
+
+// A source of epochs: what makes the range of each, and how many there are.
+template <class Make>
+struct epochs_of {
+    Make make;
+    std::uint64_t count;
+};
+
+// A function: nvcc 13 takes no partial specialisation of a variable that has a requires-clause.
+template <class Make>
+consteval bool makes_epochs() {
+    if constexpr (std::is_invocable_v<Make&, std::uint64_t>) {
+        return source_like<std::decay_t<std::invoke_result_t<Make&, std::uint64_t>>>;
+    } else if constexpr (std::is_invocable_v<Make&>) {
+        return source_like<std::decay_t<std::invoke_result_t<Make&>>>;
+    } else {
+        return source_like<Make> && std::is_copy_constructible_v<Make>;
+    }
+}
+
+template <class Make>
+decltype(auto) make_epoch(Make& make, std::uint64_t epoch) {
+    if constexpr (std::is_invocable_v<Make&, std::uint64_t>) {
+        return make(epoch);
+    } else if constexpr (std::is_invocable_v<Make&>) {
+        return make();
+    } else {
+        return Make(make);  // a container: each epoch gets a copy
+    }
+}
+
+template <class Make>
+class items_of<epochs_of<Make>> {
+    using range = std::decay_t<decltype(detail::make_epoch(std::declval<Make&>(), 0))>;
+    using inner = items_of<range>;
+
+  public:
+    using item = tracked<typename inner::item>;
+    static constexpr bool waits = inner::waits;
+
+    explicit items_of(epochs_of<Make>&& from) : from_(std::move(from)) {}
+
+    std::optional<item> next()
+        requires(!waits)
+    {
+        if (epoch_ == from_.count) return std::nullopt;
+        begin();
+        auto value = items_->next();
+        if (!value) return end();
+        return std::optional<item>(std::in_place, std::move(*value), note(epoch_));
+    }
+    task<std::optional<item>> next(coroutine_env& env)
+        requires waits
+    {
+        std::optional<item> result;
+        if (epoch_ != from_.count) {
+            begin();
+            auto pending = items_->next(env);
+            auto value = co_await std::move(pending);
+            if (value) {
+                result.emplace(std::move(*value), note(epoch_));
+            } else {
+                result = end();
+            }
+        }
+        co_return result;
+    }
+
+  private:
+    void begin() {
+        if (!items_) items_.emplace(range(detail::make_epoch(from_.make, epoch_)));
+    }
+    std::optional<item> end() {
+        items_.reset();
+        return std::optional<item>(item::end_of_epoch(epoch_++));
+    }
+
+    epochs_of<Make> from_;
+    std::uint64_t epoch_ = 0;
+    std::optional<inner> items_;
+};
+
+// The same as one stream, in which no end of an epoch is marked.
+template <class Make>
+struct repetitions_of {
+    epochs_of<Make> each;
+};
+
+template <class Make>
+class items_of<repetitions_of<Make>> {
+    using inner = items_of<epochs_of<Make>>;
+
+  public:
+    using item = carried_value_t<typename inner::item>;
+    static constexpr bool waits = inner::waits;
+
+    explicit items_of(repetitions_of<Make>&& from) : items_(std::move(from.each)) {}
+
+    std::optional<item> next()
+        requires(!waits)
+    {
+        std::optional<item> result;
+        bool more = true;
+        while (more && !result) {
+            auto got = items_.next();
+            more = take(got, result);
+        }
+        return result;
+    }
+    task<std::optional<item>> next(coroutine_env& env)
+        requires waits
+    {
+        std::optional<item> result;
+        bool more = true;
+        while (more && !result) {
+            auto pending = items_.next(env);
+            auto got = co_await std::move(pending);
+            more = take(got, result);
+        }
+        co_return result;
+    }
+
+  private:
+    // False at the end: also where a whole repetition gives nothing, as no other one ever will.
+    bool take(std::optional<typename inner::item>& got, std::optional<item>& result) {
+        if (!got) return false;
+        if (got->is_mark()) return std::exchange(gave_any_, false);
+        gave_any_ = true;
+        result.emplace(std::move(got->value()));
+        return true;
+    }
+
+    inner items_;
+    bool gave_any_ = false;  // in this repetition
+};
+
+// The draws of a sampler, up to an epoch.
+template <class Sampler>
+struct draws_of {
+    Sampler sampler;
+    std::uint64_t epochs;
+};
+
+template <class S>
+inline constexpr bool is_sampler = false;
+template <class Order>
+inline constexpr bool is_sampler_base(const basic_sampler<Order>*) {
+    return true;
+}
+template <class S>
+    requires requires(const S* s) { detail::is_sampler_base(s); }
+inline constexpr bool is_sampler<S> = true;
+
+template <class Sampler>
+class items_of<draws_of<Sampler>> {
+  public:
+    using item = tracked<draw>;
+    static constexpr bool waits = false;
+
+    explicit items_of(draws_of<Sampler>&& from)
+        : from_(std::move(from)), progress_(std::make_shared<progress_keeper>(from_.sampler.start())) {}
+
+    void introduce(run_context& run) { run.introduce(from_.sampler.epoch(), progress_); }
+
+    std::optional<item> next() {
+        const std::uint64_t epoch = from_.sampler.epoch();
+        if (epoch >= from_.epochs) return std::nullopt;
+        std::optional<draw> next = from_.sampler.next();
+        if (!next) return std::optional<item>(item::end_of_epoch(epoch));
+        if (next->padded) return std::optional<item>(std::in_place, std::move(*next), note(epoch));
+        auto from = std::make_shared<origin>(next->position, progress_);
+        return std::optional<item>(std::in_place, std::move(*next), note(epoch, std::move(from)));
+    }
+
+  private:
+    draws_of<Sampler> from_;
+    std::shared_ptr<progress_keeper> progress_;
+};
+
+}  // namespace detail
+
+/// A source that begins again and again, and tells everybody where one pass ends:
+///
+///     weir::source(weir::epochs([&](std::uint64_t epoch) { return shuffled(files, epoch); }, 90))
+///
+/// All items of an epoch leave each stage before any of the next one does; `aggregate` gives what it has
+/// at its end; functions see it (`invocation::epoch`), and so does the consumer (`run::epochs`).
+///
+/// \param make   called with the number of the epoch, from 0, or without; returns a range or a generator
+///               of one kind or the other. Or a container, of which each epoch gets a copy.
+/// \param count  how many; `weir::endless` by default.
+/// Errors: `std::invalid_argument` for what was negative. What `make`, or its range, throws ends the stream
+///         and fails the run, as of any `source`.
+template <class Make>
+[[nodiscard]] auto epochs(Make make, std::uint64_t count = endless) {
+    static_assert(detail::makes_epochs<Make>(),
+                  "weir: epochs needs a function that gives a range or a generator, of the epoch's number or "
+                  "of nothing, or a container that can be copied; this is neither");
+    detail::refuse_negative(count, detail::no_times);
+    return detail::epochs_of<Make>{std::move(make), count};
+}
+
+/// The same again and again as one stream, whose parts nobody tells apart: `source(repeat(files, 3))`.
+///
+/// Errors: as of `epochs`.
+/// Ends:   after `count` times; or with the first time that gives nothing.
+template <class Make>
+[[nodiscard]] auto repeat(Make make, std::uint64_t count = endless) {
+    return detail::repetitions_of<Make>{weir::epochs(std::move(make), count)};
+}
+
+/// The draws of a sampler, as a source of epochs from which a run can be resumed (`run::checkpoint`):
+///
+///     weir::source(weir::draws(weir::sampler({.size = n, .shard = mine, .resume = saved}), 90))
+///
+/// \param epochs  the number of the epoch before which to stop, counted from the very first one.
+/// Errors: `std::invalid_argument` for what was negative. Those of `next` of the sampler end the stream and
+///         fail the run.
+template <class Sampler>
+    requires detail::is_sampler<Sampler>
+[[nodiscard]] auto draws(Sampler sampler, std::uint64_t epochs = endless) {
+    detail::refuse_negative(epochs, detail::no_times);
+    return detail::draws_of<Sampler>{std::move(sampler), epochs};
+}
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,75 @@
+// weir stages: the stage that applies a function
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_PIPE_HPP
+#define WEIR_STAGES_PIPE_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/channel/tracked.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/stages/pipe_function.hpp>
+#include <weir/stages/running_pipe.hpp>
+#include <weir/stages/stage.hpp>
+
+#include <memory>       // for std::make_unique
+#include <type_traits>  // for std::decay_t
+#include <utility>      // for std::move
+
+namespace weir {
+
+namespace detail {
+
+template <class F>
+struct pipe_stage : stage_base {
+    template <class G>
+    pipe_stage(G&& f, stage_options o) : stage_base{std::move(o)}, function(std::forward<G>(f)) {}
+
+    template <class C>
+    using output = carry_t<C, typename pipe_types<typename function_of<F>::type, carried_value_t<C>>::value>;
+
+    template <class Self, class Policy, class C>
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
+        auto& out = run.template add_queue<output<C>>(self.options);
+        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+        run.add_stage(std::make_unique<running_pipe<F, C, Policy>>(run, self.options,
+                                                                   std::forward<Self>(self).function, in,
+                                                                   out),
+                      {&in}, {&out});
+        return out;
+    }
+
+    F function;
+};
+
+}  // namespace detail
+
+/// Applies a function to each item.
+///
+/// \param function  called with an item (moved in), and, if it can be, with the `invocation`, which tells
+///                  the item's number, epoch and slot. What it returns decides what the stage does:
+///                  - a value: that is the item for the next stage;
+///                  - `std::optional`: an empty one drops the item;
+///                  - `task<U>`, or any awaitable: it is awaited, and its result taken as above;
+///                  - `generator<U>`, `async_generator<U>`: each value is an item, put as it comes.
+///                  Each run gets a copy of the function (start a pipeline as an rvalue to move it),
+///                  which its slots share: with a concurrency over 1 several threads call it at once.
+/// \param options   see `stage_options`.
+/// Order:    with one slot, items leave in the order in which they came; with more, as they are done, or
+///           as `stage_options::output_order` says. Never across the end of an epoch.
+/// Errors:   an exception from the function fails the item: see `stage_options::max_failures`.
+template <class F>
+[[nodiscard]] auto pipe(F&& function, stage_options options = {}) {
+    if (options.name.empty()) options.name = "pipe";
+    return detail::pipe_stage<detail::kept_t<F>>(std::forward<F>(function), std::move(options));
+}
+
+/// One of several functions of a name gets a sentence.
+template <class F = detail::not_deduced, class = detail::refused_t<F>>
+void pipe(F, stage_options = {}) noexcept;
+/// What is no options gets one, too.
+template <class F, class Options, class = detail::refused_options_t<Options>>
+void pipe(F&&, Options&&) noexcept;
+
+}  // namespace weir
+
+#endif

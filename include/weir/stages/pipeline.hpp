@@ -1,0 +1,333 @@
+// weir stages: stages put together: a value that describes a pipeline and starts runs of it
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_PIPELINE_HPP
+#define WEIR_STAGES_PIPELINE_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/run/run.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/stages/aggregate.hpp>
+#include <weir/stages/disaggregate.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/stages/stage.hpp>
+#include <weir/stages/stage_list.hpp>
+#include <weir/task/awaitable.hpp>
+
+#include <cstddef>      // for std::nullptr_t
+#include <memory>       // for std::make_unique
+#include <ostream>      // for std::ostream
+#include <span>         // for std::ranges::range_value_t, which <span> needs, and <ranges> has with all views
+#include <stdexcept>    // for std::invalid_argument
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+#include <tuple>        // for std::tuple
+#include <type_traits>  // for std::is_same_v
+#include <utility>      // for std::forward
+
+namespace weir {
+
+template <class... Stages>
+class pipeline;
+
+namespace detail {
+
+template <class S>
+inline constexpr bool is_sink = std::is_same_v<S, sink_stage>;
+
+// A container of what only moves says that it can be copied, and can't.
+template <class S>
+inline constexpr bool is_copyable = std::is_copy_constructible_v<S>;
+template <source_range S>
+    requires(!std::ranges::view<S>)
+inline constexpr bool is_copyable<source_stage<S>> =
+    std::is_copy_constructible_v<S> && std::is_copy_constructible_v<std::ranges::range_value_t<S&>>;
+
+template <class P>
+inline constexpr bool is_pipeline = false;
+template <class... Stages>
+inline constexpr bool is_pipeline<pipeline<Stages...>> = true;
+template <class... Stages>
+inline constexpr bool is_copyable<pipeline<Stages...>> = (is_copyable<Stages> && ...);
+
+template <class P>
+inline constexpr bool is_stage_list = false;
+template <class T, class Policies>
+inline constexpr bool is_stage_list<stage_list<T, Policies>> = true;
+
+template <class S>
+concept stage = stage_description<S> || is_stage_list<std::remove_cvref_t<S>>;
+
+// What stands to the left or right of `|`.
+template <class P>
+concept composable = stage<P> || is_pipeline<std::remove_cvref_t<P>>;
+
+template <class P>
+auto stages_of(P&& part) {
+    static_assert(!std::is_lvalue_reference_v<P> || is_copyable<std::remove_cvref_t<P>>,
+                  "weir: what has a name is copied into a pipeline, and a stage of this can't be copied (a "
+                  "generator, or what holds an object that only moves): std::move(it) | ...");
+    if constexpr (is_pipeline<std::remove_cvref_t<P>>) {
+        return std::forward<P>(part).stages();
+    } else {
+        return std::tuple<std::remove_cvref_t<P>>(std::forward<P>(part));
+    }
+}
+
+// The type of the items that leave the last of the stages; checks each pair on the way.
+template <class In, class... Stages>
+struct flow {
+    using type = In;
+};
+template <class In, class First, class... Rest>
+struct flow<In, First, Rest...> : flow<typename First::template output<In>, Rest...> {};
+
+template <class In, class First, class... Rest>
+    requires is_source<First>
+struct flow<In, First, Rest...> {  // refused when they were put together
+    using type = In;
+};
+
+template <class... Stages>
+struct flow_from_source {};
+template <class First, class... Rest>
+    requires is_source<First>
+struct flow_from_source<First, Rest...> : flow<typename First::output, Rest...> {};
+
+template <class Policy, class In, class Stages>
+auto& attach_from(run_core<Policy>&, channel<In, Policy>& in, Stages&&, std::index_sequence<>) {
+    return in;
+}
+template <class Policy, class In, class Stages, std::size_t I, std::size_t... Rest>
+auto& attach_from(run_core<Policy>& run, channel<In, Policy>& in, Stages&& stages,
+                  std::index_sequence<I, Rest...>) {
+    using stage = std::tuple_element_t<I, std::remove_cvref_t<Stages>>;
+    auto& out = stage::attach(std::get<I>(std::forward<Stages>(stages)), run, in);
+    // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+    return detail::attach_from(run, out, std::forward<Stages>(stages), std::index_sequence<Rest...>());
+}
+
+// Puts a part of a pipeline into a run, behind a queue.
+template <class Policy, class In, class Part>
+auto& attach_part(run_core<Policy>& run, channel<In, Policy>& in, Part&& part) {
+    using stages = std::remove_cvref_t<decltype(part.stages())>;
+    return detail::attach_from(run, in, std::forward<Part>(part).stages(),
+                               std::make_index_sequence<std::tuple_size_v<stages>>());
+}
+
+// The same of one that begins with a source.
+template <class Policy, class Part, std::size_t... I>
+auto& attach_source_part(run_core<Policy>& run, Part&& part, std::index_sequence<I...>) {
+    using stages = std::remove_cvref_t<decltype(part.stages())>;
+    using first = std::tuple_element_t<0, stages>;
+    auto& begin = first::attach(std::get<0>(std::forward<Part>(part).stages()), run);
+    // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+    return detail::attach_from(run, begin, std::forward<Part>(part).stages(),
+                               std::index_sequence<(I + 1)...>());
+}
+template <class Policy, class Part>
+auto& attach_source_part(run_core<Policy>& run, Part&& part) {
+    using stages = std::remove_cvref_t<decltype(part.stages())>;
+    return detail::attach_source_part(run, std::forward<Part>(part),
+                                      std::make_index_sequence<std::tuple_size_v<stages> - 1>());
+}
+
+}  // namespace detail
+
+/// Stages in a row. A value: it can be named, put together with others by `|`, changed by stage name,
+/// copied, and started as often as wanted, on real or on virtual time; each start gives an
+/// independent run. Complete with a source at its front and a sink at its end.
+///
+///     auto prepare = weir::pipe(decode) | weir::pipe(resize, {.concurrency = 4});
+///     auto loader = weir::source(files) | prepare | weir::aggregate(32) | weir::sink();
+///     auto run = loader.start(pool);
+///
+/// Stages run at the same time. Between each two lies a queue, named as the stage before it; the
+/// first is "src", the last, read by the consumer, "sink".
+template <class... Stages>
+class pipeline {
+    static_assert((detail::stage<Stages> && ...),
+                  "weir: a pipeline's type is made of stages, and not written by hand: let | make it, "
+                  "auto p = weir::source(...) | weir::sink()");
+
+    static constexpr bool complete =
+        (sizeof...(Stages) >= 2) && detail::is_source<std::tuple_element_t<0, std::tuple<Stages...>>> &&
+        detail::is_sink<std::tuple_element_t<sizeof...(Stages) - 1, std::tuple<Stages...>>>;
+
+  public:
+    /// Use `|`, which checks that the stages fit.
+    explicit pipeline(std::tuple<Stages...> stages) : stages_(std::move(stages)) {}
+
+    /// Starts a run on an executor, and returns at once. In a coroutine, give it a statement of its own:
+    /// g++ 12 destroys options that are built inside an awaited expression twice.
+    ///
+    /// \tparam Policy   `summed` for a run without histograms, `unmeasured` for one without statistics.
+    /// \param home      where the stages run that name no executor; its clock is the run's. On an
+    ///                  executor that runs everything by itself (virtual time), all stages run there.
+    /// \param options   see `run_options`.
+    /// Errors:   `std::invalid_argument` that names the stage and what is wrong with it; nothing has
+    ///           been started then. `forked_error` on a pool that was made before the process forked.
+    /// Lifetime: the run has copies of the stages' functions (of an rvalue: the functions themselves),
+    ///           so the pipeline may go. The executors outlive the run.
+    template <class Policy = measured>
+    [[nodiscard("destroying the run stops it: keep it, and take its items")]]
+    auto start(executor& home, run_options options = {}) const& {
+        constexpr bool copyable = (detail::is_copyable<Stages> && ...);
+        static_assert(copyable,
+                      "weir: a stage of this pipeline can't be copied (a generator, or what holds an "
+                      "object that only moves), so it is good for one run: "
+                      "std::move(pipeline).start(executor)");
+        if constexpr (copyable) return start_with<Policy>(*this, home, std::move(options));
+    }
+    template <class Policy = measured>
+    [[nodiscard("destroying the run stops it: keep it, and take its items")]]
+    auto start(executor& home, run_options options = {}) && {
+        return start_with<Policy>(std::move(*this), home, std::move(options));
+    }
+
+    /// What is no executor, or one without a name, gets a sentence.
+    template <class Policy = measured, class Home = std::nullptr_t>
+        requires(!std::is_convertible_v<Home, executor&>)
+    auto start(Home&& = nullptr, run_options = {}) const {
+        static_assert(std::is_convertible_v<Home, executor&>,
+                      "weir: a pipeline is started on an executor that outlives the run: a thread_pool, a "
+                      "run_loop, virtual_time, or what derives from weir::executor, with a name");
+    }
+    /// What is no options gets one, too.
+    template <class Policy = measured, class Options>
+        requires(!std::is_convertible_v<Options, run_options>)
+    auto start(executor&, Options&&) const {
+        static_assert(std::is_convertible_v<Options, run_options>,
+                      "weir: the options of a run are given by their names, and this is none: "
+                      "start(pool, {.stop = token})");
+    }
+
+    /// A loop over what is no run yet gets a sentence.
+    template <class Policy = measured>
+    detail::no_place<int> begin() const {
+        static_assert(std::is_void_v<Policy>,
+                      "weir: a pipeline is a description, and holds no items: start it, and take them from "
+                      "its run: auto run = pipeline.start(pool); for (auto& x : run)");
+        return {};
+    }
+    detail::no_place<int> end() const { return {}; }
+
+    /// The options of the stage of that name, to be changed before a start.
+    /// Errors: `std::invalid_argument` if no stage, or more than one, has that name.
+    /// Lifetime: that of the pipeline.
+    [[nodiscard]] stage_options& options(std::string_view name) {
+        stage_options* found = nullptr;
+        std::size_t matches = 0;
+        std::string names;
+        const auto look = [&](stage_options& each) {
+            names += (names.empty() ? "'" : ", '") + each.name + "'";
+            if (each.name != name) return;
+            found = &each;
+            ++matches;
+        };
+        std::apply([&](Stages&... stages) { (stages.each_options(look), ...); }, stages_);
+        if (matches == 1) return *found;
+        throw std::invalid_argument(
+            "weir: " + std::string(matches == 0 ? "no stage" : "more than one stage") +
+            " of this pipeline is named '" + std::string(name) + "'; its stages are " + names);
+    }
+
+    /// The names of its stages, with their slots where there are several:
+    /// `src | decode[4] | aggregate | sink`.
+    friend std::ostream& operator<<(std::ostream& out, const pipeline& p) {
+        const char* before = "";
+        const auto print = [&](const stage_options& each) {
+            out << before << each.name;
+            if (each.concurrency != 1) out << '[' << each.concurrency << ']';
+            before = " | ";
+        };
+        std::apply([&](const Stages&... stages) { (stages.each_options(print), ...); }, p.stages_);
+        return out;
+    }
+
+    // For every stage's options, those of parts inside of a stage, too.
+    template <class Function>
+    void each_options(Function function) {
+        std::apply([&](Stages&... stages) { (stages.each_options(function), ...); }, stages_);
+    }
+    template <class Function>
+    void each_options(Function function) const {
+        std::apply([&](const Stages&... stages) { (stages.each_options(function), ...); }, stages_);
+    }
+
+    [[nodiscard]] const std::tuple<Stages...>& stages() const& noexcept { return stages_; }
+    [[nodiscard]] std::tuple<Stages...>&& stages() && noexcept { return std::move(stages_); }
+
+  private:
+    template <class Policy, class Whole>
+    static auto start_with(Whole&& whole, executor& home, run_options options) {
+        static_assert(complete,
+                      "weir: only a complete pipeline can be started: put weir::source(...) at its "
+                      "front and weir::sink(...) at its end");
+        if constexpr (complete) {
+            using item = typename detail::flow_from_source<Stages...>::type;
+            auto core = std::make_unique<detail::run_core<Policy>>(home, std::move(options));
+            auto& end = detail::attach_source_part(*core, std::forward<Whole>(whole));
+            core->start();
+            return run<item, Policy>(std::move(core), end);
+        }
+    }
+
+    std::tuple<Stages...> stages_;
+};
+
+namespace detail {
+
+template <class... Stages>
+auto make_pipeline(std::tuple<Stages...> stages) {
+    // Known from the source on: a stage that can't take what it is given is refused here already.
+    if constexpr (requires { typename flow_from_source<Stages...>::type; }) {
+        static_cast<void>(sizeof(flow_from_source<Stages...>));
+    }
+    return pipeline<Stages...>(std::move(stages));
+}
+
+template <class... Left, class... Right>
+auto join(std::tuple<Left...>&& left, std::tuple<Right...>&& right) {
+    static_assert((!is_sink<Left> && ...),
+                  "weir: nothing can come after a sink: it is the end of a pipeline, and there is one");
+    static_assert((!is_source<Right> && ...),
+                  "weir: a source can only come first: it takes no items from a stage before it");
+    return detail::make_pipeline(std::tuple_cat(std::move(left), std::move(right)));
+}
+
+/// Puts the right side behind the left one. Copies what is an lvalue.
+template <composable Left, composable Right>
+[[nodiscard]] auto operator|(Left&& left, Right&& right) {
+    return detail::join(detail::stages_of(std::forward<Left>(left)),
+                        detail::stages_of(std::forward<Right>(right)));
+}
+
+/// What is no part of a pipeline gets a sentence, and only one: the part goes on alone.
+template <class Left, class Right>
+    requires(composable<Left> != composable<Right>)
+auto operator|(Left&& left, Right&& right) {
+    static_assert(composable<Left>,
+                  "weir: what stands left of this | is no part of a pipeline: items come from "
+                  "weir::source(...), functions are put into weir::pipe(...)");
+    static_assert(composable<Right>,
+                  "weir: what stands right of this | is no part of a pipeline: put a function into "
+                  "weir::pipe(...), and call what makes a stage, as in weir::sink()");
+    if constexpr (composable<Left>) {
+        return detail::make_pipeline(detail::stages_of(std::forward<Left>(left)));
+    } else {
+        return detail::make_pipeline(detail::stages_of(std::forward<Right>(right)));
+    }
+}
+
+}  // namespace detail
+
+using detail::operator|;  // found for what has no part from detail, as two stage_lists
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,187 @@
+// weir stages: a function that is called again when it fails
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_RETRY_HPP
+#define WEIR_STAGES_RETRY_HPP
+
+#include <weir/measure/clock.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/stages/stage.hpp>
+#include <weir/task/awaitable.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
+
+#include <cstddef>      // for std::size_t
+#include <exception>    // for std::exception_ptr
+#include <functional>   // for std::function, std::invoke
+#include <limits>       // for std::numeric_limits
+#include <optional>     // for std::optional
+#include <stdexcept>    // for std::invalid_argument
+#include <type_traits>  // for std::is_invocable_v
+#include <utility>      // for std::move
+
+namespace weir {
+
+/// Of `retry`.
+struct retry_options {
+    /// How often the function is called at most, the first time included; at least 1.
+    std::size_t attempts = 3;
+    /// The wait before the second call, by the clock of the executor that runs the stage.
+    duration delay = std::chrono::milliseconds(10);
+    /// Each wait is so many times as long as the one before, at least 1.
+    double factor = 2.0;
+    /// The longest wait.
+    duration max_delay = std::chrono::minutes(1);
+    /// Whether it is worth another call, given what was thrown; null: always. An exception from it fails
+    /// the item instead. Threads: the stage's, several at once.
+    std::function<bool(const std::exception_ptr&)> when = nullptr;
+};
+
+/// \returns whether an `Error` was thrown, or what derives from it: `{.when = weir::threw<timed_out>}`.
+template <class Error>
+[[nodiscard]] bool threw(const std::exception_ptr& what) {
+    try {
+        std::rethrow_exception(what);
+    } catch (const Error&) {
+        return true;
+    } catch (...) {
+        return false;
+    }
+}
+
+namespace detail {
+
+// Named so that the compiler's own message reads as a sentence.
+template <class F>
+struct the_retried {
+    template <class T>
+    struct is_given {
+        static constexpr bool takes_it = std::is_invocable_v<F&, const T&>;
+        static constexpr bool takes_call = !takes_it && std::is_invocable_v<F&, const T&, const invocation&>;
+        static_assert(takes_it || takes_call,
+                      "weir: a function to be retried is called with the item as a constant, or with a copy "
+                      "of it, as it may need it again, and can't be; the types are those of "
+                      "the_retried<...>::is_given<...> in this message");
+        using call = typename std::conditional_t<
+            takes_it, std::invoke_result<F&, const T&>,
+            std::conditional_t<takes_call, std::invoke_result<F&, const T&, const invocation&>,
+                               std::type_identity<int>>>::type;
+        using result = awaited_t<call>;
+        static_assert(!is_generator<result> && !is_async_generator<result>,
+                      "weir: a function that gives a generator can't be retried: what it gave before it "
+                      "failed has left already; give a container");
+        static_assert(!std::is_void_v<result>,
+                      "weir: a function to be retried has to give an item to the next stage; this one gives "
+                      "nothing. Return the item, or std::optional where some are dropped");
+    };
+};
+
+template <class F>
+class retrying {
+    template <class T>
+    using about = typename the_retried<F>::template is_given<T>;
+
+  public:
+    retrying(F function, retry_options options)
+        : function_(std::move(function)), options_(std::move(options)) {
+        const auto check = [](bool right, const char* what) {
+            if (!right) throw std::invalid_argument(what);
+        };
+        check(options_.attempts >= 1,
+              "weir: retry with 0 attempts would never call its function; give it 1 or more");
+        check(!was_negative(options_.attempts),
+              "weir: the attempts of a retry were negative; give it 1 or more");
+        check(options_.delay >= duration(0),
+              "weir: the delay of a retry can't be negative; 0 means that it calls again at once");
+        check(options_.max_delay >= duration(0),
+              "weir: the max_delay of a retry can't be negative; 0 means that it calls again at once");
+        check(options_.factor >= 1 && options_.factor <= std::numeric_limits<double>::max(),
+              "weir: the factor of a retry has to be 1 or more: 2 doubles the delay each time");
+    }
+
+    // The item and the invocation outlive the task.
+    template <class T>
+    task<typename about<T>::result> operator()(const T& item, const invocation& call) {
+        std::optional<typename about<T>::result> result;
+        duration delay = shorter(options_.delay);
+        for (std::size_t attempt = 1;; ++attempt) {
+            std::exception_ptr error;
+            try {
+                if constexpr (awaitable<typename about<T>::call>) {
+                    auto pending = ask(item, call);
+                    auto got = co_await std::move(pending);
+                    result.emplace(std::move(got));
+                } else {
+                    result.emplace(ask(item, call));
+                }
+            } catch (...) {
+                error = std::current_exception();
+            }
+            if (!error) break;
+            if (attempt == options_.attempts || !is_worth_it(error)) std::rethrow_exception(std::move(error));
+            auto pause = sleep_for(delay, call.stop());
+            const bool waited = co_await std::move(pause);
+            if (!waited || call.stop().stop_requested()) std::rethrow_exception(std::move(error));
+            delay = longer(delay);
+        }
+        co_return *std::move(result);
+    }
+
+  private:
+    template <class T>
+    decltype(auto) ask(const T& item, [[maybe_unused]] const invocation& call) {
+        if constexpr (about<T>::takes_call) {
+            return std::invoke(function_, item, call);
+        } else {
+            return std::invoke(function_, item);
+        }
+    }
+    bool is_worth_it(const std::exception_ptr& error) const { return !options_.when || options_.when(error); }
+    duration shorter(duration d) const noexcept { return d < options_.max_delay ? d : options_.max_delay; }
+    duration longer(duration d) const noexcept {
+        const double next = static_cast<double>(d.count()) * options_.factor;
+        if (next >= static_cast<double>(options_.max_delay.count())) return options_.max_delay;
+        return duration(static_cast<duration::rep>(next));
+    }
+
+    F function_;
+    retry_options options_;
+};
+
+}  // namespace detail
+
+/// Makes a function for a `pipe` (or a `filter`, or a `flat_map` of containers) that calls `function` again,
+/// after a while, when it has thrown:
+///
+///     weir::pipe(weir::retry(download, {.attempts = 5, .delay = 100ms}), {.concurrency = 16})
+///
+/// \param function  called with the item as a constant (one that takes it by value gets a copy), and with the
+///                  `invocation` if it takes that, too; gives a value, or an awaitable of one. For what can't
+///                  be shared by slots: `per_slot([] { return weir::retry(connection()); })`.
+/// \param options   see `retry_options`.
+/// Suspends: between two calls. The slot is held meanwhile, its time is `slot_times::await`.
+/// Errors:   the last exception, as it is, fails the item; those before it are forgotten, and don't count
+///           towards `max_failures`. `std::invalid_argument` for options that make no sense.
+/// Stops:    when the stage's time limit is over, it doesn't wait any longer, nor calls again. Nor when
+///           the run is stopped: what it waits for ends then, as in any stage.
+template <class F>
+[[nodiscard]] auto retry(F&& function, retry_options options = {}) {
+    return detail::retrying<detail::kept_t<F>>(std::forward<F>(function), std::move(options));
+}
+
+/// One of several functions of a name gets a sentence.
+template <class F = detail::not_deduced, class = detail::refused_t<F>>
+void retry(F, retry_options = {}) noexcept;
+/// What is no options gets one, too.
+template <class F, class Options>
+    requires(!std::is_convertible_v<Options, retry_options>)
+auto retry(F&& function, Options&&) {
+    static_assert(std::is_convertible_v<Options, retry_options>,
+                  "weir: the options of a retry are given by their names, and this is none: "
+                  "{.attempts = 5, .delay = 100ms}");
+    return weir::retry(std::forward<F>(function));
+}
+
+}  // namespace weir
+
+#endif

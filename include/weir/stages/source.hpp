@@ -1,0 +1,359 @@
+// weir stages: the stage that every pipeline begins with
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_SOURCE_HPP
+#define WEIR_STAGES_SOURCE_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/channel/tracked.hpp>
+#include <weir/run/run.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/run/running_stage.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/stages/stage.hpp>
+#include <weir/task/task.hpp>
+
+#include <cstddef>           // for std::size_t
+#include <cstdint>           // for std::int64_t, std::uint64_t
+#include <exception>         // for std::exception_ptr
+#include <functional>        // for std::reference_wrapper
+#include <initializer_list>  // for std::initializer_list
+#include <iterator>          // for std::default_sentinel
+#include <memory>            // for std::make_unique
+#include <optional>          // for std::optional
+#include <span>         // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
+#include <string>       // for std::string
+#include <type_traits>  // for std::invoke_result_t
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
+
+namespace weir {
+
+/// Of a source.
+struct source_options {
+    std::string name = "src";  ///< see `stage_options::name`
+    /// Where it runs; null: where the run was started. Outlives the run.
+    weir::executor* executor = nullptr;
+    /// Of the queue behind it, in items, at least 1.
+    std::size_t capacity = 2;
+    /// A limit in bytes of that queue, beside the one in items; 0: none. See `item_size`.
+    std::size_t max_bytes = 0;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_reference_wrapper = false;
+template <class T>
+inline constexpr bool is_reference_wrapper<std::reference_wrapper<T>> = true;
+
+// Gives the items of what a source was made from, one a call, then nothing. `item` is their type;
+// `waits` tells whether a call has to be awaited.
+template <class S>
+class items_of;
+
+template <class R>
+inline constexpr bool is_run = false;
+template <class T, class Policy>
+inline constexpr bool is_run<run<T, Policy>> = true;
+
+template <class R>
+concept source_range = std::ranges::input_range<R&> && !is_run<R>;
+
+// A range: a container is owned by the run, so that its elements can be moved out; what a view or a
+// generator of references names is not. (A generator of values gives them to be moved out.)
+template <source_range R>
+class items_of<R> {
+  public:
+    using item = std::ranges::range_value_t<R&>;
+    static constexpr bool waits = false;
+
+    explicit items_of(R&& range) : range_(std::move(range)) {}
+
+    std::optional<item> next() {
+        if (!at_) {
+            at_.emplace(std::ranges::begin(range_));
+        } else if (*at_ != std::ranges::end(range_)) {
+            ++*at_;
+        }
+        if (*at_ == std::ranges::end(range_)) return std::nullopt;
+        if constexpr (std::ranges::view<R> || is_generator<R> || !std::is_constructible_v<item, movable>) {
+            return std::optional<item>(**at_);
+        } else {
+            return std::optional<item>(static_cast<movable>(**at_));
+        }
+    }
+
+  private:
+    using movable = std::ranges::range_rvalue_reference_t<R&>;
+    R range_;
+    std::optional<std::ranges::iterator_t<R>> at_;
+};
+
+// A range that the user keeps: std::ref(range).
+template <class R>
+    requires source_range<R>
+class items_of<std::reference_wrapper<R>> {
+  public:
+    using item = std::ranges::range_value_t<R&>;
+    static constexpr bool waits = false;
+
+    explicit items_of(std::reference_wrapper<R>&& range) : range_(range) {}
+
+    std::optional<item> next() {
+        if (!at_) {
+            at_.emplace(std::ranges::begin(range_.get()));
+        } else if (*at_ != std::ranges::end(range_.get())) {
+            ++*at_;
+        }
+        if (*at_ == std::ranges::end(range_.get())) return std::nullopt;
+        return std::optional<item>(**at_);
+    }
+
+  private:
+    std::reference_wrapper<R> range_;
+    std::optional<std::ranges::iterator_t<R>> at_;
+};
+
+template <class T>
+class items_of<async_generator<T>> {
+  public:
+    using item = T;
+    static constexpr bool waits = true;
+
+    explicit items_of(async_generator<T>&& values) : values_(std::move(values)) {}
+    auto next(coroutine_env&) { return values_.next(); }
+
+  private:
+    async_generator<T> values_;
+};
+
+// A function that gives an optional item, or something to await that does.
+template <class F>
+concept gives_optional = std::is_invocable_v<F&> && is_optional<awaited_t<std::invoke_result_t<F&>>>;
+
+template <gives_optional F>
+class items_of<F> {
+    using call = std::invoke_result_t<F&>;
+
+  public:
+    using item = typename awaited_t<call>::value_type;
+    static constexpr bool waits = awaitable<call>;
+
+    explicit items_of(F&& function) : function_(std::move(function)) {}
+
+    std::optional<item> next()
+        requires(!waits)
+    {
+        return function_();
+    }
+    decltype(auto) next(coroutine_env& env)
+        requires waits
+    {
+        pending_.emplace(function_());
+        return detail::await_measured(*pending_, env);
+    }
+
+  private:
+    F function_;
+    std::conditional_t<waits, std::optional<call>, no_meter> pending_;
+};
+
+// A function that gives a range or a generator: called anew in each run.
+template <class F>
+concept gives_range =
+    std::is_invocable_v<F&> && !gives_optional<F> &&
+    (source_range<std::invoke_result_t<F&>> || is_async_generator<std::invoke_result_t<F&>>);
+
+template <gives_range F>
+class items_of<F> {
+    using inner = items_of<std::decay_t<std::invoke_result_t<F&>>>;
+
+  public:
+    using item = typename inner::item;
+    static constexpr bool waits = inner::waits;
+
+    explicit items_of(F&& function) : function_(std::move(function)) {}
+
+    template <class... Env>
+    decltype(auto) next(Env&... env) {
+        if (!items_) items_.emplace(std::decay_t<std::invoke_result_t<F&>>(function_()));
+        return items_->next(env...);
+    }
+
+  private:
+    F function_;
+    std::optional<inner> items_;
+};
+
+// Another run: its items, one run inside of another.
+template <class T, class Policy>
+class items_of<run<T, Policy>> {
+  public:
+    using item = typename run<T, Policy>::value_type;
+    static constexpr bool waits = true;
+
+    explicit items_of(run<T, Policy>&& inner) : inner_(std::move(inner)) {}
+    // A task, which tells the slot that it waits.
+    task<std::optional<item>> next(coroutine_env&) {
+        auto got = co_await inner_.next();
+        co_return got;
+    }
+
+  private:
+    run<T, Policy> inner_;
+};
+
+template <class S>
+concept source_like = requires { typename items_of<S>::item; };
+
+template <class S, class Policy>
+class running_source final : public running_stage<Policy> {
+    using items = items_of<S>;
+    using Out = typename items::item;
+    using output = channel<Out, Policy>;
+    using typename running_stage<Policy>::slot;
+    using typename running_stage<Policy>::worker;
+
+  public:
+    running_source(run_context& run, const stage_options& options, S&& from, output& out)
+        : running_stage<Policy>(run, "source", options), items_(std::move(from)), out_(out) {
+        // Where it has epochs, it says with which one it begins.
+        if constexpr (requires { items_.introduce(run); }) items_.introduce(run);
+    }
+
+  private:
+    worker make_worker(slot& me) override { return give(me); }
+
+    worker give(slot& me) {
+        [[maybe_unused]] coroutine_env& env = *co_await my_env();
+        this->arrive(me);
+        std::uint64_t number = 0;
+        std::uint64_t epoch = this->run_.first_epoch();  // of the next item
+        while (true) {
+            std::optional<Out> item;
+            std::exception_ptr error;
+            bool begins = true;
+            while (begins && this->is_held_up(detail::inside(out_).sources())) {
+                begins = co_await this->admitted(me);
+                if (begins && this->run_.budget() != nullptr)
+                    co_await this->run_.budget()->wait(detail::inside(out_).sources(), me);
+            }
+            if (!begins) break;
+            [[maybe_unused]] const std::int64_t began = me.mark;
+            std::size_t hooked = 0;
+            if (this->has_hooks()) this->before(me, number, epoch, hooked, error);
+            try {
+                if (error) std::rethrow_exception(error);
+                if constexpr (items::waits) {
+                    auto got = co_await items_.next(env);
+                    detail::replace(item, std::move(got));
+                } else {
+                    detail::replace(item, items_.next());
+                }
+            } catch (...) {
+                error = std::current_exception();
+            }
+            if (hooked > 0) this->after(me, number, epoch, hooked, error);
+            [[maybe_unused]] std::int64_t spent = 0;
+            if constexpr (items::waits) {
+                spent = this->work_done(me, began);
+            } else if (error) {
+                this->failed(me);
+            }
+            if (error) {
+                // Where it stands is unknown, so there is no next item to go on with.
+                this->gave_up(me, number, std::move(error));
+                break;
+            }
+            if (!item) break;
+            if (carrier<Out>::is_mark(*item)) {
+                this->went_on(me);
+            } else {
+                if constexpr (items::waits) {
+                    this->gave(me, spent);
+                } else {
+                    this->gave(me);
+                }
+                ++number;
+            }
+            if constexpr (is_tracked<Out>) epoch = item->epoch() + (item->is_mark() ? 1 : 0);
+            put_operation<output> put(out_, *item, &me);
+            const bool taken = co_await put;
+            if (!taken) break;
+        }
+        this->leave(me, out_);
+    }
+
+    items items_;
+    output& out_;
+};
+
+template <class S>
+struct source_stage : stage_base {
+    static constexpr bool begins_pipelines = true;
+
+    template <class U>
+    source_stage(U&& from, source_options o) : items(std::forward<U>(from)) {
+        options.name = std::move(o.name);
+        options.executor = o.executor;
+        options.capacity = o.capacity;
+        options.max_bytes = o.max_bytes;
+    }
+
+    using output = typename items_of<S>::item;
+
+    template <class Self, class Policy>
+    static channel<output, Policy>& attach(Self&& self, run_core<Policy>& run) {
+        run.check(self.options.concurrency == 1, self.options,
+                  "is a source: it gives one item after the other, its concurrency is 1");
+        auto& out = run.template add_queue<output>(self.options);
+        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+        auto stage = std::make_unique<running_source<S, Policy>>(run, self.options,
+                                                                 S(std::forward<Self>(self).items), out);
+        run.add_stage(std::move(stage), {}, {&out});
+        return out;
+    }
+
+    S items;
+};
+
+}  // namespace detail
+
+/// Where a pipeline's items come from.
+///
+/// \param items    one of
+///                 - a range: a container, by value (a run moves the elements out of its own copy);
+///                   a view, or `std::ref(container)`, which outlives the run; a `generator`;
+///                 - an `async_generator`;
+///                 - a function that gives `std::optional<T>`, or an awaitable of it: called until it
+///                   gives none;
+///                 - a function that gives a range or a generator: called at the start of each run;
+///                 - a `run`, whose items it gives: one pipeline inside of another.
+///                 A generator itself is for one run: start the pipeline as an rvalue.
+/// \param options  see `source_options`.
+/// Order:    one item after the other; one is pulled ahead and held while the queue is full.
+/// Errors:   an exception ends the stream and fails the run, whatever `max_failures` says: there is
+///           no next item to go on with. Items that were given before it are delivered.
+template <class S>
+[[nodiscard]] auto source(S&& items, source_options options = {}) {
+    static_assert(detail::source_like<std::decay_t<S>>,
+                  "weir: a source needs a range, a generator, an async_generator, or a function that "
+                  "gives std::optional items, a range or a generator; this is none of them");
+    if constexpr (detail::source_like<std::decay_t<S>>) {
+        return detail::source_stage<detail::kept_t<S>>(std::forward<S>(items), std::move(options));
+    }
+}
+
+/// The same from a list: `source({"a", "b"})`.
+template <class T>
+[[nodiscard]] auto source(std::initializer_list<T> items, source_options options = {}) {
+    return weir::source(std::vector<T>(items), std::move(options));
+}
+
+/// What is no options gets a sentence.
+template <class S, class Options, class = detail::refused_options_t<Options, source_options>>
+void source(S&&, Options&&) noexcept;
+
+}  // namespace weir
+
+#endif

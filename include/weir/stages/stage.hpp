@@ -1,0 +1,172 @@
+// weir stages, internal: what every kind of stage description has, and what is asked of its types
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_STAGE_HPP
+#define WEIR_STAGES_STAGE_HPP
+
+#include <weir/platform/env.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/task/async_generator.hpp>
+#include <weir/task/awaitable.hpp>
+#include <weir/task/generator.hpp>
+#include <weir/task/task.hpp>
+
+#include <concepts>     // for std::derived_from
+#include <coroutine>    // for std::coroutine_handle
+#include <iterator>     // for std::default_sentinel
+#include <optional>     // for std::optional
+#include <type_traits>  // for std::remove_cvref_t
+#include <utility>      // for std::move
+
+namespace weir {
+
+namespace detail {
+
+// The base of every stage description; what it describes is built by
+//     template <class Policy, class In> channel<Out, Policy>& attach(run_core<Policy>&, channel<In, Policy>&)
+// which moves out of the description if it is an rvalue.
+struct stage_base {
+    stage_options options;
+
+    template <class Function>
+    void each_options(Function function) {
+        function(options);
+    }
+    template <class Function>
+    void each_options(Function function) const {
+        function(options);
+    }
+};
+
+template <class S>
+concept stage_description = std::derived_from<std::remove_cvref_t<S>, stage_base>;
+
+// It takes no items: a source, or what has several inside.
+template <class S>
+inline constexpr bool is_source = requires { requires S::begins_pipelines; };
+
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
+template <class T>
+inline constexpr bool is_generator = false;
+template <class T>
+inline constexpr bool is_generator<generator<T>> = true;
+
+template <class T>
+inline constexpr bool is_async_generator = false;
+template <class T>
+inline constexpr bool is_async_generator<async_generator<T>> = true;
+
+// A function, or a source's items, as a stage keeps them.
+template <class F>
+struct kept {
+    static_assert(std::is_constructible_v<std::decay_t<F>, F>,
+                  "weir: what has a name is copied into its stage, and this can't be copied: std::move(it)");
+    using type = std::decay_t<F>;
+};
+template <class F>
+using kept_t = typename kept<F>::type;
+
+// For overloads that are there for one type, which they refuse: for a function whose type can't be deduced.
+struct not_deduced {};
+template <class F>
+struct refused_if_not_deduced {
+    static_assert(!std::is_same_v<F, not_deduced>,
+                  "weir: which function is meant can't be told from its name, as it has overloads or is a "
+                  "template; call it in a lambda: [](auto item) { return f(std::move(item)); }");
+};
+template <class F>
+using refused_t = typename refused_if_not_deduced<F>::type;
+
+// The same for what is no options.
+template <class Options, class Wanted>
+struct refused_if_no_options {
+    static_assert(std::is_convertible_v<Options, Wanted>,
+                  "weir: a stage's options are given by their names, and this is none: "
+                  "{.name = \"decode\", .concurrency = 4}");
+};
+template <class Options, class Wanted = stage_options>
+using refused_options_t = typename refused_if_no_options<Options, Wanted>::type;
+
+// What a call gives once it was awaited, if it has to be.
+template <class R>
+struct awaited {
+    using type = R;
+};
+template <awaitable R>
+struct awaited<R> {
+    using type = await_result_t<R>;
+};
+template <class R>
+using awaited_t = std::remove_cvref_t<typename awaited<R>::type>;
+
+// Who awaits a task goes on at home, wherever it ended. (A member of a class template, as g++ 12 warns of
+// coroutines of others whose parameters are of an anonymous namespace.)
+template <class A>
+struct in_a_task {
+    static task<std::remove_cvref_t<await_result_t<A>>> of(A& a) {
+        if constexpr (std::is_void_v<await_result_t<A>>) {
+            co_await std::move(a);
+        } else {
+            co_return co_await std::move(a);
+        }
+    }
+};
+
+// Awaits on behalf of a stage's function: a task tells the slot by itself what it does, anything
+// else is told for. What can't say when the slot was ready may resume it on any thread.
+template <class A>
+decltype(auto) await_measured(A& a, coroutine_env& env) {
+    using awaiter = std::remove_reference_t<decltype(detail::get_awaiter(std::declval<A>()))>;
+    if constexpr (is_task<A>) {
+        return std::move(a);
+    } else if constexpr (has_as_awaitable<A> || requires(awaiter& it) { it.ready_at(); }) {
+        return observed<A>(std::move(a), env);
+    } else {
+        return in_a_task<A>::of(a);
+    }
+}
+
+// The first value of a range, or the one after the last that was asked for.
+template <class Out, class T>
+std::optional<Out> next_of(generator<T>& values, bool first) {
+    auto at = values.begin();
+    if (!first) ++at;
+    if (at == std::default_sentinel) return std::nullopt;
+    return std::optional<Out>(*at);
+}
+
+// What `place = std::move(by)` does, for a type that can only be constructed.
+template <class T>
+void replace(std::optional<T>& place, std::optional<T>&& by) {
+    if (by) {
+        place.emplace(*std::move(by));
+    } else {
+        place.reset();
+    }
+}
+
+// The environment of the coroutine that awaits it. A pointer: nvcc takes a reference that co_await gives for
+// a value.
+class my_env {
+  public:
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
+        env_ = &h.promise().env();
+        return false;
+    }
+    coroutine_env* await_resume() const noexcept { return env_; }
+
+  private:
+    coroutine_env* env_ = nullptr;
+};
+
+}  // namespace detail
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,186 @@
+// weir stages: stages that are chosen at run time
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_STAGE_LIST_HPP
+#define WEIR_STAGES_STAGE_LIST_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/channel/tracked.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/stages/stage.hpp>
+
+#include <concepts>     // for std::same_as
+#include <functional>   // for std::function
+#include <memory>       // for std::unique_ptr
+#include <type_traits>  // for std::is_copy_constructible_v, std::remove_cvref_t
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
+
+namespace weir {
+
+namespace detail {
+
+// Named so that the compiler's own message reads as a sentence.
+template <class T>
+struct the_list_of {
+    template <class Given>
+    struct is_given {
+        using type = carry_t<Given, T>;
+        static_assert(std::same_as<carried_value_t<Given>, T>,
+                      "weir: a stage_list<T> takes items of type T, and the stage before it gives "
+                      "others; the types are those of the_list_of<...>::is_given<...> in this message");
+    };
+};
+
+}  // namespace detail
+
+/// Any number of stages, each of which takes and gives a `T`, for a pipeline that is read from a
+/// file. It stands in a pipeline like a stage:
+///
+///     weir::stage_list<image> filters;
+///     for (const auto& name : names) filters.add(weir::pipe(filter(name), {.name = name}));
+///     auto p = weir::source(images) | filters | weir::sink();
+///
+/// A pipeline that is known when it is compiled needs no list. Cost: none while it runs; each stage is
+/// compiled for each policy that a run of it may have.
+///
+/// \tparam Policies  those: `stage_list<image, weir::policies<weir::unmeasured>>`.
+template <class T, class Policies = policies<measured, summed, unmeasured>>
+class stage_list {
+    static_assert(std::is_object_v<T> && !std::is_const_v<T>,
+                  "weir: a stage_list takes and gives objects, which move: neither references nor constants");
+    static_assert(detail::is_policies<Policies>,
+                  "weir: a stage_list is compiled for a list of policies: "
+                  "stage_list<T, weir::policies<weir::measured, weir::unmeasured>>");
+
+  public:
+    stage_list() = default;
+    stage_list(const stage_list& other) {
+        for (const auto& stage : other.stages_) stages_.push_back(stage->copy());
+    }
+    stage_list(stage_list&&) noexcept = default;
+    stage_list& operator=(stage_list other) noexcept {
+        stages_.swap(other.stages_);
+        return *this;
+    }
+
+    /// Puts a stage behind the others.
+    /// Errors: `std::bad_alloc`, and those of moving the stage: the list is as before.
+    template <detail::stage_description S>
+    stage_list& add(S stage) {
+        constexpr bool takes = requires { typename S::template output<T>; };
+        static_assert(takes, "weir: a source can't stand in a stage_list: it takes no items");
+        static_assert(std::is_copy_constructible_v<S>,
+                      "weir: a stage of a stage_list has to be copyable, as each run gets a copy of "
+                      "it; hold what only moves by std::shared_ptr");
+        if constexpr (takes && std::is_copy_constructible_v<S>) {
+            constexpr bool gives = std::same_as<typename S::template output<T>, T>;
+            static_assert(gives,
+                          "weir: a stage of a stage_list<T> has to give a T, which the next one takes");
+            if constexpr (gives) stages_.push_back(std::make_unique<holder<S>>(std::move(stage)));
+        }
+        return *this;
+    }
+
+    /// What is no stage gets a sentence.
+    template <class S>
+        requires(!detail::stage_description<S>)
+    stage_list& add(S&&) {
+        static_assert(detail::stage_description<S>,
+                      "weir: a stage_list is given one stage at a time; put a function into weir::pipe(...)");
+        return *this;
+    }
+
+    template <class In>
+    using output = typename detail::the_list_of<T>::template is_given<In>::type;
+
+    template <class Self, class Policy, class C>
+    static channel<C, Policy>& attach(Self&& self, detail::run_core<Policy>& run, channel<C, Policy>& in) {
+        constexpr bool known = each_of<Policies>::template has<Policy>;
+        static_assert(known,
+                      "weir: a stage_list runs with the policies that it was made for: "
+                      "stage_list<T, weir::policies<...>>, if not with those that the library has");
+        channel<C, Policy>* last = &in;
+        if constexpr (known) {
+            for (const auto& stage : self.stages_) last = &stage->attach(run, *last);
+        }
+        return *last;
+    }
+
+    template <class Function>
+    void each_options(Function function) {
+        for (const auto& stage : stages_) stage->each_options(function);
+    }
+    template <class Function>
+    void each_options(Function function) const {
+        for (const auto& stage : stages_) {
+            stage->each_options([&function](stage_options& o) { function(std::as_const(o)); });
+        }
+    }
+
+  private:
+    // What a stage has to be able to do for each policy and each kind of queue.
+    template <class C, class Policy>
+    class attachable {
+      public:
+        using run = detail::run_core<Policy>;
+        using queue = channel<C, Policy>;
+        virtual queue& attach(run&, queue& in) const = 0;
+
+      protected:
+        ~attachable() = default;
+    };
+    template <class... Interfaces>
+    class all_of : public Interfaces... {
+      public:
+        using Interfaces::attach...;
+        virtual ~all_of() = default;
+        virtual std::unique_ptr<all_of> copy() const = 0;
+        // Of the stages inside of it, too.
+        virtual void each_options(const std::function<void(stage_options&)>& function) = 0;
+    };
+
+    // `Whole` does for each of the interfaces what its stage does.
+    template <class Whole, class Any, class... Interfaces>
+    class attached_by : public Any {};
+    template <class Whole, class Any, class First, class... Rest>
+    class attached_by<Whole, Any, First, Rest...> : public attached_by<Whole, Any, Rest...> {
+      public:
+        using attached_by<Whole, Any, Rest...>::attach;
+        typename First::queue& attach(typename First::run& to, typename First::queue& in) const override {
+            const auto& stage = static_cast<const Whole&>(*this).stage;
+            return std::remove_cvref_t<decltype(stage)>::attach(stage, to, in);
+        }
+    };
+    template <class... Interfaces>
+    struct held_for {
+        using any = all_of<Interfaces...>;
+        template <class S>
+        struct holder final : attached_by<holder<S>, any, Interfaces...> {
+            explicit holder(S s) : stage(std::move(s)) {}
+            std::unique_ptr<any> copy() const override { return std::make_unique<holder>(stage); }
+            void each_options(const std::function<void(stage_options&)>& function) override {
+                stage.each_options(function);
+            }
+            S stage;
+        };
+    };
+    template <class>
+    struct each_of;
+    template <class... Each>
+    struct each_of<policies<Each...>> {
+        using type = held_for<attachable<T, Each>..., attachable<detail::tracked<T>, Each>...>;
+        template <class Policy>
+        static constexpr bool has = (std::same_as<Policy, Each> || ...);
+    };
+    using held = typename each_of<Policies>::type;
+    using any_stage = typename held::any;
+    template <class S>
+    using holder = typename held::template holder<S>;
+
+    std::vector<std::unique_ptr<any_stage>> stages_;
+};
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,97 @@
+// weir stages: how long one invocation may take
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_TIME_LIMIT_HPP
+#define WEIR_STAGES_TIME_LIMIT_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/task/alarm.hpp>
+#include <weir/task/stop_token.hpp>
+
+#include <exception>  // for std::exception_ptr
+#include <optional>   // for std::optional
+#include <stdexcept>  // for std::runtime_error
+#include <string>     // for std::string
+#include <utility>    // for std::move
+
+namespace weir {
+
+/// An invocation took longer than its stage's `time_limit`. If the function threw after it was asked to
+/// stop, that exception is nested.
+class time_limit_exceeded : public std::runtime_error {
+  public:
+    /// \param limit  the stage's.
+    explicit time_limit_exceeded(duration limit)
+        : std::runtime_error("weir: an invocation took longer than its stage's time limit of " +
+                             std::to_string(limit.count()) + " ns"),
+          limit_(limit) {}
+
+    [[nodiscard]] duration limit() const noexcept { return limit_; }  ///< the stage's
+
+  private:
+    duration limit_;
+};
+
+namespace detail {
+
+// Watches one invocation: asks it to stop when its time is over, or the run's, and says afterwards
+// whether its time was.
+class limited {
+  public:
+    limited(executor& home, duration limit, stop_token run_ends)
+        : home_(home), limit_(limit), deadline_(saturating_add(home.now(), limit)),
+          on_end_(std::move(run_ends), pass_on{&stop_}), alarm_(home, limit, ring{this}) {}
+
+    stop_token token() const noexcept { return stop_.get_token(); }
+
+    // To be awaited when the invocation has ended.
+    auto off() noexcept {
+        late_ = home_.now() > deadline_;
+        return alarm_.off();
+    }
+
+    // What came late is nothing.
+    template <class T>
+    void judge(std::optional<T>& value, std::exception_ptr& error) const noexcept {
+        if (!late_ && !rang_) return;
+        value.reset();
+        try {
+            if (!error) throw time_limit_exceeded(limit_);
+            try {
+                std::rethrow_exception(error);
+            } catch (...) {
+                std::throw_with_nested(time_limit_exceeded(limit_));
+            }
+        } catch (...) {
+            error = std::current_exception();
+        }
+    }
+
+  private:
+    struct pass_on {
+        stop_source* stop;
+        void operator()() const noexcept { stop->request_stop(); }
+    };
+    struct ring {
+        limited* watch;
+        void operator()() const noexcept {
+            watch->rang_ = true;  // read when the alarm is off
+            watch->stop_.request_stop();
+        }
+    };
+
+    executor& home_;
+    const duration limit_;
+    const time_point deadline_;
+    bool late_ = false;
+    bool rang_ = false;
+    stop_source stop_;
+    stop_callback<pass_on> on_end_;
+    alarm<ring> alarm_;
+};
+
+}  // namespace detail
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,146 @@
+// weir task: a coroutine that gives many values and may wait between them
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_TASK_ASYNC_GENERATOR_HPP
+#define WEIR_TASK_ASYNC_GENERATOR_HPP
+
+#include <weir/platform/env.hpp>
+#include <weir/platform/transfer.hpp>
+#include <weir/task/awaitable.hpp>
+#include <weir/task/task.hpp>
+
+#include <coroutine>    // for std::coroutine_handle
+#include <exception>    // for std::exception_ptr
+#include <memory>       // for std::addressof
+#include <optional>     // for std::optional
+#include <type_traits>  // for std::is_object_v
+#include <utility>      // for std::exchange
+
+namespace weir {
+
+/// A coroutine that `co_yield`s values and may `co_await` in between; it runs while `next` is
+/// awaited, and not before.
+///
+///     while (auto x = co_await lines.next()) use(*x);
+///
+/// Resumes:  whoever awaits `next`, on its executor, as `task` does.
+/// Errors:   what the body throws comes out of the `next` during which it was thrown; then it has
+///           ended.
+/// Threads:  one `next` at a time.
+/// Lifetime: the object owns the coroutine; it may be destroyed between two `next`. What its parameters
+///           refer to outlives it, and so does a lambda with captures.
+/// Cost:     one allocation for the frame; a value is moved once, from the `co_yield` to the caller.
+template <class T>
+class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
+    static_assert(std::is_object_v<T>, "weir: async_generator gives values; for references yield pointers");
+
+  public:
+    class promise_type;
+    using value_type = T;
+
+    ~async_generator() {
+        if (handle_) handle_.destroy();
+    }
+    async_generator(async_generator&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+    async_generator& operator=(async_generator&& other) noexcept {
+        if (this != &other) {
+            if (handle_) handle_.destroy();
+            handle_ = std::exchange(other.handle_, {});
+        }
+        return *this;
+    }
+
+    /// \returns awaitable of `optional<T>`: empty once the coroutine has ended, and from then on.
+    /// Suspends: unless it has ended.
+    auto next() noexcept { return next_operation(handle_); }
+
+    /// A plain loop, which can't wait, gets a sentence.
+    template <class Item = T>
+    detail::no_place<T> begin() const {
+        static_assert(std::is_void_v<Item>,
+                      "weir: a plain loop can't wait for an async_generator; in a coroutine write "
+                      "while (auto x = co_await generator.next())");
+        return {};
+    }
+    detail::no_place<T> end() const { return {}; }
+
+  private:
+    using handle = std::coroutine_handle<promise_type>;
+
+    explicit async_generator(handle h) noexcept : handle_(h) {}
+
+    class [[nodiscard("co_await this, or nothing happens")]] next_operation {
+      public:
+        using part_of_its_awaiter = void;
+        explicit next_operation(handle h) noexcept : handle_(h) {}
+        bool await_ready() const noexcept { return !handle_ || handle_.done(); }
+        template <class Promise>
+        std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
+            handle_.promise().awaited_by(h, detail::env_of(h));
+            return detail::trampoline::transfer(handle_);
+        }
+        std::optional<T> await_resume() const {
+            if (!handle_) return std::nullopt;
+            promise_type& p = handle_.promise();
+            p.awaiter_resumed();
+            if (std::exception_ptr error = std::exchange(p.error, nullptr)) {
+                std::rethrow_exception(std::move(error));
+            }
+            T* const value = std::exchange(p.value, nullptr);
+            if (value == nullptr) return std::nullopt;
+            return std::optional<T>(std::move(*value));
+        }
+
+      private:
+        handle handle_;
+    };
+
+    handle handle_;
+};
+
+template <class T>
+class async_generator<T>::promise_type final : public detail::task_promise_base {
+  public:
+    async_generator get_return_object() noexcept { return async_generator(handle::from_promise(*this)); }
+    to_awaiter yield_value(T&& v) noexcept {
+        value = std::addressof(v);
+        return {};
+    }
+    auto yield_value(const T& v) {
+        static_assert(std::is_copy_constructible_v<T>,
+                      "weir: co_yield copies what has a name, and this type can't be copied; "
+                      "co_yield std::move(it)");
+        class yield_copy {
+          public:
+            explicit yield_copy(const T& from) : copy_(from) {}
+            yield_copy(const yield_copy&) = delete;
+            yield_copy& operator=(const yield_copy&) = delete;
+            bool await_ready() const noexcept { return false; }
+            std::coroutine_handle<> await_suspend(handle h) noexcept {
+                h.promise().value = &copy_;
+                return to_awaiter().await_suspend(h);
+            }
+            void await_resume() const noexcept {}
+
+          private:
+            T copy_;
+        };
+        return yield_copy(v);
+    }
+    template <class U>
+        requires(!std::is_convertible_v<U, T &&> && !std::is_convertible_v<U, const T&>)
+    std::suspend_never yield_value(U&&) const noexcept {
+        static_assert(std::is_convertible_v<U, T>,
+                      "weir: an async_generator<T> co_yields a T, or what becomes one by itself, and this is "
+                      "neither");
+        return {};
+    }
+    void unhandled_exception() noexcept { error = std::current_exception(); }
+    void return_void() noexcept {}
+
+    T* value = nullptr;  // lives in the suspended frame
+    std::exception_ptr error;
+};
+
+}  // namespace weir
+
+#endif

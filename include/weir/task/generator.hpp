@@ -1,0 +1,196 @@
+// weir task: a coroutine that yields values one by one to a plain loop
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_TASK_GENERATOR_HPP
+#define WEIR_TASK_GENERATOR_HPP
+
+#include <weir/task/frame_pool.hpp>
+
+#include <concepts>     // for std::copy_constructible
+#include <coroutine>    // for std::coroutine_handle
+#include <cstddef>      // for std::ptrdiff_t, std::size_t
+#include <exception>    // for std::exception_ptr
+#include <iterator>     // for std::default_sentinel_t
+#include <memory>       // for std::addressof
+#include <type_traits>  // for std::remove_cvref_t
+#include <utility>      // for std::exchange
+
+namespace weir {
+
+/// A synchronous coroutine as a range: the body runs from one `co_yield` to the next while the
+/// consumer advances, on the consumer's thread.
+///
+///     weir::generator<int> count(int n) {
+///         for (int i = 0; i < n; ++i) co_yield i;
+///     }
+///
+///     for (int i : count(3)) use(i);
+///
+/// With a value type the iterator gives `T&&`, so an item can be moved out of the range; it names
+/// the very object that was yielded, except that a yielded lvalue is copied first and thus stays as
+/// it is. With a reference type it gives that reference. To build an item takes no move at all.
+///
+/// An input range: one pass, move-only. Not a place to `co_await`: that is `async_generator`.
+///
+/// Errors:   what the body throws comes out of `begin()` or `++`; the range is then at its end.
+/// Threads:  one at a time.
+/// Lifetime: parameters that the body takes by reference outlive the generator; a lambda with
+///           captures outlives it too. What `*` gives lives until the next `++`.
+/// Cost:     one frame, that of one that has ended if there is any; nothing for each item.
+/// Source:   std::generator (P2502), without recursive yields and allocators.
+template <class T>
+class [[nodiscard("a generator does nothing until it is iterated")]] generator {
+    static_assert(!std::is_void_v<T>,
+                  "weir: generator<void> has nothing to yield; say what it yields, as in "
+                  "generator<int>");
+    static_assert(std::is_void_v<T> || std::is_reference_v<T> || std::is_object_v<T>,
+                  "weir: a generator yields objects or references to them");
+
+    using value = std::remove_cvref_t<T>;
+    using reference = std::conditional_t<std::is_reference_v<T>, T, std::add_rvalue_reference_t<T>>;
+    using stored = std::add_pointer_t<reference>;
+
+  public:
+    class promise_type;
+    class iterator;
+
+    generator() noexcept = default;
+    generator(generator&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+    generator& operator=(generator other) noexcept {
+        std::swap(frame_, other.frame_);
+        return *this;
+    }
+    ~generator() {
+        if (frame_) frame_.destroy();
+    }
+
+    /// Runs the body up to its first item. Called again, it gives the place where the range is now.
+    [[nodiscard]] iterator begin() {
+        if (frame_ && !frame_.promise().started_) advance(frame_);
+        return iterator(frame_);
+    }
+    [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
+
+  private:
+    using handle = std::coroutine_handle<promise_type>;
+
+    explicit generator(handle frame) noexcept : frame_(frame) {}
+
+    static void advance(handle frame) {
+        frame.promise().started_ = true;
+        frame.resume();
+        if (frame.promise().error_) {
+            std::rethrow_exception(std::exchange(frame.promise().error_, nullptr));
+        }
+    }
+
+    handle frame_;
+};
+
+template <class T>
+class generator<T>::promise_type {
+    friend generator;
+    friend iterator;
+
+    // Holds the copy of a yielded lvalue while the consumer looks at it.
+    class copied {
+        value copy_;
+        stored& place_;
+
+      public:
+        copied(const value& item, stored& place) : copy_(item), place_(place) {}
+        copied(const copied&) = delete;
+        copied& operator=(const copied&) = delete;
+        bool await_ready() const noexcept { return false; }
+        void await_suspend(std::coroutine_handle<>) noexcept { place_ = std::addressof(copy_); }
+        void await_resume() const noexcept {}
+    };
+
+    stored item_ = nullptr;
+    std::exception_ptr error_;
+    bool started_ = false;
+
+  public:
+    promise_type() noexcept = default;
+
+    // A stage makes one for each item.
+    static void* operator new(std::size_t size) { return detail::frame_pool::allocate(size); }
+    static void operator delete(void* frame, std::size_t size) noexcept {
+        detail::frame_pool::free(frame, size);
+    }
+
+    generator get_return_object() noexcept { return generator(handle::from_promise(*this)); }
+    std::suspend_always initial_suspend() const noexcept { return {}; }
+    std::suspend_always final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    void unhandled_exception() noexcept { error_ = std::current_exception(); }
+
+    // The item lives in the body's frame, until it is resumed.
+    std::suspend_always yield_value(reference object) noexcept {
+        item_ = std::addressof(object);
+        return {};
+    }
+    copied yield_value(const std::remove_reference_t<reference>& object)
+        requires std::is_rvalue_reference_v<reference>
+    {
+        static_assert(std::copy_constructible<value>,
+                      "weir: co_yield copies what has a name, and this type can't be copied; "
+                      "co_yield std::move(it)");
+        return copied(object, item_);
+    }
+
+    template <class U>
+        requires(!std::is_convertible_v<U, reference> &&
+                 !(std::is_rvalue_reference_v<reference> && std::is_convertible_v<U, const value&>))
+    std::suspend_never yield_value(U&&) const noexcept {
+        static_assert(
+            std::is_convertible_v<U, reference>,
+            "weir: a generator<T> co_yields a T, or what becomes one by itself, and a generator<T&> "
+            "what has a name and is a T; this is neither");
+        return {};
+    }
+
+    template <class Awaitable>
+    std::suspend_never await_transform(Awaitable&&) const noexcept {
+        static_assert(std::is_void_v<Awaitable>,
+                      "weir: a generator can't co_await, since its consumer is a plain loop that "
+                      "can't wait; write an async_generator");
+        return {};
+    }
+};
+
+/// The place in a generator; it only refers to it.
+template <class T>
+class generator<T>::iterator {
+  public:
+    using value_type = value;
+    using difference_type = std::ptrdiff_t;
+
+    iterator(iterator&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+    iterator& operator=(iterator&& other) noexcept {
+        frame_ = std::exchange(other.frame_, nullptr);
+        return *this;
+    }
+
+    [[nodiscard]] reference operator*() const noexcept {
+        return static_cast<reference>(*frame_.promise().item_);
+    }
+    iterator& operator++() {
+        advance(frame_);
+        return *this;
+    }
+    void operator++(int) { ++*this; }
+
+    [[nodiscard]] friend bool operator==(const iterator& at, std::default_sentinel_t) noexcept {
+        return !at.frame_ || at.frame_.done();
+    }
+
+  private:
+    friend generator;
+    explicit iterator(handle frame) noexcept : frame_(frame) {}
+
+    handle frame_;
+};
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,179 @@
+// weir task, internal: what stop sources, tokens and callbacks share
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_TASK_STOP_STATE_HPP
+#define WEIR_TASK_STOP_STATE_HPP
+
+#include <weir/platform/parker.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/platform/spin_lock.hpp>
+
+#include <cstdint>  // for std::uint32_t
+#include <mutex>    // for std::lock_guard
+#include <utility>  // for std::exchange, std::swap
+
+namespace weir::detail {
+
+template <class Platform>
+class basic_stop_state;
+
+// One registered callback, a part of the object that holds the user's function.
+//
+// | where it is              | linked_ | done_ | destroyed_                      |
+// |--------------------------|---------|-------|---------------------------------|
+// | in the list              | true    | unset | null                            |
+// | being run by request()   | false   | unset | a flag on that thread's stack   |
+// | was run                  | false   | set   | null                            |
+template <class Platform = standard_platform>
+class basic_stop_node {
+  public:
+    using function = void(basic_stop_node&) noexcept;
+
+    explicit basic_stop_node(function* run) noexcept : run_(run) {}
+    basic_stop_node(const basic_stop_node&) = delete;
+    basic_stop_node& operator=(const basic_stop_node&) = delete;
+
+  private:
+    friend basic_stop_state<Platform>;
+
+    function* run_;
+    basic_stop_node* next_ = nullptr;  // under the state's lock, as the next two
+    basic_stop_node* previous_ = nullptr;
+    bool linked_ = false;
+    bool* destroyed_ = nullptr;  // the requesting thread's own
+    basic_parker<Platform> done_;
+};
+
+// Counted by hand, so that a source, a token and a callback cost one pointer each and the counts go
+// through the platform.
+template <class Platform = standard_platform>
+class basic_stop_state {
+    template <class T>
+    using atomic = typename Platform::template atomic<T>;
+    using node = basic_stop_node<Platform>;
+
+    atomic<std::uint32_t> owners_{1};
+    atomic<std::uint32_t> sources_{1};
+    atomic<std::uint32_t> requested_{0};
+    basic_spin_lock<Platform> lock_;
+    node* first_ = nullptr;                          // under lock_
+    decltype(Platform::this_thread()) requester_{};  // under lock_; set once, before requested_
+
+  public:
+    basic_stop_state() noexcept = default;
+    basic_stop_state(const basic_stop_state&) = delete;
+    basic_stop_state& operator=(const basic_stop_state&) = delete;
+
+    void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
+
+    // acq_rel; pairs with itself: the last owner sees all that the others did.
+    void disown() noexcept {
+        if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    }
+
+    void add_source() noexcept { sources_.fetch_add(1, std::memory_order_relaxed); }
+    void remove_source() noexcept { sources_.fetch_sub(1, std::memory_order_release); }
+
+    // acquire; pairs with the release in request(): what came before the request is seen.
+    bool requested() const noexcept { return requested_.load(std::memory_order_acquire) != 0; }
+
+    // True while a request was made or can be. In this order: a source that is seen to be gone has
+    // made its request before (acquire; pairs with remove_source()).
+    bool possible() const noexcept {
+        return requested() || sources_.load(std::memory_order_acquire) != 0 || requested();
+    }
+
+    // Runs all callbacks on this thread, one after another, none under the lock. A callback may
+    // destroy itself, others, and the source; the caller therefore owns the state during the call.
+    // False if it was requested before.
+    bool request() noexcept {
+        lock_.lock();
+        if (requested_.load(std::memory_order_relaxed) != 0) {
+            lock_.unlock();
+            return false;
+        }
+        requester_ = Platform::this_thread();
+        requested_.store(1, std::memory_order_release);  // pairs with requested()
+        while (first_ != nullptr) {
+            node& n = *first_;
+            unlink(n);
+            bool destroyed = false;
+            n.destroyed_ = &destroyed;
+            lock_.unlock();
+            n.run_(n);
+            if (!destroyed) {
+                n.destroyed_ = nullptr;
+                n.done_.set();  // another thread may wait for this to destroy the node
+            }
+            lock_.lock();
+        }
+        lock_.unlock();
+        return true;
+    }
+
+    // False if the request was made before: the caller then runs the callback itself.
+    bool add(node& n) noexcept {
+        const std::lock_guard hold(lock_);
+        if (requested_.load(std::memory_order_relaxed) != 0) return false;
+        n.linked_ = true;
+        n.next_ = first_;
+        if (first_ != nullptr) first_->previous_ = &n;
+        first_ = &n;
+        return true;
+    }
+
+    // After this the callback doesn't run and is not running, unless it is running on this thread,
+    // in a frame below.
+    void remove(node& n) noexcept {
+        lock_.lock();
+        const bool was_linked = n.linked_;
+        if (was_linked) unlink(n);
+        const bool here = requester_ == Platform::this_thread();
+        lock_.unlock();
+        if (was_linked) return;
+        if (!here) {
+            n.done_.wait();
+        } else if (n.destroyed_ != nullptr) {
+            *n.destroyed_ = true;
+        }
+    }
+
+  private:
+    void unlink(node& n) noexcept {
+        (n.previous_ == nullptr ? first_ : n.previous_->next_) = n.next_;
+        if (n.next_ != nullptr) n.next_->previous_ = n.previous_;
+        n.next_ = n.previous_ = nullptr;
+        n.linked_ = false;
+    }
+};
+
+// A counted pointer to a state, possibly none.
+template <class Platform = standard_platform>
+class basic_stop_ref {
+    using state = basic_stop_state<Platform>;
+    state* state_ = nullptr;
+
+  public:
+    basic_stop_ref() noexcept = default;
+    // Takes over one count.
+    explicit basic_stop_ref(state* owned) noexcept : state_(owned) {}
+    basic_stop_ref(const basic_stop_ref& other) noexcept : state_(other.state_) {
+        if (state_ != nullptr) state_->own();
+    }
+    basic_stop_ref(basic_stop_ref&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+    basic_stop_ref& operator=(basic_stop_ref other) noexcept {
+        std::swap(state_, other.state_);
+        return *this;
+    }
+    ~basic_stop_ref() {
+        if (state_ != nullptr) state_->disown();
+    }
+
+    explicit operator bool() const noexcept { return state_ != nullptr; }
+    state* operator->() const noexcept { return state_; }
+    state& operator*() const noexcept { return *state_; }
+    friend bool operator==(const basic_stop_ref&, const basic_stop_ref&) noexcept = default;
+};
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,224 @@
+// weir task: starts any number of tasks, one by one, and waits for all of them
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_TASK_TASK_GROUP_HPP
+#define WEIR_TASK_TASK_GROUP_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/platform/parker.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/platform/spin_lock.hpp>
+#include <weir/task/foreign_home.hpp>
+#include <weir/task/root.hpp>
+#include <weir/task/task.hpp>
+
+#include <concepts>     // for std::same_as
+#include <coroutine>    // for std::coroutine_handle, std::suspend_never
+#include <cstdint>      // for std::int64_t
+#include <exception>    // for std::exception_ptr
+#include <mutex>        // for std::lock_guard
+#include <type_traits>  // for std::is_convertible_v
+#include <utility>      // for std::move
+
+namespace weir {
+
+/// Tasks that were started and that somebody still waits for: none outlives the group.
+///
+///     weir::task_group group(pool);
+///     for (auto& file : files) group.spawn(index(file));
+///     co_await group.join();
+///
+/// Order:    none among the tasks.
+/// Errors:   a task's exception is kept; `join` throws the first one, after all have ended.
+/// Threads:  `spawn` and `join` from one thread or coroutine at a time; the tasks run on any thread of
+///           the executor.
+/// Lifetime: the destructor waits for tasks that nobody joined, as where an exception passes between `spawn`
+///           and `join`: it keeps the thread, which runs the executor's work meanwhile, and drops their
+///           exceptions. Where the wait ends in a `deadlock_error`, the tasks that can't end are left where
+///           they wait, and may not be woken any more.
+/// Cost:     the task's own frame; one atomic operation when it ends.
+class task_group final : detail::task_join {
+  public:
+    /// \param ex  where the tasks run. Outlives the group.
+    explicit task_group(executor& ex) noexcept : executor_(&ex, detail::executor_user::task_group) {}
+    /// What is no executor, or one without a name, gets a sentence.
+    template <class Ex>
+        requires(!std::is_convertible_v<Ex, executor&> && !std::same_as<std::remove_cvref_t<Ex>, task_group>)
+    explicit task_group(Ex&&) noexcept : executor_(nullptr, detail::executor_user::task_group) {
+        static_assert(std::is_convertible_v<Ex, executor&>,
+                      "weir: a task_group runs its tasks on an executor that outlives it: a thread_pool, a "
+                      "run_loop, virtual_time, or what derives from weir::executor, with a name");
+    }
+    task_group(const task_group&) = delete;
+    task_group& operator=(const task_group&) = delete;
+    ~task_group() {
+        if (!is_joined()) block();
+    }
+
+    /// Starts a task on the group's executor; it never runs inside this call. After a `join` it may be
+    /// used again.
+    void spawn(task<>&& t) noexcept { executor_->fork(start(std::move(t))); }
+
+    /// Starts a task at once, on this thread, and lets the caller go on when the task waits for something
+    /// or has ended, or before on another thread: so the tasks of a long loop don't pile up. Else as
+    /// `spawn`.
+    ///
+    /// \returns  awaitable of nothing.
+    /// Suspends: always. Resumes: on the awaiter's executor.
+    [[nodiscard("co_await this, or nothing is started")]] auto fork(task<>&& t) noexcept {
+        return fork_operation(*this, std::move(t));
+    }
+
+    /// Waits until all have ended that were spawned so far.
+    ///
+    /// \returns  awaitable of nothing.
+    /// Suspends: unless all have ended. Resumes: on the awaiter's executor; one of another library that
+    ///           runs on none where a `channel` would resume it.
+    /// Errors:   the first exception of a task; the others are dropped. `forked_error` where the group's
+    ///           executor is a pool of before a fork.
+    [[nodiscard("co_await this, or nobody waits for the tasks")]] auto join() noexcept {
+        return join_operation(*this);
+    }
+
+    /// What is no task gets a sentence.
+    template <class Other>
+        requires(!std::is_convertible_v<Other, task<>>)
+    auto spawn(Other&&) {
+        static_assert(std::is_convertible_v<Other, task<>>,
+                      "weir: a task_group runs task<>, which gives nothing. If this is a coroutine "
+                      "function, call it; if it is a task with a name, give it away: std::move(it); if it "
+                      "gives something, await it in a task<> that takes it");
+        return std::suspend_never();
+    }
+    /// What is no task gets a sentence.
+    template <class Other>
+        requires(!std::is_convertible_v<Other, task<>>)
+    auto fork(Other&&) {
+        static_assert(std::is_convertible_v<Other, task<>>,
+                      "weir: a task_group runs task<>, which gives nothing. If this is a coroutine "
+                      "function, call it; if it is a task with a name, give it away: std::move(it); if it "
+                      "gives something, await it in a task<> that takes it");
+        return std::suspend_never();
+    }
+
+  private:
+    class fork_operation {
+      public:
+        // For whoever accounts the time: the caller is ready to go on as soon as it is suspended.
+        static constexpr bool ready_at_once = true;
+
+        fork_operation(task_group& g, task<>&& t) noexcept : group_(&g), task_(std::move(t)) {}
+        bool await_ready() const noexcept { return false; }
+        template <class Promise>
+        std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
+            executor* const home = detail::env_of(h).home;
+            const std::coroutine_handle<> started = group_->start(std::move(task_));
+            if (home != &*group_->executor_ || detail::current_executor() != home) {
+                group_->executor_->fork(started);
+                return h;
+            }
+            home->fork(h);  // this frame may be running elsewhere from here on
+            return detail::trampoline::transfer(started);
+        }
+        void await_resume() const noexcept {}
+
+      private:
+        task_group* group_;
+        task<> task_;
+    };
+
+    class join_operation {
+      public:
+        explicit join_operation(task_group& g) noexcept : group_(&g) {}
+        bool await_ready() const noexcept { return group_->spawned_ == 0; }
+        template <class Promise>
+        bool await_suspend(std::coroutine_handle<Promise> h) {
+            return group_->wait(h, detail::env_of(h));
+        }
+        void await_resume() const { group_->joined(); }
+
+      private:
+        task_group* group_;
+    };
+
+    // It is then to be resumed on the executor.
+    std::coroutine_handle<> start(task<>&& t) noexcept {
+        detail::joined_task<void> it(std::move(t));
+        ++spawned_;
+        const std::coroutine_handle<> handle = it.start(*this, *executor_);
+        it.release();
+        return handle;
+    }
+
+    // While nobody waits, `left_` is far above what the tasks take away from it. Who waits takes the rest.
+    static constexpr std::int64_t far = std::int64_t{1} << 62;
+
+    // The frame is destroyed here. acq_rel: who waits sees what all tasks did.
+    std::coroutine_handle<> task_ended(executor*, std::coroutine_handle<> it) noexcept override {
+        {
+            const auto ended = detail::joined_task<void>::of(it);
+            if (ended.has_exception()) keep(ended.exception());
+        }
+        if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            if (thread_ != nullptr) {
+                thread_->set();
+            } else {
+                home_->post(awaiter_);
+            }
+        }
+        return std::noop_coroutine();
+    }
+
+    void keep(std::exception_ptr error) noexcept {
+        const std::lock_guard guard(lock_);
+        if (!error_) error_ = std::move(error);
+    }
+
+    // False if all have ended.
+    bool wait(std::coroutine_handle<> awaiter, const detail::coroutine_env& env) {
+        detail::check_threads_of(&*executor_);
+        home_ = &detail::home_of(env);
+        awaiter_ = awaiter;
+        return take_the_rest();
+    }
+    bool take_the_rest() noexcept {
+        const std::int64_t rest = far - spawned_;
+        // acq_rel; pairs with task_ended(): who takes the last sees all that was done
+        return left_.fetch_sub(rest, std::memory_order_acq_rel) != rest;
+    }
+
+    void block() noexcept {
+        detail::parker ended;
+        thread_ = &ended;
+        if (!take_the_rest()) return;
+        try {
+            detail::block_until(ended, *executor_);
+        } catch (...) {
+            return;  // they can't end: a deadlock, or a fork of the process
+        }
+    }
+
+    // Or somebody waits for that, in vain: a `deadlock_error` ends the wait.
+    bool is_joined() const noexcept {
+        return spawned_ == 0 || left_.load(std::memory_order_relaxed) <= spawned_;
+    }
+
+    void joined() {
+        spawned_ = 0;
+        left_.store(far, std::memory_order_relaxed);
+        if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    }
+
+    detail::executor_use executor_;
+    std::int64_t spawned_ = 0;  // since the last join
+    detail::standard_platform::atomic<std::int64_t> left_{far};
+    std::coroutine_handle<> awaiter_;
+    executor* home_ = nullptr;
+    detail::parker* thread_ = nullptr;  // that waits in the destructor
+    detail::spin_lock lock_;            // guards the error
+    std::exception_ptr error_;
+};
+
+}  // namespace weir
+
+#endif

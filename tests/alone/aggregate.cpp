@@ -1,3 +1,0 @@
-#include <weir/aggregate.hpp>
-
-auto batches = weir::aggregate(8);

@@ -1,3 +1,0 @@
-#include <weir/branch.hpp>
-
-auto unchanged = weir::branch("unchanged");

@@ -1,3 +1,0 @@
-#include <weir/cache.hpp>
-
-auto kept = weir::cache();

@@ -1,3 +1,0 @@
-#include <weir/disaggregate.hpp>
-
-auto items = weir::disaggregate();

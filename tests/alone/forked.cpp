@@ -1,6 +1,0 @@
-#include <weir/forked.hpp>
-
-#include <stdexcept>
-#include <type_traits>
-
-static_assert(std::is_base_of_v<std::runtime_error, weir::forked_error>);

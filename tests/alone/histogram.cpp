@@ -1,3 +1,0 @@
-#include <weir/histogram.hpp>
-
-const weir::duration longest = weir::histogram().max();

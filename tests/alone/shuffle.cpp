@@ -1,3 +1,0 @@
-#include <weir/shuffle.hpp>
-
-auto mixed = weir::shuffle(100, 1);

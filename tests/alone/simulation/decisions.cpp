@@ -1,3 +1,0 @@
-#include <weir/simulation/decisions.hpp>
-
-auto how = weir::simulation::strategy::exhaustive;

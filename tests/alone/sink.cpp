@@ -1,3 +1,0 @@
-#include <weir/sink.hpp>
-
-auto end = weir::sink(3);

@@ -1,3 +1,0 @@
-#include <weir/source.hpp>
-
-auto numbers = weir::source({1, 2, 3});

@@ -1,3 +1,0 @@
-#include <weir/stage_list.hpp>
-
-weir::stage_list<int> stages;

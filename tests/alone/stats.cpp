@@ -1,3 +1,0 @@
-#include <weir/stats.hpp>
-
-double full(const weir::channel_stats& queue) { return queue.readiness(); }

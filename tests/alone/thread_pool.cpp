@@ -1,4 +1,0 @@
-#include <weir/thread_pool.hpp>
-
-weir::thread_pool pool(2);
-weir::executor& home = pool;

@@ -1,3 +1,0 @@
-#include <weir/watchdog.hpp>
-
-void guard(weir::executor& home) { const weir::watchdog dog(home); }

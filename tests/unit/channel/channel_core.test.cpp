@@ -1,0 +1,436 @@
+#include <weir/channel/channel_core.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/executor/run_loop.hpp>
+#include <weir/executor/virtual_time.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// The core without items: a line of those who put and one of those who get.
+template <class Policy = weir::measured>
+class lines final : public weir::detail::channel_core<Policy> {
+    using core = weir::detail::channel_core<Policy>;
+    using both_ends = typename core::both_ends;
+
+  public:
+    const char* contradiction() const noexcept override { return nullptr; }
+
+    using side = typename core::side;
+    // One without an item.
+    struct waiter : core::waiter {
+        explicit waiter(weir::detail::slot* who = nullptr) noexcept : core::waiter(nullptr, who) {}
+    };
+
+    explicit lines(weir::executor* clock, std::size_t capacity = 1, std::string name = "lines")
+        : core(capacity, clock, std::move(name)) {}
+
+    // As an operation is done: the first in line is served, and woken after the locks. An item for
+    // a get has been put.
+    void serve(side line) {
+        typename core::waiter* served = nullptr;
+        {
+            const both_ends held(*this);
+            served = line == side::put ? core::putters_.front() : core::getters_.front();
+            core::take_out(*served, line, weir::detail::outcome::done, core::reading(nullptr));
+            core::put_end_.count.fetch_add(1);
+            if (line == side::get) core::get_end_.count.fetch_add(1);
+        }
+        core::wake(*served);
+    }
+    void wait(waiter& w, side line, weir::executor& home, std::coroutine_handle<> h = std::noop_coroutine(),
+              weir::detail::slot* works_for = nullptr) {
+        w.is_coroutine(h, &home, works_for);
+        const both_ends held(*this);
+        core::wait_in_line(w, line, home);
+    }
+    weir::executor* wait(waiter& w, side line, weir::detail::parker& thread) {
+        w.is_thread(&thread);
+        const both_ends held(*this);
+        return core::wait_in_line(w, line);
+    }
+    void is_empty(bool empty) {
+        const both_ends held(*this);
+        core::now_empty(empty, nullptr);
+    }
+    void close() {
+        const both_ends held(*this);
+        core::closed_ = true;
+    }
+    // Items, which nobody waits for.
+    void puts(std::uint64_t n) {
+        const both_ends held(*this);
+        core::put_end_.count.fetch_add(n);
+    }
+    weir::channel_stats stats() {
+        weir::channel_stats s;
+        const both_ends held(*this);
+        core::fill(s, core::reading(nullptr));
+        return s;
+    }
+};
+
+using side = lines<>::side;
+using weir::detail::outcome;
+
+// Counts what it is asked.
+class counting final : public weir::executor {
+  public:
+    void post(std::coroutine_handle<> h) noexcept override { posted.push_back(h); }
+    void add(weir::timer&) noexcept override {}
+    void cancel(weir::timer&) noexcept override {}
+    bool drive(flag&, weir::time_point) override { return false; }
+    weir::time_point now() const noexcept override {
+        ++reads;
+        return time;
+    }
+    bool watch(weir::detail::parking_place&) noexcept override {
+        ++watched;
+        return false;
+    }
+    std::vector<std::coroutine_handle<>> posted;
+    weir::time_point time{};
+    mutable int reads = 0;
+    int watched = 0;
+};
+
+// Something to wake.
+struct coroutine {
+    struct promise_type {
+        coroutine get_return_object() noexcept {
+            return coroutine(std::coroutine_handle<promise_type>::from_promise(*this));
+        }
+        std::suspend_always initial_suspend() const noexcept { return {}; }
+        std::suspend_always final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+    };
+    explicit coroutine(std::coroutine_handle<> h) noexcept : handle(h) {}
+    coroutine(const coroutine&) = delete;
+    coroutine& operator=(const coroutine&) = delete;
+    ~coroutine() { handle.destroy(); }
+    std::coroutine_handle<> handle;
+};
+coroutine something() { co_return; }
+
+template <class Lines>
+std::string report_of(const Lines& l) {
+    std::string report;
+    l.describe_waiters(report);
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("a channel of capacity 0, or less, is refused, with the reason") {
+    const auto refusal = [](std::size_t capacity) -> std::string {
+        try {
+            const lines<> none(nullptr, capacity);
+        } catch (const std::invalid_argument& e) {
+            return e.what();
+        }
+        return "taken";
+    };
+    CHECK(refusal(0) == "weir: a channel of capacity 0 could never take an item; give it 1 or more");
+    CHECK(refusal(static_cast<std::size_t>(-1)) ==
+          "weir: a channel's capacity was negative; give it 1 or more");
+}
+
+TEST_CASE("who waits is posted once: by who serves it or by its stop, whichever is first") {
+    counting ex;
+    lines<> l(&ex);
+    const coroutine a = something(), b = something();
+    for (const side line : {side::put, side::get}) {
+        ex.posted.clear();
+        lines<>::waiter first, second;
+        l.wait(first, line, ex, a.handle);
+        l.wait(second, line, ex, b.handle);
+        l.serve(line);
+        CHECK(first.outcome == outcome::done);
+        l.stop(first, line);  // too late
+        CHECK(first.outcome == outcome::done);
+        CHECK(second.outcome == outcome::pending);
+        l.stop(second, line);
+        CHECK(second.outcome == outcome::stopped);
+        l.stop(second, line);
+        CHECK(ex.posted == std::vector<std::coroutine_handle<>>{a.handle, b.handle});
+    }
+}
+
+TEST_CASE("a stop that comes before the waiter is in line leaves its mark on the waiter") {
+    counting ex;
+    lines<> l(&ex);
+    lines<>::waiter w;
+    l.stop(w, side::get);
+    CHECK(w.stop_seen);
+    CHECK(w.outcome == outcome::pending);
+    CHECK(ex.posted.empty());
+}
+
+TEST_CASE("who gives up is told whether it was still in line") {
+    counting ex;
+    lines<> l(&ex);
+    weir::detail::parker thread;
+    lines<>::waiter w;
+    CHECK_FALSE(l.forget(w, side::get));
+    CHECK(l.wait(w, side::get, thread) == &ex);
+    CHECK(l.forget(w, side::get));
+    CHECK(w.outcome == outcome::timed_out);
+    CHECK_FALSE(thread.is_set());
+    CHECK(report_of(l).empty());
+
+    lines<>::waiter other;
+    l.wait(other, side::get, thread);
+    l.serve(side::get);
+    CHECK(thread.is_set());
+    CHECK_FALSE(l.forget(other, side::get));
+    CHECK(other.outcome == outcome::done);
+}
+
+TEST_CASE("each executor whose coroutines wait is asked to keep watch, until one of them does") {
+    counting ex, other;
+    weir::run_loop passing;
+    weir::virtual_time time;
+    lines<> l(nullptr);
+    lines<>::waiter w[6];
+    l.wait(w[0], side::get, passing);  // not asked: would be gone before the channel
+    l.wait(w[1], side::get, ex);
+    l.wait(w[2], side::put, ex);
+    CHECK(ex.watched == 1);
+    weir::detail::parker thread;
+    l.wait(w[3], side::get, thread);
+    CHECK(ex.watched == 1);
+    l.wait(w[4], side::get, time);  // keeps watch
+    l.wait(w[5], side::get, other);
+    CHECK(other.watched == 0);
+    CHECK_THROWS_AS(time.run(), weir::deadlock_error);
+    for (int i = 0; i < 6; ++i) l.forget(w[i], i == 2 ? side::put : side::get);
+    time.run();
+}
+
+TEST_CASE("an executor that is made where a loop was before is asked all the same") {
+    std::variant<std::monostate, weir::run_loop, weir::virtual_time> place;
+    lines<> l(nullptr);
+    lines<>::waiter first, second;
+    l.wait(first, side::get, place.emplace<weir::run_loop>());
+    l.forget(first, side::get);
+    auto& time = place.emplace<weir::virtual_time>();
+    l.wait(second, side::get, time);
+    CHECK_THROWS_AS(time.run(), weir::deadlock_error);
+    l.forget(second, side::get);
+}
+
+TEST_CASE("a report names everybody who waits, those who put first, each in their order") {
+    counting ex;
+    const std::string stage = "decode";
+    weir::detail::slot slot(stage, 2, ex);
+    slot.begin(0);
+    lines<> l(&ex, 3, "frames");
+    lines<>::waiter get, put, put_slot, get_thread;
+    weir::detail::parker thread;
+    l.wait(get, side::get, ex);
+    l.wait(put, side::put, ex);
+    l.wait(put_slot, side::put, ex, std::noop_coroutine(), &slot);
+    l.wait(get_thread, side::get, thread);
+    CHECK(report_of(l) ==
+          "\n  a coroutine waits to put into channel 'frames' (0 of 3 places taken)"
+          "\n  stage 'decode', slot 2 waits to put into channel 'frames' (0 of 3 places taken)"
+          "\n  a coroutine waits to get from channel 'frames' (0 of 3 places taken)"
+          "\n  a thread waits to get from channel 'frames' (0 of 3 places taken)");
+    l.forget(get, side::get);
+    l.forget(get_thread, side::get);
+    l.forget(put, side::put);
+    l.forget(put_slot, side::put);
+    CHECK(report_of(l).empty());
+    CHECK(report_of(lines<>(&ex, 3, "")).empty());
+}
+
+TEST_CASE("a slot that waits and its channel count the same instants") {
+    weir::virtual_time time;
+    const std::string stage = "stage";
+    weir::detail::slot slot(stage, 0, time);
+    lines<> l(&time);
+    slot.begin(0);
+    slot.resumed(0);
+    time.run_until(weir::time_point(5ns));
+    lines<>::waiter w(&slot);
+    slot.mark = 3;  // the end of its invocation; the clock has gone on a little
+    l.wait(w, side::put, time);
+    time.run_until(weir::time_point(20ns));
+    l.serve(side::put);
+    time.run_until(weir::time_point(24ns));
+    slot.resumed(24);
+    const weir::channel_stats s = l.stats();
+    CHECK(s.elapsed == 24ns);
+    CHECK(s.put_wait == 17ns);
+    CHECK(s.put_waits.max() == 17ns);
+    slot.lock();
+    const auto& spent = slot.spent_until(24);
+    CHECK(spent[static_cast<std::size_t>(weir::detail::slot_state::run)] == 3);
+    CHECK(spent[static_cast<std::size_t>(weir::detail::slot_state::wait_put)] == 17);
+    CHECK(spent[static_cast<std::size_t>(weir::detail::slot_state::runnable)] == 4);
+    slot.unlock();
+}
+
+TEST_CASE("without a clock nothing is measured until the first coroutine brings one") {
+    counting ex;
+    lines<> l(nullptr);
+    weir::detail::parker thread;
+    lines<>::waiter early, w;
+    CHECK(l.wait(early, side::get, thread) == nullptr);
+    l.is_empty(false);
+    l.is_empty(true);
+    CHECK(l.stats().elapsed == 0ns);
+    ex.time += 100ns;
+    l.wait(w, side::get, ex);  // measures from here on, the thread's wait too
+    ex.time += 10ns;
+    l.serve(side::get);
+    ex.time += 5ns;
+    const weir::channel_stats s = l.stats();
+    CHECK(s.elapsed == 15ns);
+    CHECK(s.empty == 15ns);
+    CHECK(s.get_wait == 2 * 10ns + 5ns);
+    CHECK(s.get_blocked == 15ns);
+    CHECK(s.get_waits.max() == 10ns);
+    l.forget(w, side::get);
+}
+
+TEST_CASE("a channel that doesn't measure reads no clock") {
+    counting ex;
+    lines<weir::unmeasured> l(&ex);
+    lines<weir::unmeasured>::waiter w;
+    using line = lines<weir::unmeasured>::side;
+    l.wait(w, line::get, ex);
+    l.serve(line::get);
+    l.wait(w, line::put, ex);
+    l.forget(w, line::put);
+    l.is_empty(false);
+    CHECK(l.stats().num_get == 1);
+    CHECK(l.stats().elapsed == 0ns);
+    CHECK(l.stats().get_waits.empty());
+    CHECK(ex.reads == 0);
+}
+
+namespace {
+
+// Its light fence is passed by who has a lock reserved, and by nobody else.
+struct fenced : weir::detail::standard_platform {
+    static inline int fences = 0;
+    static bool has_heavy_fence() noexcept { return true; }
+    static void light_fence() noexcept { ++fences; }
+    static void heavy_fence() noexcept {}
+};
+struct with_fences : weir::unmeasured {
+    using platform = fenced;
+};
+
+}  // namespace
+
+TEST_CASE("a channel is reserved for who makes it where its clock's executor runs all on one thread, only") {
+    const auto fences = [](weir::executor* clock) {
+        lines<with_fences> l(clock);
+        const int before = fenced::fences;
+        l.close();
+        return fenced::fences - before;
+    };
+    counting ex;
+    weir::virtual_time time;
+    CHECK(fences(&time) == 2);
+    CHECK(fences(&ex) == 0);
+    CHECK(fences(nullptr) == 0);
+}
+
+TEST_CASE("an operation needs the other end where somebody waits there, or all is closed") {
+    counting ex;
+    lines<weir::unmeasured> l(&ex);
+    using line = lines<weir::unmeasured>::side;
+    lines<weir::unmeasured>::waiter w;
+    const auto takes_both = [&l] { return std::pair(l.put_takes_both(), l.get_takes_both()); };
+    CHECK(takes_both() == std::pair(false, false));
+    l.wait(w, line::get, ex);
+    CHECK(takes_both() == std::pair(true, false));
+    l.stop(w, line::get);
+    CHECK(takes_both() == std::pair(false, false));
+    l.wait(w, line::put, ex);
+    CHECK(takes_both() == std::pair(false, true));
+    l.serve(line::put);
+    CHECK(takes_both() == std::pair(false, false));
+    l.wait(w, line::put, ex);
+    l.forget(w, line::put);
+    CHECK(takes_both() == std::pair(false, false));
+    l.close();
+    CHECK(takes_both() == std::pair(true, false));
+}
+
+TEST_CASE("where being empty is measured, who puts into an empty channel needs the other end") {
+    counting ex;
+    lines<> l(&ex);
+    CHECK(l.put_takes_both());
+    l.puts(1);
+    CHECK_FALSE(l.put_takes_both());
+    CHECK_FALSE(l.get_takes_both());
+    lines<>::waiter w;
+    l.wait(w, side::put, ex);
+    CHECK_FALSE(l.put_takes_both());
+    CHECK(l.get_takes_both());
+    l.forget(w, side::put);
+    CHECK_FALSE(l.get_takes_both());
+}
+
+TEST_CASE("a turn is used up by one operation in 128, or by a slot that has had its thread long") {
+    using core = weir::detail::channel_core<weir::measured>;
+    using unmeasured = weir::detail::channel_core<weir::unmeasured>::side;
+    int times = 0;
+    for (std::uint64_t count = 1'000; count < 1'000 + 10 * 127; ++count) {
+        if (core::uses_up_turn(core::side::put, count, nullptr)) ++times;
+    }
+    CHECK(times == 10);
+    counting ex;
+    const std::string stage = "stage";
+    weir::detail::slot slot(stage, 0, ex);
+    slot.begin(0);
+    slot.resumed(5'000);
+    slot.mark = 5'000 + 1'000'000;
+    CHECK_FALSE(core::uses_up_turn(core::side::put, 0, &slot));
+    ++slot.mark;
+    CHECK(core::uses_up_turn(core::side::put, 0, &slot));
+    CHECK_FALSE(weir::detail::channel_core<weir::unmeasured>::uses_up_turn(unmeasured::put, 0, &slot));
+}
+
+TEST_CASE("a line may be joined and left by one thread while others look at the channel") {
+    counting ex;
+    lines<> l(&ex);
+    std::atomic<bool> done{false};
+    std::thread looker([&] {
+        while (!done) {
+            static_cast<void>(report_of(l));
+            static_cast<void>(l.stats());
+        }
+    });
+    for (int i = 0; i < 2'000; ++i) {
+        lines<>::waiter put, get;
+        l.wait(put, side::put, ex);
+        l.wait(get, side::get, ex);
+        l.forget(put, side::put);
+        l.forget(get, side::get);
+    }
+    done = true;
+    looker.join();
+    CHECK(report_of(l).empty());
+    CHECK_FALSE(l.get_takes_both());
+}

@@ -1,0 +1,626 @@
+#include <weir/channel/channel_operations.hpp>
+
+#include "support/actor.hpp"
+#include "support/catch.hpp"
+
+#include <weir/channel/channel.hpp>
+#include <weir/executor/run_loop.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+using namespace std::chrono_literals;
+using weir::channel;
+using weir::channel_status;
+using weir::sync_wait;
+using weir::task;
+using weir::virtual_time;
+using weir::when_all;
+
+namespace {
+
+using box = std::unique_ptr<int>;
+const weir::time_point t0{};
+
+void run(actor& a, virtual_time& time) {
+    a.start(time);
+    time.run_until(time.now());
+}
+
+actor put_box(channel<box>& c, box& item, weir::stop_token stop, std::optional<bool>& result) {
+    result = co_await c.put(std::move(item), std::move(stop));
+}
+
+actor get_box(channel<box>& c, weir::stop_token stop, std::optional<box>& result, bool& answered) {
+    result = co_await c.get(std::move(stop));
+    answered = true;
+}
+
+actor put_number(channel<int>& c, int n, int& result) {
+    const bool in = co_await c.put(n + 0);
+    result = in ? 1 : 0;
+}
+
+actor get_number(channel<int>& c, int& result) {
+    const std::optional<int> n = co_await c.get();
+    result = n.value_or(-1);
+}
+
+struct foreign {
+    struct promise_type {
+        foreign get_return_object() const noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+    };
+};
+
+}  // namespace
+
+TEST_CASE("a put that is refused leaves the item with the caller") {
+    virtual_time time;
+    channel<box> c(1, time);
+    weir::stop_source source;
+    box item = std::make_unique<int>(1);
+    std::optional<bool> result;
+    SECTION("since the channel is closed") {
+        c.close();
+        actor a = put_box(c, item, {}, result);
+        run(a, time);
+    }
+    SECTION("since the channel is closed while it waits") {
+        CHECK(c.try_put(std::make_unique<int>(0)) == channel_status::success);
+        actor a = put_box(c, item, {}, result);
+        run(a, time);
+        CHECK_FALSE(result.has_value());
+        c.close();
+        time.run();
+    }
+    SECTION("since it was asked to stop before, and there is no room") {
+        CHECK(c.try_put(std::make_unique<int>(0)) == channel_status::success);
+        source.request_stop();
+        actor a = put_box(c, item, source.get_token(), result);
+        run(a, time);
+    }
+    SECTION("since it is asked to stop while it waits") {
+        CHECK(c.try_put(std::make_unique<int>(0)) == channel_status::success);
+        actor a = put_box(c, item, source.get_token(), result);
+        run(a, time);
+        CHECK_FALSE(result.has_value());
+        source.request_stop();
+        time.run();
+    }
+    REQUIRE(result.has_value());
+    CHECK_FALSE(*result);
+    REQUIRE(item);
+    CHECK(*item == 1);
+}
+
+TEST_CASE("a put that is done has taken the item, whatever is asked after that") {
+    virtual_time time;
+    channel<box> c(1, time);
+    weir::stop_source source;
+    box item = std::make_unique<int>(1);
+    std::optional<bool> result;
+    SECTION("it was stopped before, but there is room") {
+        source.request_stop();
+        actor a = put_box(c, item, source.get_token(), result);
+        run(a, time);
+    }
+    SECTION("it is stopped after room was made for it, and before it runs") {
+        CHECK(c.try_put(std::make_unique<int>(0)) == channel_status::success);
+        actor a = put_box(c, item, source.get_token(), result);
+        run(a, time);
+        CHECK(**c.try_get() == 0);
+        source.request_stop();
+        CHECK_FALSE(result.has_value());
+        time.run();
+    }
+    SECTION("it is closed after room was made for it, and before it runs") {
+        CHECK(c.try_put(std::make_unique<int>(0)) == channel_status::success);
+        actor a = put_box(c, item, source.get_token(), result);
+        run(a, time);
+        CHECK(**c.try_get() == 0);
+        c.close();
+        time.run();
+    }
+    REQUIRE(result.has_value());
+    CHECK(*result);
+    CHECK_FALSE(item);
+    CHECK(**c.try_get() == 1);
+}
+
+TEST_CASE("a get that was answered delivers its item, whatever is asked after that") {
+    virtual_time time;
+    channel<box> c(1, time);
+    weir::stop_source source;
+    std::optional<box> result;
+    bool answered = false;
+    SECTION("it was stopped before, but an item is there") {
+        CHECK(c.try_put(std::make_unique<int>(1)) == channel_status::success);
+        source.request_stop();
+        actor a = get_box(c, source.get_token(), result, answered);
+        run(a, time);
+    }
+    SECTION("it is stopped after the item was handed over, and before it runs") {
+        actor a = get_box(c, source.get_token(), result, answered);
+        run(a, time);
+        CHECK(c.try_put(std::make_unique<int>(1)) == channel_status::success);
+        source.request_stop();
+        CHECK_FALSE(answered);
+        time.run();
+    }
+    SECTION("it is closed after the item was handed over, and before it runs") {
+        actor a = get_box(c, source.get_token(), result, answered);
+        run(a, time);
+        CHECK(c.try_put(std::make_unique<int>(1)) == channel_status::success);
+        c.cancel();
+        time.run();
+    }
+    CHECK(answered);
+    REQUIRE(result.has_value());
+    CHECK(**result == 1);
+    CHECK(c.size() == 0);
+}
+
+TEST_CASE("a get that is stopped gets nothing, and takes nothing from others") {
+    virtual_time time;
+    channel<box> c(1, time);
+    weir::stop_source source;
+    std::optional<box> stopped, waiting;
+    bool answered = false, other = false;
+    SECTION("before it waits") {
+        source.request_stop();
+        actor a = get_box(c, source.get_token(), stopped, answered);
+        run(a, time);
+        CHECK(answered);
+    }
+    SECTION("while it waits, the first in line") {
+        actor a = get_box(c, source.get_token(), stopped, answered);
+        actor b = get_box(c, {}, waiting, other);
+        run(a, time);
+        run(b, time);
+        source.request_stop();
+        time.run_until(time.now());
+        CHECK(answered);
+        CHECK_FALSE(other);
+        CHECK(c.try_put(std::make_unique<int>(1)) == channel_status::success);
+        time.run();
+        CHECK(other);
+        CHECK(**waiting == 1);
+    }
+    CHECK_FALSE(stopped.has_value());
+    CHECK_FALSE(c.closed());
+}
+
+TEST_CASE("an operation that was stopped before never waits, however many there were before it") {
+    struct body {
+        // More than the 128 of which one goes to the end of the queue.
+        static task<int> get_many(channel<int>& empty, weir::stop_token stop) {
+            int refused = 0;
+            for (int i = 0; i < 300; ++i) {
+                const std::optional<int> n = co_await empty.get(stop);
+                if (!n) ++refused;
+            }
+            co_return refused;
+        }
+        static task<int> put_many(channel<int>& full, weir::stop_token stop) {
+            int refused = 0;
+            for (int i = 0; i < 300; ++i) {
+                const bool in = co_await full.put(i + 0, stop);
+                if (!in) ++refused;
+            }
+            co_return refused;
+        }
+    };
+    virtual_time time;
+    weir::stop_source source;
+    source.request_stop();
+    channel<int> c(1, time);
+    CHECK(sync_wait(time, body::get_many(c, source.get_token())) == 300);
+    CHECK(c.try_put(1) == channel_status::success);
+    CHECK(sync_wait(time, body::put_many(c, source.get_token())) == 300);
+    CHECK(c.size() == 1);
+    CHECK(c.stats().num_put == 1);
+}
+
+TEST_CASE("one stop reaches every operation that has its token, and no other") {
+    virtual_time time(7);
+    channel<int> c(1, time);
+    struct body {
+        static task<bool> get(channel<int>& from, weir::stop_token stop) {
+            const std::optional<int> n = co_await from.get(std::move(stop));
+            co_return n.has_value();
+        }
+        static task<bool> stop_and_feed(channel<int>& to, weir::stop_source& s) {
+            co_await weir::sleep_for(1s);
+            s.request_stop();
+            for (int i = 0; i < 5; ++i) co_await to.put(i + 0);
+            co_return true;
+        }
+    };
+    weir::stop_source source;
+    std::vector<task<bool>> tasks;
+    for (int i = 0; i < 10; ++i) {
+        tasks.push_back(body::get(c, i % 2 == 0 ? source.get_token() : weir::stop_token()));
+    }
+    tasks.push_back(body::stop_and_feed(c, source));
+    const std::vector<bool> got = sync_wait(time, when_all(std::move(tasks)));
+    for (std::size_t i = 0; i < 10; ++i) CHECK(got[i] == (i % 2 == 1));
+    CHECK(time.now() == t0 + 1s);
+}
+
+TEST_CASE("put copies what has a name, and what is constant") {
+    virtual_time time;
+    channel<std::string> c(2, time);
+    struct body {
+        static task<> put(channel<std::string>& to, std::string& named) {
+            const std::string constant = "constant";
+            co_await to.put(named);
+            co_await to.put(constant);
+            const bool in = co_await to.put(named);  // waits; the copy lives in the operation
+            if (!in) throw std::logic_error("refused");
+            co_await to.put("converted");
+        }
+        static task<std::string> get(channel<std::string>& from) {
+            std::string all;
+            co_await weir::sleep_for(1s);
+            for (int i = 0; i < 4; ++i) {
+                const std::optional<std::string> s = co_await from.get();
+                all += *s + ' ';
+            }
+            co_return all;
+        }
+    };
+    std::string named = "named";
+    CHECK(std::get<1>(sync_wait(time, when_all(body::put(c, named), body::get(c)))) ==
+          "named constant named converted ");
+    CHECK(named == "named");
+}
+
+TEST_CASE("a get knows the number of its item in the order of the gets") {
+    virtual_time time;
+    channel<int> c(3, time);
+    struct body {
+        static task<std::uint64_t> number(channel<int>& from) {
+            auto get = from.get();
+            const std::optional<int> n = co_await get;
+            if (!n) throw std::logic_error("nothing came");
+            co_return get.number();
+        }
+        static task<> feed(channel<int>& to) {
+            for (int i = 0; i < 2; ++i) co_await to.put(i + 0);
+        }
+    };
+    CHECK(c.try_put(7) == channel_status::success);
+    CHECK(*c.try_get() == 7);
+    const auto numbers =
+        sync_wait(time, when_all(body::number(c), body::number(c), body::feed(c)));  // handed over, in line
+    CHECK(std::get<0>(numbers) == 1);
+    CHECK(std::get<1>(numbers) == 2);
+    CHECK(c.try_put(8) == channel_status::success);
+    CHECK(sync_wait(time, body::number(c)) == 3);
+}
+
+TEST_CASE("a waiting coroutine that is destroyed leaves the line, and the others go on") {
+    virtual_time time;
+    channel<int> c(1, time);
+    int result[3] = {-2, -2, -2};
+    for (int goes = 0; goes < 3; ++goes) {
+        CAPTURE(goes);
+        std::vector<actor> actors;
+        for (int& r : result) {
+            r = -2;
+            actors.push_back(get_number(c, r));
+            run(actors.back(), time);
+        }
+        actors.erase(actors.begin() + goes);
+        CHECK(c.try_put(10) == channel_status::success);
+        CHECK(c.try_put(20) == channel_status::success);
+        CHECK(c.size() == 0);
+        time.run();
+        for (int i = 0, expected = 10; i < 3; ++i) {
+            CHECK(result[i] == (i == goes ? -2 : expected));
+            if (i != goes) expected += 10;
+        }
+    }
+    CHECK(c.try_put(0) == channel_status::success);
+    for (int goes = 0; goes < 3; ++goes) {
+        CAPTURE(goes);
+        std::vector<actor> actors;
+        for (int i = 0; i < 3; ++i) {
+            result[i] = -2;
+            actors.push_back(put_number(c, i, result[i]));
+            run(actors.back(), time);
+        }
+        actors.erase(actors.begin() + goes);
+        std::vector<int> got;
+        for (int i = 0; i < 2; ++i) got.push_back(*c.try_get());
+        time.run();
+        CHECK(got.back() == (goes == 0 ? 1 : 0));
+        for (int i = 0; i < 3; ++i) CHECK(result[i] == (i == goes ? -2 : 1));
+        CHECK(c.size() == 1);
+    }
+}
+
+TEST_CASE("a waiting coroutine with a stop token that is destroyed is asked nothing any more") {
+    virtual_time time;
+    channel<box> c(1, time);
+    weir::stop_source source;
+    std::optional<box> result;
+    bool answered = false;
+    {
+        actor a = get_box(c, source.get_token(), result, answered);
+        run(a, time);
+    }
+    source.request_stop();
+    time.run();
+    CHECK_FALSE(answered);
+    CHECK(c.try_put(std::make_unique<int>(1)) == channel_status::success);
+    CHECK(c.size() == 1);
+}
+
+TEST_CASE("an item that was handed to a getter goes with its frame, if that never goes on") {
+    weir::run_loop loop;
+    channel<std::shared_ptr<int>> c(1);
+    const auto get = [](channel<std::shared_ptr<int>>& from) -> actor {
+        const std::optional<std::shared_ptr<int>> got = co_await from.get();
+        static_cast<void>(got);
+    };
+    const auto item = std::make_shared<int>(1);
+    {
+        actor waits = get(c);
+        waits.start(loop);
+        weir::detail::parker never;
+        loop.drive(never, t0);
+        CHECK(c.try_put(std::shared_ptr<int>(item)) == channel_status::success);
+        CHECK(item.use_count() == 2);
+    }
+    CHECK(item.use_count() == 1);
+}
+
+TEST_CASE("a coroutine of another library waits where it is run") {
+    struct body {
+        static foreign run_on(weir::executor& ex, channel<int>& c, int& got) {
+            co_await weir::schedule(ex);
+            const std::optional<int> n = co_await c.get();
+            got = n.value_or(-1);
+        }
+    };
+    channel<int> c(1);
+    virtual_time time;
+    int got = 0;
+    body::run_on(time, c, got);
+    time.run_until(t0 + 1s);
+    CHECK(c.try_put(5) == channel_status::success);
+    time.run();
+    CHECK(got == 5);
+}
+
+TEST_CASE("a coroutine whose operations never wait lets others have a turn once in 128 of them") {
+    struct body {
+        static task<> hog(channel<int>& c, int& operations, bool& done) {
+            for (int i = 0; i < 5'000; ++i) {
+                const bool in = co_await c.put(i + 0);
+                ++operations;
+                const std::optional<int> n = co_await c.get();
+                ++operations;
+                if (!in || n != i) throw std::logic_error("an item was lost");
+            }
+            done = true;
+        }
+        static task<int> watch(const int& operations, const bool& done) {
+            int most = 0;
+            while (!done) {
+                const int before = operations;
+                co_await weir::yield();
+                most = std::max(most, operations - before);
+            }
+            co_return most;
+        }
+        static foreign hog_without_executor(channel<int>& c, int& operations) {
+            bool done = false;
+            task<> t = hog(c, operations, done);
+            co_await std::move(t);
+        }
+    };
+    virtual_time time;
+    channel<int> c(1, time);
+    int operations = 0;
+    bool done = false;
+    const auto most =
+        sync_wait(time, when_all(body::hog(c, operations, done), body::watch(operations, done)));
+    CHECK(std::get<1>(most) <= 128);
+    CHECK(operations == 10'000);
+    const weir::channel_stats s = c.stats();
+    CHECK(s.num_put == 5'000);
+    CHECK(s.num_get == 5'000);
+    CHECK(s.put_wait + s.get_wait == 0s);
+    CHECK(s.put_waits.max() + s.get_waits.max() == 0s);
+    // Where there is nobody to make room for, it simply goes on.
+    operations = 0;
+    body::hog_without_executor(c, operations);
+    CHECK(operations == 10'000);
+}
+
+TEST_CASE("a waiter is resumed on its own executor, by a post") {
+    struct body {
+        static task<bool> get(channel<int>& c, weir::executor& here) {
+            bool right = true;
+            while (const auto n = co_await c.get()) {
+                right = right && weir::detail::current_executor() == &here;
+            }
+            co_return right;
+        }
+        static task<> put(channel<int>& c, weir::executor& there) {
+            co_await weir::schedule(there);
+            for (int i = 0; i < 500; ++i) co_await c.put(i + 0);
+            c.close();
+        }
+    };
+    weir::thread_pool here(1), there(1);
+    channel<int> c(1);
+    CHECK(std::get<0>(sync_wait(here, when_all(body::get(c, here), body::put(c, there)))));
+}
+
+namespace {
+
+// An item that knows whether it was moved from, and how many of it are alive.
+class token {
+  public:
+    static inline int alive = 0;
+    explicit token(int id) noexcept : id_(id) { ++alive; }
+    token(token&& other) noexcept : id_(std::exchange(other.id_, 0)) {
+        if (id_ != 0) return;
+        ++moved_from_twice;
+    }
+    token& operator=(token&&) = delete;
+    ~token() {
+        if (id_ != 0) --alive;
+    }
+    static inline int moved_from_twice = 0;
+    int id() const noexcept { return id_; }
+
+  private:
+    int id_;
+};
+
+enum class event { stop_all, stop_some, close, cancel };
+
+struct books {
+    explicit books(virtual_time& time) : c(2, time) {}
+    channel<token> c;
+    weir::stop_source all, some;
+    std::vector<int> in, returned, received;
+    int kept_wrongly = 0;
+};
+
+weir::stop_token token_for(books& b, event what, int who) {
+    if (what == event::stop_some) return who == 0 ? b.some.get_token() : weir::stop_token();
+    return b.all.get_token();
+}
+
+task<> produce(books& b, weir::stop_token stop, int first, int count) {
+    for (int id = first; id < first + count; ++id) {
+        token t(id);
+        const bool in = co_await b.c.put(std::move(t), stop);
+        if (in != (t.id() == 0)) ++b.kept_wrongly;
+        (in ? b.in : b.returned).push_back(id);
+        if (!in) break;
+    }
+}
+
+task<> consume(books& b, weir::stop_token stop) {
+    while (const auto t = co_await b.c.get(stop)) b.received.push_back(t->id());
+}
+
+task<> interfere(books& b, event what, int step) {
+    for (int i = 0; i < step; ++i) co_await weir::yield();
+    switch (what) {
+        case event::stop_all:
+            b.all.request_stop();
+            break;
+        case event::stop_some:
+            b.some.request_stop();
+            break;
+        case event::close:
+            b.c.close();
+            break;
+        case event::cancel:
+            b.c.cancel();
+            break;
+    }
+}
+
+task<> close_after_all(books& b, std::vector<task<>> producers) {
+    co_await when_all(std::move(producers));
+    b.c.close();
+}
+
+task<> scenario(books& b, event what, int step) {
+    std::vector<task<>> producers;
+    for (int p = 0; p < 3; ++p) producers.push_back(produce(b, token_for(b, what, p), 1 + 5 * p, 5));
+    std::vector<task<>> everybody;
+    everybody.push_back(close_after_all(b, std::move(producers)));
+    for (int k = 0; k < 2; ++k) everybody.push_back(consume(b, token_for(b, what, k)));
+    everybody.push_back(interfere(b, what, step));
+    co_await when_all(std::move(everybody));
+}
+
+// Operations that don't wait: the one that has to go to the end of the queue all the same, one in
+// 128, is then among those of the scenario.
+task<> warm_up(channel<token>& c, int pairs) {
+    for (int i = 0; i < pairs; ++i) {
+        co_await c.put(token(100));
+        const auto t = co_await c.get();
+        if (!t) throw std::logic_error("an item was lost");
+    }
+}
+
+// The first thing that is wrong, or nothing.
+std::string check_books(std::uint64_t seed, event what, int step) {
+    {
+        virtual_time time(seed);
+        books b(time);
+        const int pairs = 44 + (static_cast<int>(seed) * 5 + step) % 20;
+        sync_wait(time, warm_up(b.c, pairs));
+        const weir::channel_stats before = b.c.stats();
+        sync_wait(time, scenario(b, what, step));
+        std::vector<int> inside;
+        while (const auto t = b.c.try_get()) inside.push_back(t->id());
+        std::vector<int> seen(16, 0);
+        for (const int id : b.received) ++seen[static_cast<std::size_t>(id)];
+        for (const int id : inside) ++seen[static_cast<std::size_t>(id)];
+        const std::size_t out = b.received.size() + inside.size();
+        if (b.kept_wrongly != 0) return "an item was moved from though it was refused, or not";
+        for (const int id : b.returned) {
+            if (++seen[static_cast<std::size_t>(id)] != 1) return "a returned item was received";
+        }
+        for (const int times : seen) {
+            if (times > 1) return "an item was received twice";
+        }
+        if (what == event::cancel ? out > b.in.size() : out != b.in.size()) return "items were lost";
+        const weir::channel_stats s = b.c.stats() - before;
+        if (s.num_put != b.in.size()) return "num_put is not the puts that were done";
+        if (s.num_get != out) return "num_get is not the gets that were done";
+        if (s.put_waits.count() != s.num_put || s.get_waits.count() != s.num_get) {
+            return "a histogram has another count than its operations";
+        }
+    }
+    if (token::alive != 0) return "an item was not destroyed, or twice";
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("at whatever step a channel is stopped, closed or cancelled, every item is somewhere, once") {
+    for (const event what : {event::stop_all, event::stop_some, event::close, event::cancel}) {
+        for (std::uint64_t seed = 0; seed <= 10; ++seed) {
+            for (int step = 0; step < 60; ++step) {
+                const std::string wrong = check_books(seed, what, step);
+                if (wrong.empty()) continue;
+                CAPTURE(static_cast<int>(what), seed, step);
+                FAIL_CHECK(wrong);
+            }
+        }
+    }
+    CHECK(token::moved_from_twice == 0);
+}

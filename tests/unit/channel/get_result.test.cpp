@@ -1,0 +1,64 @@
+#include <weir/channel/get_result.hpp>
+
+#include "support/catch.hpp"
+
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+using weir::channel_status;
+using weir::get_result;
+
+static_assert(!std::is_convertible_v<get_result<int>, bool>);
+static_assert(!std::is_convertible_v<channel_status, get_result<int>>);
+static_assert(std::is_nothrow_move_constructible_v<get_result<std::unique_ptr<int>>>);
+
+TEST_CASE("a result with an item says success and gives the item") {
+    get_result<std::string> r(std::string("item"));
+    CHECK(r.status() == channel_status::success);
+    CHECK(r.has_value());
+    CHECK(static_cast<bool>(r));
+    CHECK(*r == "item");
+    CHECK(r->size() == 4);
+    CHECK(std::as_const(r)->size() == 4);
+    CHECK(*std::as_const(r) == "item");
+    CHECK(r.value() == "item");
+    const std::string taken = *std::move(r);
+    CHECK(taken == "item");
+}
+
+TEST_CASE("a result without an item says why") {
+    for (const channel_status why :
+         {channel_status::empty, channel_status::closed, channel_status::timed_out}) {
+        get_result<int> r(why);
+        CHECK(r.status() == why);
+        CHECK_FALSE(r.has_value());
+        CHECK_FALSE(static_cast<bool>(r));
+        std::string message;
+        try {
+            static_cast<void>(r.value());
+        } catch (const std::logic_error& e) {
+            message = e.what();
+        }
+        CHECK(message == std::string("weir: no item was got: ") + to_string(why));
+    }
+}
+
+TEST_CASE("an item that can only be moved leaves the result by value()") {
+    get_result<std::unique_ptr<int>> r(std::make_unique<int>(3));
+    const std::unique_ptr<int> taken = std::move(r).value();
+    CHECK(*taken == 3);
+}
+
+TEST_CASE("each status has a name and can be printed") {
+    std::ostringstream out;
+    for (const channel_status s : {channel_status::success, channel_status::full, channel_status::empty,
+                                   channel_status::closed, channel_status::timed_out}) {
+        out << s << ' ';
+    }
+    CHECK(out.str() == "success full empty closed timed_out ");
+    CHECK(std::string(to_string(static_cast<channel_status>(99))) == "?");
+}

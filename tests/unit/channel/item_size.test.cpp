@@ -1,0 +1,132 @@
+#include <weir/channel/item_size.hpp>
+
+#include "support/catch.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace {
+
+template <class T>
+std::size_t size_of(const T& item) {
+    return weir::item_size<T>::of(item);
+}
+
+struct image {
+    std::size_t rows = 0;
+    std::size_t stride = 0;
+};
+
+// A node of a tree that is a range of such nodes, as JSON libraries have it.
+class node {
+  public:
+    const node* begin() const noexcept { return this; }
+    const node* end() const noexcept { return this + 1; }
+    std::size_t size() const noexcept { return 1; }
+    node() = default;
+    node(const node& other) : n_(other.n_) {}
+    node& operator=(const node&) = default;
+
+  private:
+    int n_ = 0;
+};
+
+class abstract {
+  public:
+    virtual ~abstract() = default;
+    virtual int f() const = 0;
+    int member[5] = {};
+};
+class concrete final : public abstract {
+  public:
+    int f() const override { return 1; }
+};
+
+class incomplete;
+
+}  // namespace
+
+template <>
+struct weir::item_size<image> {
+    static std::size_t of(const image& i) noexcept { return i.rows * i.stride; }
+};
+
+TEST_CASE("what has no data elsewhere counts for what it takes itself") {
+    CHECK(size_of(1) == sizeof(int));
+    CHECK(size_of(1.5) == 8);
+    struct plain {
+        int a[10];
+    };
+    CHECK(size_of(plain()) == 40);
+    CHECK(size_of(static_cast<const char*>("name")) == sizeof(char*));
+    CHECK(size_of(std::variant<int, double>()) == sizeof(std::variant<int, double>));
+}
+
+TEST_CASE("a range counts for its elements, whatever they are") {
+    CHECK(size_of(std::vector<std::int32_t>(7)) == 28);
+    CHECK(size_of(std::string("hello")) == 5);
+    CHECK(size_of(std::string_view("hello")) == 5);
+    CHECK(size_of(std::string()) == 0);
+    CHECK(size_of(std::array<short, 4>()) == 8);
+    CHECK(size_of(std::deque<double>(3)) == 24);
+    CHECK(size_of(std::list<char>(3)) == 3);
+    CHECK(size_of(std::set<std::string>{"a", "bcd"}) == 4);
+    CHECK(size_of(std::map<int, std::string>{{1, "a"}, {2, "bcd"}}) == 2 * sizeof(int) + 4);
+    CHECK(size_of(std::vector<std::string>{"a", "bc", ""}) == 3);
+    CHECK(size_of(std::vector<std::vector<int>>{{1, 2}, {}, {3}}) == 3 * sizeof(int));
+    CHECK(size_of(std::vector<bool>(9)) == 9);
+    const int numbers[3] = {};
+    CHECK(size_of(std::span<const int>(numbers)) == 12);
+}
+
+TEST_CASE("what owns something else counts for that, and for nothing if it is empty") {
+    CHECK(size_of(std::optional<int>(1)) == 4);
+    CHECK(size_of(std::optional<int>()) == 0);
+    CHECK(size_of(std::optional<std::string>("four")) == 4);
+    CHECK(size_of(std::make_unique<std::vector<int>>(5)) == 20);
+    CHECK(size_of(std::unique_ptr<int>()) == 0);
+    CHECK(size_of(std::make_shared<std::string>("abc")) == 3);
+    CHECK(size_of(std::shared_ptr<int>()) == 0);
+    CHECK(size_of(std::shared_ptr<const std::string>(std::make_shared<std::string>("abc"))) == 3);
+    CHECK(size_of(std::pair<std::string, int>("abc", 1)) == 3 + sizeof(int));
+    CHECK(size_of(std::tuple<std::string, std::vector<char>, std::optional<int>>("abc", 4, std::nullopt)) ==
+          7);
+    CHECK(size_of(std::tuple<>()) == 0);
+    CHECK(size_of(std::unique_ptr<abstract>(std::make_unique<concrete>())) == sizeof(abstract));
+}
+
+TEST_CASE("what a pointer points to and nobody knows counts for the pointer") {
+    CHECK(size_of(std::unique_ptr<int[]>(new int[4])) == sizeof(std::unique_ptr<int[]>));
+    CHECK(size_of(std::shared_ptr<int[]>(new int[4])) == sizeof(std::shared_ptr<int[]>));
+    CHECK(size_of(std::shared_ptr<void>(std::make_shared<int>(1))) == sizeof(std::shared_ptr<void>));
+    CHECK(size_of(std::shared_ptr<incomplete>()) == sizeof(std::shared_ptr<incomplete>));
+}
+
+TEST_CASE("a range of ranges of itself has an end") {
+    CHECK(size_of(node()) == sizeof(node));
+    CHECK(size_of(std::filesystem::path("a/b")) == sizeof(std::filesystem::path));
+}
+
+TEST_CASE("a type of one's own says it by itself, also inside of others") {
+    CHECK(size_of(image{10, 100}) == 1'000);
+    CHECK(size_of(std::make_shared<image>(image{10, 100})) == 1'000);
+    CHECK(size_of(std::optional<image>(image{1, 7})) == 7);
+    CHECK(size_of(std::vector<image>{{1, 7}, {2, 3}}) == 13);
+    CHECK(size_of(std::array<image, 2>{image{1, 7}, image{2, 3}}) == 13);
+    CHECK(size_of(std::pair<int, image>(1, image{1, 7})) == 11);
+}

@@ -1,0 +1,301 @@
+#include <weir/executor/blocking_pool.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <coroutine>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+using namespace std::chrono_literals;
+using weir::blocking_pool;
+using weir::task;
+
+static_assert(std::is_base_of_v<weir::executor, blocking_pool>);
+static_assert(!std::is_copy_constructible_v<blocking_pool>);
+static_assert(!std::is_default_constructible_v<blocking_pool>);
+
+namespace {
+
+struct detached {
+    struct promise_type {
+        detached get_return_object() const noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+    };
+};
+
+detached append_on(weir::executor& ex, std::vector<int>& log, int name) {
+    co_await weir::schedule(ex);
+    log.push_back(name);
+}
+
+task<> meet(std::atomic<int>& present, int expected) {
+    present.fetch_add(1);
+    while (present.load() < expected) std::this_thread::yield();
+    co_return;
+}
+
+task<std::thread::id> where() { co_return std::this_thread::get_id(); }
+
+}  // namespace
+
+TEST_CASE("a blocking pool has as many threads as asked for, and never none") {
+    CHECK(blocking_pool(3).threads() == 3);
+    CHECK_THROWS_AS(blocking_pool(0), std::invalid_argument);
+    CHECK_THROWS_AS(blocking_pool(static_cast<unsigned>(-1)), std::invalid_argument);
+    std::string message;
+    try {
+        blocking_pool pool(0);
+    } catch (const std::invalid_argument& e) {
+        message = e.what();
+    }
+    CHECK(message.find("ask for as many as") != std::string::npos);
+}
+
+TEST_CASE("a blocking pool is first come, first served, and its destructor runs what is posted") {
+    std::vector<int> log, expected;
+    {
+        blocking_pool pool(1);
+        for (int i = 0; i < 1'000; ++i) {
+            append_on(pool, log, i);
+            expected.push_back(i);
+        }
+    }
+    CHECK(log == expected);
+}
+
+TEST_CASE("a blocking pool blocks in as many coroutines at a time as it has threads") {
+    blocking_pool pool(12);
+    for (int i = 0; i < 10; ++i) {
+        std::atomic<int> present{0};
+        std::vector<task<>> guests;
+        for (int k = 0; k < 12; ++k) guests.push_back(meet(present, 12));
+        weir::sync_wait(pool, weir::when_all(std::move(guests)));
+    }
+    CHECK(weir::sync_wait(pool, where()) != std::this_thread::get_id());
+}
+
+TEST_CASE("sleepers on a blocking pool wake in order and never too early, all threads idle or not") {
+    struct sleeper {
+        static task<> sleep(blocking_pool& pool, weir::duration d, std::atomic<int>& early) {
+            const weir::time_point due = pool.now() + d;
+            co_await weir::sleep_until(due);
+            if (pool.now() < due) early.fetch_add(1);
+        }
+        // Occupies a thread until a sleeper has been woken by another.
+        static task<> hog(const std::atomic<bool>& awake) {
+            while (!awake.load()) std::this_thread::yield();
+            co_return;
+        }
+        static task<> sleep_then_tell(std::atomic<bool>& awake) {
+            co_await weir::sleep_for(100us);
+            awake = true;
+        }
+    };
+    for (const unsigned threads : {1U, 2U, 5U}) {
+        CAPTURE(threads);
+        blocking_pool pool(threads);
+        std::atomic<int> early{0};
+        for (int i = 0; i < 20; ++i) {
+            weir::sync_wait(pool, weir::when_all(sleeper::sleep(pool, 300us, early),
+                                                 sleeper::sleep(pool, 100us, early),
+                                                 sleeper::sleep(pool, 200us, early)));
+        }
+        CHECK(early.load() == 0);
+        for (unsigned hogs = 0; hogs < threads; ++hogs) {
+            for (int i = 0; i < 20; ++i) {
+                std::atomic<bool> awake{false};
+                std::vector<task<>> all;
+                all.push_back(sleeper::sleep_then_tell(awake));
+                for (unsigned k = 0; k < hogs; ++k) all.push_back(sleeper::hog(awake));
+                weir::sync_wait(pool, weir::when_all(std::move(all)));
+            }
+        }
+    }
+}
+
+namespace {
+
+// Adds its timer from the thread that calls it.
+class timer_wait {
+  public:
+    timer_wait(weir::executor& ex, weir::duration d) noexcept : executor_(&ex), duration_(d) {}
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> h) {
+        timer_.emplace(executor_->now() + duration_, h);
+        executor_->add(*timer_);
+    }
+    void await_resume() const noexcept {}
+
+  private:
+    weir::executor* executor_;
+    weir::duration duration_;
+    std::optional<weir::timer> timer_;
+};
+
+detached sleep_here(weir::executor& ex, weir::duration d, weir::detail::parker& done) {
+    co_await timer_wait(ex, d);
+    done.set();
+}
+
+}  // namespace
+
+TEST_CASE("a timer that another thread adds wakes a blocking pool which sleeps") {
+    for (const unsigned threads : {1U, 3U}) {
+        CAPTURE(threads);
+        blocking_pool pool(threads);
+        weir::detail::parker late;
+        sleep_here(pool, 20ms, late);
+        for (int i = 0; i < 200; ++i) {
+            weir::detail::parker soon;
+            sleep_here(pool, std::chrono::microseconds(i), soon);
+            soon.wait();
+        }
+        late.wait();
+    }
+}
+
+TEST_CASE("a sleep on a blocking pool is cut short by a stop") {
+    struct stoppable {
+        static task<bool> sleep(weir::stop_token stop) {
+            const bool slept = co_await weir::sleep_for(weir::duration::max(), stop);
+            co_return slept;
+        }
+    };
+    blocking_pool pool(2);
+    weir::stop_source stop;
+    std::thread outside([&] { stop.request_stop(); });
+    CHECK_FALSE(weir::sync_wait(pool, stoppable::sleep(stop.get_token())));
+    outside.join();
+}
+
+TEST_CASE("a thread of a blocking pool that waits for others does their work") {
+    struct nest {
+        static task<int> deep(blocking_pool& pool, int levels) {
+            int below = 0;
+            if (levels > 0) below = weir::sync_wait(pool, deep(pool, levels - 1));
+            co_return below + 1;
+        }
+        static task<> sleepy(blocking_pool& pool) {
+            weir::sync_wait(pool, weir::sleep_for(1us));
+            co_return;
+        }
+    };
+    blocking_pool pool(1);
+    CHECK(weir::sync_wait(pool, nest::deep(pool, 10)) == 11);
+    weir::sync_wait(pool, nest::sleepy(pool));
+    weir::detail::parker done;
+    CHECK_FALSE(pool.drive(done, weir::time_point::max()));
+}
+
+namespace {
+
+// The pool's thread, when it asks whether the pool ends, gets no answer before it does.
+struct unhurried_platform : weir::detail::standard_platform {
+    static inline std::atomic<bool> asked{false};
+    static inline std::atomic<bool> ends{false};
+
+    template <class T>
+    struct atomic : std::atomic<T> {
+        using std::atomic<T>::atomic;
+        T load(std::memory_order order) const noexcept {
+            if constexpr (std::is_same_v<T, bool>) {
+                if (order == std::memory_order_seq_cst) wait_for_the_end();
+            }
+            return std::atomic<T>::load(order);
+        }
+        void store(T value, std::memory_order order) noexcept {
+            std::atomic<T>::store(value, order);
+            if constexpr (std::is_same_v<T, bool>) {
+                if (value && order == std::memory_order_seq_cst) ends = true;
+            }
+        }
+    };
+    static void wait_for_the_end() noexcept {
+        asked = true;
+        while (!ends) std::this_thread::yield();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a blocking pool runs what was posted right before its end, while its thread asked for it") {
+    std::vector<int> log;
+    {
+        weir::basic_blocking_pool<unhurried_platform> pool(1);
+        while (!unhurried_platform::asked) std::this_thread::yield();
+        append_on(pool, log, 1);
+    }
+    CHECK(log == std::vector{1});
+}
+
+namespace {
+
+// A system that can start so many threads and no more.
+struct meagre_platform : weir::detail::standard_platform {
+    static inline int left = 0;
+    struct thread : std::thread {
+        thread() noexcept = default;
+        template <class F>
+        explicit thread(F&& f) : std::thread(permitted(std::forward<F>(f))) {}
+        template <class F>
+        static F&& permitted(F&& f) {
+            if (left-- == 0) {
+                throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+            }
+            return std::forward<F>(f);
+        }
+    };
+};
+
+}  // namespace
+
+TEST_CASE("a blocking pool that can't start all of its threads ends those it has, and tells") {
+    for (int available = 0; available < 4; ++available) {
+        CAPTURE(available);
+        meagre_platform::left = available;
+        CHECK_THROWS_AS(weir::basic_blocking_pool<meagre_platform>(4), std::system_error);
+    }
+}
+
+TEST_CASE("whoever looks sees whether a blocking pool has anything to do") {
+    weir::blocking_pool pool(2);
+    const auto seen = [&] {
+        weir::detail::executor_view view;
+        pool.look(view);
+        return view;
+    };
+    const auto wait_for_rest = [&] {
+        while (seen().busy != 0 || seen().pending) std::this_thread::yield();
+    };
+    wait_for_rest();
+    const auto before = seen().resumed;
+    std::atomic<bool> over = false;
+    const auto block = [&]() -> weir::task<> {
+        while (!over) std::this_thread::yield();
+        co_return;
+    };
+    std::thread waits([&] { weir::sync_wait(pool, block()); });
+    while (seen().busy != 1) std::this_thread::yield();
+    over = true;
+    waits.join();
+    wait_for_rest();
+    CHECK(seen().resumed == before + 1);
+}

@@ -1,0 +1,21 @@
+#include <weir/executor/forked.hpp>
+
+#include "support/catch.hpp"
+
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+// A copy of an exception that throws ends the program.
+static_assert(std::is_nothrow_copy_constructible_v<weir::forked_error>);
+
+// When it is thrown: fork/fork.test.cpp.
+TEST_CASE("who uses a pool of before the fork is told what is wrong, and what to do") {
+    try {
+        throw weir::forked_error();
+    } catch (const std::runtime_error& e) {
+        CHECK(std::string(e.what()) ==
+              "weir: this process was forked from one whose pool's threads it doesn't have; "
+              "exec, or make pools after the fork");
+    }
+}

@@ -1,0 +1,684 @@
+#include <weir/executor/thread_pool.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <coroutine>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+using namespace std::chrono_literals;
+using weir::task;
+using weir::thread_pool;
+
+static_assert(std::is_base_of_v<weir::executor, thread_pool>);
+static_assert(!std::is_copy_constructible_v<thread_pool>);
+
+namespace {
+
+// Belongs to nobody: runs on the pool until it ends, and the pool's destructor waits for it.
+struct detached {
+    struct promise_type {
+        detached get_return_object() const noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+    };
+};
+
+detached count_on(weir::executor& ex, std::atomic<int>& count) {
+    co_await weir::schedule(ex);
+    count.fetch_add(1);
+}
+
+task<std::thread::id> where() { co_return std::this_thread::get_id(); }
+
+// A worker that is about to see whether its pool is to end waits there, once, until it is.
+struct late_look_platform : weir::detail::standard_platform {
+    static inline std::atomic<bool> armed{false};
+    static inline std::atomic<bool> looks{false};
+
+    struct flag : std::atomic<bool> {
+        using std::atomic<bool>::atomic;
+        bool load(std::memory_order order) const noexcept {
+            if (armed.exchange(false)) {
+                looks = true;
+                while (!std::atomic<bool>::load()) yield();
+            }
+            return std::atomic<bool>::load(order);
+        }
+    };
+    template <class T>
+    using atomic = std::conditional_t<std::is_same_v<T, bool>, flag, std::atomic<T>>;
+};
+
+template <class F>
+std::string message_of(F&& f) {
+    try {
+        f();
+    } catch (const std::exception& e) {
+        return e.what();
+    }
+    return {};
+}
+
+}  // namespace
+
+TEST_CASE("a pool has as many workers as asked for, one a core by default, and never none") {
+    CHECK(thread_pool(3).workers() == 3);
+    CHECK(thread_pool().workers() == weir::detail::standard_platform::concurrency());
+    CHECK_THROWS_AS(thread_pool(0), std::invalid_argument);
+    CHECK_THROWS_AS(thread_pool(static_cast<unsigned>(-1)), std::invalid_argument);
+    CHECK(message_of([] { thread_pool pool(0); }).find("ask for at least 1") != std::string::npos);
+}
+
+TEST_CASE("a pool runs coroutines on its own threads") {
+    thread_pool pool(1);
+    const auto first = weir::sync_wait(pool, where());
+    const auto second = weir::sync_wait(pool, where());
+    CHECK(first != std::this_thread::get_id());
+    CHECK(first == second);
+}
+
+TEST_CASE("a pool that is destroyed runs what is still posted") {
+    for (const unsigned workers : {1U, 2U, 4U}) {
+        CAPTURE(workers);
+        std::atomic<int> count{0};
+        {
+            thread_pool pool(workers);
+            for (int i = 0; i < 1'000; ++i) count_on(pool, count);
+        }
+        CHECK(count.load() == 1'000);
+    }
+}
+
+TEST_CASE("a pool that is destroyed runs what was posted since its last worker looked for work") {
+    using platform = late_look_platform;
+    std::atomic<int> count{0};
+    platform::looks = false;
+    platform::armed = true;
+    {
+        weir::basic_thread_pool<platform> pool(1);
+        while (!platform::looks) std::this_thread::yield();
+        count_on(pool, count);
+    }
+    CHECK(count == 1);
+}
+
+TEST_CASE("what is posted is not resumed inside the call") {
+    struct seen {
+        static detached post_on_own_worker(thread_pool& pool, std::vector<int>& log,
+                                           weir::detail::parker& done) {
+            co_await weir::schedule(pool);
+            other(pool, log);
+            log.push_back(1);
+            last(pool, log, done);
+            log.push_back(2);
+        }
+        static detached other(thread_pool& pool, std::vector<int>& log) {
+            co_await weir::schedule(pool);
+            log.push_back(4);
+        }
+        static detached last(thread_pool& pool, std::vector<int>& log, weir::detail::parker& done) {
+            co_await weir::schedule(pool);
+            log.push_back(3);  // before the other: the slot goes to who was posted last
+            co_await weir::schedule(pool);
+            done.set();
+        }
+    };
+    std::vector<int> log;
+    weir::detail::parker done;
+    thread_pool pool(1);
+    seen::post_on_own_worker(pool, log, done);
+    done.wait();
+    CHECK(log == std::vector<int>{1, 2, 3, 4});
+}
+
+namespace {
+
+// Posts its successor for ever: the two would own the slot.
+detached chatter(thread_pool& pool, const std::atomic<bool>& stop, std::atomic<std::uint64_t>& said) {
+    co_await weir::schedule(pool);
+    said.fetch_add(1, std::memory_order_relaxed);
+    if (!stop.load()) chatter(pool, stop, said);
+}
+
+// Is always in the queue.
+detached yielder(thread_pool& pool, const std::atomic<bool>& stop) {
+    while (!stop.load()) co_await weir::schedule(pool);
+}
+
+detached measure(thread_pool& pool, const std::atomic<std::uint64_t>& said, std::uint64_t& waited,
+                 weir::detail::parker& done) {
+    co_await weir::schedule(pool);
+    std::uint64_t most = 0;
+    for (int i = 0; i < 100; ++i) {
+        const std::uint64_t before = said.load();
+        co_await weir::schedule(pool);
+        const std::uint64_t n = said.load() - before;
+        if (n > most) most = n;
+    }
+    waited = most;
+    done.set();
+}
+
+}  // namespace
+
+TEST_CASE("coroutines that keep the slot busy starve neither the queue nor posts from outside") {
+    std::atomic<bool> stop{false};  // outlives the pool, whose destructor runs the last of them
+    std::atomic<std::uint64_t> said{0};
+    thread_pool pool(1);
+    chatter(pool, stop, said);
+    std::uint64_t waited = 0;
+    weir::detail::parker done;
+    measure(pool, said, waited, done);  // is posted from outside
+    done.wait();
+    CHECK(waited <= 4 + 3);  // one may be queued before it, and the slot's three go first
+    yielder(pool, stop);
+    yielder(pool, stop);
+    for (int i = 0; i < 100; ++i) weir::sync_wait(pool, where());  // the queue is never empty now
+    stop = true;
+}
+
+TEST_CASE("a coroutine behind n others starts after at most 5 n + 4 resumptions of its worker") {
+    struct body {
+        // Each of those in the queue has one in the slot after it, who posts his successor for ever.
+        static detached talk(thread_pool& pool, const std::atomic<bool>& stop,
+                             std::atomic<std::uint64_t>& resumed) {
+            co_await weir::schedule(pool);
+            resumed.fetch_add(1);
+            if (!stop.load()) talk(pool, stop, resumed);
+        }
+        static task<std::uint64_t> wait_behind(thread_pool& pool, std::uint64_t n,
+                                               std::atomic<std::uint64_t>& resumed) {
+            co_await weir::schedule(pool);  // from here on what it posts is a yield
+            std::atomic<bool> stop{false};
+            for (std::uint64_t i = 0; i < n; ++i) talk(pool, stop, resumed);
+            const std::uint64_t before = resumed.load();
+            co_await weir::schedule(pool);  // behind all of them
+            const std::uint64_t waited = resumed.load() - before;
+            stop = true;
+            for (std::uint64_t i = 0; i <= n; ++i) co_await weir::schedule(pool);  // they end
+            co_return waited;
+        }
+    };
+    std::atomic<std::uint64_t> resumed{0};
+    thread_pool pool(1);
+    for (const std::uint64_t n : {0U, 1U, 2U, 10U, 100U}) {
+        const std::uint64_t waited = weir::sync_wait(pool, body::wait_behind(pool, n, resumed));
+        CHECK(waited >= n);
+        CHECK(waited <= 5 * n + 4);
+    }
+}
+
+TEST_CASE("what is posted from outside behind n others starts after at most 61 (n + 1) resumptions") {
+    struct body {
+        static detached arrive(thread_pool& pool, std::atomic<std::uint64_t>& here) {
+            co_await weir::schedule(pool);
+            here.fetch_add(1);
+        }
+        // Keeps the pool busy until all are here: the last one has n before it.
+        static task<std::uint64_t> longest_wait(thread_pool& pool, std::uint64_t n, int times) {
+            std::uint64_t most = 0;
+            for (int i = 0; i < times; ++i) {
+                std::atomic<std::uint64_t> here{0};
+                std::thread([&] {
+                    for (std::uint64_t k = 0; k <= n; ++k) arrive(pool, here);
+                }).join();  // now, for the pool
+                std::uint64_t resumed = 0;
+                for (; here.load() <= n; ++resumed) co_await weir::schedule(pool);
+                most = std::max(most, resumed + n);
+            }
+            co_return most;
+        }
+    };
+    thread_pool pool(1);
+    for (const std::uint64_t n : {0U, 1U, 2U, 10U}) {
+        CAPTURE(n);
+        CHECK(weir::sync_wait(pool, body::longest_wait(pool, n, 100)) <= 61 * (n + 1));
+    }
+}
+
+TEST_CASE("a worker that waits for others does their work: a pool of one doesn't deadlock") {
+    struct nest {
+        static task<int> deep(thread_pool& pool, int levels) {
+            int below = 0;
+            if (levels > 0) below = weir::sync_wait(pool, deep(pool, levels - 1));
+            co_return below + 1;
+        }
+        static task<> sleepy(thread_pool& pool) {
+            weir::sync_wait(pool, weir::sleep_for(1us));
+            co_return;
+        }
+    };
+    thread_pool pool(1);
+    CHECK(weir::sync_wait(pool, nest::deep(pool, 10)) == 11);
+    weir::sync_wait(pool, nest::sleepy(pool));
+    thread_pool other(2);
+    CHECK(weir::sync_wait(other, nest::deep(pool, 10)) == 11);
+}
+
+TEST_CASE("a pool is driven by its own workers only") {
+    thread_pool pool(1);
+    weir::detail::parker done;
+    CHECK_FALSE(pool.drive(done, weir::time_point::max()));
+    CHECK_FALSE(pool.exclusive());
+}
+
+TEST_CASE("work behind a coroutine that hogs its worker is taken over by an idle one") {
+    struct hog {
+        // Waits, without a suspension, for one that is in its own slot or queue.
+        static task<> wait_for_posted(thread_pool& pool, int posts) {
+            std::atomic<int> count{0};
+            for (int i = 0; i < posts; ++i) count_on(pool, count);
+            while (count.load() != posts) std::this_thread::yield();
+            co_return;
+        }
+        static task<> wait_for_timer(thread_pool& pool) {
+            weir::detail::parker fired;
+            sleep(pool, fired);
+            while (!fired.is_set()) std::this_thread::yield();
+            co_return;
+        }
+        static detached sleep(thread_pool& pool, weir::detail::parker& fired) {
+            co_await weir::schedule(pool);
+            co_await weir::sleep_for(10us);
+            fired.set();
+        }
+    };
+    thread_pool pool(2);
+    for (int i = 0; i < 20; ++i) {
+        weir::sync_wait(pool, hog::wait_for_posted(pool, 1));
+        weir::sync_wait(pool, hog::wait_for_posted(pool, 5));
+        weir::sync_wait(pool, hog::wait_for_timer(pool));
+    }
+}
+
+TEST_CASE("all workers of a pool work at the same time if there is enough to do") {
+    struct meeting {
+        static task<> arrive(std::atomic<int>& present, int expected) {
+            present.fetch_add(1);
+            while (present.load() < expected) std::this_thread::yield();
+            co_return;
+        }
+    };
+    thread_pool pool(4);
+    for (int i = 0; i < 20; ++i) {
+        std::atomic<int> present{0};
+        std::vector<task<>> guests;
+        for (int k = 0; k < 4; ++k) guests.push_back(meeting::arrive(present, 4));
+        weir::sync_wait(pool, weir::when_all(std::move(guests)));
+    }
+}
+
+TEST_CASE("sleepers wake in the order of their deadlines and never too early") {
+    struct sleeper {
+        static task<> sleep(thread_pool& pool, weir::duration d, std::vector<int>& log, int name,
+                            std::atomic<int>& early) {
+            const weir::time_point due = pool.now() + d;
+            co_await weir::sleep_until(due);
+            if (pool.now() < due) early.fetch_add(1);
+            log.push_back(name);
+        }
+    };
+    thread_pool pool(1);
+    std::vector<int> log;
+    std::atomic<int> early{0};
+    weir::sync_wait(pool, weir::when_all(sleeper::sleep(pool, 3ms, log, 3, early),
+                                         sleeper::sleep(pool, 1ms, log, 1, early),
+                                         sleeper::sleep(pool, 2ms, log, 2, early)));
+    CHECK(log == std::vector<int>{1, 2, 3});
+    CHECK(early.load() == 0);
+}
+
+namespace {
+
+// Adds its timer from the thread that calls it.
+class timer_wait {
+  public:
+    timer_wait(weir::executor& ex, weir::duration d) noexcept : executor_(&ex), duration_(d) {}
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> h) {
+        timer_.emplace(executor_->now() + duration_, h);
+        executor_->add(*timer_);
+    }
+    void await_resume() const noexcept {}
+
+  private:
+    weir::executor* executor_;
+    weir::duration duration_;
+    std::optional<weir::timer> timer_;
+};
+
+detached sleep_here(weir::executor& ex, weir::duration d, weir::detail::parker& done) {
+    co_await timer_wait(ex, d);
+    done.set();
+}
+
+}  // namespace
+
+TEST_CASE("a timer that another thread adds wakes a pool which sleeps, till later or for good") {
+    for (const unsigned workers : {1U, 2U}) {
+        CAPTURE(workers);
+        thread_pool pool(workers);
+        weir::detail::parker late;
+        sleep_here(pool, 20ms, late);
+        for (int i = 0; i < 200; ++i) {
+            weir::detail::parker soon;
+            sleep_here(pool, std::chrono::microseconds(i), soon);
+            soon.wait();
+        }
+        late.wait();
+    }
+}
+
+TEST_CASE("a sleep is cut short by a stop, whether the pool is busy or sleeps") {
+    struct stoppable {
+        static task<bool> sleep(weir::stop_token stop) {
+            const bool slept = co_await weir::sleep_for(weir::duration::max(), stop);
+            co_return slept;
+        }
+        static task<> ask(weir::stop_source& stop) {
+            stop.request_stop();
+            co_return;
+        }
+    };
+    for (const unsigned workers : {1U, 2U}) {
+        CAPTURE(workers);
+        thread_pool pool(workers);
+        weir::stop_source first;
+        const auto results =
+            weir::sync_wait(pool, weir::when_all(stoppable::sleep(first.get_token()), stoppable::ask(first)));
+        CHECK_FALSE(std::get<0>(results));
+        weir::stop_source second;
+        std::thread outside([&] { second.request_stop(); });
+        CHECK_FALSE(weir::sync_wait(pool, stoppable::sleep(second.get_token())));
+        outside.join();
+    }
+}
+
+TEST_CASE("a pool's clock goes forward") {
+    thread_pool pool(1);
+    const weir::time_point a = pool.now();
+    CHECK(pool.now() >= a);
+}
+
+namespace {
+
+// The pool's thread, when it asks whether the pool ends, gets no answer before it does.
+struct unhurried_platform : weir::detail::standard_platform {
+    static inline std::atomic<bool> asked{false};
+    static inline std::atomic<bool> ends{false};
+
+    template <class T>
+    struct atomic : std::atomic<T> {
+        using std::atomic<T>::atomic;
+        T load(std::memory_order order) const noexcept {
+            if constexpr (std::is_same_v<T, bool>) {
+                if (order == std::memory_order_seq_cst) wait_for_the_end();
+            }
+            return std::atomic<T>::load(order);
+        }
+        void store(T value, std::memory_order order) noexcept {
+            std::atomic<T>::store(value, order);
+            if constexpr (std::is_same_v<T, bool>) {
+                if (value && order == std::memory_order_seq_cst) ends = true;
+            }
+        }
+    };
+    static void wait_for_the_end() noexcept {
+        asked = true;
+        while (!ends) std::this_thread::yield();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a pool runs what was posted right before its end, while its thread asked for it") {
+    std::atomic<int> count{0};
+    {
+        weir::basic_thread_pool<unhurried_platform> pool(1);
+        while (!unhurried_platform::asked) std::this_thread::yield();
+        count_on(pool, count);
+    }
+    CHECK(count.load() == 1);
+}
+
+namespace {
+
+// A system that can start so many threads and no more.
+struct meagre_platform : weir::detail::standard_platform {
+    static inline int left = 0;
+    struct thread : std::thread {
+        thread() noexcept = default;
+        template <class F>
+        explicit thread(F&& f) : std::thread(permitted(std::forward<F>(f))) {}
+        template <class F>
+        static F&& permitted(F&& f) {
+            if (left-- == 0) {
+                throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+            }
+            return std::forward<F>(f);
+        }
+    };
+};
+
+}  // namespace
+
+TEST_CASE("a pool that can't start all of its threads ends those it has, and tells") {
+    for (int available = 0; available < 4; ++available) {
+        CAPTURE(available);
+        meagre_platform::left = available;
+        CHECK_THROWS_AS(weir::basic_thread_pool<meagre_platform>(4), std::system_error);
+    }
+    meagre_platform::left = 4;
+    CHECK(weir::basic_thread_pool<meagre_platform>(4).workers() == 4);
+}
+
+TEST_CASE("two pools pass coroutines to each other") {
+    struct traveller {
+        static task<int> commute(weir::executor& a, weir::executor& b, int trips) {
+            int changes = 0;
+            auto last = std::this_thread::get_id();
+            for (int i = 0; i < trips; ++i) {
+                co_await weir::schedule(i % 2 == 0 ? b : a);
+                const auto id = std::this_thread::get_id();
+                changes += id != last ? 1 : 0;
+                last = id;
+            }
+            co_return changes;
+        }
+    };
+    thread_pool a(1), b(1);
+    CHECK(weir::sync_wait(a, traveller::commute(a, b, 500)) == 500);
+}
+
+namespace {
+
+// Goes on as one of many parts.
+class forked {
+  public:
+    explicit forked(weir::executor& ex) noexcept : executor_(&ex) {}
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> h) const noexcept { executor_->fork(h); }
+    void await_resume() const noexcept {}
+
+  private:
+    weir::executor* executor_;
+};
+
+detached log_forked(thread_pool& pool, std::vector<int>& log, int name) {
+    co_await forked(pool);
+    log.push_back(name);
+}
+
+detached count_forked(thread_pool& pool, std::atomic<int>& count) {
+    co_await forked(pool);
+    count.fetch_add(1);
+}
+
+}  // namespace
+
+TEST_CASE("forks run after the call, those of one worker last come, first served") {
+    struct body {
+        static task<> fork_three(thread_pool& pool, std::vector<int>& log) {
+            for (int i = 1; i <= 3; ++i) log_forked(pool, log, i);
+            log.push_back(0);
+            co_return;
+        }
+    };
+    std::vector<int> log;
+    {
+        thread_pool pool(1);
+        weir::sync_wait(pool, body::fork_three(pool, log));
+    }
+    CHECK(log == std::vector<int>{0, 3, 2, 1});
+}
+
+TEST_CASE("a pool that is destroyed runs what was forked, from outside and by its workers") {
+    struct body {
+        static detached fork_more(thread_pool& pool, std::atomic<int>& count) {
+            co_await weir::schedule(pool);
+            for (int i = 0; i < 100; ++i) count_forked(pool, count);
+        }
+    };
+    for (const unsigned workers : {1U, 2U, 4U}) {
+        CAPTURE(workers);
+        std::atomic<int> count{0};
+        {
+            thread_pool pool(workers);
+            for (int i = 0; i < 10; ++i) body::fork_more(pool, count);
+            for (int i = 0; i < 100; ++i) count_forked(pool, count);
+        }
+        CHECK(count.load() == 1'100);
+    }
+}
+
+TEST_CASE("the eldest fork is starved neither by the queue and the slot nor by younger forks") {
+    struct body {
+        static detached fork_on(thread_pool& pool, const std::atomic<int>& eldest, int until,
+                                std::atomic<int>& ended) {
+            co_await forked(pool);
+            if (eldest.load() < until) {
+                fork_on(pool, eldest, until, ended);
+            } else {
+                ended.fetch_add(1);
+            }
+        }
+        static task<std::uint64_t> wait_for_eldest(thread_pool& pool,
+                                                   const std::atomic<std::uint64_t>& said) {
+            std::atomic<int> eldest{0}, ended{0};
+            std::uint64_t most = 0;
+            for (int i = 1; i <= 50; ++i) {
+                const std::uint64_t before = said.load();
+                count_forked(pool, eldest);
+                fork_on(pool, eldest, i, ended);  // is younger, and its successors even more
+                while (eldest.load() < i) co_await weir::schedule(pool);
+                most = std::max(most, said.load() - before);
+                while (ended.load() < i) co_await weir::schedule(pool);
+            }
+            co_return most;
+        }
+    };
+    std::atomic<bool> stop{false};
+    std::atomic<std::uint64_t> said{0};
+    thread_pool pool(1);
+    chatter(pool, stop, said);
+    yielder(pool, stop);
+    CHECK(weir::sync_wait(pool, body::wait_for_eldest(pool, said)) <= 64);
+    stop = true;
+}
+
+TEST_CASE("forks behind a coroutine that hogs its worker are taken over by an idle one") {
+    struct hog {
+        static task<> wait_for_forks(thread_pool& pool, int forks) {
+            std::atomic<int> count{0};
+            for (int i = 0; i < forks; ++i) count_forked(pool, count);
+            while (count.load() != forks) std::this_thread::yield();
+            co_return;
+        }
+    };
+    thread_pool pool(2);
+    for (int i = 0; i < 20; ++i) {
+        weir::sync_wait(pool, hog::wait_for_forks(pool, 1));
+        weir::sync_wait(pool, hog::wait_for_forks(pool, 7));
+    }
+}
+
+TEST_CASE("a worker that waits inside a coroutine runs others as the pool's, and then goes on") {
+    struct body {
+        static task<> inner(std::vector<weir::executor*>& log) {
+            log.push_back(weir::detail::current_executor());
+            co_return;
+        }
+        static task<> outer(thread_pool& pool, int levels, std::vector<weir::executor*>& log) {
+            log.push_back(weir::detail::current_executor());
+            if (levels > 0) weir::sync_wait(pool, outer(pool, levels - 1, log));
+            weir::sync_wait(pool, inner(log));
+            log.push_back(weir::detail::current_executor());
+            co_await weir::schedule(pool);
+            log.push_back(weir::detail::current_executor());
+        }
+    };
+    thread_pool pool(1);
+    std::vector<weir::executor*> log;
+    weir::sync_wait(pool, body::outer(pool, 5, log));
+    CHECK(log == std::vector<weir::executor*>(6 * 4, &pool));
+    CHECK(weir::detail::current_executor() == nullptr);
+}
+
+TEST_CASE("whoever looks sees whether the pool has anything to do") {
+    weir::thread_pool pool(2);
+    const auto seen = [&] {
+        weir::detail::executor_view view;
+        pool.look(view);
+        return view;
+    };
+    const auto wait_for_rest = [&] {
+        while (seen().busy != 0 || seen().pending) std::this_thread::yield();
+    };
+    wait_for_rest();
+    const auto before = seen().resumed;
+    std::atomic<bool> over = false;
+    const auto spin = [&]() -> weir::task<> {
+        while (!over) std::this_thread::yield();
+        co_return;
+    };
+    std::thread waits([&] { weir::sync_wait(pool, spin()); });
+    const auto one_runs = [&] {
+        const auto now = seen();
+        return now.busy == 1 && now.workers[0].runs != now.workers[1].runs;
+    };
+    while (!one_runs()) std::this_thread::yield();
+    over = true;
+    waits.join();
+    wait_for_rest();
+    CHECK(seen().resumed == before + 1);
+
+    weir::stop_source wake;
+    const auto sleep = [&]() -> weir::task<> { co_await weir::sleep_for(1h, wake.get_token()); };
+    std::thread sleeps([&] { weir::sync_wait(pool, sleep()); });
+    while (seen().resumed != before + 2) std::this_thread::yield();
+    while (seen().busy != 0) std::this_thread::yield();
+    CHECK(seen().pending);  // the timer
+    wake.request_stop();
+    sleeps.join();
+}

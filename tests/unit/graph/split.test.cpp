@@ -1,0 +1,546 @@
+#include <weir/graph/split.hpp>
+
+#include "support/catch.hpp"
+#include "support/flows.hpp"
+#include "support/items.hpp"
+
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/graph/route.hpp>
+#include <weir/sampling/sampler.hpp>
+#include <weir/stages/aggregate.hpp>
+#include <weir/stages/disaggregate.hpp>
+#include <weir/stages/epochs.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <ranges>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+using flows::by_epoch;
+using items::contains;
+using items::message_of;
+using items::take_all;
+using items::take_until_failure;
+using weir::branch;
+using weir::split;
+using weir::split_order;
+using weir::task;
+using weir::virtual_time;
+using namespace std::chrono_literals;
+using ints = std::vector<int>;
+using lists = std::vector<ints>;
+
+namespace {
+
+std::size_t parity(int n) { return static_cast<std::size_t>(n % 2); }
+
+// Works on each element of a part.
+template <class F>
+auto each(F f, weir::stage_options o = {}) {
+    return weir::pipe(
+        [f](ints part) {
+            for (int& n : part) n = f(n);
+            return part;
+        },
+        std::move(o));
+}
+auto times_2() {
+    return each([](int n) { return 2 * n; });
+}
+auto plus_100() {
+    return each([](int n) { return n + 100; });
+}
+
+// The numbers from 0 up to n, in batches.
+auto in_batches(int n, std::size_t size) {
+    return weir::source(std::views::iota(0, n)) | weir::aggregate(size);
+}
+
+// A longer part takes longer, so that branches overtake each other.
+auto slowly(weir::stage_options o = {}) {
+    return weir::pipe(
+        [](ints part) -> task<ints> {
+            int sum = 1;
+            for (const int n : part) sum += 7 * n % 5;
+            co_await weir::sleep_for(sum * 1ms);
+            co_return part;
+        },
+        std::move(o));
+}
+
+}  // namespace
+
+TEST_CASE("each element's result takes its place, or those of a branch come together, as is asked for") {
+    virtual_time time;
+    const auto parts = [](split_order order) {
+        return split(parity, {.order = order}, branch("even", times_2()), branch("odd", plus_100()));
+    };
+    CHECK(take_all((in_batches(8, 4) | parts(split_order::branches) | weir::sink()).start(time)) ==
+          lists{{0, 4, 101, 103}, {8, 12, 105, 107}});
+    CHECK(take_all((in_batches(8, 4) | parts(split_order::elements) | weir::sink()).start(time)) ==
+          lists{{0, 101, 4, 103}, {8, 105, 12, 107}});
+    CHECK(take_all((in_batches(8, 4) | split(parity, branch("even", times_2()), branch("odd", plus_100())) |
+                    weir::sink())
+                       .start(time)) == lists{{0, 101, 4, 103}, {8, 105, 12, 107}});
+}
+
+TEST_CASE("a branch is given an empty part where it gets nothing, and a batch may be empty") {
+    virtual_time time;
+    std::vector<std::size_t> sizes;
+    const auto look = weir::pipe([&sizes](ints part) {
+        sizes.push_back(part.size());
+        return part;
+    });
+    for (const split_order order : {split_order::elements, split_order::branches}) {
+        sizes.clear();
+        const auto all = take_all(
+            (weir::source(lists{{0, 2}, {}, {1, 3}, {4}}) |
+             split(parity, {.order = order}, branch("even", times_2()), branch("odd", look)) | weir::sink())
+                .start(time));
+        CHECK(all == lists{{0, 4}, {1, 3}, {8}});
+        CHECK(sizes == std::vector<std::size_t>{0, 0, 2, 0});
+    }
+}
+
+TEST_CASE("a split with two slots is refused") {
+    virtual_time time;
+    auto pipeline = in_batches(12, 3) |
+                    split([](int n) { return n % 2; }, {.name = "cut"}, branch("even"), branch("odd")) |
+                    weir::sink();
+    pipeline.options("cut").concurrency = 2;
+    CHECK(items::message_of([&] {
+              static_cast<void>(pipeline.start(time));
+          }).find("weir: stage 'cut' splits: it divides one batch after the other, its concurrency is 1") !=
+          std::string::npos);
+}
+
+TEST_CASE("branches are found by name, may have no stages, and may be alone") {
+    virtual_time time;
+    CHECK(take_all((in_batches(4, 4) |
+                    split([](int n) { return n < 2 ? "low" : "high"; }, branch("high", plus_100()),
+                          branch("low")) |
+                    weir::sink())
+                       .start(time)) == lists{{0, 1, 102, 103}});
+    CHECK(take_all(
+              (in_batches(5, 2) | split([](int) { return false; }, branch("all", times_2())) | weir::sink())
+                  .start(time)) == lists{{0, 2}, {4, 6}, {8}});
+    CHECK(take_all((in_batches(0, 2) | split(parity, branch("a"), branch("b")) | weir::sink()).start(time))
+              .empty());
+    CHECK_THROWS_AS(split(parity, branch("a"), branch("a")), std::invalid_argument);
+}
+
+TEST_CASE("by branches, a branch may drop elements, or parts, and what is left of nothing is dropped") {
+    virtual_time time;
+    const auto no_fours = weir::pipe([](ints part) -> std::optional<ints> {
+        std::erase_if(part, [](int n) { return n % 4 == 0; });
+        if (part.empty()) return std::nullopt;
+        return part;
+    });
+    const auto few = weir::pipe([](ints part) -> std::optional<ints> {
+        if (part.empty()) return std::nullopt;
+        return part;
+    });
+    const auto parts =
+        split(parity, {.order = split_order::branches}, branch("even", no_fours), branch("odd", few));
+    CHECK(take_all((weir::source(lists{{0, 1, 2, 3, 4, 5, 6}, {0, 4}, {1}, {}, {2}}) | parts | weir::sink())
+                       .start(time)) == lists{{2, 6, 1, 3, 5}, {1}, {2}});
+}
+
+TEST_CASE("by elements, a branch that gives more or fewer than it was given fails the batch in a sentence") {
+    const auto drops_4 = weir::pipe([](ints part) {
+        std::erase(part, 4);
+        return part;
+    });
+    const auto doubles_1 = weir::pipe([](ints part) {
+        if (!part.empty() && part.front() == 1) part.push_back(1);
+        return part;
+    });
+    virtual_time time;
+    const auto pipeline = [&](weir::split_options o) {
+        return in_batches(9, 3) |
+               split(parity, std::move(o), branch("even", drops_4), branch("odd", doubles_1)) | weir::sink();
+    };
+    std::vector<std::string> why;
+    std::vector<std::uint64_t> which;
+    std::string stage;
+    const auto note = [&](const weir::failure& f) {
+        why.push_back(message_of([&f] { std::rethrow_exception(f.error); }));
+        which.push_back(f.item);
+        stage = f.stage;
+    };
+    CHECK(take_all(pipeline({.max_failures = 2}).start(time, {.on_failure = note})) == lists{{6, 7, 8}});
+    REQUIRE(why.size() == 2);
+    CHECK(why.at(0) ==
+          "weir: branch 1 of a split was given 1 elements of a batch and gave 2; with .order = "
+          "weir::split_order::branches that is allowed");
+    CHECK(contains(why.at(1), "branch 0 of a split was given 1 elements of a batch and gave 0"));
+    CHECK(which == std::vector<std::uint64_t>{0, 1});
+    CHECK(stage == "split_join");
+    const auto end = take_until_failure(pipeline({.max_failures = 1}).start(time));
+    REQUIRE(end.failed);
+    CHECK(end.failed->stage() == "split_join");
+    CHECK(end.taken.empty());
+}
+
+TEST_CASE("a part that fails in its branch leaves the others, or fails the batch") {
+    virtual_time time;
+    const auto no_3 = weir::pipe(
+        [](ints part) {
+            if (std::ranges::find(part, 3) != part.end()) throw std::runtime_error("three");
+            return part;
+        },
+        {.name = "no_3", .max_failures = weir::unlimited});
+    CHECK(take_all((in_batches(8, 4) |
+                    split(parity, {.order = split_order::branches}, branch("even"), branch("odd", no_3)) |
+                    weir::sink())
+                       .start(time)) == lists{{0, 2}, {4, 6, 5, 7}});
+    CHECK(take_all((in_batches(8, 4) |
+                    split(parity, {.max_failures = weir::unlimited}, branch("even"), branch("odd", no_3)) |
+                    weir::sink())
+                       .start(time)) == lists{{4, 5, 6, 7}});
+    // All parts of a batch failed.
+    CHECK(take_all((in_batches(4, 2) |
+                    split([](int) { return 0; }, {.order = split_order::branches}, branch("odd", no_3)) |
+                    weir::sink())
+                       .start(time)) == lists{{0, 1}});
+}
+
+TEST_CASE("a choice that fails is a failure of its batch") {
+    virtual_time time;
+    const auto chooser = [](int n) {
+        if (n == 4) throw std::runtime_error("four");
+        return n == 7 ? 2 : n % 2;
+    };
+    std::vector<std::uint64_t> which;
+    const auto note = [&which](const weir::failure& f) { which.push_back(f.item); };
+    const auto pipeline = [&](weir::split_options o) {
+        return in_batches(12, 3) | split(chooser, std::move(o), branch("even"), branch("odd")) | weir::sink();
+    };
+    CHECK(take_all(pipeline({.max_failures = weir::unlimited}).start(time, {.on_failure = note})) ==
+          lists{{0, 1, 2}, {9, 10, 11}});
+    CHECK(which == std::vector<std::uint64_t>{1, 2});
+    const auto end = take_until_failure(pipeline({.name = "cut"}).start(time));
+    REQUIRE(end.failed);
+    CHECK(end.failed->stage() == "cut");
+    CHECK(end.inside == "four");
+    CHECK(end.taken == lists{{0, 1, 2}});
+}
+
+TEST_CASE(
+    "a choice that fails has its batch's number, whatever epoch it is in, and counts as a task that failed") {
+    virtual_time time;
+    std::vector<std::uint64_t> failed;
+    const auto chooser = [](int n) {
+        if (n == 2) throw std::runtime_error("two");
+        return 0;
+    };
+    auto run =
+        (weir::source(weir::epochs(ints{1, 2, 3}, 3)) | weir::aggregate(1) |
+         split(chooser, {.name = "cut"}, branch("all")) | weir::sink())
+            .start(time, {.max_failures = weir::unlimited,
+                          .on_failure = [&failed](const weir::failure& f) { failed.push_back(f.item); }});
+    CHECK(take_all(run).size() == 6);
+    CHECK(failed == std::vector<std::uint64_t>{1, 4, 7});
+    for (const auto& stage : run.stats().stages) {
+        if (stage.name != "cut") continue;
+        CHECK(stage.num_tasks == 9);
+        CHECK(stage.num_failures == 3);
+        CHECK(stage.task_times.count() == 6);
+    }
+}
+
+// What is no coroutine of ours.
+struct at_once {
+    int place;
+    bool await_ready() const noexcept { return true; }
+    void await_suspend(std::coroutine_handle<>) const noexcept {}
+    int await_resume() const {
+        if (place > 2) throw std::runtime_error("beyond");
+        return place;
+    }
+};
+
+TEST_CASE("a choice may have to be awaited, element after element, and its time is the stage's") {
+    const auto later = [](const int& n) -> task<std::string> {
+        co_await weir::sleep_for(1ms);
+        if (n == 4) throw std::runtime_error("four");
+        co_return n % 2 == 0 ? "even" : "odd";
+    };
+    const auto pipeline = in_batches(9, 3) |
+                          split(later, {.max_failures = weir::unlimited}, branch("even", times_2()),
+                                branch("odd", plus_100())) |
+                          weir::sink();
+    virtual_time time;
+    auto run = pipeline.start(time);
+    CHECK(take_all(run) == lists{{0, 101, 4}, {12, 107, 16}});
+    const auto stats = run.stats();
+    CHECK(stats.stages.at(2).name == "split");
+    CHECK(stats.stages.at(2).num_tasks == 3);
+    CHECK(stats.stages.at(2).num_failures == 1);
+    CHECK(stats.stages.at(2).times().await == 8ms);  // the second batch ended with its second element
+    CHECK(stats.stages.at(2).task_time == 6ms);
+    CHECK(flows::add_up(stats));
+    CHECK(take_all(pipeline.start<weir::unmeasured>(time)) == lists{{0, 101, 4}, {12, 107, 16}});
+
+    const auto from = weir::source(weir::epochs(lists{{0, 1}, {2}, {3, 0}, {}}, 2));
+    const auto in_epochs = from |
+                           split([](int n) { return at_once{n}; },
+                                 {.order = split_order::branches, .max_failures = weir::unlimited},
+                                 branch("a"), branch("b"), branch("c")) |
+                           weir::sink();
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        virtual_time other(seed);
+        const auto epochs = by_epoch(in_epochs.start(other));
+        REQUIRE(epochs.size() == 2);
+        for (const auto& epoch : epochs) CHECK(epoch.second == lists{{0, 1}, {2}});
+    }
+}
+
+TEST_CASE("a split whose choice never comes is left, on virtual time and on a pool") {
+    const auto never = [](const int&) -> task<int> {
+        co_await weir::sleep_for(1h);
+        co_return 0;
+    };
+    const auto pipeline = in_batches(9, 3) | split(never, branch("a")) | weir::sink();
+    virtual_time time;
+    auto run = pipeline.start(time);
+    CHECK_FALSE(run.get(1s).has_value());
+    run.stop();
+    CHECK(run.stats().stages.at(2).num_tasks <= 1);
+}
+
+TEST_CASE("parts are batched anew inside of a branch, and never mix with those of other batches") {
+    virtual_time time;
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        virtual_time shuffled(seed);
+        const auto regroup = weir::disaggregate() | weir::aggregate(2);
+        CHECK(take_all((in_batches(20, 10) |
+                        split(parity, branch("even", regroup | slowly()), branch("odd", slowly())) |
+                        weir::sink())
+                           .start(shuffled)) ==
+              lists{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {10, 11, 12, 13, 14, 15, 16, 17, 18, 19}});
+        // By items: no part is left whole, and empty ones vanish on the way.
+        const auto single =
+            weir::disaggregate() | weir::pipe([](int n) { return n + 1; }) | weir::aggregate(3);
+        CHECK(take_all((weir::source(lists{{1}, {0, 1, 2}, {}, {4, 6, 8, 10}}) |
+                        split(parity, branch("even", single), branch("odd")) | weir::sink())
+                           .start(shuffled)) == lists{{1}, {1, 1, 3}, {5, 7, 9, 11}});
+    }
+}
+
+TEST_CASE("batches leave in their order, whatever the slots inside of the branches do") {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        virtual_time time(seed);
+        for (const split_order order : {split_order::elements, split_order::branches}) {
+            const auto all = take_all(
+                (in_batches(60, 3) |
+                 split([](int n) { return n % 3; }, {.order = order}, branch("a", slowly({.concurrency = 4})),
+                       branch("b", slowly({.concurrency = 2}) | slowly({.concurrency = 3})), branch("c")) |
+                 weir::sink())
+                    .start(time));
+            REQUIRE(all.size() == 20);
+            for (int i = 0; i < 20; ++i) {
+                CHECK(all.at(static_cast<std::size_t>(i)) == ints{3 * i, 3 * i + 1, 3 * i + 2});
+            }
+        }
+    }
+}
+
+TEST_CASE("the ends of epochs keep their places between batches") {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        virtual_time time(seed);
+        const auto epoch = [](std::uint64_t e) {
+            const int first = 10 * static_cast<int>(e);
+            return std::views::iota(first, first + (e == 1 ? 0 : 5));
+        };
+        const auto pipeline =
+            weir::source(weir::epochs(epoch, 4)) | weir::aggregate(2) |
+            split(parity, branch("even", slowly({.concurrency = 3})), branch("odd", plus_100())) |
+            weir::sink();
+        const std::vector<std::pair<std::size_t, lists>> expected = {{0, {{0, 101}, {2, 103}, {4}}},
+                                                                     {1, {}},
+                                                                     {2, {{20, 121}, {22, 123}, {24}}},
+                                                                     {3, {{30, 131}, {32, 133}, {34}}}};
+        CHECK(by_epoch(pipeline.start(time)) == expected);
+    }
+}
+
+TEST_CASE("batches that vanish don't keep an epoch, or a checkpoint, from ending") {
+    virtual_time time;
+    using draws = std::vector<weir::draw>;
+    const auto choose = [](const weir::draw& d) { return d.index % 2; };
+    const auto drop = weir::pipe([](draws part) -> std::optional<draws> {
+        if (part.empty()) return part;
+        return std::nullopt;
+    });
+    const auto throws = weir::pipe([](draws part) {
+        if (!part.empty()) throw std::runtime_error("odd");
+        return part;
+    });
+    const auto is_done = [&](const auto& parts) {
+        auto run = (weir::source(weir::draws(weir::sampler({.size = 10, .shuffle = false}), 1)) |
+                    weir::aggregate(1) | parts | weir::sink())
+                       .start(time, {.max_failures = weir::unlimited});
+        CHECK(take_all(run).size() == 5);
+        auto rest =
+            (weir::source(
+                 weir::draws(weir::sampler({.size = 10, .shuffle = false, .resume = run.checkpoint()}), 1)) |
+             weir::sink())
+                .start(time);
+        return take_all(rest).empty();
+    };
+    CHECK(is_done(split(choose, {.order = split_order::branches}, branch("even"), branch("odd", drop))));
+    CHECK(is_done(split(choose, {.order = split_order::branches}, branch("even"), branch("odd", throws))));
+    CHECK(is_done(split(choose, {.order = split_order::elements}, branch("even"), branch("odd", drop))));
+    CHECK(is_done(split(choose, {.order = split_order::elements}, branch("even"), branch("odd", throws))));
+    const auto refuses = [](const weir::draw& d) -> int {
+        if (d.index % 2 == 1) throw std::runtime_error("odd");
+        return 0;
+    };
+    CHECK(is_done(split(refuses, branch("even"))));
+}
+
+TEST_CASE("a hook that throws behind the choice fails its batch, and no other") {
+    class fails_second : public weir::hook {
+      public:
+        void after(const weir::invocation& call, const std::exception_ptr&) override {
+            if (call.stage() == "split" && call.item() == 1) throw std::runtime_error("hook");
+        }
+    };
+    virtual_time time;
+    CHECK(take_all((in_batches(9, 3) | split(parity, branch("even", times_2()), branch("odd", plus_100())) |
+                    weir::sink())
+                       .start(time, {.max_failures = 1, .hooks = {std::make_shared<fails_second>()}})) ==
+          lists{{0, 101, 4}, {12, 107, 16}});
+}
+
+TEST_CASE("splits stand in branches of splits and routes") {
+    virtual_time time;
+    const auto inner =
+        split([](int n) { return n % 4 == 0; }, branch("two", plus_100()), branch("four", times_2()));
+    CHECK(take_all((in_batches(10, 5) | split(parity, branch("even", inner), branch("odd")) | weir::sink())
+                       .start(time)) == lists{{0, 1, 102, 3, 8}, {5, 106, 7, 16, 9}});
+    auto all = take_all(
+        (in_batches(6, 2) |
+         weir::route([](const ints& b) { return b.front() == 2; }, branch("split", inner), branch("pass")) |
+         weir::sink())
+            .start(time));
+    std::ranges::sort(all);
+    CHECK(all == lists{{0, 101}, {2, 3}, {8, 105}});
+    // A route inside: a part goes one way or the other.
+    const auto by_size = weir::route([](const ints& part) { return part.size() > 1; }, branch("few"),
+                                     branch("many", plus_100()));
+    CHECK(take_all((in_batches(5, 3) | split(parity, branch("even", by_size), branch("odd", by_size)) |
+                    weir::sink())
+                       .start(time)) == lists{{100, 1, 102}, {3, 4}});
+}
+
+TEST_CASE("a failure in a branch ends the split, and delivers the batches before it") {
+    const auto fails = weir::pipe(
+        [](ints part) {
+            if (std::ranges::find(part, 7) != part.end()) throw std::runtime_error("seven");
+            return part;
+        },
+        {.name = "fails"});
+    const auto hour = weir::pipe([](ints part) -> task<ints> {
+        co_await weir::sleep_for(1h);
+        co_return part;
+    });
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        virtual_time time(seed);
+        for (const bool slow_first : {false, true}) {
+            const auto chooser = [slow_first](int n) { return (n % 2 == 0) == slow_first ? 0 : 1; };
+            const auto start = [&](auto a, auto b) {
+                return (weir::source(std::views::iota(0)) | weir::aggregate(2) |
+                        split(chooser, {.capacity = 1}, branch("a", std::move(a)),
+                              branch("b", std::move(b))) |
+                        weir::sink(10))
+                    .start(time);
+            };
+            const auto judge = [](const auto& end) {
+                REQUIRE(end.failed);
+                CHECK(end.failed->stage() == "fails");
+                CHECK(end.taken.size() <= 3);
+                CHECK(!end.taken.empty());
+                CHECK(end.taken.at(0) == ints{0, 1});
+            };
+            if (slow_first) {
+                judge(take_until_failure(start(hour, fails)));
+            } else {
+                judge(take_until_failure(start(fails, hour)));
+            }
+        }
+    }
+}
+
+TEST_CASE("a consumer that leaves early ends splits, on virtual time and on a pool") {
+    items::ledger book(100'000);
+    using boxes = std::vector<items::counted>;
+    const auto made = weir::pipe([&book](int) {
+        boxes all;
+        for (int i = 0; i < 3; ++i) all.emplace_back(book);
+        return all;
+    });
+    const auto same = weir::pipe([](boxes b) { return b; }, {.concurrency = 2});
+    const auto pipeline =
+        weir::source(std::views::iota(0)) | made |
+        split([](const items::counted& c) { return c.number() % 2; }, branch("a", same | same), branch("b")) |
+        weir::sink();
+    {
+        virtual_time time;
+        auto run = pipeline.start(time);
+        for (int i = 0; i < 20; ++i) CHECK(run.get()->size() == 3);
+    }
+    {
+        weir::thread_pool pool(2);
+        auto run = pipeline.start(pool);
+        for (int i = 0; i < 20; ++i) CHECK(run.get()->size() == 3);
+    }
+    CHECK(book.alive() == 0);
+    CHECK(book.died_twice() == 0);
+}
+
+TEST_CASE("the figures of a split know its batches, and no marks inside of it") {
+    virtual_time time;
+    auto pipeline = in_batches(8, 2) |
+                    split(parity, {.name = "s"}, branch("even", slowly({.name = "slow"})), branch("odd")) |
+                    weir::sink();
+    pipeline.options("slow").concurrency = 2;
+    auto run = pipeline.start(time);
+    CHECK(take_all(run).size() == 4);
+    const auto stats = run.stats();
+    CHECK(run.stages() == std::vector<std::string>{"src", "aggregate", "s", "slow", "s_join", "sink"});
+    const auto& cut = stats.stages.at(2);
+    const auto& join = stats.stages.at(4);
+    CHECK(cut.kind == "split");
+    CHECK(join.kind == "join");
+    CHECK(cut.num_tasks == 4);
+    CHECK(join.num_tasks == 4);
+    CHECK(stats.stages.at(3).num_tasks == 4);
+    CHECK(stats.channels.at(cut.outputs.at(0)).name == "even");
+    CHECK(stats.channels.at(cut.outputs.at(1)).num_put == 4);
+    CHECK(stats.channels.at(cut.outputs.at(1)).num_get == 4);
+    CHECK(stats.channels.at(join.inputs.at(0)).name == "slow");
+    CHECK(flows::add_up(stats));
+}
+
+TEST_CASE("a split without statistics does the same") {
+    virtual_time time;
+    const auto pipeline =
+        in_batches(8, 4) | split(parity, branch("even", times_2()), branch("odd", plus_100())) | weir::sink();
+    CHECK(take_all(pipeline.start<weir::unmeasured>(time)) == lists{{0, 101, 4, 103}, {8, 105, 12, 107}});
+}

@@ -1,0 +1,106 @@
+#include <weir/measure/recorder.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/measure/histogram.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+
+namespace {
+
+using weir::detail::log_linear;
+using weir::detail::recorder;
+using totals = weir::detail::basic_recorder<weir::detail::standard_platform, false>;
+static_assert(sizeof(totals) == 3 * sizeof(std::uint64_t));
+
+std::uint64_t count_of(const recorder& r) {
+    std::uint64_t n = 0;
+    for (std::size_t b = 0; b < log_linear::num_buckets; ++b) n += r.in_bucket(b);
+    return n;
+}
+
+}  // namespace
+
+TEST_CASE("a recorder begins empty") {
+    const auto r = std::make_unique<recorder>();
+    CHECK(count_of(*r) == 0);
+    CHECK(r->sum() == 0);
+    CHECK(r->max() == 0);
+}
+
+TEST_CASE("a recorder counts each duration in its bucket, the sum and the maximum exactly") {
+    const auto r = std::make_unique<recorder>();
+    for (const std::int64_t ns : {5, 1'000, 3, 70, 70}) r->record(ns);
+    CHECK(count_of(*r) == 5);
+    CHECK(r->in_bucket(log_linear::bucket_of(70)) == 2);
+    CHECK(r->in_bucket(3) == 1);
+    CHECK(r->sum() == 1'148);
+    CHECK(r->max() == 1'000);
+}
+
+TEST_CASE("a recorder takes what is out of range") {
+    const auto r = std::make_unique<recorder>();
+    r->record(-5);
+    CHECK(r->in_bucket(0) == 1);
+    CHECK(r->sum() == 0);
+    r->record(INT64_MAX);
+    CHECK(r->in_bucket(log_linear::last) == 1);
+    CHECK(r->max() == static_cast<std::uint64_t>(INT64_MAX));
+}
+
+TEST_CASE("a recorder without a histogram knows count, sum and maximum, exactly") {
+    totals t;
+    CHECK(t.in_bucket(0) == 0);
+    const auto r = std::make_unique<recorder>();
+    for (const std::int64_t ns :
+         {std::int64_t{5}, std::int64_t{1'000}, std::int64_t{-3}, std::int64_t{0}, std::int64_t{1} << 50}) {
+        t.record(ns, 2);
+        r->record(ns, 2);
+    }
+    t.record(7, 0);
+    CHECK(t.in_bucket(0) == count_of(*r));
+    CHECK(t.sum() == r->sum());
+    CHECK(t.max() == r->max());
+}
+
+TEST_CASE("a recorder may be written by threads that take turns") {
+    const auto r = std::make_unique<recorder>();
+    for (int i = 0; i < 3; ++i) {
+        std::thread([&r] {
+            for (int k = 1; k <= 1'000; ++k) r->record(k);
+        }).join();
+    }
+    CHECK(count_of(*r) == 3'000);
+    CHECK(r->sum() == 3 * 500'500);
+    CHECK(r->max() == 1'000);
+}
+
+TEST_CASE("a recorder is read while it is written, and no snapshot contradicts itself") {
+    const auto r = std::make_unique<recorder>();
+    constexpr std::uint64_t total = 100'000;
+    std::atomic<bool> reading{false};
+    std::thread writer([&] {
+        while (!reading.load()) std::this_thread::yield();
+        for (std::uint64_t i = 1; i <= total; ++i) r->record(static_cast<std::int64_t>(i));
+    });
+    bool counts_grow = true;
+    bool covers = true;
+    weir::histogram before;
+    do {
+        const weir::histogram now(*r);
+        reading.store(true);
+        counts_grow = counts_grow && before.count() <= now.count();
+        // The values are 1, 2, 3, ...: n of them sum to at least n (n + 1) / 2, the greatest is n.
+        const auto n = static_cast<std::int64_t>(now.count());
+        covers = covers && now.sum().count() >= n * (n + 1) / 2 && now.quantile(1) == now.max();
+        before = now;
+    } while (before.count() < total);
+    writer.join();
+    CHECK(counts_grow);
+    CHECK(covers);
+    CHECK(weir::histogram(*r).max() == weir::duration(total));
+    CHECK(weir::histogram(*r).sum() == weir::duration(total * (total + 1) / 2));
+}

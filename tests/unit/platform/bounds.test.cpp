@@ -1,0 +1,54 @@
+#include <weir/platform/bounds.hpp>
+
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+using weir::detail::add_way;
+using weir::detail::larger;
+using weir::detail::read_sum;
+using weir::detail::smaller;
+using weir::detail::time_between;
+
+static_assert(smaller(1, 2) == 1 && smaller(2, 1) == 1 && smaller(-1, -1) == -1);
+static_assert(larger(1, 2) == 2 && larger(2, 1) == 2 && larger(-1, -1) == -1);
+
+TEST_CASE("the smaller and the larger of two numbers are those of the standard") {
+    using limits = std::numeric_limits<std::int64_t>;
+    for (const std::int64_t a : {limits::min(), std::int64_t{-1}, std::int64_t{0}, limits::max()}) {
+        for (const std::int64_t b : {limits::min(), std::int64_t{-1}, std::int64_t{0}, limits::max()}) {
+            CAPTURE(a, b);
+            CHECK(smaller(a, b) == std::min(a, b));
+            CHECK(larger(a, b) == std::max(a, b));
+        }
+    }
+    CHECK(smaller(0.5, 1e9) == std::min(0.5, 1e9));
+    CHECK(larger(0.5, 1e9) == std::max(0.5, 1e9));
+}
+
+TEST_CASE("times stop at the longest one there is") {
+    constexpr std::int64_t most = INT64_MAX, least = INT64_MIN;
+    CHECK(time_between(3, 10) == 7);
+    CHECK(time_between(10, 3) == 0);
+    CHECK(time_between(-5, 5) == 10);
+    CHECK(time_between(0, most) == most);
+    CHECK(time_between(-1, most) == most);
+    CHECK(time_between(least, most) == most);
+    CHECK(time_between(most, least) == 0);
+}
+
+TEST_CASE("a sum along a way is exact, however long that is, and read as no longer than there is") {
+    CHECK(add_way(5, 10, 13) == 8);
+    std::int64_t whole = 0, part = 0;
+    for (const auto& [from, to] : {std::pair<std::int64_t, std::int64_t>(INT64_MIN, -3), {-3, INT64_MAX}}) {
+        whole = add_way(whole, from, to);
+        if (to < 0) part = add_way(part, from, to);
+    }
+    CHECK(read_sum(whole) == INT64_MAX);
+    CHECK(read_sum(part) == INT64_MAX - 2);
+    CHECK(read_sum(add_way(part, 0, 2)) == INT64_MAX);
+    CHECK(read_sum(add_way(part, 0, 3)) == INT64_MAX);
+}

@@ -1,0 +1,105 @@
+#include <weir/platform/env.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/executor/virtual_time.hpp>
+#include <weir/task/foreign_home.hpp>
+
+#include <coroutine>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+
+using weir::detail::coroutine_env;
+using weir::detail::current_executor;
+using weir::detail::env_of;
+
+namespace {
+
+template <class Env>
+struct coroutine {
+    struct promise_type : Env {
+        coroutine get_return_object() noexcept {
+            return coroutine(std::coroutine_handle<promise_type>::from_promise(*this));
+        }
+        std::suspend_always initial_suspend() const noexcept { return {}; }
+        std::suspend_always final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+    };
+    explicit coroutine(std::coroutine_handle<promise_type> h) noexcept : handle(h) {}
+    coroutine(const coroutine&) = delete;
+    coroutine& operator=(const coroutine&) = delete;
+    ~coroutine() { handle.destroy(); }
+    std::coroutine_handle<promise_type> handle;
+};
+
+struct no_env {};
+struct own_env {
+    coroutine_env& env() noexcept { return env_; }
+    coroutine_env env_;
+};
+struct other_env {
+    int env() const noexcept { return 0; }
+};
+
+template <class Env>
+coroutine<Env> empty() {
+    co_return;
+}
+
+static_assert(weir::detail::has_env<own_env>);
+static_assert(!weir::detail::has_env<no_env>);
+static_assert(!weir::detail::has_env<other_env>);
+static_assert(!weir::detail::has_env<void>);
+
+}  // namespace
+
+TEST_CASE("the environment of a coroutine of ours is the one in its promise") {
+    weir::virtual_time time;
+    const auto c = empty<own_env>();
+    CHECK(env_of(c.handle).home == nullptr);
+    c.handle.promise().env().home = &time;
+    CHECK(env_of(c.handle).home == &time);
+    CHECK(env_of(c.handle).measured == nullptr);
+}
+
+TEST_CASE("a foreign coroutine is at home on the executor whose work the thread does") {
+    weir::virtual_time time;
+    const auto c = empty<no_env>();
+    CHECK(env_of(c.handle).home == nullptr);
+    current_executor() = &time;
+    CHECK(env_of(c.handle).home == &time);
+    CHECK(env_of(std::coroutine_handle<>(c.handle)).home == &time);
+    current_executor() = nullptr;
+    CHECK(env_of(c.handle).home == nullptr);
+}
+
+TEST_CASE("each thread has a current executor of its own") {
+    weir::virtual_time time;
+    current_executor() = &time;
+    weir::executor* elsewhere = &time;
+    std::thread([&] { elsewhere = current_executor(); }).join();
+    CHECK(elsewhere == nullptr);
+    CHECK(current_executor() == &time);
+    current_executor() = nullptr;
+}
+
+TEST_CASE("a coroutine wakes on its executor, else on that for all others, which a header brings") {
+    weir::virtual_time time;
+    coroutine_env env;
+    CHECK(&weir::detail::home_of(env) == &weir::detail::endless_loop::get());
+    const auto brought = std::exchange(weir::detail::foreign_home, nullptr);
+    std::string message;
+    try {
+        static_cast<void>(weir::detail::home_of(env));
+    } catch (const std::logic_error& e) {
+        message = e.what();
+    }
+    CHECK(message.find("include <weir/task/foreign_home.hpp>") != std::string::npos);
+    env.home = &time;
+    CHECK(&weir::detail::home_of(env) == &time);
+    weir::detail::foreign_home = brought;
+}

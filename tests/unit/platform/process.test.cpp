@@ -1,0 +1,18 @@
+#include <weir/platform/process.hpp>
+
+#include "support/catch.hpp"
+
+using weir::detail::birthplace;
+
+// What happens in a child: tests/fork/fork.test.cpp.
+TEST_CASE("what is made in a process is at home there") {
+    const birthplace here;
+    CHECK(weir::detail::forks_are_counted);
+    CHECK(here.is_here());
+    // As if this were a process that was forked by now.
+    weir::detail::forks.fetch_add(1);
+    CHECK_FALSE(here.is_here());
+    CHECK(birthplace().is_here());
+    weir::detail::forks.fetch_sub(1);
+    CHECK(here.is_here());
+}

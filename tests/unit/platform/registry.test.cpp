@@ -1,0 +1,131 @@
+#include <weir/platform/registry.hpp>
+
+#include "support/catch.hpp"
+
+#include <optional>
+#include <string>
+
+using weir::detail::registered;
+using weir::detail::registry;
+using weir::detail::registry_kind;
+
+namespace {
+
+struct place final : registered {
+    static constexpr registry_kind registered_as = registry_kind::place;
+    explicit place(char c = '?') : registered(registry_kind::place), name(c) {}
+    ~place() { leave_registry(); }
+    using registered::is_registered;
+    using registered::leave_registry;
+    char name;
+};
+struct run final : registered {
+    static constexpr registry_kind registered_as = registry_kind::run;
+    run() : registered(registry_kind::run) {}
+};
+
+std::string places_of(registry& r) {
+    std::string names;
+    const registry::reader all(r);
+    all.each<place>([&names](const place& p) { names += p.name; });
+    std::string again;
+    r.each<place>([&again](const place& p) { again += p.name; });
+    CHECK(names == again);
+    return names;
+}
+
+}  // namespace
+
+TEST_CASE("a registry has its places in the order in which they came") {
+    registry r;
+    CHECK(places_of(r).empty());
+    place a('a'), b('b'), c('c');
+    r.add(b);
+    r.add(a);
+    CHECK(places_of(r) == "ba");
+    r.add(c);
+    CHECK(places_of(r) == "bac");
+    r.remove(a);
+    CHECK(places_of(r) == "bc");
+    r.add(a);
+    CHECK(places_of(r) == "bca");
+}
+
+TEST_CASE("what goes takes itself out, from wherever it is") {
+    for (int seen = 0; seen < 2; ++seen) {
+        for (int goes = 0; goes < 3; ++goes) {
+            CAPTURE(seen, goes);
+            registry r;
+            std::optional<place> places[3];
+            for (int i = 0; i < 3; ++i) r.add(places[i].emplace(static_cast<char>('a' + i)));
+            if (seen == 1) CHECK(places_of(r) == "abc");
+            places[goes].reset();
+            std::string expected = "abc";
+            expected.erase(static_cast<std::string::size_type>(goes), 1);
+            CHECK(places_of(r) == expected);
+        }
+    }
+}
+
+TEST_CASE("who is in no registry, or has left it, leaves none") {
+    registry r;
+    place a('a'), b('b');
+    CHECK_FALSE(a.is_registered());
+    a.leave_registry();
+    r.add(a);
+    r.add(b);
+    CHECK(a.is_registered());
+    a.leave_registry();
+    CHECK_FALSE(a.is_registered());
+    a.leave_registry();
+    CHECK(places_of(r) == "b");
+}
+
+TEST_CASE("a registry that goes lets all go, and another one may take them") {
+    place a('a'), b('b');
+    {
+        registry first;
+        first.add(a);
+        first.add(b);
+    }
+    CHECK_FALSE(b.is_registered());
+    registry second;
+    second.add(b);
+    CHECK(places_of(second) == "b");
+}
+
+TEST_CASE("whoever reads gets what it asks for") {
+    registry r;
+    place a('a'), b('b');
+    run one, other;
+    r.add(a);
+    r.add(one);
+    r.add(b);
+    r.add(other);
+    CHECK(places_of(r) == "ab");
+    int runs = 0;
+    r.each<run>([&runs](const run&) { ++runs; });
+    CHECK(runs == 2);
+}
+
+TEST_CASE("a registry that begins anew has lost what it had, whose ends change nothing in it") {
+    registry r;
+    place c('c');
+    {
+        place a('a'), b('b');
+        r.add(a);
+        r.add(b);
+        r.add(c);
+        r.begin_anew();
+        CHECK_FALSE(a.is_registered());
+        CHECK(places_of(r).empty());
+        r.add(b);
+        CHECK(b.is_registered());
+        CHECK(places_of(r) == "b");
+        a.leave_registry();
+        CHECK(places_of(r) == "b");
+    }
+    CHECK(places_of(r).empty());
+    r.add(c);
+    CHECK(places_of(r) == "c");
+}

@@ -1,0 +1,162 @@
+#include <weir/platform/ring.hpp>
+
+#include "support/catch.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <new>
+#include <random>
+#include <utility>
+
+using weir::detail::ring;
+
+namespace {
+
+// Counts how many of it live, and may be there once only: it can be moved, and then is nobody.
+class counted {
+  public:
+    static inline int alive = 0;
+    explicit counted(int name) noexcept : name_(name) { ++alive; }
+    counted(counted&& other) noexcept : name_(std::exchange(other.name_, 0)) { ++alive; }
+    counted& operator=(counted&&) = delete;
+    ~counted() { --alive; }
+    int name() const noexcept { return name_; }
+
+  private:
+    int name_;
+};
+
+// Raw memory for one object, as `take` wants it.
+template <class T>
+class place {
+  public:
+    place() noexcept {}
+    place(const place&) = delete;
+    place& operator=(const place&) = delete;
+    ~place() {}
+    T* address() noexcept { return std::addressof(object_); }
+    T out() noexcept {
+        T result(std::move(object_));
+        std::destroy_at(address());
+        return result;
+    }
+
+  private:
+    union {
+        T object_;
+    };
+};
+
+template <class T>
+T take(ring<T>& r, std::uint64_t i) {
+    place<T> p;
+    r.take(i, p.address());
+    return p.out();
+}
+
+}  // namespace
+
+TEST_CASE("a ring gives items in the order in which they came, around its end too") {
+    for (const std::uint64_t start :
+         {std::uint64_t{0}, std::uint64_t{0xffff'fff0}, std::numeric_limits<std::uint64_t>::max() - 100}) {
+        CAPTURE(start);
+        ring<int> r(3);
+        std::deque<int> model;
+        std::minstd_rand random(1);
+        int next = 0;
+        std::uint64_t first = start, last = start;
+        for (int i = 0; i < 1'000; ++i) {
+            if (model.size() < r.places() && (model.empty() || random() % 2 == 0)) {
+                r.put(last++, next + 0);
+                model.push_back(next++);
+            } else {
+                REQUIRE(take(r, first++) == model.front());
+                model.pop_front();
+            }
+            REQUIRE(last - first == model.size());
+        }
+    }
+}
+
+TEST_CASE("a ring has room for what was asked for, and its places are a power of two") {
+    CHECK(ring<int>(1).places() == 1);
+    CHECK(ring<int>(2).places() == 2);
+    CHECK(ring<int>(3).places() == 4);
+    CHECK(ring<int>(5).places() == 8);
+    CHECK(ring<int>(64).places() == 64);
+    CHECK(ring<int>(65).places() == 128);
+}
+
+TEST_CASE("a ring for more than there is memory for throws what an allocation throws") {
+    constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+    CHECK_THROWS_AS(ring<int>(most), std::bad_alloc);
+    CHECK_THROWS_AS(ring<int>(most / 2 + 1), std::bad_alloc);
+    CHECK_THROWS_AS(ring<int>(most / 2 + 2), std::bad_alloc);
+}
+
+TEST_CASE("a ring destroys an item when it is taken or destroyed, once, and none by itself") {
+    REQUIRE(counted::alive == 0);
+    {
+        ring<counted> r(4);
+        for (int i = 1; i <= 4; ++i) r.put(static_cast<std::uint64_t>(i), counted(i));
+        CHECK(counted::alive == 4);
+        r.destroy(1);
+        CHECK(counted::alive == 3);
+        CHECK(take(r, 2).name() == 2);
+        CHECK(counted::alive == 2);
+        r.put(5, counted(5));
+        CHECK(counted::alive == 3);
+        CHECK(take(r, 3).name() == 3);
+        CHECK(take(r, 4).name() == 4);
+        CHECK(take(r, 5).name() == 5);
+        CHECK(counted::alive == 0);
+    }
+    CHECK(counted::alive == 0);
+}
+
+TEST_CASE("a ring holds what can only be moved") {
+    ring<std::unique_ptr<int>> r(1);
+    r.put(0, std::make_unique<int>(7));
+    const std::unique_ptr<int> got = take(r, 0);
+    REQUIRE(got);
+    CHECK(*got == 7);
+}
+
+TEST_CASE("rings swap all that they have, and one may have no place at all") {
+    {
+        ring<counted> full(2);
+        full.put(0, counted(1));
+        full.put(1, counted(2));
+        full.destroy(0);
+        full.put(2, counted(3));
+        ring<counted> none(0);
+        CHECK(none.places() == 0);
+        none.swap(full);
+        CHECK(full.places() == 0);
+        REQUIRE(none.places() == 2);
+        CHECK(take(none, 1).name() == 2);
+        CHECK(take(none, 2).name() == 3);
+    }
+    CHECK(counted::alive == 0);
+}
+
+TEST_CASE("items move to the places of the same numbers in another ring, wherever they lie") {
+    REQUIRE(counted::alive == 0);
+    for (std::uint64_t first = 0; first < 20; ++first) {
+        for (std::uint64_t size = 0; size <= 5; ++size) {
+            ring<counted> small(5);
+            ring<counted> large(9);
+            for (auto i = first; i != first + size; ++i) small.put(i, counted(static_cast<int>(i)));
+            for (auto i = first; i != first + size; ++i) small.move(i, large);
+            REQUIRE(counted::alive == static_cast<int>(size));
+            small.swap(large);
+            for (auto i = first; i != first + size; ++i) {
+                REQUIRE(take(small, i).name() == static_cast<int>(i));
+            }
+            REQUIRE(counted::alive == 0);
+        }
+    }
+}

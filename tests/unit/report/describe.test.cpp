@@ -1,0 +1,228 @@
+#include <weir/report/describe.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/stages/epochs.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/stage_list.hpp>
+
+#include <chrono>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+using weir::describe;
+using weir::described_branch;
+using weir::described_edge;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct image {
+    int pixels = 0;
+};
+
+image download(std::string) { return {}; }
+
+// Two inputs that come together, as a merge would be.
+template <class A, class B>
+struct two_inputs : weir::detail::stage_base {
+    static constexpr bool begins_pipelines = true;
+    using output = int;
+    two_inputs(A x, B y) : a(std::move(x)), b(std::move(y)) { options.name = "both"; }
+
+    template <class To>
+    typename To::ends describe(To& to) const {
+        typename To::ends inputs;
+        inputs += to.branch("first", a);
+        inputs += to.branch("second", b);
+        return to.template stage<int, int>("merge", options, inputs);
+    }
+
+    A a;
+    B b;
+};
+
+// A way for some, nothing for others, as a route would be.
+template <class P>
+struct fork_stage : weir::detail::stage_base {
+    template <class C>
+    using output = long;
+    explicit fork_stage(P p) : part(std::move(p)) { options.name = "fork"; }
+
+    template <class C, class To>
+    typename To::ends describe(To& to, typename To::ends from) const {
+        const auto begin = to.template stage<C, C>("fork", options, from, "by size");
+        typename To::ends all;
+        all += to.template branch<C>("great", part, begin);
+        all += to.template branch<C>("small", weir::pipeline<>(std::tuple<>()), begin);
+        weir::stage_options join = options;
+        join.name = "join";
+        return to.template stage<long, long>("join", join, all);
+    }
+
+    P part;
+};
+
+// A kind that says no more than what it is.
+struct plain_stage : weir::detail::stage_base {
+    static constexpr const char* kind = "dam";
+    template <class C>
+    using output = C;
+    std::string remark() const { return "closed"; }
+};
+
+}  // namespace
+
+TEST_CASE("a description tells of each stage its name, kind, types, slots, capacity and executor") {
+    weir::blocking_pool io(1);
+    const auto pipeline = weir::source(std::vector<std::string>{"a", "b"}) |
+                          weir::pipe(download, {.name = "download",
+                                                .concurrency = 12,
+                                                .executor = &io,
+                                                .output_order = weir::output_order::input,
+                                                .capacity = 5,
+                                                .time_limit = 2s}) |
+                          weir::aggregate(8) | weir::disaggregate() |
+                          weir::pipe([](image i) { return std::make_unique<image>(i); }) | weir::sink(4);
+    const auto d = describe(pipeline);
+    REQUIRE(d.stages.size() == 6);
+    CHECK(d.stages[0].name == "src");
+    CHECK(d.stages[0].kind == "source");
+    CHECK(d.stages[0].takes.empty());
+    CHECK(d.stages[0].gives == "std::string");
+    CHECK(d.stages[0].executor.empty());
+    CHECK_FALSE(d.stages[0].epochs);
+    CHECK(d.stages[1].name == "download");
+    CHECK(d.stages[1].kind == "pipe");
+    CHECK(d.stages[1].takes == "std::string");
+    CHECK(d.stages[1].gives == "image");
+    CHECK(d.stages[1].concurrency == 12);
+    CHECK(d.stages[1].capacity == 5);
+    CHECK(d.stages[1].executor == "weir::blocking_pool");
+    CHECK(d.stages[1].output_order == weir::output_order::input);
+    CHECK(d.stages[1].time_limit == 2s);
+    CHECK(d.stages[2].kind == "aggregate");
+    CHECK(d.stages[2].remark == "8");
+    CHECK(d.stages[2].gives == "std::vector<image>");
+    CHECK(d.stages[3].kind == "disaggregate");
+    CHECK(d.stages[4].name == "pipe");
+    CHECK(d.stages[4].gives == "std::unique_ptr<image>");
+    CHECK(d.stages[5].kind == "sink");
+    CHECK(d.stages[5].capacity == 4);
+    CHECK(d.edges == std::vector<described_edge>{{0, 1, ""}, {1, 2, ""}, {2, 3, ""}, {3, 4, ""}, {4, 5, ""}});
+    CHECK(d.branches.empty());
+    CHECK(d == describe(pipeline));
+}
+
+TEST_CASE("a description can be printed") {
+    std::ostringstream out;
+    out << describe(weir::source({1, 2}) | weir::sink());
+    CHECK(out.str() == R"(stage  kind    slots  queue  executor  items
+src    source      1      2  -         -> int
+sink   sink        1      3  -         int -> int
+
+queue: its capacity, behind the stage; executor -: where the run is started
+)");
+}
+
+TEST_CASE("a description numbers executors of one kind where there are several") {
+    weir::blocking_pool disk(1), network(1);
+    weir::thread_pool pool(1);
+    const auto on = [](weir::executor& ex) { return weir::pipe([](int n) { return n; }, {.executor = &ex}); };
+    const auto d = describe(weir::source({1}) | on(disk) | on(pool) | on(network) | on(disk));
+    CHECK(d.stages[1].executor == "weir::blocking_pool 1");
+    CHECK(d.stages[2].executor == "weir::thread_pool");
+    CHECK(d.stages[3].executor == "weir::blocking_pool 2");
+    CHECK(d.stages[4].executor == "weir::blocking_pool 1");
+}
+
+TEST_CASE("a description tells when an aggregate gives a batch") {
+    const auto d =
+        describe(weir::source({1}) | weir::aggregate(4, {.drop_last = true, .max_delay = 20ms}) |
+                 weir::aggregate_by_weight(100, [](const auto&) { return 1U; }) | weir::aggregate_for(1s));
+    CHECK(d.stages[1].remark == "4, within 20.0 ms, full only");
+    CHECK(d.stages[2].remark == "weight 100");
+    CHECK(d.stages[3].remark == "within 1.0 s");
+}
+
+TEST_CASE("a description of a source with epochs shows the items, and says so") {
+    const auto d = describe(weir::source(weir::epochs(std::vector<int>{1, 2}, 3)) | weir::aggregate(2));
+    CHECK(d.stages[0].gives == "int");
+    CHECK(d.stages[0].epochs);
+    CHECK(d.stages[1].gives == "std::vector<int>");
+}
+
+TEST_CASE("a description of a part needs the type of its items") {
+    const auto d = describe<int>(weir::pipe([](auto n) { return n; }) | weir::aggregate(2));
+    CHECK(d.stages[0].takes == "int");
+    CHECK(d.stages[1].gives == "std::vector<int>");
+    CHECK(d.edges == std::vector<described_edge>{{0, 1, ""}});
+    CHECK(describe<std::string>(weir::disaggregate()  // one stage is a part, too
+                                )
+              .stages.size() == 1);
+}
+
+TEST_CASE("a description has each stage of a list") {
+    weir::stage_list<int> list;
+    list.add(weir::pipe([](int n) { return n; }, {.name = "a", .concurrency = 3}));
+    list.add(weir::pipe([](int n) { return n; }, {.name = "b"}));
+    const auto d = describe(weir::source({1}) | list | weir::sink());
+    REQUIRE(d.stages.size() == 4);
+    CHECK(d.stages[1].name == "a");
+    CHECK(d.stages[1].concurrency == 3);
+    CHECK(d.stages[2].name == "b");
+    CHECK(d.stages[2].gives == "int");
+    CHECK(d.edges == std::vector<described_edge>{{0, 1, ""}, {1, 2, ""}, {2, 3, ""}});
+    CHECK(describe(weir::source({1}) | weir::stage_list<int>() | weir::sink()).stages.size() == 2);
+}
+
+TEST_CASE("a description shows the pipelines inside of a stage that begins with several") {
+    const auto tens = weir::source({10}) | weir::pipe([](int n) { return n; }, {.name = "ten"});
+    using one = decltype(weir::source({1}));
+    using ten = std::remove_cv_t<decltype(tens)>;
+    const two_inputs<one, ten> both(weir::source({1}), tens);
+    const auto d = describe(both | weir::sink());
+    REQUIRE(d.stages.size() == 5);
+    CHECK(d.stages[3].name == "both");
+    CHECK(d.stages[3].kind == "merge");
+    CHECK(d.stages[2].depth == 1);
+    CHECK(d.stages[3].depth == 0);
+    CHECK(d.branches == std::vector<described_branch>{{"first", 0, 0, 1}, {"second", 0, 1, 3}});
+    CHECK(d.edges == std::vector<described_edge>{{1, 2, ""}, {0, 3, ""}, {2, 3, ""}, {3, 4, ""}});
+}
+
+TEST_CASE("a description shows the branches inside of a stage, however deep") {
+    const auto twice = weir::pipe([](int n) { return 2L * n; }, {.name = "twice"});
+    const fork_stage<std::remove_cv_t<decltype(twice)>> inner(twice);
+    const auto d =
+        describe(weir::source({1}) | fork_stage<std::remove_cv_t<decltype(inner)>>(inner) | weir::sink());
+    REQUIRE(d.stages.size() == 7);
+    CHECK(d.stages[1].remark == "by size");
+    CHECK(d.stages[3].name == "twice");
+    CHECK(d.stages[3].depth == 2);
+    CHECK(d.branches == std::vector<described_branch>{
+                            {"great", 0, 2, 5}, {"great", 1, 3, 4}, {"small", 1, 4, 4}, {"small", 0, 5, 5}});
+    CHECK(d.edges == std::vector<described_edge>{{0, 1, ""},
+                                                 {1, 2, "great"},
+                                                 {2, 3, "great"},
+                                                 {3, 4, ""},
+                                                 {2, 4, "small"},
+                                                 {4, 5, ""},
+                                                 {1, 5, "small"},
+                                                 {5, 6, ""}});
+}
+
+TEST_CASE("a description takes a kind at its word") {
+    plain_stage dam;
+    dam.options.name = "dam 1";
+    const auto d = describe(weir::source({1}) | dam);
+    CHECK(d.stages[1].kind == "dam");
+    CHECK(d.stages[1].remark == "closed");
+    CHECK(d.stages[1].takes == "int");
+}

@@ -1,0 +1,235 @@
+#include <weir/report/log.hpp>
+
+#include "unit/report/german.hpp"
+#include "support/catch.hpp"
+
+#include <chrono>
+#include <functional>
+#include <iomanip>
+#include <sstream>
+
+using weir::channel_stats;
+using weir::duration;
+using weir::log_sink;
+using weir::log_style;
+using weir::pipeline_stats;
+using weir::stage_stats;
+using namespace std::chrono_literals;
+
+namespace {
+
+stage_stats stage(std::string name, std::string kind, std::size_t concurrency = 1) {
+    stage_stats s;
+    s.name = std::move(name);
+    s.kind = std::move(kind);
+    s.concurrency = concurrency;
+    return s;
+}
+
+// Each stage gives to the queue at its place, and takes from the one before.
+pipeline_stats in_a_row(pipeline_stats p) {
+    for (std::size_t i = 0; i < p.stages.size(); ++i) {
+        if (i > 0) p.stages[i].inputs = {i - 1};
+        p.stages[i].outputs = {i};
+    }
+    return p;
+}
+
+// A source and a stage, as in the documents' example of today's format. The histograms are filled
+// so that their quantiles are the example's: a bucket is told by its greatest value.
+pipeline_stats of_today() {
+    pipeline_stats p;
+    p.elapsed = 285'560us;
+    p.stages = {stage("0:0:src", "source"), stage("0:1:decode", "pipe", 2)};
+    channel_stats src;
+    src.name = "0:0:src";
+    src.elapsed = p.elapsed;
+    src.num_put = 100;
+    src.num_get = 100;
+    src.put_wait = 270ms;
+    src.get_wait = 840us;
+    src.get_blocked = 420us;
+    src.empty = 1'500us;
+    src.put_waits.record(5'400us, 90);
+    src.put_waits.record(6'900us, 10);
+    src.get_waits.record(5'800ns, 90);
+    src.get_waits.record(43'700ns, 10);
+    channel_stats decode;
+    decode.name = "0:1:decode";
+    p.channels = {src, decode};
+    stage_stats& s = p.stages[1];
+    s.num_tasks = 100;
+    s.task_time = 550ms;
+    s.task_times.record(5'600us, 90);
+    s.task_times.record(8ms, 10);
+    return p;
+}
+
+const std::string text_of_today =
+    "[0:0:src_queue]\tProcessed   100 items in  285.6 [ ms] (QPS:  350.2) Ave wait time: put:    "
+    "2.7 "
+    "[ ms], get (by next stage):    4.2 [ us]. P90: put:    5.5 [ ms], get:    5.9 [ us]. P99: "
+    "put:  "
+    "  6.9 [ ms], get:   43.7 [ us]. Occupancy rate: 99%\n"
+    "[0:1:decode[2]]\tCompleted   100 tasks (  0 failed). Ave task time:    5.5 [ ms]. P90:    5.6 "
+    "[ "
+    "ms]. P99:    8.0 [ ms].\n"
+    "[0:1:decode_queue]\tProcessed     0 items in    0.0 [ us] (QPS:    0.0) Ave wait time: put:   "
+    " 0.0 "
+    "[ us], get (by next stage):    0.0 [ us]. P90: put:    0.0 [ us], get:    0.0 [ us]. P99: "
+    "put:  "
+    "  0.0 [ us], get:    0.0 [ us]. Occupancy rate: 0%\n";
+
+// The last example of the document on bottlenecks: the delay is in the pipeline.
+pipeline_stats of_the_document() {
+    pipeline_stats p;
+    p.elapsed = 10'198'400us;
+    p.stages = {stage("src", "source"), stage("delay", "pipe"), stage("sink", "sink")};
+    p.stages[1].elapsed = 10'198'400us;
+    p.stages[1].num_tasks = 100;
+    p.stages[1].task_time = 100 * duration(101'335'400);
+    p.stages[2].elapsed = 10'193'800us;
+    p.channels.resize(3);
+    p.channels[1].num_get = 100;
+    p.channels[1].get_wait = p.channels[1].get_blocked = 100 * duration(100'867'300);
+    p.channels[2].num_put = 100;
+    p.channels[2].put_wait = 100 * duration(16'700);
+    return p;
+}
+
+const std::string text_of_the_document =
+    "[delay]\tCompleted   100 tasks (  0 failed) in 10.1984 [sec]. QPS: 9.81 (Concurrency:   1). "
+    "Average task time: 101.3354 [ ms].\n"
+    "[sink]\tProcessed   100 items in 10.1938 [sec]. QPS: 9.81. Average wait time: Upstream: "
+    "100.8673 "
+    "[ms ], Downstream: 0.0167 [ms ].\n";
+
+pipeline_stats sink_alone(duration elapsed, duration upstream, duration downstream) {
+    pipeline_stats p;
+    p.elapsed = elapsed;
+    p.stages = {stage("src", "source"), stage("sink", "sink")};
+    p.stages[1].elapsed = elapsed;
+    p.channels.resize(2);
+    p.channels[0].num_get = 100;
+    p.channels[0].get_wait = 100 * upstream;
+    p.channels[1].num_put = 100;
+    p.channels[1].put_wait = 100 * downstream;
+    return p;
+}
+
+// Counts the writes that reach it.
+struct counting_buffer : std::stringbuf {
+    int writes = 0;
+    int flushes = 0;
+    std::streamsize xsputn(const char* s, std::streamsize n) override {
+        ++writes;
+        return std::stringbuf::xsputn(s, n);
+    }
+    int sync() override {
+        ++flushes;
+        return 0;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the log lines of today's documents are reproduced to the letter") {
+    CHECK(weir::log_text(in_a_row(of_today())) == text_of_today);
+}
+
+TEST_CASE("the log lines of the document on bottlenecks are reproduced to the letter") {
+    CHECK(weir::log_text(in_a_row(of_the_document()), log_style::document) == text_of_the_document);
+    CHECK(weir::log_text(in_a_row(sink_alone(7'090us, 67'400ns, 700ns)), log_style::document) ==
+          "[sink]\tProcessed   100 items in 7.0900 [ms ]. QPS: 14104.37. Average wait time: "
+          "Upstream: "
+          "0.0674 [ms ], Downstream: 0.0007 [ms ].\n");
+    CHECK(weir::log_text(in_a_row(sink_alone(10'229'400us, 15'700ns, 102'239'900ns)), log_style::document) ==
+          "[sink]\tProcessed   100 items in 10.2294 [sec]. QPS: 9.78. Average wait time: Upstream: "
+          "0.0157 [ms ], Downstream: 102.2399 [ms ].\n");
+}
+
+TEST_CASE("the older log lines don't lose a wait of nanoseconds") {
+    CHECK(weir::log_text(in_a_row(sink_alone(1s, 99ns, 0ns)), log_style::document) ==
+          "[sink]\tProcessed   100 items in 1.0000 [sec]. QPS: 100.00. Average wait time: Upstream: "
+          "99.0000 [ns ], Downstream: 0.0000 [ms ].\n");
+}
+
+TEST_CASE("every stage but source and sink has a task line, named with its slots if it has several") {
+    pipeline_stats p;
+    p.stages = {stage("src", "source"), stage("a", "pipe", 3), stage("b", "aggregate"),
+                stage("c", "disaggregate"), stage("sink", "sink")};
+    p.stages[1].num_tasks = 123'456;
+    p.stages[1].num_failures = 1'234;
+    const std::string none = "   0.0 [ us]. P90:    0.0 [ us]. P99:    0.0 [ us].\n";
+    CHECK(weir::log_text(in_a_row(p)) ==
+          "[a[3]]\tCompleted 123456 tasks (1234 failed). Ave task time: " + none +
+              "[b]\tCompleted     0 tasks (  0 failed). Ave task time: " + none +
+              "[c]\tCompleted     0 tasks (  0 failed). Ave task time: " + none);
+}
+
+TEST_CASE("a log line's occupancy rate is cut, not rounded") {
+    const auto occupancy = [](duration empty) {
+        pipeline_stats p;
+        p.stages = {stage("src", "source")};
+        p.channels.resize(1);
+        p.channels[0].elapsed = 1s;
+        p.channels[0].empty = empty;
+        const std::string text = weir::log_text(in_a_row(p));
+        return text.substr(text.rfind(' '));
+    };
+    CHECK(occupancy(0s) == " 100%\n");
+    CHECK(occupancy(1ms) == " 99%\n");
+    CHECK(occupancy(430ms) == " 57%\n");  // 1 - 0.43 is a little less than 0.57
+    CHECK(occupancy(999ms) == " 0%\n");
+    CHECK(occupancy(1s) == " 0%\n");
+}
+
+TEST_CASE("log lines of nothing are no lines") {
+    CHECK(weir::log_text(pipeline_stats()).empty());
+    CHECK(weir::log_text(pipeline_stats(), log_style::document).empty());
+    pipeline_stats sink_only;
+    sink_only.stages = {stage("sink", "sink")};
+    CHECK(weir::log_text(in_a_row(sink_only), log_style::document).empty());
+    sink_only.channels.resize(1);
+    CHECK(weir::log_text(in_a_row(sink_only), log_style::document).find("Upstream: 0.0000 [ms ]") !=
+          std::string::npos);
+}
+
+TEST_CASE("log lines read the same in a German locale") {
+    const weir_test::german_locale here;
+    std::ostringstream out;
+    out << std::hex << std::showpos << std::setw(500) << std::setfill('*');
+    weir::log_lines(out, in_a_row(of_today()));
+    CHECK(out.str() == text_of_today);
+    CHECK(weir::log_text(in_a_row(of_the_document()), log_style::document) == text_of_the_document);
+}
+
+TEST_CASE("a log sink writes each lap's lines in one write") {
+    counting_buffer buffer;
+    std::ostream out(&buffer);
+    const std::function<void(const pipeline_stats&)> on_lap = log_sink(out, log_style::document);
+    on_lap(in_a_row(of_the_document()));
+    CHECK(buffer.writes == 1);
+    CHECK(buffer.flushes == 1);
+    on_lap(in_a_row(of_the_document()));
+    CHECK(buffer.writes == 2);
+    CHECK(buffer.str() == text_of_the_document + text_of_the_document);
+    log_sink with_default_style(out);
+    buffer.str("");
+    with_default_style(in_a_row(of_today()));
+    CHECK(buffer.str() == text_of_today);
+}
+
+TEST_CASE("a quantile that is not known is a dash, as wide as a time") {
+    pipeline_stats p = of_today();
+    stage_stats& s = p.stages[1];
+    s.task_times = weir::histogram::without_quantiles(100, 550ms, 8ms);
+    channel_stats& c = p.channels[0];
+    c.put_waits = weir::histogram::without_quantiles(100, 270ms, 7ms);
+    const std::string text = weir::log_text(in_a_row(p));
+    CHECK(text.find("Ave task time:    5.5 [ ms]. P90:            -. P99:            -.\n") !=
+          std::string::npos);
+    CHECK(text.find("P90: put:            -, get:    5.9 [ us]. P99: put:            -, get:   43.7 [ us]") !=
+          std::string::npos);
+    CHECK(text.size() == text_of_today.size());
+}

@@ -1,0 +1,264 @@
+#include <weir/report/profile.hpp>
+
+#include "support/catch.hpp"
+#include "support/items.hpp"
+
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/run/failure.hpp>
+#include <weir/stages/aggregate.hpp>
+#include <weir/stages/disaggregate.hpp>
+#include <weir/stages/epochs.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/stage_list.hpp>
+#include <weir/task/generator.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+using items::contains;
+using items::message_of;
+using weir::profile;
+using weir::profile_progress;
+using weir::virtual_time;
+using namespace std::chrono_literals;
+
+namespace {
+
+weir::task<int> in_20_ms(int n) {
+    co_await weir::sleep_for(20ms);
+    co_return n + 1;
+}
+
+weir::task<int> in_5_ms(int n) {
+    co_await weir::sleep_for(5ms);
+    co_return n;
+}
+
+auto numbers() { return weir::source(std::views::iota(0)); }
+
+weir::generator<int> three() {
+    for (int i = 0; i < 3; ++i) co_yield i;
+}
+
+}  // namespace
+
+TEST_CASE("a profile gives the exact rate of each stage alone, at each concurrency") {
+    virtual_time time;
+    const auto pipeline = numbers() | weir::pipe(in_20_ms, {.name = "slow", .concurrency = 2}) |
+                          weir::pipe(in_5_ms, {.name = "fast"}) | weir::sink();
+    const auto p = profile(pipeline, time, 64);
+    CHECK(p.num_items == 64);
+    REQUIRE(p.stages.size() == 3);
+    CHECK(p.stages[0].name == "src");
+    CHECK(p.stages[0].kind == "source");
+    CHECK(p.stages[1].name == "slow");
+    CHECK(p.stages[1].kind == "pipe");
+    CHECK(p.stages[2].name == "fast");
+    const std::vector<std::size_t> concurrencies = {32, 16, 8, 4, 1};
+    for (const std::size_t stage : {1U, 2U}) {
+        REQUIRE(p.stages[stage].trials.size() == concurrencies.size());
+        const weir::duration each = stage == 1 ? 20ms : 5ms;
+        for (std::size_t i = 0; i < concurrencies.size(); ++i) {
+            const auto& trial = p.stages[stage].trials[i];
+            const auto slots = static_cast<int>(concurrencies[i]);
+            CHECK(trial.concurrency == concurrencies[i]);
+            CHECK(trial.num_items == 64);
+            CHECK(trial.num_results == 64);
+            CHECK(trial.num_failures == 0);
+            CHECK(trial.elapsed == each * 64 / slots);
+            CHECK(trial.rate() == Catch::Approx(slots * (stage == 1 ? 50 : 200)));
+            CHECK(trial.ave_time == each);
+            CHECK(trial.readiness == 1);
+            CHECK(trial.times.await == each * 64);
+            CHECK(trial.times.total() == trial.elapsed * slots);
+        }
+    }
+    CHECK(p == profile(pipeline, time, 64));
+}
+
+TEST_CASE("a profile shows how fast the source is") {
+    virtual_time time;
+    const auto slow_source = [] {
+        return [n = 0]() mutable -> weir::task<std::optional<int>> {
+            const int mine = n++;
+            co_await weir::sleep_for(10ms);
+            co_return std::optional<int>(mine);
+        };
+    };
+    const auto p = profile(weir::source(slow_source()) | weir::sink(), time, 50);
+    REQUIRE(p.stages.size() == 1);
+    CHECK(p.stages[0].trials.at(0).rate() == Catch::Approx(100));
+    CHECK(p.stages[0].trials.at(0).ave_time == 10ms);
+    CHECK_FALSE(p.stages[0].trials.at(0).readiness.has_value());
+}
+
+TEST_CASE("a profile tries stages that have one slot by nature with one, and goes on with what they gave") {
+    virtual_time time;
+    const auto sum = [](std::vector<int> all) -> weir::task<int> {
+        co_await weir::sleep_for(8ms);
+        co_return static_cast<int>(all.size());
+    };
+    const auto p = profile(numbers() | weir::aggregate(4) | weir::pipe(sum) | weir::sink(), time, 10,
+                           {.concurrencies = {1, 3}});
+    REQUIRE(p.stages.size() == 3);
+    REQUIRE(p.stages[1].trials.size() == 1);
+    CHECK(p.stages[1].kind == "aggregate");
+    CHECK(p.stages[1].trials[0].num_items == 10);
+    CHECK(p.stages[1].trials[0].num_results == 3);
+    REQUIRE(p.stages[2].trials.size() == 2);
+    CHECK(p.stages[2].trials[0].num_items == 3);
+    CHECK(p.stages[2].trials[0].rate() == Catch::Approx(125));
+    CHECK(p.stages[2].trials[1].rate() == Catch::Approx(375));
+}
+
+TEST_CASE("a profile feeds a stage with what the trial with the fewest slots gave, in its order") {
+    virtual_time time;
+    const auto slower_first = [](int n) -> weir::task<int> {
+        co_await weir::sleep_for(10ms - n * 1ms);
+        co_return n;
+    };
+    std::vector<int> seen;
+    const auto p = profile(numbers() | weir::pipe(slower_first) | weir::pipe([&](int n) {
+                               seen.push_back(n);
+                               return n;
+                           }),
+                           time, 4, {.concurrencies = {1, 4}});
+    CHECK(p.stages.size() == 3);
+    CHECK(seen == std::vector<int>{0, 1, 2, 3, 0, 1, 2, 3});
+}
+
+TEST_CASE("a profile that tries a concurrency twice feeds the next stage with what one of them gave") {
+    virtual_time time;
+    const auto p = profile(numbers() | weir::pipe(in_5_ms) | weir::pipe(in_5_ms) | weir::sink(), time, 8,
+                           {.concurrencies = {1, 1}});
+    for (const std::size_t stage : {1U, 2U}) {
+        for (const auto& trial : p.stages.at(stage).trials) CHECK(trial.num_items == 8);
+    }
+}
+
+TEST_CASE("a profile counts items that fail, and goes on without them") {
+    virtual_time time;
+    const auto odd_only = [](int n) {
+        if (n % 2 == 0) throw std::runtime_error("even");
+        return n;
+    };
+    const auto p = profile(numbers() | weir::pipe(odd_only, {.max_failures = 0}) | weir::pipe(in_5_ms), time,
+                           10, {.concurrencies = {2}});
+    CHECK(p.stages.at(1).trials.at(0).num_failures == 5);
+    CHECK(p.stages.at(1).trials.at(0).num_results == 5);
+    CHECK(p.stages.at(2).trials.at(0).num_items == 5);
+}
+
+TEST_CASE("a profile throws what stops a source") {
+    virtual_time time;
+    const auto broken = []() -> std::optional<int> { throw std::runtime_error("no disk"); };
+    CHECK(contains(message_of([&] { static_cast<void>(profile(weir::source(broken) | weir::sink(), time)); }),
+                   "no disk"));
+}
+
+TEST_CASE("a profile takes fewer items where the source ends, and none where a stage gives none") {
+    virtual_time time;
+    const auto none = [](int) { return std::optional<int>(); };
+    const auto p = profile(weir::source({1, 2, 3}) | weir::pipe(none) | weir::pipe(in_5_ms) | weir::sink(),
+                           time, 100, {.concurrencies = {2}});
+    CHECK(p.num_items == 3);
+    CHECK(p.stages.at(1).trials.at(0).num_items == 3);
+    CHECK(p.stages.at(2).trials.at(0).num_items == 0);
+    CHECK(p.stages.at(2).trials.at(0).rate() == 0);
+}
+
+TEST_CASE("a profile takes items over the ends of epochs") {
+    virtual_time time;
+    const auto p = profile(weir::source(weir::epochs(std::vector<int>{1, 2, 3}, 5)) | weir::aggregate(4) |
+                               weir::disaggregate() | weir::pipe(in_5_ms) | weir::sink(),
+                           time, 8, {.concurrencies = {4}});
+    CHECK(p.num_items == 8);
+    CHECK(p.stages.at(1).trials.at(0).num_results == 2);  // no batch ends with an epoch
+    CHECK(p.stages.at(2).trials.at(0).num_results == 8);
+    CHECK(p.stages.at(3).trials.at(0).elapsed == 10ms);
+}
+
+TEST_CASE("a profile runs a list as a whole") {
+    virtual_time time;
+    weir::stage_list<int> list;
+    list.add(weir::pipe(in_20_ms, {.name = "a", .concurrency = 4}));
+    list.add(weir::pipe(in_5_ms, {.name = "b"}));
+    const auto p = profile(numbers() | list | weir::stage_list<int>() | weir::sink(), time, 12);
+    REQUIRE(p.stages.size() == 2);
+    CHECK(p.stages[1].name == "a ... b");
+    CHECK(p.stages[1].kind == "list");
+    REQUIRE(p.stages[1].trials.size() == 1);
+    CHECK(p.stages[1].trials[0].concurrency == 5);
+    CHECK(p.stages[1].trials[0].num_items == 12);
+    CHECK(p.stages[1].trials[0].elapsed == 80ms);
+}
+
+TEST_CASE("a profile moves a source that is good for one run out of the pipeline") {
+    virtual_time time;
+    const auto p =
+        profile(weir::source(three()) | weir::pipe(in_5_ms) | weir::sink(), time, 10, {.concurrencies = {1}});
+    CHECK(p.stages.at(1).trials.at(0).num_items == 3);
+}
+
+TEST_CASE("a profile's last stage may give what can't be copied") {
+    virtual_time time;
+    const auto p = profile(weir::source({1, 2}) | weir::pipe([](int n) { return std::make_unique<int>(n); }) |
+                               weir::sink(),
+                           time, 2, {.concurrencies = {1}});
+    CHECK(p.stages.at(1).trials.at(0).num_results == 2);
+}
+
+TEST_CASE("a profile tells how far it is before each trial, and at the end") {
+    virtual_time time;
+    std::vector<profile_progress> told;
+    const auto pipeline = numbers() | weir::aggregate(2) |
+                          weir::pipe([](std::vector<int> v) { return v.size(); }, {.name = "size"}) |
+                          weir::sink();
+    const auto p = profile(pipeline, time, 4,
+                           {.concurrencies = {4, 1},
+                            .on_progress = [&](const profile_progress& at) { told.push_back(at); }});
+    CHECK(p.stages.size() == 3);
+    REQUIRE(told.size() == 5);
+    const std::vector<std::string> names = {"src", "aggregate", "size", "size", ""};
+    for (std::size_t i = 0; i < told.size(); ++i) {
+        CHECK(told[i].stage == names[i]);
+        CHECK(told[i].done == i);
+        CHECK(told[i].total == 4);
+    }
+    CHECK(told[2].concurrency == 4);
+    CHECK(told[3].concurrency == 1);
+}
+
+TEST_CASE("a profile of nothing, and at no concurrency, is refused") {
+    virtual_time time;
+    const auto pipeline = numbers() | weir::sink();
+    CHECK_THROWS_AS(static_cast<void>(profile(pipeline, time, 0)), std::invalid_argument);
+    CHECK_THROWS_AS(static_cast<void>(profile(pipeline, time, 1, {.concurrencies = {}})),
+                    std::invalid_argument);
+    CHECK_THROWS_AS(static_cast<void>(profile(pipeline, time, 1, {.concurrencies = {4, 0}})),
+                    std::invalid_argument);
+}
+
+TEST_CASE("a profile runs on threads as well") {
+    weir::thread_pool pool(2);
+    const auto p = profile(numbers() | weir::pipe([](int n) { return n * 2; }, {.name = "twice"}) |
+                               weir::pipe([](int n) { return std::to_string(n); }) | weir::sink(),
+                           pool, 500, {.concurrencies = {4, 1}});
+    REQUIRE(p.stages.size() == 3);
+    for (const auto& stage : p.stages) {
+        for (const auto& trial : stage.trials) {
+            CHECK(trial.num_items == 500);
+            CHECK(trial.num_results == 500);
+            CHECK(trial.rate() > 0);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+#include <weir/report/table.hpp>
+
+#include "unit/report/german.hpp"
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <iomanip>
+#include <sstream>
+
+using weir::channel_stats;
+using weir::duration;
+using weir::pipeline_stats;
+using weir::slot_times;
+using weir::stage_stats;
+using namespace std::chrono_literals;
+
+namespace {
+
+stage_stats stage(std::string name, std::size_t concurrency, std::uint64_t tasks, duration each,
+                  slot_times times) {
+    stage_stats s;
+    s.name = std::move(name);
+    s.concurrency = concurrency;
+    s.elapsed = 10s;
+    s.num_tasks = tasks;
+    s.task_time = each * static_cast<std::int64_t>(tasks);
+    if (each > 0ns) s.task_times.record(each, tasks);
+    s.slots = {times};
+    return s;
+}
+
+channel_stats channel(std::string name, std::size_t size, std::size_t capacity, std::uint64_t items,
+                      duration put_wait, duration get_wait, duration empty) {
+    channel_stats c;
+    c.name = std::move(name);
+    c.size = size;
+    c.capacity = capacity;
+    c.elapsed = 10s;
+    c.num_put = items + size;
+    c.num_get = items;
+    c.put_wait = put_wait * static_cast<std::int64_t>(c.num_put);
+    c.get_wait = c.get_blocked = get_wait * static_cast<std::int64_t>(items);
+    c.empty = empty;
+    c.put_waits.record(put_wait, c.num_put);
+    c.get_waits.record(get_wait, c.num_get);
+    return c;
+}
+
+slot_times times(duration run, duration await, duration runnable, duration wait_get, duration wait_put) {
+    slot_times t;
+    t.run = run;
+    t.await = await;
+    t.runnable = runnable;
+    t.wait_get = wait_get;
+    t.wait_put = wait_put;
+    return t;
+}
+
+// The foreground takes 30 ms an item, one stage 40 ms on two slots.
+pipeline_stats example() {
+    pipeline_stats p;
+    p.elapsed = 10s;
+    p.stages = {stage("src", 1, 0, 0ns, times(10ms, 0ns, 0ns, 0ns, 9'990ms)),
+                stage("decode", 2, 333, 40ms, times(1s, 12'320ms, 20ms, 0ns, 6'660ms)),
+                stage("sink", 1, 0, 0ns, times(1ms, 0ns, 0ns, 9ms, 9'990ms))};
+    p.stages[1].num_failures = 1;
+    p.channels = {channel("src", 2, 2, 335, 30ms, 0ns, 3ms), channel("decode", 2, 2, 332, 20ms, 0ns, 40ms),
+                  channel("sink", 3, 3, 330, 30ms, 27us, 100ms)};
+    return p;
+}
+
+const std::string text_of_example =
+    R"(pipeline, 10.0 s elapsed
+
+                                       ---- time of a task -----  ----------- % of the slots' time ------------
+stage   slots  tasks  failed     rate      ave      p50      p99  run  await  runnable  wait_get  wait_put  off
+src         1      0       0        0        -        -        -   <1      0         0         0       100    0
+decode      2    333       1  33.3 /s  40.1 ms  40.0 ms  40.0 ms    5     62        <1         0        33    0
+sink        1      0       0        0        -        -        -   <1      0         0        <1       100    0
+
+                              --- put wait ---  --- get wait ---
+queue   size  items     rate      ave      p99      ave      p99  readiness
+src      2/2    335  33.5 /s  30.0 ms  30.0 ms        0        0      100 %
+decode   2/2    332  33.2 /s  20.0 ms  20.0 ms        0        0      100 %
+sink     3/3    330  33.0 /s  30.0 ms  30.0 ms  27.0 us  27.0 us       99 %
+
+wait_get: starved by the stage before; wait_put: held back by the stage after; runnable: no thread was free.
+)";
+
+std::size_t longest_line(const std::string& text) {
+    std::istringstream in(text);
+    std::size_t longest = 0;
+    for (std::string line; std::getline(in, line);) longest = std::max(longest, line.size());
+    return longest;
+}
+
+}  // namespace
+
+TEST_CASE("a table shows the stages and the queues, column under column") {
+    CHECK(weir::table_text(example()) == text_of_example);
+    std::ostringstream out;
+    out << example();
+    CHECK(out.str() == text_of_example);
+}
+
+TEST_CASE("a table reads the same in a German locale and whatever the stream's flags are") {
+    const weir_test::german_locale here;
+    std::ostringstream out;
+    out << std::hex << std::showpos << std::setw(500) << std::setfill('*') << example();
+    CHECK(out.str() == text_of_example);
+}
+
+TEST_CASE("a table of nothing is a heading") {
+    CHECK(weir::table_text(pipeline_stats()) == "pipeline, 0 s elapsed\n");
+}
+
+TEST_CASE("a table of stages that did nothing yet has dashes instead of times and shares") {
+    pipeline_stats p;
+    p.stages.resize(1);
+    p.stages[0].name = "a";
+    p.channels.resize(1);
+    p.channels[0].name = "a";
+    CHECK(weir::table_text(p) == R"(pipeline, 0 s elapsed
+
+                                   - time of a task -  ----------- % of the slots' time ------------
+stage  slots  tasks  failed  rate       ave  p50  p99  run  await  runnable  wait_get  wait_put  off
+a          1      0       0     0         -    -    -    -      -         -         -         -    -
+
+                           put wait -   get wait -
+queue  size  items  rate     ave  p99     ave  p99  readiness
+a       0/0      0     0       -    -       -    -          -
+
+wait_get: starved by the stage before; wait_put: held back by the stage after; runnable: no thread was free.
+)");
+}
+
+TEST_CASE("a table of statistics without histograms has dashes instead of quantiles") {
+    pipeline_stats p = example();
+    p.stages[1].task_times = weir::histogram::without_quantiles(332, 13'280ms, 40ms);
+    p.channels[1].put_waits = weir::histogram::without_quantiles(334, 6'680ms, 20ms);
+    const std::string text = weir::table_text(p);
+    CHECK(text.find("333       1  33.3 /s   40.1 ms    -    -") != std::string::npos);
+    CHECK(text.find("decode   2/2    332  33.2 /s  20.0 ms        -        0        0      100 %") !=
+          std::string::npos);
+}
+
+TEST_CASE("a table keeps within 120 columns for every name") {
+    pipeline_stats p = example();
+    stage_stats& s = p.stages[1];
+    s.name = "a stage whose name is a sentence";
+    s.concurrency = 99'999;
+    s.num_tasks = UINT64_MAX;
+    s.num_failures = 999'999;
+    s.task_time = duration::max();
+    s.task_times.record(1'002s, 1'000);
+    p.channels[1] = channel(s.name, 99'999, 99'999, 1, 1'002s, 1'002s, 5s);
+    p.channels[1].num_get = 123'456'789'012;
+    p.channels[1].get_blocked = duration::max();
+    const std::string text = weir::table_text(p);
+    CHECK(longest_line(text) <= 120);
+    CHECK(longest_line(text) > 110);  // the case is a wide one
+    CHECK(text.find("\na stage whose name ~ ") != std::string::npos);
+}
+
+TEST_CASE("a table cuts names only that are too long, and shows what is not ASCII as a question mark") {
+    pipeline_stats p;
+    p.channels.resize(3);
+    p.channels[0].name = "exactly twenty chars";
+    p.channels[1].name = "twenty-one characters";
+    p.channels[2].name = "\xc3\xa4\t\x7f !~";
+    const std::string text = weir::table_text(p);
+    CHECK(text.find("\nexactly twenty chars ") != std::string::npos);
+    CHECK(text.find("\ntwenty-one characte~ ") != std::string::npos);
+    CHECK(text.find("\n???? !~ ") != std::string::npos);
+}

@@ -1,0 +1,116 @@
+#include <weir/report/type_name.hpp>
+
+#include "support/catch.hpp"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <typeinfo>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+using weir::detail::read_type_name;
+using weir::detail::type_name;
+
+namespace animals {
+struct cat {};
+template <class T, int N>
+struct pack {
+    struct leader {};
+};
+class structured {};  // begins as a keyword does
+}  // namespace animals
+
+namespace {
+struct hidden {};
+struct base {
+    virtual ~base() = default;
+};
+struct derived final : base {};
+template <class T>
+struct allocator_of_mine {};
+}  // namespace
+
+TEST_CASE("a type's name is what a program calls it") {
+    CHECK(type_name<int>() == "int");
+    CHECK(type_name<double>() == "double");
+    CHECK(type_name<animals::cat>() == "animals::cat");
+    CHECK(type_name<animals::structured>() == "animals::structured");
+    CHECK(type_name<animals::pack<animals::cat, 3>>() == "animals::pack<animals::cat, 3>");
+    CHECK(type_name<animals::pack<int, 3>::leader>() == "animals::pack<int, 3>::leader");
+    CHECK(type_name<const int*>() == "const int*");
+    CHECK(type_name<int[3]>() == "int[3]");
+    CHECK(type_name<std::array<char, 4>>() == "std::array<char, 4>");
+    CHECK(type_name<std::pair<int, std::optional<bool>>>() == "std::pair<int, std::optional<bool>>");
+}
+
+TEST_CASE("a word that ends as a keyword does stays whole") {
+    using weir::detail::type_reader;
+    for (const char before : {'_', '0', '9', 'a', 'z', 'A', 'Z'}) {
+        const std::string word = std::string("a::b") + before + "class";
+        CHECK(type_reader::read(word + " *") == word + "*");
+    }
+    CHECK(type_reader::read("b<class c>") == "b<c>");
+}
+
+TEST_CASE("a type's name says std::string where it is one, and leaves out default arguments") {
+    CHECK(type_name<std::string>() == "std::string");
+    CHECK(type_name<std::string_view>() == "std::string_view");
+    CHECK(type_name<std::vector<std::vector<std::string>>>() == "std::vector<std::vector<std::string>>");
+    CHECK(type_name<std::map<std::string, int>>() == "std::map<std::string, int>");
+    CHECK(type_name<std::unordered_map<int, char>>() == "std::unordered_map<int, char>");
+    CHECK(type_name<std::unique_ptr<animals::cat>>() == "std::unique_ptr<animals::cat>");
+    CHECK(type_name<std::tuple<int, std::string>>() == "std::tuple<int, std::string>");
+    CHECK(type_name<std::shared_ptr<const std::vector<float>>>() ==
+          "std::shared_ptr<const std::vector<float>>");
+}
+
+TEST_CASE("a type's name keeps the arguments that somebody chose") {
+    CHECK(type_name<std::map<int, int, std::greater<int>>>() == "std::map<int, int, std::greater<int>>");
+    CHECK(type_name<std::vector<int, allocator_of_mine<int>>>() ==
+          "std::vector<int, allocator_of_mine<int>>");
+    CHECK(type_name<animals::pack<std::allocator<int>, 1>>() == "animals::pack<std::allocator<int>, 1>");
+    CHECK(type_name<std::tuple<int, allocator_of_mine<int>>>() == "std::tuple<int, allocator_of_mine<int>>");
+}
+
+TEST_CASE("a type's name calls an integer what the standard calls it") {
+    CHECK(type_name<unsigned long>() == "unsigned long");
+    CHECK(type_name<long>() == "long");
+    CHECK(type_name<unsigned long long>() == "unsigned long long");
+    CHECK(type_name<std::vector<unsigned short>>() == "std::vector<unsigned short>");
+}
+
+TEST_CASE("a type's name leaves out namespaces without a name") {
+    CHECK(type_name<hidden>() == "hidden");
+    CHECK(type_name<std::vector<hidden>>() == "std::vector<hidden>");
+}
+
+TEST_CASE("a type's name reads functions with several parameters") {
+    CHECK(type_name<std::function<int(int, std::string)>>() == "std::function<int(int, std::string)>");
+}
+
+TEST_CASE("a type that is known when the program runs has the same name") {
+    const derived d;
+    const base& b = d;
+    CHECK(read_type_name(typeid(b).name()) == "derived");
+    CHECK(read_type_name(typeid(std::vector<std::string>).name()) == "std::vector<std::string>");
+    CHECK(read_type_name(typeid(std::map<std::string, unsigned long>).name()) ==
+          "std::map<std::string, unsigned long>");
+}
+
+TEST_CASE("a text that is no type's name is read to its end") {
+    using weir::detail::type_reader;
+    CHECK(type_reader::read("").empty());
+    CHECK(type_reader::read("a>b,c)") == "a>b,c)");
+    CHECK(type_reader::read("a<b, (c") == "a<b, (c)>");
+    CHECK(type_reader::read("a)std::vector<b, std::allocator<b> >") == "a)std::vector<b>");
+    CHECK(type_reader::read("class std::vector<struct a::b,class std::allocator<struct a::b> >") ==
+          "std::vector<a::b>");
+}

@@ -1,0 +1,435 @@
+#include <weir/run/run_core.hpp>
+
+#include "support/catch.hpp"
+#include "support/items.hpp"
+#include "support/slow_world.hpp"
+
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/task_group.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <optional>
+#include <ranges>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+using items::take_all;
+using items::take_until_failure;
+using weir::channel_stats;
+using weir::duration;
+using weir::pipeline_stats;
+using weir::stage_stats;
+using weir::task;
+using weir::time_point;
+using weir::virtual_time;
+using namespace std::chrono_literals;
+using ints = std::vector<int>;
+
+namespace {
+
+auto takes(duration d) {
+    return [d](int n) -> task<int> {
+        co_await weir::sleep_for(d);
+        co_return n;
+    };
+}
+
+// n items, one each `d`, through a queue.
+auto one_each(duration d, int n) {
+    return weir::source(std::views::iota(0, n)) | weir::pipe(takes(d), {.name = "p"}) | weir::sink();
+}
+
+// The figures that add up: a sum over laps.
+void add(pipeline_stats& sum, const pipeline_stats& lap) {
+    sum.elapsed += lap.elapsed;
+    sum.stages.resize(lap.stages.size());
+    sum.channels.resize(lap.channels.size());
+    for (std::size_t i = 0; i < lap.stages.size(); ++i) {
+        stage_stats& s = sum.stages[i];
+        const stage_stats& l = lap.stages[i];
+        s.elapsed += l.elapsed;
+        s.num_tasks += l.num_tasks;
+        s.num_failures += l.num_failures;
+        s.task_time += l.task_time;
+        s.busy += l.busy;
+        s.slots.resize(l.slots.size());
+        for (std::size_t k = 0; k < l.slots.size(); ++k) s.slots[k] += l.slots[k];
+        s.task_times += l.task_times;
+        channel_stats& c = sum.channels[i];
+        const channel_stats& m = lap.channels[i];
+        c.elapsed += m.elapsed;
+        c.num_put += m.num_put;
+        c.num_get += m.num_get;
+        c.put_wait += m.put_wait;
+        c.get_wait += m.get_wait;
+        c.put_blocked += m.put_blocked;
+        c.get_blocked += m.get_blocked;
+        c.empty += m.empty;
+        c.put_waits += m.put_waits;
+        c.get_waits += m.get_waits;
+    }
+}
+
+// Where the laps' sum is not the total; empty if it is. A histogram's maximum is not a sum: a lap
+// knows its own only by its bucket.
+std::string differences(const pipeline_stats& sum, const pipeline_stats& total) {
+    std::string all;
+    const auto same = [&all](const std::string& what, const auto& a, const auto& b) {
+        if (!(a == b)) all += what + " ";
+    };
+    same("elapsed", sum.elapsed, total.elapsed);
+    for (std::size_t i = 0; i < total.stages.size(); ++i) {
+        const stage_stats& s = sum.stages.at(i);
+        const stage_stats& t = total.stages.at(i);
+        const std::string of = t.name + ".";
+        same(of + "elapsed", s.elapsed, t.elapsed);
+        same(of + "num_tasks", s.num_tasks, t.num_tasks);
+        same(of + "num_failures", s.num_failures, t.num_failures);
+        same(of + "task_time", s.task_time, t.task_time);
+        same(of + "busy", s.busy, t.busy);
+        same(of + "slots", s.slots, t.slots);
+        same(of + "task_times.count", s.task_times.count(), t.task_times.count());
+        same(of + "task_times.sum", s.task_times.sum(), t.task_times.sum());
+        const channel_stats& c = sum.channels.at(i);
+        const channel_stats& d = total.channels.at(i);
+        same(of + "queue.elapsed", c.elapsed, d.elapsed);
+        same(of + "num_put", c.num_put, d.num_put);
+        same(of + "num_get", c.num_get, d.num_get);
+        same(of + "put_wait", c.put_wait, d.put_wait);
+        same(of + "get_wait", c.get_wait, d.get_wait);
+        same(of + "put_blocked", c.put_blocked, d.put_blocked);
+        same(of + "get_blocked", c.get_blocked, d.get_blocked);
+        same(of + "empty", c.empty, d.empty);
+        same(of + "put_waits", c.put_waits.count(), d.put_waits.count());
+        same(of + "get_waits", c.get_waits.count(), d.get_waits.count());
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("3.2 intervals are three laps, of exactly the interval each") {
+    virtual_time time;
+    std::vector<pipeline_stats> laps;
+    std::vector<weir::time_point> at;
+    auto run = one_each(100ms, 32).start(time, {.lap = 1s, .on_lap = [&](const pipeline_stats& lap) {
+                                                    laps.push_back(lap);
+                                                    at.push_back(time.now());
+                                                }});
+    CHECK(take_all(run).size() == 32);
+    CHECK(time.now() == weir::time_point(3200ms));
+    time.run();
+    CHECK(time.now() == weir::time_point(3200ms));
+    REQUIRE(laps.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        CAPTURE(i);
+        CHECK(at.at(i) == weir::time_point(static_cast<int>(i + 1) * 1s));
+        CHECK(laps.at(i).elapsed == 1s);
+        for (const stage_stats& s : laps.at(i).stages) CHECK(s.elapsed == 1s);
+        for (const channel_stats& c : laps.at(i).channels) CHECK(c.elapsed == 1s);
+        CHECK(laps.at(i).stages.at(1).busy == 1s);
+    }
+}
+
+TEST_CASE("a lap holds its beginning but not its end: what happens at the boundary is of the next") {
+    virtual_time time;
+    std::vector<std::uint64_t> finished;
+    std::vector<std::uint64_t> consumed;
+    // Item n is done at (n + 1) ms sharp: the first in the second lap.
+    auto run = one_each(1ms, 4).start(time, {.lap = 1ms, .on_lap = [&](const pipeline_stats& lap) {
+                                                 finished.push_back(lap.stages.at(1).num_tasks);
+                                                 consumed.push_back(lap.channels.at(2).num_get);
+                                                 CHECK(lap.stages.at(1).busy == 1ms);
+                                             }});
+    CHECK(take_all(run).size() == 4);
+    CHECK(finished == std::vector<std::uint64_t>{0, 1, 1, 1});
+    CHECK(consumed == finished);
+    CHECK(run.stats().stages.at(1).num_tasks == 4);
+}
+
+TEST_CASE("the sum of all laps is the total, to the nanosecond") {
+    for (const duration lap : {duration(7ns), duration(1us), duration(13us), duration(100us)}) {
+        virtual_time time;
+        pipeline_stats sum;
+        std::string wrong;
+        std::size_t laps = 0;
+        std::optional<weir::run<int>> run;
+        const auto pipeline = weir::source(std::views::iota(0, 30)) |
+                              weir::pipe(takes(lap * 2 / 3), {.name = "a", .concurrency = 2}) |
+                              weir::aggregate(3) | weir::disaggregate({.capacity = 1}) |
+                              weir::pipe(takes(lap * 5 / 4), {.name = "b"}) | weir::sink(1);
+        run.emplace(pipeline.start(time, {.lap = lap, .on_lap = [&](const pipeline_stats& l) {
+                                              ++laps;
+                                              add(sum, l);
+                                              wrong += differences(sum, run->stats());
+                                          }}));
+        CHECK(take_all(*run).size() == 30);
+        CAPTURE(lap.count());
+        CHECK(laps >= 30);
+        CHECK(wrong == "");
+    }
+}
+
+TEST_CASE("there are no laps without an interval, or without anybody to be told") {
+    virtual_time time;
+    int laps = 0;
+    auto one = one_each(1s, 3).start(time, {.on_lap = [&laps](const pipeline_stats&) { ++laps; }});
+    CHECK(take_all(one).size() == 3);
+    CHECK(laps == 0);
+    auto two = one_each(1s, 3).start(time, {.lap = 1ms});
+    CHECK(take_all(two).size() == 3);
+}
+
+TEST_CASE("a lap longer than the run never ends, and doesn't hold the run up") {
+    for (const duration lap : {duration(4s), duration(24h), duration::max()}) {
+        virtual_time time;
+        int laps = 0;
+        auto run =
+            one_each(1s, 3).start(time, {.lap = lap, .on_lap = [&laps](const pipeline_stats&) { ++laps; }});
+        CHECK(take_all(run).size() == 3);
+        time.run();
+        CHECK(time.now() == weir::time_point(3s));
+        CHECK(laps == 0);
+    }
+}
+
+TEST_CASE("laps go on while a stalled pipeline does nothing else") {
+    virtual_time time;
+    std::vector<std::uint64_t> done;
+    auto run = one_each(10s, 1).start(time, {.lap = 3s, .on_lap = [&done](const pipeline_stats& lap) {
+                                                 done.push_back(lap.stages.at(1).num_tasks);
+                                                 CHECK(lap.stages.at(1).busy == 3s);
+                                             }});
+    CHECK(take_all(run).size() == 1);
+    CHECK(done == std::vector<std::uint64_t>{0, 0, 0});
+}
+
+TEST_CASE("an exception from on_lap ends the run behind what was finished by then") {
+    virtual_time time;
+    int laps = 0;
+    auto run =
+        one_each(100ms, 100)
+            .start(time, {.max_failures = weir::unlimited, .lap = 1s, .on_lap = [&](const pipeline_stats&) {
+                              if (++laps == 2) throw std::runtime_error("the disk is full");
+                          }});
+    const auto end = take_until_failure(run);
+    CHECK(end.taken.size() == 19);
+    REQUIRE(end.failed);
+    CHECK(end.failed->stage() == "on_lap");
+    CHECK(end.inside == "the disk is full");
+    CHECK(laps == 2);
+    CHECK_FALSE(run.get().has_value());
+
+    // Nobody consumes meanwhile: what lies in the last queue is still delivered.
+    laps = 0;
+    auto idle = one_each(100ms, 100).start(time, {.lap = 1s, .on_lap = [&](const pipeline_stats&) {
+                                                      if (++laps == 2)
+                                                          throw std::runtime_error("the disk is full");
+                                                  }});
+    time.run_until(time.now() + 10s);
+    const auto rest = take_until_failure(idle);
+    CHECK(rest.taken.size() >= 3);
+    CHECK(rest.taken.at(2) == 2);
+    CHECK(rest.failed);
+}
+
+TEST_CASE("a run that is stopped between two laps gives no more of them") {
+    virtual_time time;
+    int laps = 0;
+    auto run =
+        one_each(100ms, 100).start(time, {.lap = 1s, .on_lap = [&laps](const pipeline_stats&) { ++laps; }});
+    for (int i = 0; i < 15; ++i) CHECK(run.get() == i);
+    run.stop();
+    time.run_until(time.now() + 10s);
+    CHECK(laps == 1);
+}
+
+TEST_CASE("laps go on until the last of all workers has left, whoever that is, and no further") {
+    virtual_time time;
+    std::vector<weir::duration> laps;
+    const auto fast = weir::pipe([](int n) { return n; }, {.concurrency = 3});
+    auto run = (weir::source({1, 2}) | fast | weir::sink(1))
+                   .start(time, {.lap = 1s, .on_lap = [&laps](const pipeline_stats& lap) {
+                                     laps.push_back(lap.elapsed);
+                                 }});
+    // The sink alone is at work: it waits for the consumer.
+    time.run_until(time_point(5500ms));
+    CHECK(laps == std::vector<weir::duration>(5, 1s));
+    CHECK(take_all(run).size() == 2);
+    const auto end = run.stats();
+    CHECK(end.elapsed == 5500ms);
+    time.run_until(time_point(1h));
+    CHECK(laps.size() == 5);
+    CHECK(run.stats().elapsed == 5500ms);
+}
+
+TEST_CASE("of a run that was stopped the figures go on while somebody is still at work") {
+    virtual_time time;
+    weir::stop_source stop;
+    const auto rest = []() -> task<> { co_await weir::sleep_for(100ms); };
+    // A group's tasks belong to the group: a stop waits for them.
+    const auto slow = [&](int n) -> task<int> {
+        weir::task_group group(time);
+        group.spawn(rest());
+        co_await group.join();
+        co_return n;
+    };
+    auto run = (weir::source({1, 2}) | weir::pipe(slow, {.name = "slow"}) | weir::sink())
+                   .start(time, {.stop = stop.get_token()});
+    time.run_until(time_point(10ms));
+    stop.request_stop();
+    CHECK_FALSE(run.get().has_value());
+    CHECK(time.now() == time_point(10ms));
+    time.run_until(time_point(60ms));
+    CHECK(run.stats().elapsed == 60ms);
+    CHECK(run.stats().stages.at(1).times().await == 60ms);
+    time.run_until(time_point(200ms));
+    CHECK(run.stats().stages.at(1).times().await == 100ms);
+}
+
+// Against the rules: it resumes within the call, so that a coroutine sees the end as soon as it is there.
+class at_once final : public weir::executor {
+  public:
+    explicit at_once(weir::executor& clock) : clock_(clock) {}
+    void post(std::coroutine_handle<> h) noexcept override { resume(h); }
+    void add(weir::timer& t) noexcept override { clock_.add(t); }
+    void cancel(weir::timer& t) noexcept override { clock_.cancel(t); }
+    bool drive(flag&, time_point) override { return false; }
+    time_point now() const noexcept override { return clock_.now(); }
+
+  private:
+    weir::executor& clock_;
+};
+
+TEST_CASE("whoever sees the end of the stream sees that all have left: what the figures say stays") {
+    virtual_time time;
+    at_once here(time);
+    auto run = (weir::source({1, 2}) | weir::pipe([](int n) -> task<int> {
+                    co_await weir::sleep_for(10ms);
+                    co_return n;
+                }) |
+                weir::sink())
+                   .start(time);
+    int taken = 0;
+    const auto consume = [&run, &taken]() -> task<> {
+        while (auto next = co_await run.next()) ++taken;
+    };
+    weir::task_group consumer(here);
+    consumer.spawn(consume());
+    time.run_until(time_point(1s));
+    CHECK(taken == 2);
+    CHECK(run.ended());
+    CHECK(run.stats().elapsed == 20ms);
+    weir::sync_wait(time, consumer.join());
+}
+
+TEST_CASE("laps that are late by one are one together, also by exactly one") {
+    slow_world world;
+    std::vector<weir::duration> laps;
+    const auto slow = [](int n) -> task<int> {
+        co_await weir::sleep_for(10s);
+        co_return n;
+    };
+    auto run = (weir::source({1}) | weir::pipe(slow) | weir::sink())
+                   .start(world, {.lap = 1s, .on_lap = [&](const pipeline_stats& lap) {
+                                      laps.push_back(lap.elapsed);
+                                      if (laps.size() == 1) world.pass(1s);
+                                  }});
+    world.run();
+    world.pass(1s);
+    world.run();  // the lap's report takes as long as the next one
+    CHECK(world.now() == weir::time_point(2s));
+    CHECK(laps == std::vector<weir::duration>{1s});
+    world.pass(1s);
+    world.run();
+    CHECK(laps == std::vector<weir::duration>{1s, 2s});
+    world.pass(7s);
+    CHECK(take_all(run).size() == 1);
+}
+
+TEST_CASE("after a late lap the next one ends where it would have ended all the same") {
+    slow_world world;
+    std::vector<weir::duration> laps;
+    const auto slow = [](int n) -> task<int> {
+        co_await weir::sleep_for(10s);
+        co_return n;
+    };
+    auto run = (weir::source({1}) | weir::pipe(slow) | weir::sink())
+                   .start(world, {.lap = 1s, .on_lap = [&](const pipeline_stats& lap) {
+                                      laps.push_back(lap.elapsed);
+                                      if (laps.size() == 1) world.pass(2'500ms);
+                                  }});
+    world.run();
+    world.pass(1s);
+    world.run();
+    CHECK(world.now() == weir::time_point(3'500ms));
+    world.pass(500ms - 1ns);
+    world.run();
+    CHECK(laps == std::vector<weir::duration>{1s});
+    world.pass(1ns);
+    world.run();
+    CHECK(laps == std::vector<weir::duration>{1s, 3s});
+    world.pass(6s);
+    CHECK(take_all(run).size() == 1);
+}
+
+TEST_CASE("on a pool laps come while the run goes on, one at a time, and none after it") {
+    weir::thread_pool pool(2);
+    std::atomic<int> laps{0};
+    std::atomic<int> at_once{0};
+    std::atomic<bool> overlapped{false};
+    std::atomic<bool> negative{false};
+    // Gives items until three laps were seen.
+    const auto until_3 = [&laps]() -> std::optional<int> {
+        if (laps >= 3) return std::nullopt;
+        return 1;
+    };
+    {
+        auto run = (weir::source(until_3) | weir::pipe([](int n) { return n; }) | weir::sink())
+                       .start(pool, {.lap = 1ms, .on_lap = [&](const pipeline_stats& lap) {
+                                         if (++at_once != 1) overlapped = true;
+                                         if (lap.elapsed <= 0ns) negative = true;
+                                         ++laps;
+                                         --at_once;
+                                     }});
+        CHECK_FALSE(take_all(run).empty());
+    }
+    const int then = laps;
+    CHECK(then >= 3);
+    CHECK_FALSE(overlapped);
+    CHECK_FALSE(negative);
+    CHECK(laps == then);
+}
+
+TEST_CASE("a stage that waits for what never comes is named, and the run can be destroyed all the same") {
+    items::ledger book(10);
+    {
+        virtual_time time;
+        weir::channel<int> never(1);
+        const auto work = [&never](items::counted c) -> task<items::counted> {
+            static_cast<void>(co_await never.get());
+            co_return c;
+        };
+        const auto made = [&book](int) { return items::counted(book); };
+        auto run = (weir::source({1, 2, 3}) | weir::pipe(made) |
+                    weir::pipe(work, {.name = "stuck", .concurrency = 2}) | weir::sink())
+                       .start(time);
+        const std::string said = items::message_of([&run] { static_cast<void>(run.get()); });
+        CHECK(items::contains(said, "stage 'stuck', slot 0"));
+        CHECK(items::contains(said, "stage 'stuck', slot 1"));
+        CHECK(book.alive() > 0);
+    }
+    CHECK(book.alive() == 0);
+    CHECK(book.died_twice() == 0);
+}

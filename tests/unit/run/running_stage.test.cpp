@@ -1,0 +1,560 @@
+// That the accounts are right: what DESIGN promises as identities holds as equalities of integers, in
+// every lap, for random pipelines; and the figures say what was put in.
+#include <weir/run/running_stage.hpp>
+
+#include "support/catch.hpp"
+#include "support/items.hpp"
+
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/stage_list.hpp>
+#include <weir/task/async_generator.hpp>
+#include <weir/task/generator.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <ranges>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using weir::channel_stats;
+using weir::duration;
+using weir::pipeline_stats;
+using weir::stage_stats;
+using weir::task;
+using weir::virtual_time;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Collects what is wrong, a line each, as Catch's own assertions are too slow for so many.
+class complaints {
+  public:
+    explicit complaints(std::string where) : where_(std::move(where)) {}
+    void check(bool right, const std::string& of, const char* what) {
+        if (!right && count_++ < 5) text_ += where_ + ": " + of + ": " + what + "\n";
+    }
+    const std::string& text() const { return text_; }
+
+  private:
+    std::string where_;
+    std::string text_;
+    int count_ = 0;
+};
+
+// What holds for each object by itself, whenever and by whomever it is looked at.
+void check_each(const pipeline_stats& s, complaints& wrong) {
+    for (const stage_stats& stage : s.stages) {
+        const auto c = static_cast<std::int64_t>(stage.concurrency);
+        wrong.check(stage.slots.size() == stage.concurrency, stage.name, "as many slots as concurrency");
+        wrong.check(stage.times().total() == c * stage.elapsed, stage.name,
+                    "the slots' states sum to concurrency x elapsed");
+        for (const weir::slot_times& t : stage.slots) {
+            wrong.check(t.total() == stage.elapsed, stage.name, "each slot's states sum to elapsed");
+            wrong.check(t.off >= 0ns && t.wait_get >= 0ns && t.runnable >= 0ns && t.run >= 0ns &&
+                            t.await >= 0ns && t.wait_put >= 0ns,
+                        stage.name, "no state is negative");
+        }
+        wrong.check(stage.busy == stage.times().busy(), stage.name, "busy is run + await");
+        wrong.check(stage.num_failures <= stage.num_tasks, stage.name, "failures are tasks");
+    }
+    for (const channel_stats& q : s.channels) {
+        wrong.check(q.elapsed >= 0ns, q.name, "0 <= elapsed");
+        wrong.check(0ns <= q.empty && q.empty <= q.elapsed, q.name, "0 <= empty <= elapsed");
+        wrong.check(0ns <= q.put_blocked && q.put_blocked <= q.put_wait, q.name,
+                    "0 <= put_blocked <= put_wait");
+        wrong.check(0ns <= q.get_blocked && q.get_blocked <= q.get_wait, q.name,
+                    "0 <= get_blocked <= get_wait");
+        wrong.check(q.put_blocked <= q.elapsed && q.get_blocked <= q.elapsed, q.name, "blocked <= elapsed");
+        wrong.check(q.put_blocked + q.empty <= q.elapsed, q.name, "nobody waits to put while it is empty");
+        wrong.check(q.get_blocked <= q.empty, q.name, "nobody waits to get unless it is empty");
+        wrong.check(q.readiness() >= 0 && q.readiness() <= 1, q.name, "readiness is a share");
+    }
+}
+
+// Between objects, where all of them are seen at one instant: on virtual time.
+void check_together(const pipeline_stats& s, complaints& wrong) {
+    for (std::size_t i = 0; i < s.stages.size(); ++i) {
+        const stage_stats& stage = s.stages[i];
+        const channel_stats& after = s.channels[i];
+        wrong.check(stage.elapsed == s.elapsed, stage.name, "a stage's time is the run's");
+        wrong.check(after.elapsed == s.elapsed, stage.name, "a queue's time is the run's");
+        wrong.check(stage.times().wait_put == after.put_wait, stage.name,
+                    "the slots' wait_put is their queue's put_wait");
+        wrong.check(stage.times().runnable == 0ns, stage.name, "virtual time has threads for all");
+        wrong.check(stage.times().run == 0ns, stage.name, "no work takes time but by waiting");
+        if (i == 0) {
+            wrong.check(stage.times().wait_get == 0ns, stage.name, "a source gets from nobody");
+        } else {
+            wrong.check(stage.times().wait_get == s.channels[i - 1].get_wait, stage.name,
+                        "the slots' wait_get is the get_wait of the queue before");
+        }
+        const auto c = static_cast<std::int64_t>(stage.concurrency);
+        wrong.check(after.put_wait <= c * after.put_blocked, stage.name, "at most c wait to put");
+    }
+}
+
+// Of a snapshot from the beginning on, not of a lap.
+void check_total(const pipeline_stats& s, complaints& wrong) {
+    for (const channel_stats& q : s.channels) {
+        wrong.check(q.num_put - q.num_get == q.size, q.name, "what went in and not out is inside");
+        wrong.check(q.size <= q.capacity, q.name, "no more inside than there is room for");
+        wrong.check(q.put_waits.count() == q.num_put, q.name, "each put is in its histogram");
+        wrong.check(q.get_waits.count() == q.num_get, q.name, "each get is in its histogram");
+        wrong.check(q.put_waits.sum() <= q.put_wait && q.get_waits.sum() <= q.get_wait, q.name,
+                    "the histograms hold finished waits");
+    }
+    for (const stage_stats& stage : s.stages) {
+        wrong.check(stage.task_times.count() == stage.num_tasks - stage.num_failures, stage.name,
+                    "each success is in the histogram");
+        wrong.check(stage.task_time <= stage.busy, stage.name, "successes are a part of all work");
+    }
+}
+
+// An item of which an aggregate makes one, and which a disaggregate takes apart; the part of one that
+// has none is itself.
+class packet {
+  public:
+    packet() = default;
+    explicit packet(std::vector<packet>&& parts) : parts_(std::move(parts)) {}
+    packet* begin() { return parts_.empty() ? this : parts_.data(); }
+    packet* end() { return parts_.empty() ? this + 1 : parts_.data() + parts_.size(); }
+
+  private:
+    std::vector<packet> parts_;
+};
+
+// Gives times from a list, in turn, and books them. Copies share the books.
+class clockwork {
+  public:
+    explicit clockwork(std::vector<duration> times) : times_(std::move(times)) {}
+    duration next() {
+        const duration d = times_[(*calls_)++ % times_.size()];
+        *sum_ += d;
+        return d;
+    }
+    std::size_t calls() const { return *calls_; }
+    duration sum() const { return *sum_; }
+
+  private:
+    std::vector<duration> times_;
+    std::shared_ptr<std::size_t> calls_ = std::make_shared<std::size_t>(0);
+    std::shared_ptr<duration> sum_ = std::make_shared<duration>(0);
+};
+
+// A random pipeline, drawn from a number; its clockworks tell what its stages were given to do.
+class random_pipeline {
+  public:
+    // \param symmetric  only stages whose slots are alike, so that it makes no difference which slot
+    //                   is served first, and batches that are all of a size.
+    random_pipeline(std::uint64_t number, bool symmetric) : random_(number), symmetric_(symmetric) {
+        items_ = pick(0, 60);
+        clockwork pulling = times();
+        works_.push_back(pulling);
+        const int stages = pick(1, 5);
+        for (int i = 0; i < stages; ++i) add_stage("s" + std::to_string(i));
+        sink_ = static_cast<std::size_t>(pick(1, 4));
+        foreground_ = times().next();
+        lap_ = duration(pick(10, 400));
+    }
+
+    // Runs it once from its beginning, and looks at its end, and at each lap if asked to.
+    template <class Policy = weir::measured>
+    pipeline_stats measure(std::uint64_t seed, complaints& wrong, bool each_lap) {
+        virtual_time time(seed);
+        pipeline_stats end;
+        std::optional<weir::run<packet, Policy>> run;
+        const auto on_lap = [&](const pipeline_stats& lap) {
+            laps_.push_back(lap);
+            wrong.check(lap.elapsed == lap_, "lap", "is as long as it should be");
+            check_each(lap, wrong);
+            check_together(lap, wrong);
+            check_total(run->stats(), wrong);
+        };
+        run.emplace(
+            start<Policy>(time,
+                          {.max_failures = weir::unlimited, .lap = each_lap ? lap_ : 0ns, .on_lap = on_lap}));
+        weir::sync_wait(time, consume(*run));
+        end = run->stats();
+        check_each(end, wrong);
+        check_together(end, wrong);
+        check_total(end, wrong);
+        for (std::size_t i = 0; i < works_.size(); ++i) {
+            wrong.check(end.stages.at(i).busy == works_[i].sum(), end.stages.at(i).name,
+                        "busy is what the function was given to do");
+        }
+        return end;
+    }
+
+    const std::vector<pipeline_stats>& laps() const { return laps_; }
+
+  private:
+    int pick(int least, int most) {
+        return least + static_cast<int>(random_() % static_cast<std::uint64_t>(most - least + 1));
+    }
+
+    clockwork times() {
+        std::vector<duration> list;
+        const int n = pick(1, 4);
+        for (int i = 0; i < n; ++i) list.emplace_back(pick(0, 3) == 0 ? 0 : pick(1, 99));
+        return clockwork(std::move(list));
+    }
+
+    template <class Policy>
+    weir::run<packet, Policy> start(weir::executor& ex, weir::run_options options) {
+        const auto pull = [work = works_.front(), left = items_]() mutable -> task<std::optional<packet>> {
+            co_await weir::sleep_for(work.next());
+            if (left-- == 0) co_return std::nullopt;
+            co_return packet();
+        };
+        const auto pipeline = weir::source(pull, {.capacity = sink_}) | stages_ | weir::sink(sink_);
+        return pipeline.template start<Policy>(ex, std::move(options));
+    }
+
+    template <class Run>
+    task<> consume(Run& run) const {
+        while (const auto p = co_await run.next()) co_await weir::sleep_for(foreground_);
+    }
+
+    void add_stage(const std::string& name) {
+        weir::stage_options o{.name = name};
+        o.concurrency = static_cast<std::size_t>(pick(1, 5));
+        o.capacity = static_cast<std::size_t>(pick(1, 4));
+        clockwork work = times();
+        const std::size_t skip = pick(0, 1) == 0 ? 1'000'000 : static_cast<std::size_t>(pick(1, 4));
+        switch (pick(0, 6)) {
+            case 0: {
+                stages_.add(weir::aggregate<packet>(
+                    static_cast<std::size_t>(pick(1, 4)),
+                    {.name = name, .drop_last = symmetric_ || pick(0, 1) == 0, .capacity = o.capacity}));
+                works_.push_back(clockwork({0ns}));
+                return;
+            }
+            case 1: {
+                stages_.add(weir::disaggregate({.name = name, .capacity = o.capacity}));
+                works_.push_back(clockwork({0ns}));
+                return;
+            }
+            case 2: {
+                stages_.add(weir::pipe(
+                    [work, skip](packet p) mutable -> task<std::optional<packet>> {
+                        const bool keep = work.calls() % 5 != skip;
+                        co_await weir::sleep_for(work.next());
+                        if (!keep) co_return std::nullopt;
+                        co_return p;
+                    },
+                    o));
+                break;
+            }
+            case 3: {
+                if (symmetric_) o.concurrency = 1;
+                stages_.add(weir::pipe(
+                    [work](packet p) mutable -> weir::async_generator<packet> {
+                        const std::size_t values = work.calls() % 4;
+                        co_await weir::sleep_for(work.next());
+                        for (std::size_t i = 0; i < values; ++i) {
+                            co_yield p;
+                            co_await weir::sleep_for(work.next());
+                        }
+                    },
+                    o));
+                break;
+            }
+            case 4: {
+                stages_.add(weir::pipe(
+                    [work, skip](packet p) mutable -> task<packet> {
+                        const bool fail = work.calls() % 5 == skip;
+                        const duration whole = work.next();
+                        co_await weir::sleep_for(whole / 2);
+                        if (whole / 2 != whole) co_await weir::sleep_for(whole - whole / 2);
+                        if (fail) throw std::runtime_error("tolerated");
+                        co_return p;
+                    },
+                    o));
+                break;
+            }
+            case 5: {
+                if (symmetric_) o.concurrency = 1;
+                stages_.add(weir::pipe(
+                    [](packet p) -> weir::generator<packet> {
+                        co_yield p;
+                        co_yield p;
+                    },
+                    o));
+                works_.push_back(clockwork({0ns}));
+                return;
+            }
+            default: {
+                stages_.add(weir::pipe([](packet p) { return p; }, o));
+                works_.push_back(clockwork({0ns}));
+                return;
+            }
+        }
+        works_.push_back(work);
+    }
+
+    std::mt19937_64 random_;
+    bool symmetric_;
+    int items_ = 0;
+    std::vector<pipeline_stats> laps_;
+    std::size_t sink_ = 1;
+    duration foreground_{};
+    duration lap_{};
+    std::vector<clockwork> works_;
+    weir::stage_list<packet> stages_;
+};
+
+// The figures in which two runs have to agree, whichever of a stage's slots did what.
+void check_alike(const pipeline_stats& a, const pipeline_stats& b, complaints& wrong) {
+    wrong.check(a.elapsed == b.elapsed, "run", "takes the same time");
+    wrong.check(a.channels == b.channels, "queues", "have the same figures");
+    for (std::size_t i = 0; i < a.stages.size(); ++i) {
+        const stage_stats& s = a.stages[i];
+        const stage_stats& t = b.stages[i];
+        wrong.check(s.times() == t.times(), s.name, "has the same times");
+        wrong.check(s.num_tasks == t.num_tasks && s.num_failures == t.num_failures, s.name,
+                    "has the same counts");
+        wrong.check(s.task_times == t.task_times && s.task_time == t.task_time, s.name,
+                    "has the same task times");
+    }
+}
+
+// Of a lap, a maximum is known by its bucket, or not at all.
+pipeline_stats without_quantiles(pipeline_stats s, bool is_lap) {
+    const auto strip = [is_lap](weir::histogram& h) {
+        h = weir::histogram::without_quantiles(h.count(), h.sum(), is_lap ? 0ns : h.max());
+    };
+    for (stage_stats& stage : s.stages) strip(stage.task_times);
+    for (channel_stats& q : s.channels) {
+        strip(q.put_waits);
+        strip(q.get_waits);
+    }
+    return s;
+}
+
+bool knows_quantiles(const pipeline_stats& s) {
+    return std::ranges::any_of(s.stages,
+                               [](const stage_stats& stage) {
+                                   return !stage.task_times.empty() && stage.task_times.has_quantiles();
+                               }) ||
+           std::ranges::any_of(s.channels, [](const channel_stats& q) {
+               return (!q.put_waits.empty() && q.put_waits.has_quantiles()) ||
+                      (!q.get_waits.empty() && q.get_waits.has_quantiles());
+           });
+}
+
+}  // namespace
+
+TEST_CASE("the accounts of 200 random pipelines balance in every lap, to the nanosecond") {
+    std::size_t laps = 0;
+    std::uint64_t delivered = 0;
+    for (std::uint64_t number = 0; number < 200; ++number) {
+        random_pipeline pipeline(number, false);
+        complaints wrong("pipeline " + std::to_string(number));
+        delivered += pipeline.measure(number % 7, wrong, true).channels.back().num_get;
+        laps += pipeline.laps().size();
+        if (!wrong.text().empty()) FAIL_CHECK(wrong.text());
+    }
+    CHECK(laps > 2000);
+    CHECK(delivered > 4000);
+}
+
+TEST_CASE("what is measured doesn't depend on the order in which coroutines of one instant run") {
+    for (std::uint64_t number = 1000; number < 1040; ++number) {
+        complaints wrong("pipeline " + std::to_string(number));
+        const pipeline_stats in_order = random_pipeline(number, true).measure(0, wrong, false);
+        for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+            check_alike(in_order, random_pipeline(number, true).measure(seed, wrong, false), wrong);
+        }
+        if (!wrong.text().empty()) FAIL_CHECK(wrong.text());
+    }
+}
+
+TEST_CASE("without histograms every figure but the quantiles is the same, in every lap") {
+    for (std::uint64_t number = 2000; number < 2060; ++number) {
+        complaints wrong("pipeline " + std::to_string(number));
+        random_pipeline with(number, false);
+        random_pipeline without(number, false);
+        const std::uint64_t seed = number % 7;
+        const pipeline_stats all = with.measure(seed, wrong, true);
+        const pipeline_stats sums = without.measure<weir::summed>(seed, wrong, true);
+        wrong.check(sums == without_quantiles(all, false), "run", "has the same figures");
+        wrong.check(!knows_quantiles(sums), "run", "knows no quantile");
+        REQUIRE(with.laps().size() == without.laps().size());
+        for (std::size_t i = 0; i < with.laps().size(); ++i) {
+            const pipeline_stats& lap = without.laps()[i];
+            wrong.check(without_quantiles(lap, true) == without_quantiles(with.laps()[i], true), "lap",
+                        "has the same figures");
+            wrong.check(!knows_quantiles(lap), "lap", "knows no quantile");
+        }
+        if (!wrong.text().empty()) FAIL_CHECK(wrong.text());
+    }
+}
+
+TEST_CASE("a stall over many laps is seen in each of them: readiness 0, and a whole lap of waiting") {
+    static constexpr duration lap = 1ms;
+    virtual_time time;
+    std::vector<pipeline_stats> laps;
+    // The fifth item takes ten laps; all others half a lap.
+    const auto stalls = [](int n) -> task<int> {
+        co_await weir::sleep_for(n == 4 ? 10 * lap : lap / 2);
+        co_return n;
+    };
+    auto run =
+        (weir::source(std::views::iota(0, 8)) | weir::pipe(stalls, {.name = "stalls"}) |
+         weir::pipe([](int n) { return n; }, {.name = "fast", .concurrency = 2}) | weir::sink())
+            .start(time, {.lap = lap, .on_lap = [&laps](const pipeline_stats& s) { laps.push_back(s); }});
+    CHECK(items::take_all(run).size() == 8);
+    REQUIRE(laps.size() == 13);
+    // From 2 ms to 12 ms.
+    for (std::size_t i = 2; i < 12; ++i) {
+        CAPTURE(i);
+        const channel_stats& before = laps[i].channels.at(0);
+        const channel_stats& after = laps[i].channels.at(1);
+        const channel_stats& sink = laps[i].channels.at(3);
+        const stage_stats& stage = laps[i].stages.at(1);
+        const stage_stats& fast = laps[i].stages.at(2);
+        CHECK(stage.busy == lap);
+        CHECK(stage.times().await == lap);
+        CHECK(after.readiness() == 0);
+        CHECK(after.empty == lap);
+        CHECK(after.get_blocked == lap);
+        CHECK(after.get_wait == 2 * lap);  // two slots wait
+        CHECK(fast.times().wait_get == 2 * lap);
+        CHECK(fast.times().busy() == 0ns);
+        CHECK(sink.get_wait == lap);  // the consumer
+        CHECK(before.readiness() == 1);
+        CHECK(before.put_wait == lap);
+        // What was open is counted at its end, not before.
+        if (i > 2) {
+            CHECK(after.num_get == 0);
+            CHECK(after.get_waits.count() == 0);
+        }
+    }
+}
+
+TEST_CASE("a consumer that is away for many laps holds every stage back in each of them") {
+    static constexpr duration lap = 1ms;
+    virtual_time time;
+    std::vector<pipeline_stats> laps;
+    auto run =
+        (weir::source(std::views::iota(0)) | weir::pipe([](int n) { return n; }, {.concurrency = 3}) |
+         weir::sink(1))
+            .start(time, {.lap = lap, .on_lap = [&laps](const pipeline_stats& s) { laps.push_back(s); }});
+    time.run_until(weir::time_point(5 * lap + 1ns));
+    REQUIRE(laps.size() == 5);
+    for (const pipeline_stats& s : laps) {
+        CHECK(s.stages.at(0).times().wait_put == lap);
+        CHECK(s.stages.at(1).times().wait_put == 3 * lap);
+        CHECK(s.channels.at(1).put_wait == 3 * lap);
+        CHECK(s.channels.at(1).put_blocked == lap);
+        CHECK(s.stages.at(2).times().wait_put == lap);
+        for (const channel_stats& q : s.channels) CHECK(q.readiness() == 1);
+    }
+}
+
+TEST_CASE("slots that have nothing to do any more are off") {
+    virtual_time time;
+    const auto once = [](int n) -> task<int> {
+        co_await weir::sleep_for(1ms);
+        co_return n;
+    };
+    auto run = (weir::source({1, 2}) | weir::pipe(once, {.name = "p", .concurrency = 4}) |
+                weir::pipe([](int n) -> task<int> {
+                    co_await weir::sleep_for(10ms);
+                    co_return n;
+                }) |
+                weir::sink())
+                   .start(time);
+    CHECK(items::take_all(run).size() == 2);
+    const auto stats = run.stats();
+    CHECK(stats.elapsed == 21ms);
+    CHECK(stats.stages.at(0).times().off == 21ms);
+    CHECK(stats.stages.at(1).times().off == 2 * 20ms + 2 * 21ms);
+    CHECK(stats.stages.at(1).times().await == 2ms);
+}
+
+TEST_CASE("the time of failed invocations is the stage's, but in no average") {
+    virtual_time time;
+    const auto fails_late = [](int n) -> task<int> {
+        co_await weir::sleep_for(n * 1ms);
+        if (n % 2 == 1) throw std::runtime_error("odd");
+        co_return n;
+    };
+    auto run = (weir::source({1, 2, 3, 4}) | weir::pipe(fails_late) | weir::sink())
+                   .start(time, {.max_failures = weir::unlimited});
+    CHECK(items::take_all(run).size() == 2);
+    const stage_stats s = run.stats().stages.at(1);
+    CHECK(s.busy == 10ms);
+    CHECK(s.task_time == 6ms);
+    CHECK(s.ave_time() == 3ms);
+    CHECK(s.num_tasks == 4);
+    CHECK(s.num_failures == 2);
+    CHECK(s.task_times.count() == 2);
+}
+
+TEST_CASE("each object's accounts balance in a snapshot of any thread, while a pool is at work") {
+    weir::thread_pool pool(2);
+    const auto busy = [](int n) {
+        for (int i = 0; i < n % 50; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
+        return n;
+    };
+    const auto waits = [](int n) -> task<int> {
+        co_await weir::yield();
+        if (n % 100 == 0) co_await weir::sleep_for(1us);
+        co_return n;
+    };
+    complaints wrong_in_lap("lap");
+    // Items come as long as somebody looks.
+    std::atomic<int> looks{0};
+    const auto numbers = [&looks, n = 0]() mutable -> std::optional<int> {
+        if (looks >= 400) return std::nullopt;
+        return n = (n + 1) % 1'000'000;
+    };
+    auto run = (weir::source(numbers) | weir::pipe(busy, {.name = "busy", .concurrency = 3}) |
+                weir::aggregate(3) | weir::disaggregate() |
+                weir::pipe(waits, {.name = "waits", .concurrency = 2, .capacity = 1}) | weir::sink())
+                   .start(pool, {.lap = 200us, .on_lap = [&](const pipeline_stats& lap) {
+                                     check_each(lap, wrong_in_lap);
+                                 }});
+    complaints wrong("snapshot");
+    std::thread observer([&] {
+        std::mt19937_64 random(1);
+        pipeline_stats before = run.stats();
+        while (looks < 400) {
+            for (std::uint64_t i = random() % 64; i > 0; --i) std::this_thread::yield();
+            const pipeline_stats now = run.stats();
+            check_each(now, wrong);
+            // The difference clips at 0, so it balances only if nothing has become less.
+            check_each(now - before, wrong);
+            for (const channel_stats& q : now.channels) {
+                wrong.check(q.num_put - q.num_get == q.size, q.name, "what went in and not out is inside");
+            }
+            before = now;
+            ++looks;
+        }
+    });
+    std::uint64_t taken = 0;
+    while (run.get()) ++taken;
+    observer.join();
+    CHECK(run.stats().channels.back().num_get == taken);
+    CHECK(wrong.text() == "");
+    run.stop();  // no lap is looked at any more
+    CHECK(wrong_in_lap.text() == "");
+    complaints at_the_end("end");
+    check_each(run.stats(), at_the_end);
+    CHECK(at_the_end.text() == "");
+}

@@ -1,0 +1,248 @@
+#include <weir/run/stage_options.hpp>
+
+#include "support/catch.hpp"
+#include "support/items.hpp"
+
+#include <weir/channel/channel.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/graph/merge.hpp>
+#include <weir/report/failure_log.hpp>
+#include <weir/report/profile.hpp>
+#include <weir/sampling/sampler.hpp>
+#include <weir/simulation/explore.hpp>
+#include <weir/stages/aggregate.hpp>
+#include <weir/stages/cache.hpp>
+#include <weir/stages/epochs.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/retry.hpp>
+#include <weir/stages/shuffle.hpp>
+#include <weir/stages/take.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+using items::message_of;
+using items::take_all;
+using namespace std::chrono_literals;
+
+namespace {
+
+int same(int n) { return n; }
+
+// A pipeline with each kind of stage, each under a name.
+auto all_kinds() {
+    return weir::source({1, 2, 3, 4}) | weir::pipe(same, {.name = "same"}) | weir::aggregate(2) |
+           weir::disaggregate() | weir::sink(1);
+}
+
+// What a start says after `change` was made to the options of a stage.
+template <class Change>
+std::string refusal(const char* stage, Change change) {
+    weir::virtual_time time;
+    auto pipeline = all_kinds();
+    change(pipeline.options(stage));
+    return message_of([&] { auto run = pipeline.start(time); });
+}
+
+}  // namespace
+
+TEST_CASE("what isn't set of a stage and a run is the least that works") {
+    const weir::stage_options stage;
+    CHECK(stage.name.empty());
+    CHECK(stage.concurrency == 1);
+    CHECK(stage.capacity == 2);
+    CHECK(stage.executor == nullptr);
+    CHECK_FALSE(stage.max_failures.has_value());
+
+    const weir::run_options run;
+    CHECK(run.max_failures.exceeded(1, 1));
+    CHECK(run.lap == 0ns);
+    CHECK_FALSE(run.on_lap);
+    CHECK_FALSE(run.on_failure);
+    CHECK_FALSE(run.stop.stop_possible());
+}
+
+TEST_CASE("a queue of capacity 0 is refused at the start, with the stage's name and what to do") {
+    for (const char* stage : {"src", "same", "aggregate", "disaggregate", "sink"}) {
+        CAPTURE(stage);
+        CHECK(refusal(stage, [](weir::stage_options& o) { o.capacity = 0; }) ==
+              "weir: stage '" + std::string(stage) +
+                  "' has a queue of capacity 0, which never takes an item; "
+                  "give it .capacity = 1 or more");
+    }
+}
+
+TEST_CASE("a sink without room is refused where nothing is measured, too, and it is no queue of its own") {
+    weir::virtual_time time;
+    for (const int wrong : {0, -1}) {
+        auto pipeline = all_kinds();
+        pipeline.options("sink").capacity = static_cast<std::size_t>(wrong);
+        CHECK(items::contains(message_of([&] { auto run = pipeline.start<weir::unmeasured>(time); }),
+                              "weir: stage 'sink' has a queue of"));
+    }
+}
+
+TEST_CASE("a stage without a slot is refused at the start, with its name and what to do") {
+    CHECK(refusal("same", [](weir::stage_options& o) { o.concurrency = 0; }) ==
+          "weir: stage 'same' has no slot to work in; give it .concurrency = 1 or more");
+}
+
+TEST_CASE("a negative number that became a capacity or a concurrency is refused, with the stage's name") {
+    const int n = -1;
+    const auto wrong = static_cast<std::size_t>(n);
+    CHECK(refusal("same", [&](weir::stage_options& o) { o.capacity = wrong; }) ==
+          "weir: stage 'same' has a queue of a negative capacity; give it .capacity = 1 or more");
+    CHECK(refusal("same", [&](weir::stage_options& o) { o.concurrency = wrong; }) ==
+          "weir: stage 'same' was given a negative concurrency; give it .concurrency = 1 or more");
+    weir::virtual_time time;
+    auto run = all_kinds().start(time);
+    CHECK(message_of([&] { run.set_capacity("same", wrong); }) ==
+          "weir: stage 'same' can't have a queue of a negative capacity; give it 1 or more");
+    CHECK(message_of([&] { run.set_concurrency("same", wrong); }) ==
+          "weir: stage 'same' can't have a negative concurrency; give it 1 or more");
+    CHECK(take_all(std::move(run)).size() == 4);
+}
+
+TEST_CASE("a negative number is refused wherever a number of things is given") {
+    for (const int k : {-1, -4, INT32_MIN}) {
+        CAPTURE(k);
+        const auto n = static_cast<std::size_t>(k);
+        const auto u = static_cast<std::uint64_t>(static_cast<std::int64_t>(k));
+        const auto refused = [](auto make, const std::string& what) {
+            try {
+                static_cast<void>(make());
+            } catch (const std::invalid_argument& e) {
+                CHECK(items::contains(e.what(), what));
+                CHECK(items::contains(e.what(), "negative"));
+                return;
+            }
+            FAIL_CHECK("not refused: " << what);
+        };
+        const auto one = [](int) { return 1; };
+        refused([&] { return weir::take(u); }, "take");
+        refused([&] { return weir::skip(u); }, "skip");
+        refused([&] { return weir::aggregate(n); }, "batch");
+        refused([&] { return weir::aggregate(n, true); }, "batch");
+        refused([&] { return weir::aggregate_by_weight(u, one); }, "max_weight");
+        refused([&] { return weir::shuffle(n, 7); }, "shuffle");
+        refused([&] { return weir::cache(u); }, "cache");
+        refused([&] { return weir::epochs(std::vector<int>{1}, u); }, "epochs");
+        refused([&] { return weir::repeat(std::vector<int>{1}, u); }, "times");
+        refused([&] { return weir::draws(weir::sampler({.size = 3}), u); }, "epochs");
+        refused([&] { return weir::retry(one, {.attempts = n}); }, "attempts");
+        refused(
+            [&] {
+                weir::channel<int> c(1);
+                c.set_max_bytes(n);
+                return 0;
+            },
+            "bytes");
+        weir::virtual_time time;
+        refused([&] { return all_kinds().start(time, {.max_bytes = n}); }, "max_bytes");
+        refused(
+            [&] {
+                auto p = all_kinds();
+                p.options("same").max_bytes = n;
+                return p.start(time);
+            },
+            "stage 'same'");
+        const weir::merge_options by_weight{.order = weir::merge_order::weighted, .weights = {1, u}};
+        refused(
+            [&] {
+                return (weir::merge(by_weight, weir::source({1}), weir::source({2})) | weir::sink())
+                    .start(time);
+            },
+            "stage 'merge'");
+        refused([&] { return weir::profile(all_kinds(), time, n); }, "profile");
+        std::ostringstream out;
+        refused([&] { return weir::failure_log(out, {.first = u}); }, "failure_log");
+        refused([&] { return weir::failure_log(out, {.every = u}); }, "failure_log");
+        refused([&] { return weir::failure_log(out, {.most_kinds = n}); }, "failure_log");
+        const auto nothing = [](weir::simulation::world&) {};
+        refused([&] { return weir::simulation::explore(nothing, {.schedules = n}); }, "explore");
+        refused([&] { return weir::simulation::explore(nothing, {.most_steps = n}); }, "explore");
+        refused([&] { return weir::simulation::explore(nothing, {.attempts_to_shrink = n}); }, "explore");
+    }
+    // As large as they may be.
+    static_cast<void>(weir::take(INT64_MAX));
+    static_cast<void>(weir::repeat(std::vector<int>{1}, weir::endless));
+    static_cast<void>(weir::cache(weir::endless));
+}
+
+TEST_CASE("weights of a merge that no sum can hold are refused") {
+    weir::virtual_time time;
+    const std::uint64_t half = std::uint64_t{1} << 61U;
+    const auto start = [&](std::uint64_t one, std::uint64_t other) {
+        auto run = (weir::merge({.order = weir::merge_order::weighted, .weights = {one, other}},
+                                weir::source({1}), weir::source({2})) |
+                    weir::sink())
+                       .start(time);
+        CHECK(take_all(run).size() == 2);
+    };
+    CHECK_THROWS_AS(start(half, half), std::invalid_argument);
+    start(half, half - 1);
+}
+
+TEST_CASE("stages that work on one item after the other refuse any other concurrency") {
+    for (const char* stage : {"src", "aggregate", "disaggregate", "sink"}) {
+        for (const std::size_t wrong : {0U, 2U}) {
+            const std::string said =
+                refusal(stage, [wrong](weir::stage_options& o) { o.concurrency = wrong; });
+            CAPTURE(stage, wrong, said);
+            CHECK(items::contains(said, "weir: stage '" + std::string(stage) + "'"));
+            CHECK(items::contains(said, "its concurrency is 1"));
+        }
+    }
+}
+
+TEST_CASE("a negative lap is refused with what means none") {
+    weir::virtual_time time;
+    const auto pipeline = all_kinds();
+    CHECK_THROWS_AS(static_cast<void>(pipeline.start(time, {.lap = -1ns})), std::invalid_argument);
+    CHECK(message_of([&] { auto run = pipeline.start(time, {.lap = -1ns}); }) ==
+          "weir: a lap can't be negative; 0 means no laps");
+}
+
+TEST_CASE("a negative count of failures is refused where it is written") {
+    CHECK_THROWS_AS(weir::pipe(same, {.max_failures = -1}), std::invalid_argument);
+    CHECK_THROWS_AS(weir::run_options{.max_failures = -1}, std::invalid_argument);
+}
+
+TEST_CASE("a stage can't be sent to virtual time out of a run that is elsewhere") {
+    weir::thread_pool pool(1);
+    weir::virtual_time time;
+    auto pipeline = all_kinds();
+    pipeline.options("same").executor = &time;
+    CHECK_THROWS_AS(static_cast<void>(pipeline.start(pool)), std::invalid_argument);
+    CHECK(items::contains(message_of([&] { auto run = pipeline.start(pool); }),
+                          "weir: stage 'same' names an executor that runs everything by itself"));
+    CHECK(take_all(pipeline.start(time)).size() == 4);
+}
+
+TEST_CASE("a refused start leaves nothing behind, and the pipeline can be mended and started") {
+    weir::virtual_time time;
+    items::ledger book(1);
+    auto pipeline = weir::source([book = &book, left = 1]() mutable -> std::optional<items::counted> {
+                        if (left-- == 0) return std::nullopt;
+                        return items::counted(*book);
+                    }) |
+                    weir::sink();
+    pipeline.options("sink").capacity = 0;
+    CHECK_THROWS_AS(static_cast<void>(pipeline.start(time)), std::invalid_argument);
+    CHECK(book.born() == 0);
+    pipeline.options("sink").capacity = 1;
+    {
+        auto run = pipeline.start(time);
+        CHECK(take_all(run).size() == 1);
+    }
+    CHECK(book.born() == 1);
+    CHECK(book.alive() == 0);
+}

@@ -1,0 +1,32 @@
+#include <weir/run/watched_run.hpp>
+
+#include "support/catch.hpp"
+
+using weir::detail::parking_place;
+using weir::detail::registry;
+using weir::detail::run_seen;
+using weir::detail::watched_run;
+
+namespace {
+
+class fake final : public watched_run {
+  public:
+    void look(run_seen& seen, bool states) const override { seen.has_failed = states; }
+};
+
+}  // namespace
+
+TEST_CASE("a run is found among runs, and not among places") {
+    registry r;
+    fake run;
+    r.add(run);
+    int runs = 0;
+    r.each<watched_run>([&runs](const watched_run& each) {
+        run_seen seen;
+        each.look(seen, true);
+        if (seen.has_failed) ++runs;
+    });
+    CHECK(runs == 1);
+    r.each<parking_place>([&runs](const parking_place&) { ++runs; });
+    CHECK(runs == 1);
+}

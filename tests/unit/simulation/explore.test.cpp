@@ -1,0 +1,373 @@
+#include <weir/simulation/explore.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/channel/channel.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/simulation/stepwise.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <ranges>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sim = weir::simulation;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+// Appends its name, once for each step.
+weir::task<> walk(sim::world& w, std::string& path, char name, int steps) {
+    for (int i = 0; i < steps; ++i) {
+        co_await weir::schedule(w);
+        path += name;
+    }
+}
+
+std::string walk_both(sim::world& w, int steps) {
+    std::string path;
+    weir::sync_wait(w, weir::when_all(walk(w, path, 'a', steps), walk(w, path, 'b', steps)));
+    return path;
+}
+
+// Reads, lets others run, and writes what it has read, plus one.
+weir::task<> add_carelessly(sim::world& w, int& sum) {
+    const int before = sum;
+    co_await weir::schedule(w);
+    sum = before + 1;
+}
+
+void lose_an_update(sim::world& w) {
+    int sum = 0;
+    weir::sync_wait(w,
+                    weir::when_all(add_carelessly(w, sum), add_carelessly(w, sum), add_carelessly(w, sum)));
+    w.check(sum == 3, "three additions make 3");
+}
+
+// Fails only if `b` has made all of its steps before the first of `a`'s: a fault of depth 1 for
+// priorities, one in 70 for random decisions.
+void late_one(sim::world& w) { w.check(walk_both(w, 4) != "bbbbaaaa", "the first is not the last"); }
+
+std::string message_of(void (*scenario)(sim::world&), sim::explore_options options) {
+    try {
+        sim::explore(scenario, std::move(options));
+    } catch (const sim::schedule_failure& e) {
+        return e.what();
+    }
+    return "no failure";
+}
+
+struct variable {
+    variable(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
+    ~variable() { ::unsetenv(name_); }
+    const char* name_;
+};
+
+}  // namespace
+
+TEST_CASE("a coroutine of a world that is sent to a pool stays in the world") {
+    weir::thread_pool pool(1);
+    struct body {
+        static weir::task<> go(weir::executor& there, int& done) {
+            co_await weir::schedule(there);
+            ++done;
+        }
+    };
+    const auto done = sim::explore(
+        [&](sim::world& w) {
+            int sum = 0;
+            weir::sync_wait(w, weir::when_all(body::go(pool, sum), body::go(pool, sum)));
+            w.check(sum == 2, "both have been there");
+        },
+        {.schedules = 20});
+    CHECK(done.schedules > 0);
+}
+
+TEST_CASE("each of two coroutines may go first, in every combination of their steps") {
+    std::set<std::string> paths;
+    const auto done =
+        sim::explore([&](sim::world& w) { paths.insert(walk_both(w, 3)); }, {.schedules = 2'000});
+    CHECK(done.schedules == 2'000);
+    CHECK_FALSE(done.complete);
+    CHECK(paths.size() == 20);  // 6 over 3
+}
+
+TEST_CASE("an exhaustive exploration makes each schedule once, and says that there are no more") {
+    std::vector<std::string> paths;
+    const auto done = sim::explore([&](sim::world& w) { paths.push_back(walk_both(w, 3)); },
+                                   {.schedules = 100'000, .strategy = sim::strategy::exhaustive});
+    CHECK(done.complete);
+    CHECK(done.schedules == paths.size());
+    const std::set<std::string> different(paths.begin(), paths.end());
+    CHECK(different.size() == 20);
+}
+
+TEST_CASE("with no deviations an exhaustive exploration is first come, first served alone") {
+    std::vector<std::string> paths;
+    const auto one = sim::explore([&](sim::world& w) { paths.push_back(walk_both(w, 3)); },
+                                  {.strategy = sim::strategy::exhaustive, .deviations = 0});
+    CHECK(one.schedules == 1);
+    CHECK(one.complete);
+    CHECK(paths.front() == "ababab");
+    const auto few =
+        sim::explore([](sim::world& w) { walk_both(w, 3); },
+                     {.schedules = 100'000, .strategy = sim::strategy::exhaustive, .deviations = 1});
+    const auto more =
+        sim::explore([](sim::world& w) { walk_both(w, 3); },
+                     {.schedules = 100'000, .strategy = sim::strategy::exhaustive, .deviations = 2});
+    CHECK(few.complete);
+    CHECK(few.schedules > 1);
+    CHECK(more.schedules > few.schedules);
+}
+
+TEST_CASE("each strategy finds a lost update") {
+    for (const auto how : {sim::strategy::random, sim::strategy::priorities, sim::strategy::exhaustive}) {
+        CHECK_THROWS_WITH(sim::explore(lose_an_update, {.strategy = how}),
+                          ContainsSubstring("three additions make 3"));
+    }
+}
+
+TEST_CASE("priorities find in few schedules what random decisions take many for") {
+    const auto until_found = [](sim::strategy how) {
+        std::size_t sum = 0;
+        for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+            std::size_t schedules = 0;
+            const auto counted = [&](sim::world& w) {
+                ++schedules;
+                late_one(w);
+            };
+            try {
+                sim::explore(counted, {.schedules = 10'000,
+                                       .strategy = how,
+                                       .seed = seed,
+                                       .depth = 1,
+                                       .attempts_to_shrink = 0});
+            } catch (const sim::schedule_failure&) {
+            }
+            sum += schedules;
+        }
+        return sum / 30;
+    };
+    // The first one measures how long a schedule is.
+    CHECK(until_found(sim::strategy::priorities) < 6);
+    CHECK(until_found(sim::strategy::random) > 8);
+}
+
+TEST_CASE("the seed of a schedule by priorities finds it again, whatever was explored before it") {
+    // Overtaken in the middle, which takes a change of priorities at the right step.
+    const auto scenario = [](sim::world& w) {
+        w.check(walk_both(w, 6).find("aaaabb") == std::string::npos, "a is not overtaken there");
+    };
+    for (std::uint64_t first = 1; first <= 20; ++first) {
+        const sim::explore_options options{.schedules = 10'000,
+                                           .strategy = sim::strategy::priorities,
+                                           .seed = first,
+                                           .attempts_to_shrink = 0};
+        std::string seed;
+        std::string schedule;
+        try {
+            sim::explore(scenario, options);
+            FAIL("nothing failed");
+        } catch (const sim::schedule_failure& e) {
+            seed = std::to_string(e.seed());
+            schedule = e.schedule();
+        }
+        const variable only("WEIR_SEED", seed);
+        try {
+            sim::explore(scenario, options);
+            FAIL("its seed doesn't find it");
+        } catch (const sim::schedule_failure& e) {
+            CHECK(e.schedule() == schedule);
+        }
+    }
+}
+
+TEST_CASE("a failure says its seed, which finds it again, alone and at once") {
+    std::string seed;
+    try {
+        sim::explore(late_one, {.schedules = 10'000});
+        FAIL("nothing failed");
+    } catch (const sim::schedule_failure& e) {
+        seed = std::to_string(e.seed());
+        CHECK_THAT(e.what(), ContainsSubstring("WEIR_SEED=" + seed));
+        CHECK(e.cause() == "the first is not the last");
+    }
+    const variable only("WEIR_SEED", seed);
+    const std::string again = message_of(late_one, {.schedules = 10'000, .seed = 99});
+    CHECK_THAT(again, ContainsSubstring("schedule 1 fails: the first is not the last"));
+    CHECK(message_of([](sim::world& w) { walk_both(w, 2); }, {}) == "no failure");
+}
+
+TEST_CASE("a failure is made as short as it can be, and that schedule shows it again") {
+    std::string schedule;
+    try {
+        sim::explore(lose_an_update, {.seed = 5});
+        FAIL("nothing failed");
+    } catch (const sim::schedule_failure& e) {
+        schedule = e.schedule();
+        CHECK(schedule == "0:0");  // first come, first served loses it already
+    }
+    try {
+        sim::explore(late_one, {.schedules = 10'000});
+        FAIL("nothing failed");
+    } catch (const sim::schedule_failure& e) {
+        schedule = e.schedule();
+        CHECK_THAT(e.what(), ContainsSubstring("WEIR_SCHEDULE=\"" + schedule + "\""));
+    }
+    CHECK_THROWS_WITH(sim::explore(late_one, {.replay = schedule}),
+                      ContainsSubstring("the first is not the last"));
+    const variable only("WEIR_SCHEDULE", schedule);
+    CHECK_THROWS_WITH(sim::explore(late_one), ContainsSubstring("the first is not the last"));
+}
+
+TEST_CASE("a schedule is replayed bit for bit") {
+    std::vector<std::string> paths;
+    const auto scenario = [&](sim::world& w) { paths.push_back(walk_both(w, 6)); };
+    sim::explore(scenario, {.schedules = 50, .seed = 3});
+    const auto first = paths;
+    paths.clear();
+    sim::explore(scenario, {.schedules = 50, .seed = 3});
+    CHECK(paths == first);
+}
+
+TEST_CASE("a scenario that depends on something else than its decisions is told so") {
+    int times = 0;
+    CHECK_THROWS_WITH(sim::explore([&](sim::world& w) { w.check(++times != 7, "not the seventh"); }),
+                      ContainsSubstring("depends on something else"));
+}
+
+TEST_CASE("what is drawn is part of the schedule") {
+    std::set<std::size_t> seen;
+    const auto done =
+        sim::explore([&](sim::world& w) { seen.insert(w.draw(5)); }, {.strategy = sim::strategy::exhaustive});
+    CHECK(done.schedules == 5);
+    CHECK(seen.size() == 5);
+    CHECK_THROWS_WITH(sim::explore([](sim::world& w) { w.check(w.draw(100) < 90, "it is small"); }),
+                      ContainsSubstring("WEIR_SCHEDULE=\"0:90\""));
+    CHECK_THROWS_WITH(sim::explore([](sim::world& w) { static_cast<void>(w.draw(0)); }),
+                      ContainsSubstring("there is no number below 0"));
+}
+
+TEST_CASE("a pipeline runs under many schedules with one call") {
+    const auto pipeline = weir::source(std::views::iota(0, 12)) |
+                          weir::pipe([](int n) { return n + 1; }, {.concurrency = 2}) | weir::sink();
+    std::set<std::vector<int>> orders;
+    const auto done = sim::explore(
+        [&](sim::world& w) {
+            auto run = pipeline.start<sim::stepwise>(w);
+            std::vector<int> got;
+            while (auto n = run.get()) got.push_back(*n);
+            orders.insert(got);
+            const std::set<int> all(got.begin(), got.end());
+            w.check(got.size() == 12 && all.size() == 12, "each item comes out once");
+        },
+        {.schedules = 500});
+    CHECK(done.schedules == 500);
+    CHECK(orders.size() > 100);
+}
+
+TEST_CASE("a deadlock is a failure that names who waits for what") {
+    const auto scenario = [](sim::world& w) {
+        weir::channel<int, sim::stepwise> left(1), right(1);
+        const auto turn = [](auto& from, auto& to) -> weir::task<> {
+            const auto got = co_await from.get();
+            const bool taken = co_await to.put(*got);
+            static_cast<void>(taken);
+        };
+        weir::sync_wait(w, weir::when_all(turn(left, right), turn(right, left)));
+    };
+    CHECK_THROWS_WITH(sim::explore(scenario),
+                      ContainsSubstring("deadlock") && ContainsSubstring("waits to get from channel"));
+}
+
+TEST_CASE("what doesn't end is a failure") {
+    const auto scenario = [](sim::world& w) {
+        const auto forever = [](sim::world& here) -> weir::task<> {
+            while (true) co_await weir::schedule(here);
+        };
+        weir::sync_wait(w, forever(w));
+    };
+    CHECK_THROWS_WITH(sim::explore(scenario, {.most_steps = 1'000}),
+                      ContainsSubstring("the schedule has 1000 steps and goes on"));
+}
+
+// As long as it may be by itself: what looked at all decisions for each of them took minutes here.
+TEST_CASE("what doesn't end for a hundred thousand steps is made short, too") {
+    const auto scenario = [](sim::world& w) {
+        const auto forever = [](sim::world& here) -> weir::task<> {
+            while (true) co_await weir::schedule(here);
+        };
+        weir::sync_wait(w, weir::when_all(forever(w), forever(w)));
+    };
+    CHECK_THROWS_WITH(sim::explore(scenario), ContainsSubstring("WEIR_SCHEDULE=\"0:0\""));
+}
+
+TEST_CASE("by priorities who polls doesn't keep off for ever who it waits for") {
+    const auto scenario = [](sim::world& w) {
+        bool done = false;
+        const auto poll = [&]() -> weir::task<> {
+            while (!done) co_await weir::schedule(w);
+        };
+        const auto end = [&]() -> weir::task<> {
+            co_await weir::schedule(w);
+            done = true;
+        };
+        weir::sync_wait(w, weir::when_all(poll(), end()));
+    };
+    const auto all = sim::explore(scenario, {.strategy = sim::strategy::priorities, .most_steps = 1'000});
+    CHECK(all.schedules == 1'000);
+}
+
+TEST_CASE("a run that doesn't end is a failure, and is ended all the same") {
+    const auto scenario = [](sim::world& w) {
+        auto run = (weir::source([]() -> std::optional<int> { return 1; }) |
+                    weir::pipe([](int n) { return n; }) | weir::sink())
+                       .start<sim::stepwise>(w);
+        while (run.get()) {
+        }
+    };
+    CHECK_THROWS_WITH(sim::explore(scenario, {.most_steps = 1'000, .attempts_to_shrink = 10}),
+                      ContainsSubstring("the schedule has 1000 steps and goes on"));
+}
+
+TEST_CASE("options that make no sense are refused with a sentence") {
+    const auto nothing = [](sim::world&) {};
+    CHECK_THROWS_WITH(sim::explore(nothing, {.schedules = 0}), ContainsSubstring("ask for at least 1"));
+    CHECK_THROWS_WITH(sim::explore(nothing, {.depth = 0}), ContainsSubstring("a depth of at least 1"));
+    CHECK_THROWS_WITH(sim::explore(nothing, {.replay = "all"}), ContainsSubstring("is no schedule"));
+    for (const char* const text : {"one", "", "-1", "1 ", "184467440737095516161"}) {
+        const variable seed("WEIR_SEED", text);
+        CHECK_THROWS_WITH(sim::explore(nothing),
+                          ContainsSubstring("WEIR_SEED='" + std::string(text) + "' is no seed"));
+    }
+}
+
+TEST_CASE("a scenario that runs nothing in its world is refused with a sentence") {
+    const auto elsewhere = [](sim::world&) {
+        const auto work = []() -> weir::task<> { co_await weir::yield(); };
+        weir::sync_wait(weir::when_all(work(), work()));
+    };
+    for (const auto how : {sim::strategy::random, sim::strategy::priorities, sim::strategy::exhaustive}) {
+        CHECK_THROWS_WITH(sim::explore(elsewhere, {.strategy = how}), ContainsSubstring("ran no coroutine"));
+    }
+    const auto a_task = [](sim::world&) -> weir::task<> { co_await weir::yield(); };
+    CHECK_THROWS_WITH(sim::explore(a_task), ContainsSubstring("as in sync_wait(world, task)"));
+    const auto only_time = [](sim::world& w) {
+        weir::channel<int, sim::stepwise> never(1, w, "never");
+        w.check(!never.blocking_get(std::chrono::seconds(1)), "nothing comes");
+    };
+    CHECK_NOTHROW(sim::explore(only_time));
+}

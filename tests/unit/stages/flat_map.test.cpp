@@ -1,0 +1,223 @@
+#include <weir/stages/flat_map.hpp>
+
+#include "support/catch.hpp"
+#include "support/flows.hpp"
+#include "support/items.hpp"
+
+#include <weir/executor/virtual_time.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/sampling/sampler.hpp>
+#include <weir/stages/epochs.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/async_generator.hpp>
+#include <weir/task/generator.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <ranges>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+using items::take_all;
+using items::take_until_failure;
+using weir::task;
+using weir::time_point;
+using weir::virtual_time;
+using namespace std::chrono_literals;
+using ints = std::vector<int>;
+
+namespace {
+
+template <class In, class Function>
+auto made_of(std::vector<In> from, Function function, weir::stage_options options = {}) {
+    virtual_time time;
+    auto pipeline = weir::source(std::move(from)) | weir::flat_map(std::move(function), std::move(options)) |
+                    weir::sink();
+    return take_all(std::move(pipeline).start(time));
+}
+
+ints n_times(int n) { return ints(static_cast<std::size_t>(n), n); }
+
+task<ints> n_times_later(int n) {
+    co_await weir::sleep_for((10 - n) * 1ms);
+    co_return n_times(n);
+}
+
+weir::async_generator<int> count_slowly(int n) {
+    for (int i = 0; i < n; ++i) {
+        co_await weir::sleep_for(1ms);
+        co_yield 10 * n + i;
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a flat_map gives the elements of what its function gives, one by one") {
+    const ints expected = {1, 3, 3, 3, 2, 2};
+    CHECK(made_of<int>({1, 3, 0, 2}, n_times) == expected);
+    CHECK(made_of<int>({1, 3, 0, 2}, n_times_later) == expected);
+    CHECK(made_of<int>({1, 3}, [](int n) { return std::views::iota(0, n); }) == ints{0, 0, 1, 2});
+    CHECK(made_of<int>({2, 1}, [](int n) {
+              return std::views::iota(0, n) | std::views::transform([](int i) { return std::to_string(i); });
+          }) == std::vector<std::string>{"0", "1", "0"});
+    CHECK(made_of<int>({2, 3}, [](int n) -> weir::generator<int> {
+              for (int i = 0; i < n; ++i) co_yield n;
+          }) == ints{2, 2, 3, 3, 3});
+    CHECK(made_of<int>({2, 1}, count_slowly) == ints{20, 21, 10});
+    CHECK(made_of<std::string>({"ab", "", "c"}, [](std::string s) { return s; }) ==
+          std::vector<char>{'a', 'b', 'c'});
+    CHECK(made_of<int>({1, 2}, [](int n) { return std::vector<bool>{n == 1, n == 2}; }) ==
+          std::vector<bool>{true, false, false, true});
+}
+
+TEST_CASE("a flat_map's function may ask which item it is") {
+    CHECK(made_of<int>({7, 7, 7}, [](int n, const weir::invocation& call) {
+              return ints(static_cast<std::size_t>(call.item()), n);
+          }) == ints{7, 7, 7});
+    CHECK(made_of<int>({7, 7, 7}, [](int n, const weir::invocation& call) -> task<ints> {
+              co_await weir::sleep_for(1ms);
+              co_return ints(static_cast<std::size_t>(call.item()), n);
+          }) == ints{7, 7, 7});
+}
+
+TEST_CASE("each slot of a flat_map may have a function of its own") {
+    const auto make = [] { return [seen = 0](int) mutable { return n_times(++seen); }; };
+    CHECK(made_of<int>({0, 0, 0}, weir::per_slot(make)) == ints{1, 2, 2, 3, 3, 3});
+}
+
+TEST_CASE("a container that is returned gives its elements away, a view or a reference copies of them") {
+    const auto boxes = [](int n) {
+        std::vector<std::unique_ptr<int>> all;
+        for (int i = 0; i < n; ++i) all.push_back(std::make_unique<int>(i));
+        return all;
+    };
+    CHECK(made_of<int>({2}, boxes).size() == 2);
+    CHECK(*made_of<int>({2}, boxes).at(1) == 1);
+
+    const std::vector<std::string> words = {std::string(50, 'a'), std::string(50, 'b')};
+    CHECK(made_of<int>({1, 2}, [&words](int) -> const auto& { return words; }).size() == 4);
+    CHECK(made_of<int>({1, 2}, [&words](int) { return std::views::all(words); }).size() == 4);
+    std::vector<std::string> own = words;
+    CHECK(made_of<int>({1, 2}, [&own](int) -> auto& { return own; }).size() == 4);
+    CHECK(made_of<int>({1, 2}, [&own](int) { return std::views::all(own); }).size() == 4);
+    CHECK(own == words);
+}
+
+TEST_CASE("what a flat_map gives may be a view of its item") {
+    const auto middle = [](const std::string& s) { return std::string_view(s).substr(1); };
+    CHECK(made_of<std::string>({std::string(50, 'a') + "xy", "abc"}, middle).size() == 53);
+    const auto middle_later = [](const std::string& s) -> task<std::string_view> {
+        co_await weir::sleep_for(1ms);
+        co_return std::string_view(s).substr(1);
+    };
+    CHECK(made_of<std::string>({"xab", "yc"}, middle_later) == std::vector<char>{'a', 'b', 'c'});
+}
+
+TEST_CASE("an element leaves before the next one is made") {
+    virtual_time time;
+    int made = 0;
+    const auto count = [&made](int n) {
+        return std::views::iota(0, n) | std::views::transform([&made](int i) { return ++made, i; });
+    };
+    auto run = (weir::source({100}) | weir::flat_map(count, {.capacity = 1}) | weir::sink(1)).start(time);
+    CHECK(run.get() == 0);
+    CHECK(made <= 5);
+}
+
+TEST_CASE("several slots of a flat_map work on several items at once") {
+    virtual_time time;
+    auto run = (weir::source({4, 3, 2}) | weir::flat_map(n_times_later, {.concurrency = 3}) | weir::sink())
+                   .start(time);
+    ints all = take_all(run);
+    CHECK(time.now() == time_point(8ms));
+    std::ranges::sort(all);
+    CHECK(all == ints{2, 2, 3, 3, 3, 4, 4, 4, 4});
+    const auto stats = run.stats();
+    CHECK(stats.stages.at(1).name == "flat_map");
+    CHECK(stats.stages.at(1).num_tasks == 3);
+    CHECK(flows::add_up(stats));
+}
+
+TEST_CASE("a flat_map keeps epochs apart, and an epoch of nothing is one all the same") {
+    const auto from =
+        weir::source(weir::epochs([](std::uint64_t e) { return ints(2, static_cast<int>(e)); }, 3));
+    const std::vector<std::pair<std::size_t, ints>> expected = {{0, {}}, {1, {1, 1}}, {2, {2, 2, 2, 2}}};
+    virtual_time time;
+    CHECK(flows::by_epoch((from | weir::flat_map(n_times) | weir::sink()).start(time)) == expected);
+    auto run = (from | weir::flat_map(n_times_later, {.concurrency = 4}) | weir::sink()).start(time);
+    CHECK(flows::by_epoch(run) == expected);
+    CHECK(flows::add_up(run.stats()));
+}
+
+TEST_CASE("for a checkpoint an item is done with when all that was made of it is taken") {
+    virtual_time time;
+    auto run = (weir::source(weir::draws(weir::sampler({.size = 4}), 1)) |
+                weir::flat_map([](const weir::draw& d) { return n_times(static_cast<int>(d.position)); }) |
+                weir::sink())
+                   .start(time);
+    CHECK(run.get() == 1);
+    CHECK(run.get() == 2);
+    CHECK(run.checkpoint().watermark() == 2);
+    CHECK(run.get() == 2);
+    time.run_until(time.now() + 1ms);  // that there is no third one has to be seen
+    CHECK(run.checkpoint().watermark() == 3);
+    CHECK(take_all(run) == ints{3, 3, 3});
+    CHECK(run.checkpoint().watermark() == 4);
+}
+
+TEST_CASE("what a flat_map gave before an exception stays given") {
+    const auto breaks = [](int n) {
+        return std::views::iota(n, n + 3) | std::views::transform([](int i) {
+                   if (i == 21) throw std::runtime_error("21 is not wanted");
+                   return i;
+               });
+    };
+    virtual_time time;
+    const auto pipeline = weir::source({10, 20, 30}) | weir::flat_map(breaks, {.name = "f"}) | weir::sink();
+    CHECK(take_all(pipeline.start(time, {.max_failures = 1})) == ints{10, 11, 12, 20, 30, 31, 32});
+    const auto end = take_until_failure(pipeline.start(time));
+    CHECK(end.taken == ints{10, 11, 12, 20});
+    REQUIRE(end.failed);
+    CHECK(end.failed->item() == 1);
+    CHECK(end.inside == "21 is not wanted");
+
+    const auto throws = [](int n) -> task<ints> {
+        co_await weir::sleep_for(1ms);
+        if (n == 2) throw std::runtime_error("none at all");
+        co_return n_times(n);
+    };
+    const auto later = weir::source({1, 2, 3}) | weir::flat_map(throws) | weir::sink();
+    CHECK(take_all(later.start(time, {.max_failures = 1})) == ints{1, 3, 3, 3});
+}
+
+TEST_CASE("what a flat_map has not given when the run is destroyed is destroyed with it, once") {
+    items::ledger book(1000);
+    const auto ten = [&book](int) {
+        std::vector<items::counted> all;
+        for (int i = 0; i < 10; ++i) all.emplace_back(book);
+        return all;
+    };
+    const auto ten_later = [ten](int n) -> task<std::vector<items::counted>> {
+        co_await weir::sleep_for(1ms);
+        co_return ten(n);
+    };
+    {
+        virtual_time time;
+        auto run = (weir::source(std::views::iota(0, 50)) | weir::flat_map(ten) | weir::sink()).start(time);
+        for (std::size_t n = 0; n < 25; ++n) CHECK(run.get()->number() == n);
+        auto other = (weir::source(std::views::iota(0, 50)) | weir::flat_map(ten_later, {.concurrency = 3}) |
+                      weir::sink())
+                         .start(time);
+        for (int n = 0; n < 25; ++n) CHECK(other.get().has_value());
+    }
+    CHECK(book.alive() == 0);
+    CHECK(book.died_twice() == 0);
+}

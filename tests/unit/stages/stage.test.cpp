@@ -1,0 +1,79 @@
+#include <weir/stages/stage.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/executor/virtual_time.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+using weir::async_generator;
+using weir::generator;
+using weir::task;
+using weir::detail::awaited_t;
+using weir::detail::next_of;
+
+static_assert(std::is_same_v<awaited_t<int>, int>);
+static_assert(std::is_same_v<awaited_t<const std::string&>, std::string>);
+static_assert(std::is_same_v<awaited_t<task<std::string>>, std::string>);
+static_assert(std::is_same_v<awaited_t<task<std::optional<int>>>, std::optional<int>>);
+static_assert(std::is_same_v<awaited_t<task<void>>, void>);
+static_assert(std::is_same_v<awaited_t<decltype(weir::yield())>, bool>);
+static_assert(std::is_same_v<awaited_t<generator<int>>, generator<int>>);
+
+static_assert(weir::detail::is_optional<std::optional<int>>);
+static_assert(!weir::detail::is_optional<int*>);
+static_assert(weir::detail::is_generator<generator<int&>>);
+static_assert(!weir::detail::is_generator<std::vector<int>>);
+static_assert(weir::detail::is_async_generator<async_generator<int>>);
+static_assert(!weir::detail::is_async_generator<generator<int>>);
+
+namespace {
+
+generator<std::string> two_words() {
+    co_yield "one";
+    std::string kept = "two";
+    co_yield kept;
+    co_yield kept;
+}
+
+task<weir::executor*> my_executor() {
+    const weir::detail::coroutine_env* env = co_await weir::detail::my_env();
+    co_return env->home;
+}
+
+}  // namespace
+
+TEST_CASE("a coroutine finds its own environment") {
+    weir::virtual_time time;
+    CHECK(weir::sync_wait(time, my_executor()) == &time);
+}
+
+TEST_CASE("values of a generator are taken one by one, and then none") {
+    auto words = two_words();
+    CHECK(next_of<std::string>(words, true) == "one");
+    CHECK(next_of<std::string>(words, false) == "two");
+    CHECK(next_of<std::string>(words, false) == "two");
+    CHECK_FALSE(next_of<std::string>(words, false).has_value());
+}
+
+TEST_CASE("an optional is replaced by another also where its value can't be assigned to") {
+    class fixed {
+      public:
+        explicit fixed(int n) : number(n) {}
+        const int number;
+    };
+    std::optional<fixed> place;
+    weir::detail::replace(place, std::optional<fixed>(1));
+    REQUIRE(place.has_value());
+    CHECK(place->number == 1);
+    weir::detail::replace(place, std::optional<fixed>(2));
+    CHECK(place->number == 2);
+    weir::detail::replace(place, std::optional<fixed>());
+    CHECK_FALSE(place.has_value());
+}

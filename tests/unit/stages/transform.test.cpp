@@ -1,0 +1,122 @@
+#include <weir/stages/transform.hpp>
+
+#include "support/catch.hpp"
+#include "support/items.hpp"
+
+#include <weir/executor/virtual_time.hpp>
+#include <weir/stages/epochs.hpp>
+#include <weir/stages/pipeline.hpp>
+
+#include <chrono>
+#include <optional>
+#include <ranges>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+using items::take_all;
+using weir::virtual_time;
+using namespace std::chrono_literals;
+using ints = std::vector<int>;
+
+namespace {
+
+// Gives each item as often as its value says; at an end, -1; wants no more after a 9; breaks at 13.
+template <class C>
+class echo_op {
+    using load = weir::detail::carrier<C>;
+    static constexpr bool has_epochs = weir::detail::is_tracked<C>;
+
+  public:
+    void push(C&& item) {
+        value_ = load::value_of(item);
+        about_ = load::note_of(item);
+        left_ = value_;
+        if (value_ == 13) throw std::runtime_error("13");
+    }
+    std::optional<C> pop() {
+        std::optional<C> result;
+        if (left_ == 0) return result;
+        int value = left_ < 0 ? left_ : value_;
+        left_ -= left_ < 0 ? -1 : 1;
+        result.emplace(load::carry(value, about_.share()));
+        return result;
+    }
+    void end() noexcept { left_ = -1; }
+    bool finished() const noexcept { return value_ == 9; }
+
+  private:
+    int value_ = 0;
+    int left_ = 0;
+    typename load::note about_;
+};
+
+struct echo_stage : weir::detail::stage_base {
+    echo_stage() { options.name = "echo"; }
+    template <class C>
+    using output = C;
+    template <class Self, class Policy, class C>
+    static weir::channel<C, Policy>& attach(Self&& self, weir::detail::run_core<Policy>& run,
+                                            weir::channel<C, Policy>& in) {
+        return weir::detail::attach_transform<C>(run, "echo", self.options, "echoes: its concurrency is 1",
+                                                 echo_op<C>(), in);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("what an op has for one item leaves in a row, and what it has at the end, too") {
+    virtual_time time;
+    auto run = (weir::source({2, 0, 3}) | echo_stage() | weir::sink()).start(time);
+    CHECK(take_all(run) == ints{2, 2, 3, 3, 3, -1});
+    const auto stats = run.stats();
+    CHECK(stats.stages[1].kind == "echo");
+    CHECK(stats.stages[1].num_tasks == 3);  // the end is no task
+    CHECK(stats.stages[1].times().total() == stats.stages[1].elapsed);
+}
+
+TEST_CASE("an op ends with each epoch") {
+    virtual_time time;
+    auto run = (weir::source(weir::epochs(ints{1, 2}, 2)) | echo_stage() | weir::sink()).start(time);
+    std::vector<ints> epochs;
+    for (auto& epoch : run.epochs()) {
+        epochs.emplace_back();
+        for (const int i : epoch) epochs.back().push_back(i);
+    }
+    // The stream's end is one as well, but comes behind the last epoch's.
+    REQUIRE(epochs.size() >= 2);
+    CHECK(epochs[0] == ints{1, 2, 2, -1});
+    CHECK(epochs[1] == ints{1, 2, 2, -1});
+}
+
+TEST_CASE("an op that wants no more ends the stage, and what is before it") {
+    virtual_time time;
+    auto run = (weir::source(std::views::iota(7)) | echo_stage() | weir::sink()).start(time);
+    CHECK(take_all(run).size() == 7 + 8 + 9);
+    CHECK(run.stats().channels[0].num_put < 10);
+}
+
+TEST_CASE("an op that throws stops the run behind what it gave before") {
+    virtual_time time;
+    auto run = (weir::source({1, 13, 1}) | echo_stage() | weir::sink()).start(time);
+    CHECK(run.get() == 1);
+    CHECK_THROWS_AS(run.get(), weir::pipeline_failure);
+    CHECK_FALSE(run.get());
+}
+
+TEST_CASE("an item at which an op throws is no task that was done") {
+    virtual_time time;
+    auto run = (weir::source({1, 2, 13}) | echo_stage() | weir::sink()).start(time);
+    CHECK(items::take_until_failure(run).taken == ints{1, 2, 2});
+    const auto stats = run.stats();
+    CHECK(stats.stages.at(1).task_times.count() == 2);
+}
+
+TEST_CASE("a transform has one slot") {
+    virtual_time time;
+    echo_stage two;
+    two.options.concurrency = 2;
+    CHECK(items::message_of([&] {
+              static_cast<void>((weir::source({1}) | two | weir::sink()).start(time));
+          }) == "weir: stage 'echo' echoes: its concurrency is 1");
+}

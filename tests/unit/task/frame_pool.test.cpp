@@ -1,0 +1,66 @@
+#include <weir/task/frame_pool.hpp>
+
+#include "support/catch.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using weir::detail::frame_pool;
+
+namespace {
+
+void* allocate(std::size_t size) {
+    void* const p = frame_pool::allocate(size);
+    std::memset(p, 0xab, size);
+    return p;
+}
+
+}  // namespace
+
+TEST_CASE("blocks of all sizes are aligned and don't overlap") {
+    std::vector<std::pair<unsigned char*, std::size_t>> blocks;
+    for (std::size_t size = 1; size <= 3'000; size += 37) {
+        auto* const p = static_cast<unsigned char*>(allocate(size));
+        CHECK(reinterpret_cast<std::uintptr_t>(p) % alignof(std::max_align_t) == 0);
+        std::memset(p, static_cast<int>(size % 251), size);
+        blocks.emplace_back(p, size);
+    }
+    bool whole = true;
+    for (const auto& [p, size] : blocks) {
+        for (std::size_t i = 0; i < size; ++i) whole = whole && p[i] == size % 251;
+        frame_pool::free(p, size);
+    }
+    CHECK(whole);
+}
+
+TEST_CASE("a block that was freed comes back for the next of its size") {
+    void* const first = allocate(200);
+    frame_pool::free(first, 200);
+    void* const second = allocate(199);
+    if (weir::detail::pools_frames) CHECK(second == first);
+    frame_pool::free(second, 199);
+}
+
+TEST_CASE("more blocks than are kept go back to the heap") {
+    std::set<void*> all;
+    for (int i = 0; i < 1'000; ++i) all.insert(allocate(128));
+    CHECK(all.size() == 1'000);
+    for (void* const p : all) frame_pool::free(p, 128);
+}
+
+TEST_CASE("a block may be freed by another thread, and a thread's blocks go when it ends") {
+    std::vector<void*> blocks;
+    std::thread([&blocks] {
+        for (int i = 0; i < 100; ++i) blocks.push_back(allocate(300));
+    }).join();
+    std::thread([&blocks] {
+        for (void* const p : blocks) frame_pool::free(p, 300);
+        frame_pool::free(allocate(300), 300);
+    }).join();
+    CHECK(blocks.size() == 100);  // the leak sanitizer judges the rest
+}

@@ -1,0 +1,312 @@
+#include <weir/task/task_group.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/channel/channel.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace std::chrono_literals;
+using weir::sync_wait;
+using weir::task;
+using weir::task_group;
+
+namespace {
+
+task<> add(std::atomic<int>& sum, int n) {
+    sum.fetch_add(n);
+    co_return;
+}
+
+task<> add_after(weir::duration d, std::vector<int>& log, int n) {
+    co_await weir::sleep_for(d);
+    log.push_back(n);
+}
+
+task<> fail(std::string message) {
+    throw std::runtime_error(message);
+    co_return;
+}
+
+// Where nothing ever comes, it is left behind: what it waits for has to outlive it.
+task<> wait_on(weir::channel<int>& c) { static_cast<void>(co_await c.get()); }
+
+task<> hold(std::shared_ptr<int> thing) {
+    co_await weir::sleep_for(1ms);
+    static_cast<void>(thing);
+}
+
+task<> spawn_many(task_group& group, std::atomic<int>& sum, int n) {
+    for (int i = 1; i <= n; ++i) group.spawn(add(sum, i));
+    co_await group.join();
+}
+
+task<> fork_many(task_group& group, std::atomic<int>& sum, int n) {
+    for (int i = 1; i <= n; ++i) co_await group.fork(add(sum, i));
+    co_await group.join();
+}
+
+task<> fork_tree(weir::executor& ex, std::atomic<int>& leaves, int depth) {
+    if (depth == 0) {
+        leaves.fetch_add(1);
+        co_return;
+    }
+    task_group group(ex);
+    for (int i = 0; i < 3; ++i) co_await group.fork(fork_tree(ex, leaves, depth - 1));
+    co_await group.join();
+}
+
+}  // namespace
+
+TEST_CASE("join waits for all tasks that were spawned") {
+    weir::virtual_time time;
+    std::vector<int> log;
+    struct body {
+        static task<> run(weir::virtual_time& time, std::vector<int>& log) {
+            task_group group(time);
+            group.spawn(add_after(20ms, log, 2));
+            group.spawn(add_after(10ms, log, 1));
+            co_await group.join();
+            log.push_back(3);
+        }
+    };
+    sync_wait(time, body::run(time, log));
+    CHECK(log == std::vector<int>{1, 2, 3});
+    CHECK(time.now() == weir::time_point(20ms));
+}
+
+TEST_CASE("join of nothing doesn't wait, and a group is used again after a join") {
+    weir::virtual_time time;
+    struct body {
+        static task<int> run(weir::virtual_time& time) {
+            task_group group(time);
+            co_await group.join();
+            std::atomic<int> sum{0};
+            for (int round = 0; round < 3; ++round) {
+                group.spawn(add(sum, 1));
+                co_await group.join();
+            }
+            co_return sum.load();
+        }
+    };
+    CHECK(sync_wait(time, body::run(time)) == 3);
+}
+
+TEST_CASE("a spawned task never runs inside of spawn") {
+    weir::virtual_time time;
+    task_group group(time);
+    std::atomic<int> sum{0};
+    group.spawn(add(sum, 1));
+    CHECK(sum == 0);
+    sync_wait(time, group.join());
+    CHECK(sum == 1);
+}
+
+TEST_CASE("a forked task has run when fork comes back, if it need not wait") {
+    weir::virtual_time time;
+    struct body {
+        static task<std::vector<int>> run(weir::virtual_time& time) {
+            std::vector<int> seen;
+            std::atomic<int> sum{0};
+            task_group group(time);
+            for (int i = 0; i < 3; ++i) {
+                co_await group.fork(add(sum, 1));
+                seen.push_back(sum);
+            }
+            co_await group.join();
+            co_return seen;
+        }
+    };
+    CHECK(sync_wait(time, body::run(time)) == std::vector<int>{1, 2, 3});
+}
+
+TEST_CASE("join throws the first exception, after all tasks have ended, and only once") {
+    weir::virtual_time time;
+    struct body {
+        static task<std::string> run(weir::virtual_time& time, std::vector<int>& log) {
+            task_group group(time);
+            std::string caught;
+            group.spawn(fail("first"));
+            group.spawn(add_after(5ms, log, 7));
+            group.spawn(fail("second"));
+            try {
+                co_await group.join();
+            } catch (const std::runtime_error& e) {
+                caught = e.what();
+            }
+            co_await group.join();
+            co_return caught;
+        }
+    };
+    std::vector<int> log;
+    CHECK(sync_wait(time, body::run(time, log)) == "first");
+    CHECK(log == std::vector<int>{7});
+}
+
+TEST_CASE("a task's arguments are destroyed when it has ended") {
+    weir::virtual_time time;
+    auto thing = std::make_shared<int>(1);
+    task_group group(time);
+    for (int i = 0; i < 10; ++i) group.spawn(hold(thing));
+    CHECK(thing.use_count() == 11);
+    sync_wait(time, group.join());
+    CHECK(thing.use_count() == 1);
+}
+
+TEST_CASE("a thread spawns, and waits with sync_wait") {
+    weir::thread_pool pool(2);
+    task_group group(pool);
+    std::atomic<int> sum{0};
+    for (int i = 1; i <= 1'000; ++i) group.spawn(add(sum, i));
+    sync_wait(pool, group.join());
+    CHECK(sum == 500'500);
+}
+
+TEST_CASE("many tasks, spawned and forked, on one worker and on several") {
+    const unsigned workers = GENERATE(1U, 2U, 4U);
+    weir::thread_pool pool(workers);
+    task_group group(pool);
+    std::atomic<int> sum{0};
+    sync_wait(pool, spawn_many(group, sum, 20'000));
+    CHECK(sum == 200'010'000);
+    sum = 0;
+    sync_wait(pool, fork_many(group, sum, 20'000));
+    CHECK(sum == 200'010'000);
+}
+
+TEST_CASE("groups nest") {
+    weir::thread_pool pool(3);
+    std::atomic<int> leaves{0};
+    sync_wait(pool, fork_tree(pool, leaves, 8));
+    CHECK(leaves == 6'561);
+}
+
+TEST_CASE("a group on another executor runs its tasks there and wakes its owner at home") {
+    weir::thread_pool pool(1);
+    weir::blocking_pool io(2);
+    struct body {
+        static task<> check(weir::executor& expected, std::atomic<int>& right) {
+            if (weir::detail::current_executor() == &expected) right.fetch_add(1);
+            co_return;
+        }
+        static task<bool> run(weir::executor& home, weir::executor& away, std::atomic<int>& right) {
+            task_group group(away);
+            for (int i = 0; i < 50; ++i) group.spawn(check(away, right));
+            for (int i = 0; i < 50; ++i) co_await group.fork(check(away, right));
+            co_await group.join();
+            co_return weir::detail::current_executor() == &home;
+        }
+    };
+    std::atomic<int> right{0};
+    CHECK(sync_wait(pool, body::run(pool, io, right)));
+    CHECK(right == 100);
+}
+
+TEST_CASE("tasks of a group wait for each other") {
+    weir::thread_pool pool(2);
+    struct body {
+        static task<> put(weir::channel<int>& c, int n) {
+            for (int i = 0; i < n; ++i) {
+                const bool taken = co_await c.put(int{i});
+                static_cast<void>(taken);
+            }
+        }
+        static task<> get(weir::channel<int>& c, int n, std::atomic<int>& sum) {
+            for (int i = 0; i < n; ++i) {
+                const auto item = co_await c.get();
+                if (item) sum.fetch_add(*item);
+            }
+        }
+        static task<> run(weir::executor& ex, std::atomic<int>& sum) {
+            weir::channel<int> c(2);
+            task_group group(ex);
+            for (int i = 0; i < 8; ++i) {
+                co_await group.fork(get(c, 100, sum));
+                co_await group.fork(put(c, 100));
+            }
+            co_await group.join();
+        }
+    };
+    std::atomic<int> sum{0};
+    sync_wait(pool, body::run(pool, sum));
+    CHECK(sum == 8 * 4'950);
+}
+
+TEST_CASE("tasks of a group that wait for ever are a deadlock like any other") {
+    static auto& never = *new weir::channel<int>(1);
+    weir::virtual_time time;
+    const auto owner = [&]() -> task<> {
+        task_group group(time);
+        group.spawn(wait_on(never));
+        group.spawn(wait_on(never));
+        co_await group.join();
+    };
+    CHECK_THROWS_WITH(weir::sync_wait(time, owner()),
+                      Catch::Matchers::ContainsSubstring("waits to get from channel (unnamed)"));
+}
+
+TEST_CASE("an exception between spawn and join waits for the tasks that were spawned") {
+    struct body {
+        static task<> count(std::atomic<int>& ended) {
+            co_await weir::sleep_for(1ms);
+            ended.fetch_add(1);
+        }
+        static task<> owner(weir::executor& ex, std::atomic<int>& ended) {
+            task_group group(ex);
+            for (int i = 0; i < 5; ++i) group.spawn(count(ended));
+            group.spawn(fail("dropped"));
+            throw std::runtime_error("between");
+        }
+        static task<int> ended_when_caught(weir::executor& ex) {
+            std::atomic<int> ended{0};
+            try {
+                co_await owner(ex, ended);
+            } catch (const std::runtime_error& e) {
+                if (std::string(e.what()) != "between") co_return -1;
+            }
+            co_return ended.load();
+        }
+    };
+    weir::virtual_time time;
+    CHECK(sync_wait(time, body::ended_when_caught(time)) == 5);
+    for (const unsigned workers : {1U, 2U}) {
+        weir::thread_pool pool(workers);
+        CHECK(sync_wait(pool, body::ended_when_caught(pool)) == 5);
+        weir::thread_pool other(1);
+        CHECK(sync_wait(pool, body::ended_when_caught(other)) == 5);
+    }
+}
+
+TEST_CASE("a group that nobody joins waits for its tasks in its destructor, once") {
+    std::atomic<int> sum{0};
+    weir::thread_pool pool(2);
+    for (int round = 0; round < 200; ++round) {
+        task_group group(pool);
+        for (int i = 0; i < 3; ++i) group.spawn(add(sum, 1));
+    }
+    CHECK(sum == 600);
+    const task_group nothing_spawned(pool);
+}
+
+TEST_CASE("a group that nobody joins leaves those that wait for ever, and the exception goes its way") {
+    static auto& never = *new weir::channel<int>(1);
+    weir::virtual_time time;
+    const auto owner = [&]() -> task<> {
+        task_group group(time);
+        group.spawn(wait_on(never));
+        throw std::runtime_error("between");
+    };
+    CHECK_THROWS_WITH(weir::sync_wait(time, owner()), "between");
+}
