@@ -64,7 +64,7 @@ UNIT = re.compile(
     r"|position|index|indices|percent|rate|share|factor|weights?|from 0|below|at least|at most|slots|threads"
     r"|stages|steps|parts|schedules|epochs?|ranks?|seed|draws|failures|kinds|each so many-th|checksum)\b",
     re.I)
-SHARED = re.compile(r"\b(atomic|spin_lock|biased_lock|mutex|shared_ptr|parker|injector|parking_place)\b")
+SHARED = re.compile(r"\b(atomic|spin_lock|biased_lock|mutex|shared_ptr|parker|inbox|wait_site)\b")
 GROWS = re.compile(r"\b(unique_ptr|vector|deque|array|unordered_map|recorder|queue)\b")
 # `const char*` is a literal wherever it is public.
 REFERENCE = re.compile(r"(?!const char\*$).*([*&]|\bspan<.*>|\bstring_view|\breference_wrapper<.*>)$")

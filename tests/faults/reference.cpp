@@ -106,7 +106,7 @@ class watched_executor final : public weir::executor {
         }
     }
     [[nodiscard]] bool exclusive() const noexcept override { return true; }
-    bool watch(weir::detail::parking_place& place) noexcept override { return inner_.watch(place); }
+    bool watch(weir::detail::wait_site& place) noexcept override { return inner_.watch(place); }
     bool has_hung() const noexcept { return has_hung_; }
 
   private:

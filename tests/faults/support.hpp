@@ -196,7 +196,7 @@ class calm_executor final : public weir::executor {
     [[nodiscard]] weir::time_point now() const noexcept override { return inner_.now(); }
     bool drive(flag& done, weir::time_point limit) override { return inner_.drive(done, limit); }
     [[nodiscard]] bool exclusive() const noexcept override { return inner_.exclusive(); }
-    bool watch(weir::detail::parking_place& place) noexcept override { return inner_.watch(place); }
+    bool watch(weir::detail::wait_site& place) noexcept override { return inner_.watch(place); }
 
   private:
     weir::executor& inner_;

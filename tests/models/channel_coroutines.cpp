@@ -2,7 +2,7 @@
 // a stop that meet lose no item and no coroutine.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/channel/channel.hpp>
-#include <weir/executor/injector.hpp>
+#include <weir/executor/inbox.hpp>
 #include <weir/platform/event_count.hpp>
 #include <weir/task/stop_token.hpp>
 
@@ -57,7 +57,7 @@ class loop final : public weir::executor {
 
   private:
     bool idle_ = false;
-    weir::detail::basic_injector<platform> inbox_;
+    weir::detail::basic_inbox<platform> inbox_;
     weir::detail::basic_event_count<platform> sleepers_;
 };
 

@@ -1,7 +1,7 @@
-// Event count, parker, injector: no wake-up is lost (a deadlock would be one), and what was written before
+// Event count, parker, inbox: no wake-up is lost (a deadlock would be one), and what was written before
 // it is seen after it.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/executor/injector.hpp>
+#include <weir/executor/inbox.hpp>
 #include <weir/platform/event_count.hpp>
 #include <weir/platform/parker.hpp>
 
@@ -106,9 +106,9 @@ struct carrying : suite<carrying, 2> {
     }
 };
 
-// Two producers and a sleeper at an injector.
+// Two producers and a sleeper at an inbox.
 struct injecting : suite<injecting, 3> {
-    weir::detail::basic_injector<platform> inbox;
+    weir::detail::basic_inbox<platform> inbox;
     event_count events;
     plain<int> items[2];
     int got = 0;
@@ -142,7 +142,7 @@ struct injecting : suite<injecting, 3> {
 // Several take from it at once, some of them in batches; one thread's items keep their order.
 struct injector_order : suite<injector_order, 3> {
     static constexpr int most = 4;
-    weir::detail::basic_injector<platform> inbox;
+    weir::detail::basic_inbox<platform> inbox;
     plain<int> items[most];
     int taken[most] = {};
 
@@ -267,8 +267,8 @@ int main(int argc, char** argv) {
                        check<awaiting<2, true>>("event_count/all at once", 300'000),
                        check<under_lock>("event_count/condition under a lock", 300'000),
                        check<carrying>("event_count/with a time limit", 300'000),
-                       check<injecting>("injector/a sleeper", 300'000),
-                       check<injector_order>("injector/two takers", 200'000),
+                       check<injecting>("inbox/a sleeper", 300'000),
+                       check<injector_order>("inbox/two takers", 200'000),
                        check<parking>("parker/destroyed at once", 400'000),
                        check<looking>("parker/with a time limit", 300'000),
                        check<poking>("parker/poked and set", 300'000),

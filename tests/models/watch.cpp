@@ -1,8 +1,8 @@
 // The watch over a pool's idle workers, in the hands of workers that do what those of thread_pool do: what
 // comes from outside is found, and the pool ends. A worker that slept on would be a deadlock.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/executor/injector.hpp>
-#include <weir/executor/watch.hpp>
+#include <weir/executor/idle_workers.hpp>
+#include <weir/executor/inbox.hpp>
 
 #include "suite.hpp"
 
@@ -16,8 +16,8 @@ enum class items { apart, in_a_chain };
 
 template <int Workers, int Items, items Are = items::apart>
 struct pool : suite<pool<Workers, Items, Are>, Workers + 1> {
-    weir::detail::basic_watch<platform> watch{Workers};
-    weir::detail::basic_injector<platform> inbox;
+    weir::detail::basic_idle_workers<platform> watch{Workers};
+    weir::detail::basic_inbox<platform> inbox;
     models::atomic<bool> stopping{false};
     plain<int> things[Items];
     bool has_begun[Items] = {};
@@ -84,8 +84,8 @@ struct pool : suite<pool<Workers, Items, Are>, Workers + 1> {
 // A worker that queues on its own side, with a relaxed store and no fence, need not call unless it sees
 // that nobody watches; then somebody looks.
 struct from_inside : suite<from_inside, 2> {
-    weir::detail::basic_watch<platform> watch{2};
-    weir::detail::basic_injector<platform> inbox;  // stands for the queue of worker 0
+    weir::detail::basic_idle_workers<platform> watch{2};
+    weir::detail::basic_inbox<platform> inbox;  // stands for the queue of worker 0
     plain<int> thing{0};
     bool found = false;
 
@@ -119,7 +119,7 @@ struct from_inside : suite<from_inside, 2> {
 
 // Several call at the same time, for different instants.
 struct deadlines : suite<deadlines, 3> {
-    weir::detail::basic_watch<platform> watch{1};
+    weir::detail::basic_idle_workers<platform> watch{1};
     models::atomic<std::int64_t> due[2]{1'000, 1'000};
 
     void run(int me) {

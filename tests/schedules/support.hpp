@@ -12,7 +12,7 @@
 #include <weir/run/failure.hpp>
 #include <weir/simulation/stepwise.hpp>
 #include <weir/simulation/world.hpp>
-#include <weir/task/root.hpp>
+#include <weir/task/detached_task.hpp>
 #include <weir/task/task.hpp>
 
 #include <array>

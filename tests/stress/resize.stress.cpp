@@ -1,6 +1,6 @@
 // Runs that are changed by other threads while they go on: slots come and go, queues get longer and
 // shorter, the whole is paused; nothing is lost or doubled, and every slot's times add up.
-#include <weir/run/crew.hpp>
+#include <weir/run/worker_set.hpp>
 
 #include "support/catch.hpp"
 #include "support/items.hpp"

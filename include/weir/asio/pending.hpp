@@ -6,7 +6,7 @@
 #include <weir/asio/library.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/task/pending_answer.hpp>
+#include <weir/task/async_completion.hpp>
 
 #include WEIR_ASIO_FILE(error.hpp)
 #include WEIR_ASIO_FILE(system_error.hpp)
@@ -26,11 +26,11 @@ using weir::detail::slot;
 
 // What the waiting coroutine, the handler that Asio keeps, and whoever asks it to stop share: the last of
 // them frees it. On the heap, so that the handler finds it also where the coroutine was destroyed.
-class pending_base : public weir::detail::pending_answer {
+class pending_base : public weir::detail::async_completion {
     using platform = weir::detail::standard_platform;
 
   public:
-    using pending_answer::pending_answer;
+    using async_completion::async_completion;
     virtual ~pending_base() = default;
 
     // Asks the operation to end. Once it has begun: before, there is nothing that would hear it.

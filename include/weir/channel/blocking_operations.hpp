@@ -4,13 +4,13 @@
 #define WEIR_CHANNEL_BLOCKING_OPERATIONS_HPP
 
 #include <weir/channel/get_result.hpp>
-#include <weir/channel/landing_place.hpp>
+#include <weir/channel/uninitialised_slot.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/thread_record.hpp>
-#include <weir/task/root.hpp>
+#include <weir/task/detached_task.hpp>
 
 #include <algorithm>  // for std::max
 #include <cstdint>    // for std::int64_t
@@ -46,7 +46,7 @@ struct blocking_operations {
         using core = typename Channel::core_type;
         detail::check_threads_of(channel.clock_.owner());
         typename core::parker flag;
-        landing_place<T> place;
+        uninitialised_slot<T> place;
         typename core::waiter w(place.address(), nullptr);
         w.is_thread(&flag, timeout != duration::max());
         wake_list<typename core::platform> woken;

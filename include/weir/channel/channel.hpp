@@ -216,7 +216,7 @@ class channel final : detail::channel_store<T, Policy> {
     /// Without waiting.
     /// \returns an item, or `empty`, or `closed` (and drained).
     [[nodiscard]] get_result<T> try_get() {
-        detail::landing_place<T> place;
+        detail::uninitialised_slot<T> place;
         std::uint64_t number = 0;
         if (this->get_alone(place.address(), number)) return get_result<T>(*place.take());
         wakes woken;

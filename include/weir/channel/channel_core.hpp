@@ -8,7 +8,7 @@
 #include <weir/channel/channel_end.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/executor/parking_place.hpp>
+#include <weir/executor/wait_site.hpp>
 #include <weir/measure/channel_meter.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
@@ -40,7 +40,7 @@ using slot_of = std::conditional_t<Policy::statistics, timed_slot<keeps_histogra
 // (biased_lock.hpp) 22 / 12; an end each 22 / 9. Three stages of 500 ns on two workers (ideal 750): one
 // lock 917, an end each 850.
 template <class Policy>
-class channel_core : public parking_place {
+class channel_core : public wait_site {
     static_assert(policy_like<Policy>,
                   "weir: what measures a channel or a run, or doesn't, is a policy, and this is none: "
                   "weir::measured, weir::summed or weir::unmeasured");
@@ -355,7 +355,7 @@ class channel_core : public parking_place {
     executor* asked_to_watch_ = nullptr;  // the last one that was asked
     std::uint64_t waits_ = 0;             // how many operations have begun to wait
     std::uint64_t discarded_ = 0;  // items that were cancelled; at the end for getting, they have passed
-    // How many of the items were none, but marks (channel/tracked.hpp). Each under the lock of its end.
+    // How many of the items were none, but marks (channel/epoch_item.hpp). Each under the lock of its end.
     std::uint64_t put_marks_ = 0;
     std::uint64_t get_marks_ = 0;
     byte_gauge bytes_;  // under both locks

@@ -4,8 +4,8 @@
 #define WEIR_CHANNEL_CHANNEL_OPERATIONS_HPP
 
 #include <weir/channel/channel_core.hpp>
-#include <weir/channel/landing_place.hpp>
 #include <weir/channel/stop_listener.hpp>
+#include <weir/channel/uninitialised_slot.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
@@ -259,7 +259,7 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
     }
 
   private:
-    landing_place<T> place_;
+    uninitialised_slot<T> place_;
 };
 
 }  // namespace weir::detail

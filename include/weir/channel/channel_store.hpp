@@ -4,8 +4,8 @@
 #define WEIR_CHANNEL_CHANNEL_STORE_HPP
 
 #include <weir/channel/channel_core.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/channel/item_size.hpp>
-#include <weir/channel/tracked.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
@@ -198,7 +198,7 @@ class channel_store : public channel_core<Policy> {
         lets_in_ = true;
     }
 
-    static bool is_mark(const T& item) noexcept { return carrier<T>::is_mark(item); }
+    static bool is_mark(const T& item) noexcept { return epoch_item_traits<T>::is_mark(item); }
 
     // Everything that is inside goes into `discarded`, to be destroyed after the lock. Returns the number
     // after its last item's.
@@ -256,7 +256,7 @@ class channel_store : public channel_core<Policy> {
         if (core::bytes_.counts()) core::bytes_.add(size_of(item));
     }
     static std::size_t size_of(const T& item) noexcept {
-        if constexpr (is_tracked<T>) {
+        if constexpr (is_epoch_item<T>) {
             return item.is_mark() ? 0 : item_size<typename T::value_type>::of(item.value());
         } else {
             return item_size<T>::of(item);

@@ -4,12 +4,12 @@
 #define WEIR_CUDA_COMPLETION_HPP
 
 #include <weir/cuda/runtime.hpp>
-#include <weir/platform/immortal.hpp>
+#include <weir/platform/no_destroy.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
+#include <weir/task/async_completion.hpp>
 #include <weir/task/external_wait.hpp>
-#include <weir/task/pending_answer.hpp>
 
 #include <cstddef>   // for std::byte, std::size_t
 #include <cstdint>   // for std::uint32_t
@@ -49,7 +49,7 @@ class completion {
     completion* next = nullptr;  // in the mailbox, the reactor's row, or the pool
 
     // Of those for which a coroutine waits.
-    std::optional<weir::detail::pending_answer> waiting;
+    std::optional<weir::detail::async_completion> waiting;
     // Of page-locked blocks that go back: where, and which. No deadlock as long as one is on its way.
     std::shared_ptr<void> kept;
     std::byte* block = nullptr;
@@ -117,7 +117,7 @@ class completion_pool {
     chunk* all_ = nullptr;
 };
 
-inline constinit weir::detail::immortal<completion_pool> all_completions;
+inline constinit weir::detail::no_destroy<completion_pool> all_completions;
 
 // Where the reactor gets its work, and by which it is woken. Only memory: it may be the driver that lets go
 // of it last.

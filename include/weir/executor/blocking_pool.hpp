@@ -6,7 +6,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/executor_view.hpp>
 #include <weir/executor/forked.hpp>
-#include <weir/executor/injector.hpp>
+#include <weir/executor/inbox.hpp>
 #include <weir/executor/locked_timers.hpp>
 #include <weir/executor/pool_threads.hpp>
 #include <weir/executor/timer.hpp>
@@ -209,7 +209,7 @@ class basic_blocking_pool final : public executor {
         threads_.join();
     }
 
-    detail::basic_injector<Platform> queue_;
+    detail::basic_inbox<Platform> queue_;
     basic_locked_timers<Platform> timers_;
     detail::basic_event_count<Platform> sleepers_;
     detail::basic_event_count<Platform> keeper_;  // one waits here at most

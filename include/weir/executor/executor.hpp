@@ -6,9 +6,9 @@
 #include <weir/executor/executor_users.hpp>
 #include <weir/executor/executor_view.hpp>
 #include <weir/executor/forked.hpp>
-#include <weir/executor/parking_place.hpp>
 #include <weir/executor/sign_of_life.hpp>
 #include <weir/executor/timer.hpp>
+#include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/env.hpp>
@@ -125,7 +125,7 @@ class executor {
     /// itself that nothing can ever run again keeps the place, to name it in a report; for all others
     /// it is kept where a `watchdog` looks.
     /// \returns true if the place is kept.
-    virtual bool watch(detail::parking_place& place) noexcept {
+    virtual bool watch(detail::wait_site& place) noexcept {
         detail::the_registry->add(place);
         return true;
     }

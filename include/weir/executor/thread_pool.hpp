@@ -5,13 +5,13 @@
 
 #include <weir/executor/executor.hpp>
 #include <weir/executor/forked.hpp>
-#include <weir/executor/injector.hpp>
+#include <weir/executor/idle_workers.hpp>
+#include <weir/executor/inbox.hpp>
 #include <weir/executor/locked_timers.hpp>
 #include <weir/executor/pool_threads.hpp>
 #include <weir/executor/pool_view.hpp>
+#include <weir/executor/steal_policy.hpp>
 #include <weir/executor/timer.hpp>
-#include <weir/executor/trail.hpp>
-#include <weir/executor/watch.hpp>
 #include <weir/executor/worker_queues.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
@@ -36,7 +36,7 @@ namespace weir {
 /// A coroutine posted by a worker goes into that worker's next-to-run slot, and who was there to
 /// the end of the worker's queue; one that posts itself (a yield) goes to the end of the queue at
 /// once. Parts of something large (`fork`) are taken last come, first served. Idle workers steal
-/// lazily, so that coroutines which chat stay on one core (`executor/trail.hpp`).
+/// lazily, so that coroutines which chat stay on one core (`executor/steal_policy.hpp`).
 ///
 /// Order: the slot runs three times in a row at most. So a coroutine that n others are queued
 /// before starts after at most 5 n + 4 resumptions of its worker, one posted from outside after at
@@ -65,7 +65,8 @@ class basic_thread_pool final : public executor {
                            "weir::thread_pool: 0 workers, or fewer, can run nothing; ask for at least 1, "
                            "or for none to get one a core")
                      : workers),
-          workers_(new worker[count_]), trails_(new detail::basic_trail<Platform>[count_]), watch_(count_) {
+          workers_(new worker[count_]), trails_(new detail::basic_steal_policy<Platform>[count_]),
+          watch_(count_) {
         threads_.reserve(count_);
         for (unsigned i = 0; i < count_; ++i) {
             workers_[i].pool = this;
@@ -120,7 +121,7 @@ class basic_thread_pool final : public executor {
         using added = typename basic_locked_timers<Platform>::added;
         const std::int64_t deadline = t.deadline().time_since_epoch().count();
         const std::coroutine_handle<> waiter = t.waiter();
-        typename detail::basic_watch<Platform>::wake_up wake;  // see post_from_outside()
+        typename detail::basic_idle_workers<Platform>::wake_up wake;  // see post_from_outside()
         const added what = timers_.add(t, [&] { wake = watch_.alert(deadline); });
         if (what == added::refused) return post(waiter);
         wake();
@@ -185,7 +186,7 @@ class basic_thread_pool final : public executor {
         std::uint64_t random = 1;
     };
 
-    struct prey {
+    struct steal_result {
         void* caught = nullptr;
         bool young = false;  // there was something, but not old enough
     };
@@ -289,11 +290,11 @@ class basic_thread_pool final : public executor {
 
     // What may be stolen; from all in turn, from a random one on. `idle_since`: since when the caller
     // has done nothing.
-    prey hunt(worker& me, std::int64_t now, std::int64_t idle_since) noexcept {
+    steal_result hunt(worker& me, std::int64_t now, std::int64_t idle_since) noexcept {
         me.random ^= me.random << 13;
         me.random ^= me.random >> 7;
         me.random ^= me.random << 17;
-        prey result;
+        steal_result result;
         const std::lock_guard guard(hunt_lock_);
         for (unsigned i = 0, k = static_cast<unsigned>(me.random % count_); i < count_; ++i) {
             worker& victim = workers_[k];
@@ -311,9 +312,9 @@ class basic_thread_pool final : public executor {
     }
 
     // Everything that an idle worker can find.
-    prey search(worker& me, std::int64_t now, std::int64_t idle_since) noexcept {
+    steal_result search(worker& me, std::int64_t now, std::int64_t idle_since) noexcept {
         fire(me, now);
-        prey result{me.queue.steal()};
+        steal_result result{me.queue.steal()};
         if (result.caught == nullptr) result.caught = receive(me);
         return result.caught != nullptr ? result : hunt(me, now, idle_since);
     }
@@ -342,7 +343,7 @@ class basic_thread_pool final : public executor {
         for (std::int64_t nap = first_nap;; nap = detail::smaller(2 * nap, last_nap)) {
             std::int64_t now = Platform::now();
             const std::int64_t wait_end = now + ripening;
-            prey last = search(me, now, since);
+            steal_result last = search(me, now, since);
             while (last.caught == nullptr && (now < spin_end || (last.young && now < wait_end))) {
                 for (int i = 0; i < 8; ++i) Platform::pause();
                 now = Platform::now();
@@ -380,10 +381,10 @@ class basic_thread_pool final : public executor {
 
     const unsigned count_;
     std::unique_ptr<worker[]> workers_;
-    std::unique_ptr<detail::basic_trail<Platform>[]> trails_;  // of each worker; under hunt_lock_
+    std::unique_ptr<detail::basic_steal_policy<Platform>[]> trails_;  // of each worker; under hunt_lock_
     alignas(64) detail::basic_spin_lock<Platform> hunt_lock_;
-    detail::basic_watch<Platform> watch_;
-    detail::basic_injector<Platform> inbox_;
+    detail::basic_idle_workers<Platform> watch_;
+    detail::basic_inbox<Platform> inbox_;
     basic_locked_timers<Platform> timers_;
     typename Platform::template atomic<bool> stopping_{false};
     detail::basic_pool_threads<Platform> threads_;

@@ -5,10 +5,10 @@
 
 #include <weir/executor/deadlock.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/executor/parking_place.hpp>
 #include <weir/executor/ready_queue.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/executor/virtual_clock.hpp>
+#include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/spin_lock.hpp>
@@ -89,7 +89,7 @@ class virtual_time final : public executor {
 
     [[nodiscard]] bool exclusive() const noexcept override { return true; }
 
-    bool watch(detail::parking_place& place) noexcept override {
+    bool watch(detail::wait_site& place) noexcept override {
         places_.add(place);
         return true;
     }

@@ -4,8 +4,8 @@
 #define WEIR_GRAPH_FAN_IN_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/tracked.hpp>
-#include <weir/channel/waiting_room.hpp>
+#include <weir/channel/epoch_item.hpp>
+#include <weir/channel/wait_queue.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/running_stage.hpp>
 #include <weir/run/stage_options.hpp>
@@ -206,7 +206,7 @@ class running_fan_in final : public running_stage<Policy> {
             this->went_on(me);
             merge_ticket mine;
             mine.input = me.index();
-            if constexpr (is_tracked<C>) {
+            if constexpr (is_epoch_item<C>) {
                 mine.epoch = item->epoch();
                 mine.mark = item->is_mark();
             }
@@ -249,7 +249,7 @@ class running_fan_in final : public running_stage<Policy> {
     std::vector<queue*> in_;
     queue& out_;
     const bool as_they_come_;
-    waiting_room<merge_rule> room_;
+    wait_queue<merge_rule> room_;
 };
 
 // Joins queues into a new one. `options.concurrency` is not asked: there is a slot for each.
@@ -261,7 +261,7 @@ channel<C, Policy>& attach_fan_in(run_core<Policy>& run, const char* kind, stage
     if (weights.empty()) weights.assign(in.size(), 1);
     auto& out = run.template add_queue<C>(options);
     std::vector<const void*> inputs(in.begin(), in.end());
-    const bool as_they_come = order == merge_order::arrival && !is_tracked<C> && !until_first_end;
+    const bool as_they_come = order == merge_order::arrival && !is_epoch_item<C> && !until_first_end;
     run.add_stage(std::make_unique<running_fan_in<C, Policy>>(run, kind, options,
                                                               merge_rule(order, std::move(weights),
                                                                          until_first_end, run.first_epoch()),

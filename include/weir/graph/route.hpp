@@ -4,7 +4,7 @@
 #define WEIR_GRAPH_ROUTE_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/tracked.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/graph/branch.hpp>
 #include <weir/graph/fan_in.hpp>
 #include <weir/run/run_core.hpp>
@@ -32,7 +32,7 @@ namespace detail {
 template <class F, class C, class Policy>
 class running_route final : public running_stage<Policy> {
     using In = carried_value_t<C>;
-    using load = carrier<C>;
+    using load = epoch_item_traits<C>;
     using queue = channel<C, Policy>;
     using call = typename the_chooser<F>::template is_given<In>::type;
     static constexpr bool waits = awaitable<call>;
@@ -59,7 +59,7 @@ class running_route final : public running_stage<Policy> {
             bool begins = true;
             while (begins && this->is_held_up()) begins = co_await this->admitted(me);
             if (!begins) break;
-            if constexpr (is_tracked<C>) {
+            if constexpr (is_epoch_item<C>) {
                 if (item->is_mark()) {
                     for (std::size_t i = 0; i < out_.size() && !over; ++i) {
                         C mark = C::end_of_epoch(item->epoch());
@@ -71,7 +71,7 @@ class running_route final : public running_stage<Policy> {
                 }
             }
             std::uint64_t epoch = 0;
-            if constexpr (is_tracked<C>) epoch = item->epoch();
+            if constexpr (is_epoch_item<C>) epoch = item->epoch();
             const std::uint64_t nth = get.number() - marks_before(epoch);
             std::size_t where = 0;
             std::size_t hooked = 0;
@@ -99,7 +99,7 @@ class running_route final : public running_stage<Policy> {
             }
             if (error) {
                 over = !this->tolerates(me, nth, std::move(error));
-                if (!over) load::note_of(*item).settle();
+                if (!over) load::provenance_of(*item).settle();
                 continue;
             }
             if constexpr (waits) {
@@ -117,7 +117,7 @@ class running_route final : public running_stage<Policy> {
 
     // How many of what came before an item of that epoch was none.
     std::uint64_t marks_before(std::uint64_t epoch) const noexcept {
-        return is_tracked<C> ? epoch - this->run_.first_epoch() : 0;
+        return is_epoch_item<C> ? epoch - this->run_.first_epoch() : 0;
     }
 
     F f_;

@@ -4,7 +4,7 @@
 #define WEIR_GRAPH_RUNNING_SPLIT_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/tracked.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/graph/branch.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/running_stage.hpp>
@@ -45,12 +45,13 @@ class split_ledger {
         std::optional<std::uint64_t> end_of_epoch;     // no batch, but a mark
     };
 
-    // Of `item`, whose note it takes if nothing is thrown.
+    // Of `item`, whose provenance it takes if nothing is thrown.
     template <class C>
     void add(entry&& e, C& item) {
         const std::lock_guard guard(lock_);
         entries_.push_back(std::move(e));
-        if (!carrier<C>::is_mark(item)) entries_.back().about = carrier<C>::note_of(item);
+        if (!epoch_item_traits<C>::is_mark(item))
+            entries_.back().about = epoch_item_traits<C>::provenance_of(item);
     }
     entry take() {
         const std::lock_guard guard(lock_);
@@ -69,11 +70,11 @@ class split_ledger {
 template <class F, class C, class Policy>
 class running_split final : public running_stage<Policy> {
     using Batch = carried_value_t<C>;
-    using part = tracked<Batch>;
-    using load = carrier<C>;
+    using part = epoch_item<Batch>;
+    using load = epoch_item_traits<C>;
     using input = channel<C, Policy>;
     using queue = channel<part, Policy>;
-    using ledger = split_ledger<typename load::note>;
+    using ledger = split_ledger<typename load::provenance>;
     using call = typename the_chooser<F>::template is_given<typename Batch::value_type>::type;
     static constexpr bool waits = awaitable<call>;
     using typename running_stage<Policy>::slot;
@@ -100,10 +101,10 @@ class running_split final : public running_stage<Policy> {
             while (begins && this->is_held_up()) begins = co_await this->admitted(me);
             if (!begins) break;
             std::uint64_t epoch = 0;
-            if constexpr (is_tracked<C>) epoch = item->epoch();
+            if constexpr (is_epoch_item<C>) epoch = item->epoch();
             const bool is_mark = load::is_mark(*item);
             const std::uint64_t nth =
-                get.number() - (is_tracked<C> ? epoch - this->run_.first_epoch() : 0);  // no mark counts
+                get.number() - (is_epoch_item<C> ? epoch - this->run_.first_epoch() : 0);  // no mark counts
             std::vector<Batch> parts;
             typename ledger::entry entry;
             std::exception_ptr error;
@@ -136,7 +137,7 @@ class running_split final : public running_stage<Policy> {
                     break;
                 }
                 over = !this->tolerates(me, nth, std::move(error));
-                if (!over) load::note_of(*item).settle();
+                if (!over) load::provenance_of(*item).settle();
                 continue;
             }
             bool last = false;
@@ -149,7 +150,7 @@ class running_split final : public running_stage<Policy> {
             }
             for (std::size_t i = 0; i < out_.size() && !over; ++i) {
                 if (!is_mark) {
-                    part some(std::move(parts[i]), note(number));
+                    part some(std::move(parts[i]), provenance(number));
                     put_operation<queue> put(*out_[i], some, &me);
                     const bool taken = co_await put;
                     over = !taken;
@@ -312,7 +313,7 @@ class running_split_join final : public running_stage<Policy> {
     std::exception_ptr put_together(typename ledger::entry& entry, std::vector<std::vector<Batch>>& parts,
                                     std::optional<D>& whole) noexcept {
         try {
-            if constexpr (is_tracked<D>) {
+            if constexpr (is_epoch_item<D>) {
                 if (entry.end_of_epoch) {
                     whole.emplace(D::end_of_epoch(*entry.end_of_epoch));
                     return nullptr;
@@ -331,7 +332,7 @@ class running_split_join final : public running_stage<Policy> {
             } else {
                 any = restore(entry, parts, batch);
             }
-            if (any) whole.emplace(carrier<D>::carry(batch, std::move(entry.about)));
+            if (any) whole.emplace(epoch_item_traits<D>::carry(batch, std::move(entry.about)));
             return nullptr;
         } catch (...) {
             return std::current_exception();

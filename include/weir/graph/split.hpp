@@ -4,7 +4,7 @@
 #define WEIR_GRAPH_SPLIT_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/tracked.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/graph/branch.hpp>
 #include <weir/graph/running_split.hpp>
@@ -66,7 +66,7 @@ struct split_stage : stage_of_branches<F, Branches...> {
     template <class C>
     struct parts_of<C, true> {
         using type =
-            typename rejoined<typename Branches::template output<tracked<carried_value_t<C>>>...>::type;
+            typename rejoined<typename Branches::template output<epoch_item<carried_value_t<C>>>...>::type;
         static_assert(the_chooser<F>::template is_given<typename carried_value_t<C>::value_type>::fits &&
                           divided<carried_value_t<type>>::fits,
                       "weir: this split can't be; what is wrong is said above");
@@ -86,7 +86,7 @@ struct split_stage : stage_of_branches<F, Branches...> {
     static constexpr const char* kind = "split";
     template <class C, class To>
     typename To::ends describe(To& to, typename To::ends from) const {
-        return this->template describe_as<C, tracked<carried_value_t<C>>, output<C>>(kind, to, from);
+        return this->template describe_as<C, epoch_item<carried_value_t<C>>, output<C>>(kind, to, from);
     }
 
     split_order order;
@@ -95,8 +95,8 @@ struct split_stage : stage_of_branches<F, Branches...> {
     template <class Self, class Policy, class C, std::size_t... I>
     static channel<output<C>, Policy>& attach_all(Self&& self, run_core<Policy>& run, channel<C, Policy>& in,
                                                   std::index_sequence<I...>) {
-        using part = tracked<carried_value_t<C>>;
-        using about = typename carrier<C>::note;
+        using part = epoch_item<carried_value_t<C>>;
+        using about = typename epoch_item_traits<C>::provenance;
         const std::vector<channel<part, Policy>*> begins = self.template add_queues<part>(run);
         const stage_options join = self.options_of_join();
         const stage_options options = self.options;

@@ -4,8 +4,8 @@
 #define WEIR_GRAPH_TEE_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/tracked.hpp>
-#include <weir/channel/waiting_room.hpp>
+#include <weir/channel/epoch_item.hpp>
+#include <weir/channel/wait_queue.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/running_stage.hpp>
@@ -40,7 +40,7 @@ struct side_rule {
     bool ended = false;
     admission ask(ticket) const noexcept { return ended ? admission::go : admission::wait; }
 };
-using end_of_side = waiting_room<side_rule>;
+using end_of_side = wait_queue<side_rule>;
 
 // The end of a part on the side: nobody wants what it gives. `Main`: the queue before the tee.
 template <class C, class Main, class Policy>
@@ -109,7 +109,7 @@ class running_tee final : public running_stage<Policy> {
             if (copies) error = copy_of(*item, other);
             if (error) {
                 std::uint64_t nth = get.number();
-                if constexpr (is_tracked<C>)
+                if constexpr (is_epoch_item<C>)
                     nth -= item->epoch() - this->run_.first_epoch();  // no mark counts
                 this->gave_up(me, nth, std::move(error));
                 break;
@@ -133,14 +133,14 @@ class running_tee final : public running_stage<Policy> {
 
     static std::exception_ptr copy_of(C& item, std::optional<C>& other) noexcept {
         try {
-            if constexpr (is_tracked<C>) {
+            if constexpr (is_epoch_item<C>) {
                 if (item.is_mark()) {
                     other.emplace(C::end_of_epoch(item.epoch()));
                 } else {
                     carried_value_t<C> value(item.value());
                     // No share of where it came from: the side may end, and drop what it was given, and
                     // it is the consumer who takes.
-                    other.emplace(std::move(value), note(item.epoch()));
+                    other.emplace(std::move(value), provenance(item.epoch()));
                 }
             } else {
                 other.emplace(item);

@@ -4,7 +4,7 @@
 #define WEIR_GRAPH_ZIP_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/tracked.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/graph/merge.hpp>
 #include <weir/run/run_core.hpp>
@@ -38,11 +38,11 @@ namespace detail {
 
 template <class... C>
 struct zipped {
-    static constexpr bool with_epochs = (is_tracked<C> && ...);
-    static_assert(with_epochs || !(is_tracked<C> || ...),
+    static constexpr bool with_epochs = (is_epoch_item<C> && ...);
+    static_assert(with_epochs || !(is_epoch_item<C> || ...),
                   "weir: the pipelines that are zipped have to be all with epochs or all without");
     using row = std::tuple<carried_value_t<C>...>;
-    using type = std::conditional_t<with_epochs, tracked<row>, row>;
+    using type = std::conditional_t<with_epochs, epoch_item<row>, row>;
 };
 
 template <class Policy, class... C>
@@ -86,7 +86,7 @@ class running_zip final : public running_stage<Policy> {
                 break;
             }
             if (!result) continue;
-            if (!carrier<D>::is_mark(*result)) {
+            if (!epoch_item_traits<D>::is_mark(*result)) {
                 this->went_on(me);
                 ++number;
             }
@@ -131,7 +131,7 @@ class running_zip final : public running_stage<Policy> {
                 } else if (at_end != 0) {
                     (pass_over(std::get<I>(row_)), ...);
                 } else {
-                    note about;
+                    provenance about;
                     (about.add(std::move(std::get<I>(row_)->about())), ...);
                     row values(std::move(std::get<I>(row_)->value())...);
                     result.emplace(std::move(values), std::move(about));
@@ -147,7 +147,7 @@ class running_zip final : public running_stage<Policy> {
         }
     }
     template <class T>
-    static void pass_over(std::optional<tracked<T>>& item) noexcept {
+    static void pass_over(std::optional<epoch_item<T>>& item) noexcept {
         if (item->is_mark()) return;
         item->about().settle();
         item.reset();

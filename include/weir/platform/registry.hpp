@@ -3,7 +3,7 @@
 #ifndef WEIR_PLATFORM_REGISTRY_HPP
 #define WEIR_PLATFORM_REGISTRY_HPP
 
-#include <weir/platform/immortal.hpp>
+#include <weir/platform/no_destroy.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <cstdint>  // for std::uint32_t
@@ -141,7 +141,7 @@ inline void registered::leave_registry() noexcept {
 }
 
 // That of all executors that have threads of their own.
-inline constinit immortal<registry> the_registry;
+inline constinit no_destroy<registry> the_registry;
 
 }  // namespace weir::detail
 

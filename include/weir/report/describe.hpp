@@ -3,7 +3,7 @@
 #ifndef WEIR_REPORT_DESCRIBE_HPP
 #define WEIR_REPORT_DESCRIBE_HPP
 
-#include <weir/channel/tracked.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>
@@ -84,7 +84,7 @@ class description_builder {
         s.max_bytes = options.max_bytes;
         s.output_order = options.output_order;
         s.time_limit = options.time_limit;
-        s.epochs = is_tracked<Out>;
+        s.epochs = is_epoch_item<Out>;
         s.depth = depth_;
         const std::size_t place = result_.stages.size();
         for (const auto& each : from.ends_) result_.edges.push_back({each.stage, place, each.branch});

@@ -3,7 +3,7 @@
 #ifndef WEIR_REPORT_PROFILE_HPP
 #define WEIR_REPORT_PROFILE_HPP
 
-#include <weir/channel/tracked.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>

@@ -3,7 +3,7 @@
 #ifndef WEIR_REPORT_WAIT_GRAPH_HPP
 #define WEIR_REPORT_WAIT_GRAPH_HPP
 
-#include <weir/executor/parking_place.hpp>
+#include <weir/executor/wait_site.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/registry.hpp>
 #include <weir/run/watched_run.hpp>
@@ -46,8 +46,8 @@ class wait_graph {
             const std::size_t first = slots_.size();
             for (stage_seen& s : seen.stages) {
                 const std::size_t stage = stages_.size();
-                for (const parking_place* p : s.from) ends_of(p).takers.push_back(stage);
-                for (const parking_place* p : s.to) ends_of(p).givers.push_back(stage);
+                for (const wait_site* p : s.from) ends_of(p).takers.push_back(stage);
+                for (const wait_site* p : s.to) ends_of(p).givers.push_back(stage);
                 stages_.push_back({runs_.size(), slots_.size(), s.slots.size(), seen.has_failed});
                 for (const slot_seen& each : s.slots) {
                     slot_of_[each.who] = slots_.size();
@@ -61,10 +61,10 @@ class wait_graph {
 
     template <class Function>
     void each_queue(Function function) const {
-        for (const parking_place* p : queues_) function(*p);
+        for (const wait_site* p : queues_) function(*p);
     }
 
-    void read(const parking_place& place) {
+    void read(const wait_site& place) {
         if (!seen_.insert(&place).second) return;
         place_seen now;
         place.look(now);
@@ -165,7 +165,7 @@ class wait_graph {
         std::size_t count;
     };
 
-    queue_ends& ends_of(const parking_place* queue) {
+    queue_ends& ends_of(const wait_site* queue) {
         if (ends_.find(queue) == ends_.end()) queues_.push_back(queue);
         return ends_[queue];
     }
@@ -228,9 +228,9 @@ class wait_graph {
     std::vector<known_stage> stages_;
     std::vector<known_slot> slots_;
     std::unordered_map<const slot*, std::size_t> slot_of_;
-    std::vector<const parking_place*> queues_;  // of all runs
-    std::unordered_map<const parking_place*, queue_ends> ends_;
-    std::unordered_set<const parking_place*> seen_;
+    std::vector<const wait_site*> queues_;  // of all runs
+    std::unordered_map<const wait_site*, queue_ends> ends_;
+    std::unordered_set<const wait_site*> seen_;
     bool somebody_lives_ = false;
 };
 

@@ -6,8 +6,8 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/executor_view.hpp>
 #include <weir/executor/forked.hpp>
-#include <weir/executor/parking_place.hpp>
 #include <weir/executor/pool_threads.hpp>
+#include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/platform.hpp>
@@ -184,15 +184,15 @@ class watchdog {
         const detail::registry::reader all(*detail::the_registry);
         detail::wait_graph graph;
         graph.read(all, nobody || !held.empty());
-        std::unordered_map<const detail::parking_place*, std::uint64_t> moved;
-        const auto read = [&](const detail::parking_place& place) {
+        std::unordered_map<const detail::wait_site*, std::uint64_t> moved;
+        const auto read = [&](const detail::wait_site& place) {
             const std::uint64_t count = place.moved();
             const auto found = moved_.find(&place);
             moved.emplace(&place, count);
             if (found == moved_.end() || found->second == count) graph.read(place);
         };
         graph.each_queue(read);
-        all.each<detail::parking_place>(read);
+        all.each<detail::wait_site>(read);
         moved_ = std::move(moved);
 
         quiet_ = all_quiet();
@@ -261,7 +261,7 @@ class watchdog {
     }
 
     static wait_key key_of(const detail::wait_graph& graph, const detail::wait_graph::wait& w) {
-        const detail::parking_place* const at = graph.places[w.at].place;
+        const detail::wait_site* const at = graph.places[w.at].place;
         return {at == nullptr ? 0 : at->serial(), w.seen.number};
     }
 
@@ -341,7 +341,7 @@ class watchdog {
     detail::standard_platform::mutex looking_;  // guards what was seen
     std::vector<pool_seen> pools_;
     std::optional<marks> quiet_;
-    std::unordered_map<const detail::parking_place*, std::uint64_t> moved_;
+    std::unordered_map<const detail::wait_site*, std::uint64_t> moved_;
     std::map<wait_key, wait_known> known_;
     detail::parker stop_;
     detail::basic_pool_threads<> thread_;  // one or none

@@ -3,8 +3,8 @@
 #ifndef WEIR_RUN_EPOCH_RANGE_HPP
 #define WEIR_RUN_EPOCH_RANGE_HPP
 
+#include <weir/channel/epoch_item.hpp>
 #include <weir/channel/get_result.hpp>
-#include <weir/channel/tracked.hpp>
 #include <weir/platform/spin_lock.hpp>
 
 #include <cstddef>   // for std::ptrdiff_t
@@ -23,7 +23,7 @@ namespace detail {
 template <class T>
 class left_ahead {};
 template <class T>
-    requires is_tracked<T>
+    requires is_epoch_item<T>
 class left_ahead<T> {
   public:
     void put(T&& first) noexcept {

@@ -4,14 +4,14 @@
 #define WEIR_RUN_PRIORITY_LANES_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/executor/injector.hpp>
-#include <weir/executor/parking_place.hpp>
+#include <weir/executor/inbox.hpp>
 #include <weir/executor/timer.hpp>
+#include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/owning_list.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/spin_lock.hpp>
-#include <weir/task/root.hpp>
+#include <weir/task/detached_task.hpp>
 
 #include <algorithm>  // for std::max
 #include <coroutine>  // for std::coroutine_handle
@@ -86,7 +86,7 @@ class priority_lanes {
         bool passing() const noexcept override { return all_.base_->passing(); }
         executor& lasting() noexcept override { return all_.base_->lasting(); }
         bool orphaned() const noexcept override { return all_.base_->orphaned(); }
-        bool watch(detail::parking_place& place) noexcept override { return all_.base_->watch(place); }
+        bool watch(detail::wait_site& place) noexcept override { return all_.base_->watch(place); }
         std::size_t parallelism() const noexcept override { return all_.base_->parallelism(); }
 
         bool has_more_urgent() const noexcept override {
@@ -108,7 +108,7 @@ class priority_lanes {
 
       private:
         priority_lanes& all_;
-        detail::basic_injector<> waiting_;
+        detail::basic_inbox<> waiting_;
     };
 
     // A coroutine of the executor that runs those of the lanes; for each of its threads one.
@@ -174,7 +174,7 @@ class priority_lanes {
     // One more pump is called if one rests. Who goes to rest looks under the lock, and finds what was
     // posted. So does the destructor: what is posted here may be the last coroutine of all, run by another
     // pump at once, and after the lock nothing of this is touched.
-    void add(detail::basic_injector<>& waiting, std::coroutine_handle<> h) noexcept {
+    void add(detail::basic_inbox<>& waiting, std::coroutine_handle<> h) noexcept {
         executor& base = *base_;
         std::coroutine_handle<> woken;
         {

@@ -3,7 +3,7 @@
 #ifndef WEIR_RUN_PROGRESS_KEEPER_HPP
 #define WEIR_RUN_PROGRESS_KEEPER_HPP
 
-#include <weir/channel/tracked.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/sampling/checkpoint.hpp>
 #include <weir/sampling/progress.hpp>

@@ -4,8 +4,8 @@
 #define WEIR_RUN_RUN_HPP
 
 #include <weir/channel/channel.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/channel/get_result.hpp>
-#include <weir/channel/tracked.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/stats.hpp>
@@ -63,7 +63,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
                   "weir: a run gives objects, which move out of it: neither references nor constants");
 
     using queue = channel<T, Policy>;
-    using load = detail::carrier<T>;
+    using load = detail::epoch_item_traits<T>;
 
   public:
     using value_type = detail::carried_value_t<T>;
@@ -83,7 +83,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// Suspends: while no item is there. Resumes: on the coroutine's executor.
     [[nodiscard("co_await this, or nothing is got")]] auto next() {
         static_cast<void>(core());
-        if constexpr (detail::is_tracked<T>) {
+        if constexpr (detail::is_epoch_item<T>) {
             return next_item();
         } else {
             return next_operation(*this);
@@ -105,7 +105,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// The same for at most `timeout`.
     /// \returns an item, or `timed_out`, or `closed` at the end. A time-out loses no item.
     [[nodiscard]] get_result<value_type> get(duration timeout) {
-        const time_point begin = detail::is_tracked<T> ? core().home().now() : time_point();
+        const time_point begin = detail::is_epoch_item<T> ? core().home().now() : time_point();
         duration left = timeout;
         while (true) {
             get_result<T> got = take(left);
@@ -127,7 +127,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// \returns an item; nothing at the end of the epoch, and at that of the stream (`ended()`).
     /// Suspends: while nothing is there. Resumes: on the coroutine's executor.
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<value_type>> next_in_epoch()
-        requires detail::is_tracked<T>
+        requires detail::is_epoch_item<T>
     {
         static_cast<void>(core());
         std::optional<value_type> item;
@@ -143,7 +143,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     }
     /// The same for a thread, which blocks.
     [[nodiscard]] std::optional<value_type> get_in_epoch()
-        requires detail::is_tracked<T>
+        requires detail::is_epoch_item<T>
     {
         get_result<T> got = take();
         if (!got) at_end();
@@ -159,26 +159,26 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// What is left of an epoch when the outer loop goes on is passed over. A later pass over `epochs`
     /// begins with what is left of the one at hand.
     [[nodiscard]] epoch_range<run> epochs()
-        requires detail::is_tracked<T>
+        requires detail::is_epoch_item<T>
     {
         return epoch_range<run>(*this);
     }
 
     /// What a source without epochs can't give gets a sentence.
     template <class Item = T>
-        requires(!detail::is_tracked<Item>)
+        requires(!detail::is_epoch_item<Item>)
     auto next_in_epoch() noexcept {
         return no_epochs<Item>();
     }
     /// The same.
     template <class Item = T>
-        requires(!detail::is_tracked<Item>)
+        requires(!detail::is_epoch_item<Item>)
     auto get_in_epoch() noexcept {
         return no_epochs<Item>();
     }
     /// The same.
     template <class Item = T>
-        requires(!detail::is_tracked<Item>)
+        requires(!detail::is_epoch_item<Item>)
     auto epochs() noexcept {
         return no_epochs<Item>();
     }
@@ -206,14 +206,14 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     void stop() {
         if (!core_ || core_->orphaned()) return;
         core_->stop();
-        if constexpr (detail::is_tracked<T>) static_cast<void>(left_.take());
+        if constexpr (detail::is_epoch_item<T>) static_cast<void>(left_.take());
     }
 
     /// The same without waiting, from anywhere: from a stage of this run, too.
     void request_stop() noexcept {
         if (!core_ || core_->orphaned()) return;
         core_->request_stop();
-        if constexpr (detail::is_tracked<T>) static_cast<void>(left_.take());
+        if constexpr (detail::is_epoch_item<T>) static_cast<void>(left_.take());
     }
 
     /// No slot begins with another item once it has seen the pause: in each at most one invocation begins
@@ -250,7 +250,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
 
     template <class Item>
     static auto no_epochs() {
-        static_assert(detail::is_tracked<Item>,
+        static_assert(detail::is_epoch_item<Item>,
                       "weir: the source of this run has no epochs; give it some, as in "
                       "weir::source(weir::epochs(files, 3)), or take items with next and get");
     }
@@ -279,7 +279,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     // The next item or mark, for a thread.
     get_result<T> take(duration timeout = duration::max()) {
         static_cast<void>(core());
-        if constexpr (detail::is_tracked<T>) {
+        if constexpr (detail::is_epoch_item<T>) {
             if (std::optional<T> first = left_.take()) return get_result<T>(*std::move(first));
         }
         return out_->blocking_get(timeout);
@@ -293,7 +293,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
 
     // The consumer has it.
     static value_type hand_over(T& got) noexcept {
-        load::note_of(got).settle();
+        load::provenance_of(got).settle();
         return std::move(load::value_of(got));
     }
 

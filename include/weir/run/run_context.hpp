@@ -4,8 +4,8 @@
 #define WEIR_RUN_RUN_CONTEXT_HPP
 
 #include <weir/channel/byte_budget.hpp>
-#include <weir/channel/tracked.hpp>
-#include <weir/channel/waiting_room.hpp>
+#include <weir/channel/epoch_item.hpp>
+#include <weir/channel/wait_queue.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/forked.hpp>
 #include <weir/measure/slot.hpp>
@@ -20,7 +20,7 @@
 #include <weir/run/priority_lanes.hpp>
 #include <weir/run/run_outcome.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/task/root.hpp>
+#include <weir/task/detached_task.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <cstddef>    // for std::size_t
@@ -81,10 +81,10 @@ class run_budget final : public byte_budget {
     }
 
   private:
-    waiting_room<budget_rule> room_;
+    wait_queue<budget_rule> room_;
 };
 
-class run_context : public root_owner {
+class run_context : public detached_task_owner {
   public:
     run_context(executor& home, run_options options)
         : options_(std::move(options)), home_(&home, executor_user::run) {
@@ -307,7 +307,7 @@ class run_context : public root_owner {
     std::shared_ptr<progress_listener> progress_;
     standard_platform::atomic<bool> paused_{false};
     standard_platform::atomic<bool> may_hold_up_{false};
-    waiting_room<pause_rule> pause_{pause_rule{}, "for the run to be resumed", wait_kind::outside};
+    wait_queue<pause_rule> pause_{pause_rule{}, "for the run to be resumed", wait_kind::outside};
     mutable spin_lock lock_;  // guards the three below; nothing is allocated under it
     std::vector<failure> fatal_;
     bool thrown_ = false;

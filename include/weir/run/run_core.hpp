@@ -14,7 +14,7 @@
 #include <weir/platform/platform.hpp>
 #include <weir/platform/transfer.hpp>
 #include <weir/run/failure.hpp>
-#include <weir/run/merged_sink.hpp>
+#include <weir/run/fused_sink.hpp>
 #include <weir/run/progress_keeper.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/run_queue.hpp>
@@ -22,7 +22,7 @@
 #include <weir/run/stage_options.hpp>
 #include <weir/run/watched_run.hpp>
 #include <weir/sampling/checkpoint.hpp>
-#include <weir/task/root.hpp>
+#include <weir/task/detached_task.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 
@@ -332,7 +332,7 @@ class run_core final : public run_context, public watched_run {
         }
     }
 
-    root<void> report_laps() {
+    detached_task<void> report_laps() {
         pipeline_stats before;  // the first lap begins with nothing
         time_point end = begin_;
         while (true) {
@@ -364,7 +364,7 @@ class run_core final : public run_context, public watched_run {
     }
 
     mutable standard_platform::mutex capacities_;  // guards those of the sink once the run has begun
-    std::optional<merged_sink> sink_;
+    std::optional<fused_sink> sink_;
     std::size_t last_ = 0;  // the queue from which the consumer takes
     time_point begin_{};
     bool started_ = false;
@@ -376,7 +376,7 @@ class run_core final : public run_context, public watched_run {
     // Destroyed in reverse: the callback first, then coroutines, then the queues that they use.
     owning_list<any_queue> queues_;
     owning_list<running_stage<Policy>> stages_;
-    std::optional<root<void>> reporter_;
+    std::optional<detached_task<void>> reporter_;
     std::optional<stop_callback<cancel_run>> on_stop_;
 };
 

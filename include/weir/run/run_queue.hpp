@@ -6,7 +6,7 @@
 #include <weir/channel/byte_budget.hpp>
 #include <weir/channel/channel.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/executor/parking_place.hpp>
+#include <weir/executor/wait_site.hpp>
 #include <weir/measure/stats.hpp>
 
 #include <cstddef>  // for std::size_t
@@ -28,7 +28,7 @@ class any_queue {
     virtual std::uint64_t sources() const noexcept = 0;
     virtual const std::string& name() const noexcept = 0;
     virtual const void* address() const noexcept = 0;
-    virtual const parking_place& place() const noexcept = 0;
+    virtual const wait_site& place() const noexcept = 0;
 };
 
 template <class T, class Policy>
@@ -46,7 +46,7 @@ class queue_of final : public any_queue {
     std::uint64_t sources() const noexcept override { return channel.sources(); }
     const std::string& name() const noexcept override { return channel.name(); }
     const void* address() const noexcept override { return &channel; }
-    const parking_place& place() const noexcept override { return channel; }
+    const wait_site& place() const noexcept override { return channel; }
     weir::channel<T, Policy> channel;
 };
 

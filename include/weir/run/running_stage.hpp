@@ -6,12 +6,12 @@
 #include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/run/crew.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/failure_tally.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/run/worker_set.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t
@@ -24,14 +24,15 @@
 
 namespace weir::detail {
 
-// A stage of a run: its crew, and what each of them does besides its work: accounts, failures, hooks.
+// A stage of a run: its worker_set, and what each of them does besides its work: accounts, failures, hooks.
 template <class Policy>
-class running_stage : public crew<Policy> {
+class running_stage : public worker_set<Policy> {
   public:
-    using typename crew<Policy>::slot;
+    using typename worker_set<Policy>::slot;
 
     running_stage(run_context& run, const char* kind, const stage_options& options)
-        : crew<Policy>(run, options), kind_(kind), own_tally_(options.max_failures.value_or(failure_limit())),
+        : worker_set<Policy>(run, options), kind_(kind),
+          own_tally_(options.max_failures.value_or(failure_limit())),
           tally_(options.max_failures ? own_tally_ : run.tally()), by_rate_(tally_.is_rate()) {}
 
     // Which of the run's queues it takes from and gives to.
@@ -57,8 +58,8 @@ class running_stage : public crew<Policy> {
     }
 
   protected:
-    using typename crew<Policy>::worker;
-    using crew<Policy>::run_;
+    using typename worker_set<Policy>::worker;
+    using worker_set<Policy>::run_;
 
     // The functions below are what a worker's coroutine calls, in this order.
 
@@ -151,13 +152,13 @@ class running_stage : public crew<Policy> {
     // It takes nothing any more. The last of the stage's workers closes what they put into.
     template <class... Channels>
     void leave(slot& me, Channels&... outputs) noexcept {
-        const bool last = crew<Policy>::leave(me);
+        const bool last = worker_set<Policy>::leave(me);
         const bool busy = last && announced_ > 0;
         if (busy) dismiss_hooks();
         this->go_off(me, busy);
         run_.worker_left();  // before the end is to be seen behind it
         if (last) (outputs.close(), ...);
-        // The last thing: nobody has to wait for it. release; pairs with crew::look()
+        // The last thing: nobody has to wait for it. release; pairs with worker_set::look()
         me.gone.store(true, std::memory_order_release);
     }
 

@@ -3,7 +3,7 @@
 #ifndef WEIR_RUN_WATCHED_RUN_HPP
 #define WEIR_RUN_WATCHED_RUN_HPP
 
-#include <weir/executor/parking_place.hpp>
+#include <weir/executor/wait_site.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/registry.hpp>
 
@@ -18,14 +18,14 @@ struct slot_seen {
 };
 
 struct stage_seen {
-    std::vector<const parking_place*> from;
-    std::vector<const parking_place*> to;
+    std::vector<const wait_site*> from;
+    std::vector<const wait_site*> to;
     std::vector<slot_seen> slots;
 };
 
 struct run_seen {
     std::vector<stage_seen> stages;
-    const parking_place* last = nullptr;  // from which the consumer takes
+    const wait_site* last = nullptr;  // from which the consumer takes
     bool has_failed = false;
 };
 

@@ -3,7 +3,7 @@
 #ifndef WEIR_SAMPLING_ALIAS_TABLE_HPP
 #define WEIR_SAMPLING_ALIAS_TABLE_HPP
 
-#include <weir/platform/mix.hpp>
+#include <weir/platform/random_bits.hpp>
 
 #include <algorithm>  // for std::max
 #include <bit>        // for std::bit_cast, std::bit_width

@@ -3,11 +3,11 @@
 #ifndef WEIR_SAMPLING_CHECKPOINT_HPP
 #define WEIR_SAMPLING_CHECKPOINT_HPP
 
-#include <weir/platform/mix.hpp>
+#include <weir/platform/random_bits.hpp>
 #include <weir/sampling/checkpoint_bytes.hpp>
-#include <weir/sampling/deal.hpp>
 #include <weir/sampling/draw.hpp>
 #include <weir/sampling/shard.hpp>
+#include <weir/sampling/shard_partition.hpp>
 
 #include <algorithm>  // for std::merge, std::sort
 #include <cstddef>    // for std::byte
@@ -59,7 +59,7 @@ class checkpoint {
             start.before_ = resume->ahead_;
         }
         start.run_ = start.digest_of_start();
-        return start.at(start.deal().next_own(start.base_), {});
+        return start.at(start.partition().next_own(start.base_), {});
     }
 
     /// What all ranks of a run took, to resume from with any number of ranks. The checkpoint of a single
@@ -83,7 +83,7 @@ class checkpoint {
             if (p > all.base_) all.ahead_.push_back(p);
         }
         for (const checkpoint& one : ranks) {
-            const detail::deal dealt = last.deal(one.shard_.rank());
+            const detail::shard_partition dealt = last.partition(one.shard_.rank());
             for (u64 p = dealt.next_own(all.base_); p < one.watermark_; p = dealt.next_own(p + 1)) {
                 all.ahead_.push_back(p);
             }
@@ -155,13 +155,13 @@ class checkpoint {
     template <class>
     friend class basic_sampler;
     using u64 = std::uint64_t;
-    static constexpr u64 none = detail::deal::none;
+    static constexpr u64 none = detail::shard_partition::none;
 
     explicit checkpoint(const draw_sequence& s) : sequence_(s) {}
 
     // What this rank is dealt in this run; or, another rank.
-    detail::deal deal() const { return deal(shard_.rank()); }
-    detail::deal deal(u64 rank) const {
+    detail::shard_partition partition() const { return partition(shard_.rank()); }
+    detail::shard_partition partition(u64 rank) const {
         return {sequence_.size, base_, before_, rank, shard_.world(), tail_ == tail::drop};
     }
 
@@ -268,7 +268,7 @@ class checkpoint {
                    (sequence_.size != 0 || watermark_ == none) && (watermark_ == none || below(watermark_)) &&
                    (ahead_.empty() || below(ahead_.back()));
         }
-        const detail::deal dealt = deal();
+        const detail::shard_partition dealt = partition();
         const auto owned = [&dealt](u64 p) { return dealt.owns(p); };
         return (watermark_ == none || owned(watermark_)) && std::all_of(ahead_.begin(), ahead_.end(), owned);
     }

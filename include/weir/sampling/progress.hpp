@@ -4,8 +4,8 @@
 #define WEIR_SAMPLING_PROGRESS_HPP
 
 #include <weir/sampling/checkpoint.hpp>
-#include <weir/sampling/deal.hpp>
 #include <weir/sampling/draw.hpp>
+#include <weir/sampling/shard_partition.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
@@ -34,7 +34,7 @@ class progress {
   public:
     /// \param start  a sampler's `start()`, or an earlier checkpoint of the same rank and run.
     explicit progress(weir::checkpoint start)
-        : start_(std::move(start)), deal_(start_.deal()), watermark_(start_.watermark()),
+        : start_(std::move(start)), partition_(start_.partition()), watermark_(start_.watermark()),
           ahead_(start_.ahead().begin(), start_.ahead().end()) {}
 
     /// The consumer took it. A padded draw changes nothing.
@@ -48,17 +48,17 @@ class progress {
     ///         not this rank's.
     void took(std::uint64_t position) {
         if (position != watermark_) {
-            if (!deal_.owns(position)) refuse(position, "it is not dealt to this rank in this run");
+            if (!partition_.owns(position)) refuse(position, "it is not dealt to this rank in this run");
             if (position < watermark_ || !ahead_.insert(position).second) {
                 refuse(position, "it was taken before");
             }
             return;
         }
-        if (position == detail::deal::none) refuse(position, "there is no such position");
-        watermark_ = deal_.next_own(position + 1);
+        if (position == detail::shard_partition::none) refuse(position, "there is no such position");
+        watermark_ = partition_.next_own(position + 1);
         while (!ahead_.empty() && *ahead_.begin() == watermark_) {
             ahead_.erase(ahead_.begin());
-            watermark_ = deal_.next_own(watermark_ + 1);
+            watermark_ = partition_.next_own(watermark_ + 1);
         }
     }
 
@@ -81,7 +81,7 @@ class progress {
     }
 
     weir::checkpoint start_;
-    detail::deal deal_;
+    detail::shard_partition partition_;
     std::uint64_t watermark_;
     std::set<std::uint64_t> ahead_;
 };

@@ -3,12 +3,12 @@
 #ifndef WEIR_SAMPLING_SAMPLER_HPP
 #define WEIR_SAMPLING_SAMPLER_HPP
 
-#include <weir/platform/mix.hpp>
+#include <weir/platform/random_bits.hpp>
 #include <weir/sampling/checkpoint.hpp>
-#include <weir/sampling/deal.hpp>
 #include <weir/sampling/draw.hpp>
 #include <weir/sampling/permutation.hpp>
 #include <weir/sampling/shard.hpp>
+#include <weir/sampling/shard_partition.hpp>
 
 #include <algorithm>  // for std::merge
 #include <cstdint>    // for std::uint64_t
@@ -40,12 +40,12 @@ class basic_sampler {
     [[nodiscard]] std::optional<draw> next() {
         if (!entered_) enter();
         if (j_ < share_) {
-            const std::uint64_t position = deal_.at(epoch_, j_++);
+            const std::uint64_t position = partition_.at(epoch_, j_++);
             return give(position, false);
         }
         if (padding_) {
             padding_ = false;
-            return give(deal_.repeated(epoch_), true);
+            return give(partition_.repeated(epoch_), true);
         }
         ++epoch_;
         entered_ = false;
@@ -69,8 +69,8 @@ class basic_sampler {
     /// How many draws, padded ones included, `next` has yet to give before the epoch ends.
     [[nodiscard]] std::uint64_t remaining() const noexcept {
         if (entered_) return share_ - j_ + (padding_ ? 1 : 0);
-        if (!deal_.has(epoch_)) return 0;
-        return deal_.share(epoch_) + (pads_ && deal_.lacks(epoch_) ? 1 : 0);
+        if (!partition_.has(epoch_)) return 0;
+        return partition_.share(epoch_) + (pads_ && partition_.lacks(epoch_) ? 1 : 0);
     }
 
     /// How many draws there are in an epoch for all ranks together, without padded ones.
@@ -90,11 +90,11 @@ class basic_sampler {
     basic_sampler(Order order, const draw_sequence& sequence, weir::shard shard, weir::tail tail,
                   const std::optional<checkpoint>& resume)
         : order_(std::move(order)), start_(checkpoint::begin(sequence, shard, tail, resume)),
-          deal_(deal_of(start_, shard, tail)), shard_(shard), pads_(tail == tail::pad),
-          epoch_(deal_.first_epoch()) {}
+          partition_(partition_of(start_, shard, tail)), shard_(shard), pads_(tail == tail::pad),
+          epoch_(partition_.first_epoch()) {}
 
   private:
-    static detail::deal deal_of(const checkpoint& start, weir::shard shard, weir::tail tail) {
+    static detail::shard_partition partition_of(const checkpoint& start, weir::shard shard, weir::tail tail) {
         // One of the two is empty: nothing was taken in this run.
         std::vector<std::uint64_t> taken = start.before_;
         taken.insert(taken.end(), start.ahead_.begin(), start.ahead_.end());
@@ -103,13 +103,13 @@ class basic_sampler {
     }
 
     void enter() {
-        if (!deal_.has(epoch_)) {
+        if (!partition_.has(epoch_)) {
             throw std::overflow_error(
                 "weir: a sampler counts up to 2^64 - 1 draws; there is no room for another epoch");
         }
         order_.enter(epoch_);
-        share_ = deal_.share(epoch_);
-        padding_ = pads_ && deal_.lacks(epoch_);
+        share_ = partition_.share(epoch_);
+        padding_ = pads_ && partition_.lacks(epoch_);
         j_ = 0;
         entered_ = true;
     }
@@ -120,7 +120,7 @@ class basic_sampler {
 
     Order order_;
     checkpoint start_;
-    detail::deal deal_;
+    detail::shard_partition partition_;
     weir::shard shard_;
     bool pads_;
     bool padding_ = false;  // one more to give after the share

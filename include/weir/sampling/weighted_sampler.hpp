@@ -3,7 +3,7 @@
 #ifndef WEIR_SAMPLING_WEIGHTED_SAMPLER_HPP
 #define WEIR_SAMPLING_WEIGHTED_SAMPLER_HPP
 
-#include <weir/platform/mix.hpp>
+#include <weir/platform/random_bits.hpp>
 #include <weir/sampling/alias_table.hpp>
 #include <weir/sampling/checkpoint.hpp>
 #include <weir/sampling/draw.hpp>

@@ -3,7 +3,7 @@
 #ifndef WEIR_SIMULATION_DECISIONS_HPP
 #define WEIR_SIMULATION_DECISIONS_HPP
 
-#include <weir/platform/mix.hpp>
+#include <weir/platform/random_bits.hpp>
 
 #include <algorithm>     // for std::min
 #include <charconv>      // for std::from_chars

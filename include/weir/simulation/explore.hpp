@@ -4,7 +4,7 @@
 #define WEIR_SIMULATION_EXPLORE_HPP
 
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/mix.hpp>
+#include <weir/platform/random_bits.hpp>
 #include <weir/simulation/decisions.hpp>
 #include <weir/simulation/world.hpp>
 

@@ -5,9 +5,9 @@
 
 #include <weir/executor/deadlock.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/executor/parking_place.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/executor/virtual_clock.hpp>
+#include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/simulation/decisions.hpp>
@@ -73,7 +73,7 @@ class world final : public executor {
 
     [[nodiscard]] bool exclusive() const noexcept override { return true; }
 
-    bool watch(weir::detail::parking_place& place) noexcept override {
+    bool watch(weir::detail::wait_site& place) noexcept override {
         places_.add(place);
         return true;
     }

@@ -4,7 +4,7 @@
 #define WEIR_STAGES_AGGREGATE_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/tracked.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/run/run_core.hpp>
@@ -44,7 +44,7 @@ namespace detail {
 template <class C, class Batch, class Weigh>
 class batch_op {
     using In = carried_value_t<C>;
-    using load = carrier<C>;
+    using load = epoch_item_traits<C>;
     using D = carry_t<C, Batch>;
 
   public:
@@ -57,7 +57,7 @@ class batch_op {
         if (!items_.empty() && weight > most_ - std::min(most_, weight_)) give();
         if (items_.empty() && size_ <= most_reserved) items_.reserve(size_);
         items_.push_back(std::move(load::value_of(item)));
-        about_.add(load::note_of(item));
+        about_.add(load::provenance_of(item));
         weight_ += weight;  // which is the first one's, or not beyond `most_`
         if (items_.size() == size_ || weight_ >= most_) due_ = true;
     }
@@ -119,7 +119,7 @@ class batch_op {
     const bool drop_last_;
     const duration patience_;
     std::vector<In> items_;
-    typename load::note about_;
+    typename load::provenance about_;
     std::uint64_t weight_ = 0;
     bool due_ = false;
     std::optional<D> ready_;
@@ -203,7 +203,7 @@ struct aggregate_stage : stage_base {
 template <class A, class C>
 class own_batch_op {
     using In = carried_value_t<C>;
-    using load = carrier<C>;
+    using load = epoch_item_traits<C>;
     using Batch = typename decltype(std::declval<A&>().accumulate(std::declval<In>()))::value_type;
 
   public:
@@ -212,7 +212,7 @@ class own_batch_op {
     own_batch_op(A aggregator, bool drop_last) : aggregator_(std::move(aggregator)), drop_last_(drop_last) {}
 
     void push(C&& item) {
-        auto about = load::note_of(item);
+        auto about = load::provenance_of(item);
         std::optional<Batch> batch = aggregator_.accumulate(std::move(load::value_of(item)));
         bool keeps = false;
         if constexpr (requires { aggregator_.keeps_last(); }) keeps = batch && aggregator_.keeps_last();
@@ -245,7 +245,7 @@ class own_batch_op {
 
     A aggregator_;
     const bool drop_last_;
-    typename load::note about_;
+    typename load::provenance about_;
     std::optional<D> ready_;
 };
 

@@ -4,7 +4,7 @@
 #define WEIR_STAGES_CACHE_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/tracked.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/running_stage.hpp>
@@ -36,7 +36,7 @@ namespace detail {
 // Named so that the compiler's own message reads as a sentence.
 template <class T>
 struct the_cache_of {
-    using type = tracked<T>;
+    using type = epoch_item<T>;
     static_assert(std::is_copy_constructible_v<T>,
                   "weir: a cache gives each item once an epoch, so its items have to be copyable; what only "
                   "moves can be held by std::shared_ptr; the type is that of the_cache_of<...> in this "
@@ -46,8 +46,8 @@ struct the_cache_of {
 template <class C, class Policy>
 class running_cache final : public running_stage<Policy> {
     using T = carried_value_t<C>;
-    using D = tracked<T>;
-    using load = carrier<C>;
+    using D = epoch_item<T>;
+    using load = epoch_item_traits<C>;
     using input = channel<C, Policy>;
     using output = channel<D, Policy>;
     using typename running_stage<Policy>::slot;
@@ -125,7 +125,7 @@ class running_cache final : public running_stage<Policy> {
     std::exception_ptr record(C& from, std::optional<D>& item) noexcept {
         try {
             if (left_ > 1) record_.push_back(load::value_of(from));
-            item.emplace(std::move(load::value_of(from)), as_tracked(load::note_of(from)));
+            item.emplace(std::move(load::value_of(from)), as_epoch_item(load::provenance_of(from)));
             return nullptr;
         } catch (...) {
             return std::current_exception();
@@ -134,18 +134,18 @@ class running_cache final : public running_stage<Policy> {
     std::exception_ptr play(std::size_t at, std::uint64_t epoch, std::optional<D>& item) noexcept {
         try {
             if (left_ == 1) {
-                item.emplace(std::move(record_[at]), note(epoch));
+                item.emplace(std::move(record_[at]), provenance(epoch));
             } else {
                 T copy(record_[at]);
-                item.emplace(std::move(copy), note(epoch));
+                item.emplace(std::move(copy), provenance(epoch));
             }
             return nullptr;
         } catch (...) {
             return std::current_exception();
         }
     }
-    note as_tracked(note&& about) const noexcept { return std::move(about); }
-    note as_tracked(no_note) const noexcept { return note(this->run_.first_epoch()); }
+    provenance as_epoch_item(provenance&& about) const noexcept { return std::move(about); }
+    provenance as_epoch_item(no_provenance) const noexcept { return provenance(this->run_.first_epoch()); }
 
     static constexpr std::uint64_t forever = INT64_MAX;  // as `endless` has it
     std::uint64_t left_;                                 // epochs, with the one at hand

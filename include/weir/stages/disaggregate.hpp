@@ -4,7 +4,7 @@
 #define WEIR_STAGES_DISAGGREGATE_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/tracked.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/stage.hpp>
@@ -43,12 +43,12 @@ template <class C>
 class unpack_op {
     using In = carried_value_t<C>;
     using Out = typename element<In>::type;
-    using load = carrier<C>;
+    using load = epoch_item_traits<C>;
     using D = carry_t<C, Out>;
 
   public:
     void push(C&& item) {
-        about_ = load::note_of(item);
+        about_ = load::provenance_of(item);
         whole_.emplace(std::move(load::value_of(item)));
     }
     std::optional<D> pop() {
@@ -79,7 +79,7 @@ class unpack_op {
   private:
     std::optional<In> whole_;
     std::optional<std::ranges::iterator_t<In>> at_;
-    typename load::note about_;
+    typename load::provenance about_;
 };
 
 struct disaggregate_stage : stage_base {

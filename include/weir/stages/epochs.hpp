@@ -3,7 +3,7 @@
 #ifndef WEIR_STAGES_EPOCHS_HPP
 #define WEIR_STAGES_EPOCHS_HPP
 
-#include <weir/channel/tracked.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/run/progress_keeper.hpp>
 #include <weir/run/run_context.hpp>
@@ -67,7 +67,7 @@ class items_of<epochs_of<Make>> {
     using inner = items_of<range>;
 
   public:
-    using item = tracked<typename inner::item>;
+    using item = epoch_item<typename inner::item>;
     static constexpr bool waits = inner::waits;
 
     explicit items_of(epochs_of<Make>&& from) : from_(std::move(from)) {}
@@ -79,7 +79,7 @@ class items_of<epochs_of<Make>> {
         begin();
         auto value = items_->next();
         if (!value) return end();
-        return std::optional<item>(std::in_place, std::move(*value), note(epoch_));
+        return std::optional<item>(std::in_place, std::move(*value), provenance(epoch_));
     }
     task<std::optional<item>> next(coroutine_env& env)
         requires waits
@@ -90,7 +90,7 @@ class items_of<epochs_of<Make>> {
             auto pending = items_->next(env);
             auto value = co_await std::move(pending);
             if (value) {
-                result.emplace(std::move(*value), note(epoch_));
+                result.emplace(std::move(*value), provenance(epoch_));
             } else {
                 result = end();
             }
@@ -186,7 +186,7 @@ inline constexpr bool is_sampler<S> = true;
 template <class Sampler>
 class items_of<draws_of<Sampler>> {
   public:
-    using item = tracked<draw>;
+    using item = epoch_item<draw>;
     static constexpr bool waits = false;
 
     explicit items_of(draws_of<Sampler>&& from)
@@ -199,9 +199,9 @@ class items_of<draws_of<Sampler>> {
         if (epoch >= from_.epochs) return std::nullopt;
         std::optional<draw> next = from_.sampler.next();
         if (!next) return std::optional<item>(item::end_of_epoch(epoch));
-        if (next->padded) return std::optional<item>(std::in_place, std::move(*next), note(epoch));
+        if (next->padded) return std::optional<item>(std::in_place, std::move(*next), provenance(epoch));
         auto from = std::make_shared<origin>(next->position, progress_);
-        return std::optional<item>(std::in_place, std::move(*next), note(epoch, std::move(from)));
+        return std::optional<item>(std::in_place, std::move(*next), provenance(epoch, std::move(from)));
     }
 
   private:

@@ -4,17 +4,17 @@
 #define WEIR_STAGES_RUNNING_PIPE_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/tracked.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/running_stage.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/function_call.hpp>
+#include <weir/stages/output_sequencer.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/time_limit.hpp>
-#include <weir/stages/turnstile.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <cstddef>     // for std::size_t
@@ -35,20 +35,20 @@ class running_pipe final : public running_stage<Policy> {
     using call_of = function_call<types, F, In>;
     using Out = typename types::value;
     using D = carry_t<C, Out>;
-    using load = carrier<C>;
+    using load = epoch_item_traits<C>;
     using input = channel<C, Policy>;
     using output = channel<D, Policy>;
     using typename running_stage<Policy>::slot;
     using typename running_stage<Policy>::worker;
     static constexpr bool may_be_plain =
-        !types::waits && !types::takes_call && !is_tracked<C> && !is_slot_factory<Given>;
+        !types::waits && !types::takes_call && !is_epoch_item<C> && !is_slot_factory<Given>;
 
   public:
     template <class G>
     running_pipe(run_context& run, const stage_options& options, G&& f, input& in, output& out)
         : running_stage<Policy>(run, "pipe", options), given_(std::forward<G>(f)), in_(in), out_(out),
           limit_(options.time_limit),
-          takes_turns_(options.output_order == output_order::input || is_tracked<C>),
+          takes_turns_(options.output_order == output_order::input || is_epoch_item<C>),
           turns_(turn_rule(options.output_order == output_order::input, run.first_epoch()),
                  "for its turn to give an item on") {
         if constexpr (!Policy::statistics) detail::measure_nothing(given_);
@@ -143,7 +143,7 @@ class running_pipe final : public running_stage<Policy> {
                 }
                 bool going = true;
                 while (going && this->is_held_up()) going = co_await this->admitted(me);
-                auto about = load::note_of(*item);
+                auto about = load::provenance_of(*item);
                 const turn mine{get.number(), about.epoch(), load::is_mark(*item)};
                 std::optional<D> result;
                 bool last = false;
@@ -153,7 +153,7 @@ class running_pipe final : public running_stage<Policy> {
                     break;
                 }
                 if (mine.mark) {
-                    if constexpr (is_tracked<C>) result.emplace(D::end_of_epoch(mine.epoch));
+                    if constexpr (is_epoch_item<C>) result.emplace(D::end_of_epoch(mine.epoch));
                 } else {
                     std::optional<Out> value;
                     std::exception_ptr error;
@@ -247,13 +247,13 @@ class running_pipe final : public running_stage<Policy> {
                 bool taken = true;
                 bool last = false;
                 while (taken && this->is_held_up()) taken = co_await this->admitted(me);
-                auto about = load::note_of(*item);
+                auto about = load::provenance_of(*item);
                 const turn mine{get.number(), about.epoch(), load::is_mark(*item)};
                 if (taken && takes_turns_ && !mine.mark) {
                     taken = co_await turns_.wait(mine, me, slot_state::wait_turn);
                 }
                 if (taken && mine.mark) {
-                    if constexpr (is_tracked<C>) {
+                    if constexpr (is_epoch_item<C>) {
                         D mark = D::end_of_epoch(mine.epoch);
                         taken = co_await turns_.wait(mine, me, slot_state::wait_turn);
                         if (taken) {
@@ -366,7 +366,7 @@ class running_pipe final : public running_stage<Policy> {
 
     // Marks are no items.
     std::uint64_t number_of(const turn& t) const noexcept {
-        return t.number - (t.epoch - (is_tracked<C> ? this->run_.first_epoch() : t.epoch));
+        return t.number - (t.epoch - (is_epoch_item<C> ? this->run_.first_epoch() : t.epoch));
     }
 
     Given given_;
@@ -374,7 +374,7 @@ class running_pipe final : public running_stage<Policy> {
     output& out_;
     const duration limit_;
     const bool takes_turns_;
-    turnstile turns_;
+    output_sequencer turns_;
 };
 
 }  // namespace weir::detail

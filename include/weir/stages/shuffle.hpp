@@ -4,9 +4,9 @@
 #define WEIR_STAGES_SHUFFLE_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/tracked.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/mix.hpp>
+#include <weir/platform/random_bits.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/stage.hpp>
@@ -60,7 +60,7 @@ class shuffle_op {
     shuffle_op(std::size_t size, std::uint64_t seed) : size_(size), seed_(seed), random_(seed) {}
 
     void push(C&& item) {
-        if constexpr (is_tracked<C>) {
+        if constexpr (is_epoch_item<C>) {
             if (held_.empty()) random_ = epoch_numbers(seed_, item.epoch());
         }
         if (held_.size() < size_) {

@@ -4,7 +4,7 @@
 #define WEIR_STAGES_SOURCE_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/tracked.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/run/run.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/running_stage.hpp>
@@ -266,7 +266,7 @@ class running_source final : public running_stage<Policy> {
                 break;
             }
             if (!item) break;
-            if (carrier<Out>::is_mark(*item)) {
+            if (epoch_item_traits<Out>::is_mark(*item)) {
                 this->went_on(me);
             } else {
                 if constexpr (items::waits) {
@@ -276,7 +276,7 @@ class running_source final : public running_stage<Policy> {
                 }
                 ++number;
             }
-            if constexpr (is_tracked<Out>) epoch = item->epoch() + (item->is_mark() ? 1 : 0);
+            if constexpr (is_epoch_item<Out>) epoch = item->epoch() + (item->is_mark() ? 1 : 0);
             put_operation<output> put(out_, *item, &me);
             const bool taken = co_await put;
             if (!taken) break;

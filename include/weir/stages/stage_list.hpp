@@ -4,7 +4,7 @@
 #define WEIR_STAGES_STAGE_LIST_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/tracked.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/stages/stage.hpp>
@@ -169,7 +169,7 @@ class stage_list {
     struct each_of;
     template <class... Each>
     struct each_of<policies<Each...>> {
-        using type = held_for<attachable<T, Each>..., attachable<detail::tracked<T>, Each>...>;
+        using type = held_for<attachable<T, Each>..., attachable<detail::epoch_item<T>, Each>...>;
         template <class Policy>
         static constexpr bool has = (std::same_as<Policy, Each> || ...);
     };

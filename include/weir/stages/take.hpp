@@ -4,7 +4,7 @@
 #define WEIR_STAGES_TAKE_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/tracked.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
@@ -67,7 +67,7 @@ class skip_op {
             ready_.emplace(std::move(item));
         } else {
             --left_;
-            carrier<C>::note_of(item).settle();
+            epoch_item_traits<C>::provenance_of(item).settle();
         }
     }
     std::optional<C> pop() {

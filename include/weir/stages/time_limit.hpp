@@ -5,8 +5,8 @@
 
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/task/alarm.hpp>
 #include <weir/task/stop_token.hpp>
+#include <weir/task/timeout.hpp>
 
 #include <exception>  // for std::exception_ptr
 #include <optional>   // for std::optional
@@ -40,14 +40,14 @@ class limited {
   public:
     limited(executor& home, duration limit, stop_token run_ends)
         : home_(home), limit_(limit), deadline_(saturating_add(home.now(), limit)),
-          on_end_(std::move(run_ends), pass_on{&stop_}), alarm_(home, limit, ring{this}) {}
+          on_end_(std::move(run_ends), pass_on{&stop_}), timeout_(home, limit, ring{this}) {}
 
     stop_token token() const noexcept { return stop_.get_token(); }
 
     // To be awaited when the invocation has ended.
     auto off() noexcept {
         late_ = home_.now() > deadline_;
-        return alarm_.off();
+        return timeout_.off();
     }
 
     // What came late is nothing.
@@ -87,7 +87,7 @@ class limited {
     bool rang_ = false;
     stop_source stop_;
     stop_callback<pass_on> on_end_;
-    alarm<ring> alarm_;
+    timeout<ring> timeout_;
 };
 
 }  // namespace detail

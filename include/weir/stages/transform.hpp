@@ -4,14 +4,14 @@
 #define WEIR_STAGES_TRANSFORM_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/tracked.hpp>
+#include <weir/channel/epoch_item.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/running_stage.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/task/alarm.hpp>
 #include <weir/task/stop_token.hpp>
+#include <weir/task/timeout.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t
@@ -42,7 +42,7 @@ template <class Op, class C, class D, class Policy>
 class running_transform final : public running_stage<Policy> {
     using input = channel<C, Policy>;
     using output = channel<D, Policy>;
-    using load = carrier<C>;
+    using load = epoch_item_traits<C>;
     using typename running_stage<Policy>::slot;
     using typename running_stage<Policy>::worker;
     static constexpr bool is_patient = requires(const Op& op) { op.patience(); };
@@ -68,7 +68,7 @@ class running_transform final : public running_stage<Policy> {
     worker work(slot& me) {
         [[maybe_unused]] coroutine_env& env = *co_await my_env();
         this->arrive(me);
-        std::optional<alarm<ring>> bell;
+        std::optional<timeout<ring>> bell;
         std::uint64_t number = 0;            // of the last item or mark
         std::uint64_t nth = 0;               // of the last item: marks are none
         [[maybe_unused]] time_point came{};  // the last item, where patience has an end
@@ -94,7 +94,7 @@ class running_transform final : public running_stage<Policy> {
             const bool is_mark = item && load::is_mark(*item);
             const bool is_item = item && !is_mark;
             std::uint64_t epoch = 0;
-            if constexpr (is_tracked<C>) {
+            if constexpr (is_epoch_item<C>) {
                 if (item) epoch = item->epoch();
             }
             if (is_item) nth = number - (epoch - first_epoch(epoch));
@@ -133,7 +133,7 @@ class running_transform final : public running_stage<Policy> {
                     break;
                 }
             }
-            if constexpr (is_tracked<D>) {
+            if constexpr (is_epoch_item<D>) {
                 if (is_mark && !over) {
                     D mark = D::end_of_epoch(epoch);
                     put_operation<output> put(out_, mark, &me);
@@ -208,7 +208,7 @@ class running_transform final : public running_stage<Policy> {
         }
     }
     // `since`: when what is held came, which may have waited for what was to leave before it.
-    std::exception_ptr set(std::optional<alarm<ring>>& bell, coroutine_env& env, slot& me,
+    std::exception_ptr set(std::optional<timeout<ring>>& bell, coroutine_env& env, slot& me,
                            time_point since) noexcept {
         try {
             if constexpr (is_patient) {
@@ -235,7 +235,7 @@ class running_transform final : public running_stage<Policy> {
         }
     }
     std::uint64_t first_epoch(std::uint64_t otherwise) const noexcept {
-        return is_tracked<C> ? this->run_.first_epoch() : otherwise;
+        return is_epoch_item<C> ? this->run_.first_epoch() : otherwise;
     }
 
     Op op_;

@@ -3,7 +3,7 @@
 #ifndef WEIR_TASK_AWAITABLE_HPP
 #define WEIR_TASK_AWAITABLE_HPP
 
-#include <weir/task/bridge.hpp>
+#include <weir/task/foreign_awaitable_adapter.hpp>
 
 #include <concepts>     // for std::convertible_to
 #include <type_traits>  // for std::is_copy_constructible_v

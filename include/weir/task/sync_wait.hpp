@@ -8,7 +8,7 @@
 #include <weir/platform/env.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/task/awaitable.hpp>
-#include <weir/task/root.hpp>
+#include <weir/task/detached_task.hpp>
 #include <weir/task/task.hpp>
 
 #include <coroutine>    // for std::noop_coroutine
@@ -20,7 +20,7 @@ namespace weir {
 namespace detail {
 
 // A thread that waits for a task, or for a root around anything else.
-class waiting_thread final : public root_owner, public task_join {
+class waiting_thread final : public detached_task_owner, public task_join {
   public:
     void ended() noexcept override { done.set(); }
     std::coroutine_handle<> task_ended(executor*, std::coroutine_handle<>) noexcept override {
@@ -53,10 +53,10 @@ auto sync_wait(executor& ex, A&& a) -> detail::joined_result_t<A> {
         detail::block_until(thread.done, ex);
         return it.take();
     } else {
-        auto root = detail::make_root<await_result_t<A>, A>(a);
-        root.start(ex, nullptr, thread);
+        auto detached_task = detail::make_detached_task<await_result_t<A>, A>(a);
+        detached_task.start(ex, nullptr, thread);
         detail::block_until(thread.done, ex);
-        return root.take();
+        return detached_task.take();
     }
 }
 

@@ -8,8 +8,8 @@
 #include <weir/platform/parker.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
+#include <weir/task/detached_task.hpp>
 #include <weir/task/foreign_home.hpp>
-#include <weir/task/root.hpp>
 #include <weir/task/task.hpp>
 
 #include <concepts>     // for std::same_as

@@ -8,8 +8,8 @@
 #include <weir/platform/env.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/task/awaitable.hpp>
+#include <weir/task/detached_task.hpp>
 #include <weir/task/foreign_home.hpp>
-#include <weir/task/root.hpp>
 #include <weir/task/task.hpp>
 
 #include <concepts>     // for std::copy_constructible
@@ -29,7 +29,7 @@ namespace weir {
 namespace detail {
 
 // Starts the parts, and wakes the awaiting coroutine when the last has ended.
-class when_all_join : public task_join, public root_owner {
+class when_all_join : public task_join, public detached_task_owner {
   public:
     explicit when_all_join(std::size_t parts) noexcept : left_(parts) {}
 
@@ -119,18 +119,19 @@ class when_all_part {
 
   public:
     explicit when_all_part(A&& a)
-        : awaitable_(std::forward<A>(a)), root_(detail::make_root<await_result_t<A>, kept>(awaitable_)) {}
+        : awaitable_(std::forward<A>(a)),
+          detached_task_(detail::make_detached_task<await_result_t<A>, kept>(awaitable_)) {}
 
     std::coroutine_handle<> start(when_all_join& join, executor& home, const end_token* ends) noexcept {
-        return root_.prepare(home, nullptr, join, ends);
+        return detached_task_.prepare(home, nullptr, join, ends);
     }
-    bool has_exception() const noexcept { return root_.has_exception(); }
-    std::exception_ptr exception() const noexcept { return root_.exception(); }
-    decltype(auto) take() { return root_.take(); }
+    bool has_exception() const noexcept { return detached_task_.has_exception(); }
+    std::exception_ptr exception() const noexcept { return detached_task_.exception(); }
+    decltype(auto) take() { return detached_task_.take(); }
 
   private:
     kept awaitable_;
-    root<await_result_t<A>> root_;
+    detached_task<await_result_t<A>> detached_task_;
 };
 template <class T>
 class when_all_part<task<T>> : public joined_task<T> {

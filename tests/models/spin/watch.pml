@@ -1,7 +1,7 @@
 // How the workers of a pool fall asleep, and how those who make work wake them.
 // SPDX-License-Identifier: BSL-1.0
 //
-// Code: include/weir/executor/watch.hpp, event_count.hpp, injector.hpp, and of executor/thread_pool.hpp what posts,
+// Code: include/weir/executor/idle_workers.hpp, event_count.hpp, inbox.hpp, and of executor/thread_pool.hpp what posts,
 // searches and idles. A futex may wake one or all of its sleepers; a nap with an end may end at any time.
 // A worker's slot and queue are one place here, in which its own stores lie in its store buffer; what a
 // thief takes, it takes under a lock that it had to revoke, so after a fence on the victim. What is done
@@ -61,7 +61,7 @@ byte received;  // jobs that left the inbox, in their order
 bool ran[2 * JOBS + 1];
 byte num_ran, watchers, ended;
 
-// basic_watch::publish(), at the end of what is done under the lock
+// basic_idle_workers::publish(), at the end of what is done under the lock
 inline publish() { memory[STATE] = working * 16 + idle * 2 + taken }
 
 // Platform::wake_one() of the sleepers
@@ -101,7 +101,7 @@ inline notify_watcher() {
     fi
 }
 
-// basic_watch::choose(): a sleeper becomes the watcher
+// basic_idle_workers::choose(): a sleeper becomes the watcher
 inline choose() {
     d_step {
         FENCED(me) ->
@@ -120,7 +120,7 @@ inline choose() {
     fi
 }
 
-// basic_watch::call(), alert(). From outside it is under the lock of what was pushed to, which takes steps away.
+// basic_idle_workers::call(), alert(). From outside it is under the lock of what was pushed to, which takes steps away.
 inline call() {
     s = LOAD(me, STATE);
     if
@@ -150,7 +150,7 @@ inline call() {
     chose = false
 }
 
-// basic_watch::unwatched(), then call()
+// basic_idle_workers::unwatched(), then call()
 inline call_if_unwatched() {
     if
 #ifndef MUTANT_unwatched_ignored
@@ -213,7 +213,7 @@ inline search() {
     fi
 }
 
-// basic_watch::go_idle(); `mine`: the watch is the caller's
+// basic_idle_workers::go_idle(); `mine`: the watch is the caller's
 inline go_idle() {
     d_step {
         FENCED(me) ->
@@ -227,7 +227,7 @@ inline go_idle() {
     }
 }
 
-// basic_watch::sleep(); `mine`: the watch was passed on, else the pool ends
+// basic_idle_workers::sleep(); `mine`: the watch was passed on, else the pool ends
 inline sleep() {
     do
     :: atomic { FENCED(me) -> sleepers_waiters++ };
@@ -264,7 +264,7 @@ inline sleep() {
     over = false
 }
 
-// basic_watch::wake()
+// basic_idle_workers::wake()
 inline wake() { store(me, NAP_END, AWAKE) }
 
 // basic_thread_pool::keep_watch(): a job, or none when the pool ends
@@ -339,7 +339,7 @@ inline keep_watch() {
     }
 }
 
-// basic_watch::leave(), and the call after it in basic_thread_pool::idle()
+// basic_idle_workers::leave(), and the call after it in basic_thread_pool::idle()
 inline leave() {
     d_step {
         FENCED(me) ->
@@ -372,7 +372,7 @@ inline leave() {
     fi
 }
 
-// basic_watch::close()
+// basic_idle_workers::close()
 inline close() {
     atomic { FENCED(me) -> closed = true };
     if

@@ -1,8 +1,8 @@
 #include <weir/asio/awaiting.hpp>
 
-#include "unit/asio/support.hpp"
 #include "support/catch.hpp"
 #include "support/flows.hpp"
+#include "unit/asio/support.hpp"
 
 #include <weir/executor/deadlock.hpp>
 #include <weir/executor/run_loop.hpp>

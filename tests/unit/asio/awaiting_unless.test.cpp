@@ -1,7 +1,7 @@
 #include <weir/asio/awaiting_unless.hpp>
 
-#include "unit/asio/support.hpp"
 #include "support/catch.hpp"
+#include "unit/asio/support.hpp"
 
 #include <weir/executor/thread_pool.hpp>
 #include <weir/run/invocation.hpp>

@@ -1,8 +1,8 @@
 #include <weir/asio/io_executor.hpp>
 
-#include "unit/asio/support.hpp"
 #include "support/catch.hpp"
 #include "support/items.hpp"
+#include "unit/asio/support.hpp"
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/thread_pool.hpp>

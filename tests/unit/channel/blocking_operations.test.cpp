@@ -109,13 +109,13 @@ TEST_CASE("a thread that blocks on virtual time waits in that time, and loses no
             co_return *b ? **b : -1;
         }
     };
-    class nobody final : public weir::detail::root_owner {
+    class nobody final : public weir::detail::detached_task_owner {
         void ended() noexcept override {}
     } owner;
     SECTION("in a get") {
         auto put = body::put_at(t0 + 10s, c, 1);
-        auto root = weir::detail::make_root<void, task<>>(put);
-        root.start(time, nullptr, owner);
+        auto detached_task = weir::detail::make_detached_task<void, task<>>(put);
+        detached_task.start(time, nullptr, owner);
         CHECK(c.blocking_get(4s).status() == channel_status::timed_out);
         CHECK(time.now() == t0 + 4s);
         CHECK(c.blocking_get(6s).status() == channel_status::timed_out);  // is due at that instant
@@ -131,8 +131,8 @@ TEST_CASE("a thread that blocks on virtual time waits in that time, and loses no
     }
     SECTION("in a put") {
         auto get = body::get_at(t0 + 10s, c);
-        auto root = weir::detail::make_root<int, task<int>>(get);
-        root.start(time, nullptr, owner);
+        auto detached_task = weir::detail::make_detached_task<int, task<int>>(get);
+        detached_task.start(time, nullptr, owner);
         CHECK(c.blocking_put(std::make_unique<int>(1)) == channel_status::success);
         CHECK(time.now() == t0);
         box item = std::make_unique<int>(2);
@@ -144,7 +144,7 @@ TEST_CASE("a thread that blocks on virtual time waits in that time, and loses no
         CHECK_FALSE(item);
         CHECK(time.now() == t0 + 10s);
         time.run();
-        CHECK(root.take() == 1);
+        CHECK(detached_task.take() == 1);
         CHECK(**c.blocking_get() == 2);
     }
     const weir::channel_stats s = c.stats();

@@ -99,7 +99,7 @@ class counting final : public weir::executor {
         ++reads;
         return time;
     }
-    bool watch(weir::detail::parking_place&) noexcept override {
+    bool watch(weir::detail::wait_site&) noexcept override {
         ++watched;
         return false;
     }

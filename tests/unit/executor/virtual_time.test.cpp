@@ -5,7 +5,7 @@
 #include <weir/channel/channel.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/measure/slot.hpp>
-#include <weir/task/root.hpp>
+#include <weir/task/detached_task.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
@@ -213,11 +213,11 @@ TEST_CASE("what only watches, before all else at its instants, keeps no time goi
     SECTION("up to an instant that somebody asks for") {
         virtual_time time;
         task<> watcher = body::tick(laps, {});
-        class owner final : public weir::detail::root_owner {
+        class owner final : public weir::detail::detached_task_owner {
             void ended() noexcept override {}
         } nobody;
-        auto root = weir::detail::make_root<void, task<>>(watcher);
-        root.start(time, nullptr, nobody);
+        auto detached_task = weir::detail::make_detached_task<void, task<>>(watcher);
+        detached_task.start(time, nullptr, nobody);
         time.run_until(t0 + 5s);
         CHECK(laps.size() == 2);
         time.run();
@@ -292,11 +292,11 @@ TEST_CASE("a deadlock is reported with who waits for what on which channel") {
     const std::string stage = "decode";
     weir::detail::timed_slot<true> slot(stage, 1, time);
     slot.begin(0);
-    class owner final : public weir::detail::root_owner {
+    class owner final : public weir::detail::detached_task_owner {
         void ended() noexcept override {}
     } nobody;
     auto get = weir::detail::get_operation<channel<int>>(empty, &slot);
-    auto measured = weir::detail::make_root<std::optional<int>, decltype(get)&>(get);
+    auto measured = weir::detail::make_detached_task<std::optional<int>, decltype(get)&>(get);
     measured.start(time, &slot, nobody);
     CHECK(message_of([&] { time.run(); }) ==
           "weir: deadlock: nothing can run, no timer is left, and somebody waits:"

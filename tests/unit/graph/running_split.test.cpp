@@ -34,10 +34,10 @@
 
 using weir::task;
 using weir::virtual_time;
-using weir::detail::note;
+using weir::detail::epoch_item;
 using weir::detail::origin;
+using weir::detail::provenance;
 using weir::detail::split_ledger;
-using weir::detail::tracked;
 using namespace std::chrono_literals;
 using ints = std::vector<int>;
 
@@ -52,17 +52,17 @@ struct history final : weir::detail::progress_listener {
 
 TEST_CASE("the ledger of a split keeps its batches in their order, with what was noted about each") {
     const auto listener = std::make_shared<history>();
-    split_ledger<note> ledger;
+    split_ledger<provenance> ledger;
     for (const unsigned n : {1U, 2U}) {
-        tracked<ints> batch(ints{}, note(9, std::make_shared<origin>(n, listener)));
-        split_ledger<note>::entry entry;
+        epoch_item<ints> batch(ints{}, provenance(9, std::make_shared<origin>(n, listener)));
+        split_ledger<provenance>::entry entry;
         entry.places = {{n}, {}};
         ledger.add(std::move(entry), batch);
         batch.about().settle();
         CHECK(listener->positions.empty());  // the ledger has its note
     }
-    auto mark = tracked<ints>::end_of_epoch(9);
-    split_ledger<note>::entry end;
+    auto mark = epoch_item<ints>::end_of_epoch(9);
+    split_ledger<provenance>::entry end;
     end.end_of_epoch = 9;
     ledger.add(std::move(end), mark);
 

@@ -1,8 +1,8 @@
 // Coroutines of ours await what resumes them on somebody else's thread.
 #include <weir/task/awaitable.hpp>
 
-#include "unit/interop/stand_ins.hpp"
 #include "support/catch.hpp"
+#include "unit/interop/stand_ins.hpp"
 
 #include <weir/executor/executor.hpp>
 #include <weir/executor/thread_pool.hpp>

@@ -1,8 +1,8 @@
 // Coroutines of other libraries await what is ours.
 #include <weir/task/awaitable.hpp>
 
-#include "unit/interop/stand_ins.hpp"
 #include "support/catch.hpp"
+#include "unit/interop/stand_ins.hpp"
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/executor.hpp>

@@ -1,7 +1,7 @@
 #include <weir/report/profile_result.hpp>
 
-#include "unit/report/german.hpp"
 #include "support/catch.hpp"
+#include "unit/report/german.hpp"
 
 #include <chrono>
 #include <iomanip>

@@ -1,7 +1,7 @@
 #include <weir/report/structure.hpp>
 
-#include "unit/report/german.hpp"
 #include "support/catch.hpp"
+#include "unit/report/german.hpp"
 
 #include <chrono>
 #include <iomanip>

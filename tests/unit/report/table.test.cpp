@@ -1,7 +1,7 @@
 #include <weir/report/table.hpp>
 
-#include "unit/report/german.hpp"
 #include "support/catch.hpp"
+#include "unit/report/german.hpp"
 
 #include <algorithm>
 #include <chrono>

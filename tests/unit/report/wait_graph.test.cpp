@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-using weir::detail::parking_place;
 using weir::detail::place_seen;
 using weir::detail::registry;
 using weir::detail::run_seen;
@@ -18,11 +17,12 @@ using weir::detail::slot;
 using weir::detail::wait_graph;
 using weir::detail::wait_kind;
 using weir::detail::wait_seen;
+using weir::detail::wait_site;
 using weir::detail::watched_run;
 
 namespace {
 
-class place final : public parking_place {
+class place final : public wait_site {
   public:
     const char* contradiction() const noexcept override { return nullptr; }
     void look(place_seen& seen) const override {
@@ -70,15 +70,15 @@ class row final : public watched_run {
     }
 
     // How many wait for ever.
-    std::size_t stuck(bool anybody, std::vector<const parking_place*> others = {}) const {
+    std::size_t stuck(bool anybody, std::vector<const wait_site*> others = {}) const {
         return dead(anybody, std::move(others)).size();
     }
-    std::vector<wait_graph::wait> dead(bool anybody, std::vector<const parking_place*> others = {}) const {
+    std::vector<wait_graph::wait> dead(bool anybody, std::vector<const wait_site*> others = {}) const {
         const registry::reader runs(list);
         wait_graph graph;
         graph.read(runs, true);
-        graph.each_queue([&](const parking_place& p) { graph.read(p); });
-        for (const parking_place* p : others) graph.read(*p);
+        graph.each_queue([&](const wait_site& p) { graph.read(p); });
+        for (const wait_site* p : others) graph.read(*p);
         graph.revive(anybody);
         lives = graph.somebody_lives();
         std::vector<wait_graph::wait> found;

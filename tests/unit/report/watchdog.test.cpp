@@ -700,7 +700,7 @@ TEST_CASE("what waits for a timer, a function on a pool, or for some time only, 
 namespace {
 
 // Somebody waits here: the same wait again and again, or another one each time that somebody looks.
-class fake_place final : public weir::detail::parking_place {
+class fake_place final : public weir::detail::wait_site {
   public:
     explicit fake_place(const weir::detail::slot* who = nullptr) : who_(who) {
         weir::detail::the_registry->add(*this);

@@ -2,9 +2,9 @@
 
 #include "support/catch.hpp"
 
-using weir::detail::parking_place;
 using weir::detail::registry;
 using weir::detail::run_seen;
+using weir::detail::wait_site;
 using weir::detail::watched_run;
 
 namespace {
@@ -27,6 +27,6 @@ TEST_CASE("a run is found among runs, and not among places") {
         if (seen.has_failed) ++runs;
     });
     CHECK(runs == 1);
-    r.each<parking_place>([&runs](const parking_place&) { ++runs; });
+    r.each<wait_site>([&runs](const wait_site&) { ++runs; });
     CHECK(runs == 1);
 }

@@ -2,7 +2,7 @@
 
 #include "support/catch.hpp"
 
-#include <weir/platform/mix.hpp>
+#include <weir/platform/random_bits.hpp>
 
 #include <cmath>
 #include <cstdint>

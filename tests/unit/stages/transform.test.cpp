@@ -24,13 +24,13 @@ namespace {
 // Gives each item as often as its value says; at an end, -1; wants no more after a 9; breaks at 13.
 template <class C>
 class echo_op {
-    using load = weir::detail::carrier<C>;
-    static constexpr bool has_epochs = weir::detail::is_tracked<C>;
+    using load = weir::detail::epoch_item_traits<C>;
+    static constexpr bool has_epochs = weir::detail::is_epoch_item<C>;
 
   public:
     void push(C&& item) {
         value_ = load::value_of(item);
-        about_ = load::note_of(item);
+        about_ = load::provenance_of(item);
         left_ = value_;
         if (value_ == 13) throw std::runtime_error("13");
     }

@@ -7,7 +7,7 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/task/async_generator.hpp>
-#include <weir/task/root.hpp>
+#include <weir/task/detached_task.hpp>
 #include <weir/task/sync_wait.hpp>
 
 #include <coroutine>
@@ -510,7 +510,7 @@ class manual final : public weir::executor {
     weir::time_point now_{};
 };
 
-class owner final : public weir::detail::root_owner {
+class owner final : public weir::detail::detached_task_owner {
   public:
     void ended() noexcept override { ++times; }
     int times = 0;
@@ -547,9 +547,9 @@ TEST_CASE("a stage's slot is told when its function is suspended, and what that 
     slot.begin(0);
     inline_event first, second;
     task<> t = body::function(ex, first, second);
-    auto root = weir::detail::make_root<void, task<>>(t);
+    auto detached_task = weir::detail::make_detached_task<void, task<>>(t);
     owner o;
-    root.start(ex, &slot, o);
+    detached_task.start(ex, &slot, o);
     ex.advance(64);  // is runnable
     slot.resumed(64);
     ex.run();

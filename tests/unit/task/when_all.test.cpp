@@ -7,8 +7,8 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/parker.hpp>
+#include <weir/task/detached_task.hpp>
 #include <weir/task/foreign_home.hpp>
-#include <weir/task/root.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
@@ -331,7 +331,7 @@ TEST_CASE("from the end of the last part of when_all until its awaiter goes on, 
         std::int64_t now_ = 0;
         std::vector<std::coroutine_handle<>> ready_;
     } ex;
-    class nobody final : public weir::detail::root_owner {
+    class nobody final : public weir::detail::detached_task_owner {
         void ended() noexcept override {}
     } owner;
     // Ends as no task does: its awaiter is posted.
@@ -340,10 +340,10 @@ TEST_CASE("from the end of the last part of when_all until its awaiter goes on, 
     weir::detail::slot slot(name, 0, ex);
     slot.begin(0, weir::detail::slot_state::run);
     auto t = both();
-    auto root = weir::detail::make_root<void, task<>>(t);
-    root.start(ex, &slot, owner);
+    auto detached_task = weir::detail::make_detached_task<void, task<>>(t);
+    detached_task.start(ex, &slot, owner);
     ex.run();
-    REQUIRE(root.done());
+    REQUIRE(detached_task.done());
     // Begins at 10; its parts end at 20 and 30; it goes on at 40.
     slot.lock();
     const std::int64_t runnable =

@@ -1,0 +1,210 @@
+// weir channel, internal: where coroutines wait for what is no item: their turn, the end of a pause
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CHANNEL_WAIT_QUEUE_HPP
+#define WEIR_CHANNEL_WAIT_QUEUE_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/executor/wait_site.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/platform/spin_lock.hpp>
+
+#include <coroutine>  // for std::coroutine_handle
+#include <cstdint>    // for std::uint64_t
+#include <mutex>      // for std::lock_guard
+#include <utility>    // for std::move
+
+namespace weir::detail {
+
+// What a rule says to who asks.
+enum class admission : std::uint8_t { wait, go, refused };
+
+// `Rule` is a value with
+//     admission ask(const ticket&) const noexcept;
+// or one that isn't const, as to let go changes the rule, and a `judge` that is const and says the same. It
+// is only used under the room's lock, with all that changes it. Whoever changes it does so by `update`,
+// which then wakes all whom it lets go or refuses, in the order of their coming.
+template <class Rule>
+class wait_queue final : public wait_site {
+  public:
+    using ticket = typename Rule::ticket;
+
+    // `what`: ends the sentence "stage 'x', slot 0 waits ..." of a deadlock report; `kind`: whose doing
+    // could end a wait.
+    explicit wait_queue(Rule rule, const char* what, wait_kind kind = wait_kind::turn)
+        : rule_(std::move(rule)), what_(what), kind_(kind) {}
+    ~wait_queue() { this->leave_registry(); }
+
+    // Awaitable of bool: true = it may go, false = refused. `me` spends the time in the state `as`;
+    // a slot without a stopwatch is not measured. Resumes on the coroutine's executor.
+    template <class Slot>
+    class [[nodiscard("co_await this, or nobody waits")]] visit;
+    template <class Slot>
+    visit<Slot> wait(ticket t, Slot& me, slot_state as) noexcept {
+        return visit<Slot>(*this, std::move(t), me, as);
+    }
+
+    template <class Change>
+    void update(Change change) noexcept {
+        visitor* woken = nullptr;
+        {
+            const std::lock_guard guard(lock_);
+            change(rule_);
+            woken = let_go();
+        }
+        while (woken != nullptr) {
+            visitor* const v = woken;
+            woken = v->next;  // its frame may be gone after the post
+            v->home->post(v->coroutine);
+        }
+    }
+
+    template <class Look>
+    auto look(Look look) const noexcept {
+        const std::lock_guard guard(lock_);
+        return look(rule_);
+    }
+
+    void look(place_seen& seen) const override {
+        const std::lock_guard guard(lock_);
+        seen.place = this;
+        for (const visitor* v = first_; v != nullptr; v = v->next) {
+            seen.waiting.push_back({v->number, kind_, what_, v->who});
+        }
+    }
+
+    const char* contradiction() const noexcept override {
+        for (const visitor* v = first_; v != nullptr; v = v->next) {
+            if (judge(v->what) != admission::wait) return "somebody waits who may go";
+        }
+        return nullptr;
+    }
+
+  private:
+    struct visitor {
+        visitor(ticket t, slot& whose) noexcept : what(std::move(t)), who(&whose) {}
+        ticket what;
+        slot* who;
+        std::uint64_t number = 0;  // of all visits
+        bool measured = false;
+        bool linked = false;
+        admission answer = admission::wait;
+        executor* home = nullptr;
+        std::coroutine_handle<> coroutine;
+        visitor* next = nullptr;
+        visitor* previous = nullptr;
+    };
+
+    void link(visitor& v) noexcept {
+        v.previous = last_;
+        (last_ == nullptr ? first_ : last_->next) = &v;
+        last_ = &v;
+        v.linked = true;
+        v.number = ++visits_;
+    }
+    void unlink(visitor& v) noexcept {
+        (v.previous == nullptr ? first_ : v.previous->next) = v.next;
+        (v.next == nullptr ? last_ : v.next->previous) = v.previous;
+        v.next = v.previous = nullptr;
+        v.linked = false;
+    }
+
+    admission judge(const ticket& t) const noexcept {
+        if constexpr (requires(const Rule& r) { r.judge(t); }) {
+            return rule_.judge(t);
+        } else {
+            return rule_.ask(t);
+        }
+    }
+
+    // Takes out those who need not wait any more; returns them in a row.
+    visitor* let_go() noexcept {
+        visitor* woken = nullptr;
+        visitor** end = &woken;
+        for (visitor* v = first_; v != nullptr;) {
+            visitor* const next = v->next;
+            v->answer = rule_.ask(v->what);
+            if (v->answer != admission::wait) {
+                unlink(*v);
+                if (v->measured) v->who->enter(slot_state::runnable, detail::clock_of(*v->who));
+                *end = v;
+                end = &v->next;
+            }
+            v = next;
+        }
+        return woken;
+    }
+
+    void forget(visitor& v) noexcept {
+        const std::lock_guard guard(lock_);
+        if (v.linked) unlink(v);
+    }
+
+    mutable spin_lock lock_;  // guards all but the constants
+    Rule rule_;
+    const char* const what_;
+    const wait_kind kind_;
+    std::uint64_t visits_ = 0;
+    executor* asked_to_watch_ = nullptr;
+    visitor* first_ = nullptr;
+    visitor* last_ = nullptr;
+};
+
+template <class Rule>
+template <class Slot>
+class wait_queue<Rule>::visit : visitor {
+    static constexpr bool is_measured = requires(Slot& s) { s.watch; };
+
+  public:
+    visit(wait_queue& room, ticket t, Slot& me, slot_state as) noexcept
+        : visitor(std::move(t), me), room_(room), slot_(me), as_(as) {}
+    visit(const visit&) = delete;
+    visit& operator=(const visit&) = delete;
+
+    // Still there only if its frame is destroyed while it is suspended.
+    ~visit() {
+        if (this->linked) room_.forget(*this);
+    }
+
+    bool await_ready() noexcept {
+        const std::lock_guard guard(room_.lock_);
+        this->answer = room_.rule_.ask(this->what);
+        return this->answer != admission::wait;
+    }
+
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
+        this->coroutine = h;
+        this->home = detail::env_of(h).home;
+        this->measured = is_measured;
+        if constexpr (is_measured) {
+            slot_.catch_up(detail::clock_of(slot_));
+        }
+        const std::lock_guard guard(room_.lock_);
+        this->answer = room_.rule_.ask(this->what);
+        if (this->answer != admission::wait) return false;
+        suspended_ = true;
+        if (this->home != room_.asked_to_watch_ && !room_.is_registered()) {
+            room_.asked_to_watch_ = this->home;
+            this->home->watch(room_);
+        }
+        if constexpr (is_measured) slot_.enter(as_, slot_.mark);
+        room_.link(*this);
+        return true;  // this frame may be running elsewhere once the lock is released
+    }
+
+    bool await_resume() noexcept {
+        if (suspended_) detail::goes_on(slot_);
+        return this->answer == admission::go;
+    }
+
+  private:
+    wait_queue& room_;
+    Slot& slot_;
+    const slot_state as_;
+    bool suspended_ = false;
+};
+
+}  // namespace weir::detail
+
+#endif

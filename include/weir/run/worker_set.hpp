@@ -1,0 +1,336 @@
+// weir run, internal: the slots of a stage, how many of them are at work, and the coroutines that do it
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_WORKER_SET_HPP
+#define WEIR_RUN_WORKER_SET_HPP
+
+#include <weir/channel/channel_core.hpp>
+#include <weir/channel/wait_queue.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/owning_list.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/run/run_context.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/run/watched_run.hpp>
+#include <weir/task/detached_task.hpp>
+
+#include <algorithm>    // for std::max
+#include <coroutine>    // for std::coroutine_handle
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t, std::uint64_t
+#include <memory>       // for std::unique_ptr
+#include <mutex>        // for std::lock_guard
+#include <string>       // for std::string
+#include <type_traits>  // for std::is_constructible_v
+#include <utility>      // for std::declval, std::move
+#include <vector>       // for std::vector
+
+namespace weir::detail {
+
+// Where slots are that were taken out of service, until they are wanted again or the stage ends.
+struct bench_rule {
+    using ticket = const slot*;
+    bool over = false;
+    admission ask(const slot* who) const noexcept {
+        if (over) return admission::refused;
+        return who->recalled.load(std::memory_order_relaxed) ? admission::wait : admission::go;
+    }
+};
+
+// The slots of a stage, each with a coroutine that `make_worker` of the stage's kind gives.
+template <class Policy>
+class worker_set {
+  public:
+    using slot = slot_of<Policy>;
+
+    worker_set(run_context& run, const stage_options& options);
+    worker_set(const worker_set&) = delete;
+    worker_set& operator=(const worker_set&) = delete;
+    virtual ~worker_set() = default;
+
+    const std::string& name() const noexcept { return name_; }
+
+    // Before the start; may throw. After it the workers exist and wait for `start`.
+    void make_workers() {
+        workers_.reserve(slots_.size());
+        for (slot* const s : slots_) workers_.push_back(make_worker(*s));
+    }
+    std::size_t num_workers() const noexcept { return slots_.size(); }
+    void begin(std::int64_t now) noexcept {
+        begin_ = now;
+        for (slot* const s : slots_) s->begin(now);
+    }
+    void start() noexcept {
+        for (std::size_t i = 0; i < workers_.size(); ++i) start(i);
+    }
+
+    // While it runs, from any thread. More slots begin at once; those that are too many end what they
+    // have in hand. Nothing happens in a stage that has ended.
+    void set_concurrency(std::size_t concurrency);
+
+    // For a watchdog. `states`: also whether each slot's function has a thread.
+    void look(stage_seen& seen, [[maybe_unused]] bool states) const {
+        const std::lock_guard guard(lock_);
+        for (slot* const each : slots_) {
+            // acquire; pairs with running_stage::leave(): of one that is gone the channels are closed
+            slot_seen s{each, each->gone.load(std::memory_order_acquire)};
+            if constexpr (Policy::statistics) {
+                if (states) s.runs = each->state() == slot_state::run;
+            }
+            seen.slots.push_back(s);
+        }
+    }
+
+    // Whether the caller is called by one of the workers, and what that does would wait for it. Where nothing
+    // is timed, the thread knows for whom it works, unless something of another library has resumed it there.
+    bool is_below() const {
+        if (trampoline::is_below(&name_) || trampoline::is_below(&ends_)) return true;
+        if constexpr (Policy::statistics) {
+            const std::lock_guard guard(lock_);
+            for (slot* const each : slots_) {
+                if (each->is_below()) return true;
+            }
+        }
+        return false;
+    }
+
+    // All slots at one instant, `until` or what happened after it, so that their states sum to
+    // slots x elapsed.
+    void add_times(stage_stats& s, std::int64_t until) const;
+
+    // Destroys a worker that can never go on, with what it waits for. False if there is none.
+    bool abandon_one() noexcept {
+        for (worker& each : workers_) {
+            if (each.done()) continue;
+            each.abandon();
+            return true;
+        }
+        return false;
+    }
+
+    // While the stage is whole: frames may refer to it.
+    void destroy_workers() noexcept { workers_.clear(); }
+
+  protected:
+    using worker = detached_task<void>;
+    virtual worker make_worker(slot& me) = 0;
+
+    // Whether the stage's kind can work with another number of slots than one; if so, `recall` ends
+    // the wait of a slot that waits for an item.
+    virtual bool resizable() const noexcept { return false; }
+    virtual void recall(slot& who) noexcept { static_cast<void>(who); }
+
+    // Whether a slot is to go on with another item.
+    bool serves(const slot& me) const noexcept { return !me.recalled.load(std::memory_order_relaxed); }
+    // Waits until it is. False: the stage has ended.
+    auto next_shift(slot& me) noexcept { return bench_.wait(&me, me, slot_state::off); }
+
+    // A worker takes nothing any more. True: it was the last one.
+    bool leave(slot& me) noexcept {
+        bench_.update([](bench_rule& rule) { rule.over = true; });
+        if constexpr (Policy::statistics) me.catch_up(now());
+        // acq_rel; pairs with itself: the last one sees what the others did
+        return present_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    }
+    // It has nothing else to do. `late`: it had, since then.
+    void go_off(slot& me, [[maybe_unused]] bool late) noexcept {
+        if constexpr (Policy::statistics) me.enter(slot_state::off, late ? now() : me.mark);
+    }
+
+    // Where all that keeps a slot from going on with an item that it has, or is to make, holds: a pause, and
+    // stages that go first. Every worker, of whatever kind of stage, asks before it begins:
+    //     while (begins && this->is_held_up()) begins = co_await this->admitted(me);
+    bool is_held_up() const noexcept {
+        return run_.may_hold_up() && (run_.is_paused() || home_.has_more_urgent());
+    }
+    // The same for who makes items, of these sources: too many bytes in the run's queues hold it up, too.
+    bool is_held_up(std::uint64_t sources) const noexcept {
+        if (!run_.may_hold_up()) return false;
+        return is_held_up() || (run_.budget() != nullptr && run_.budget()->is_spent(sources));
+    }
+
+    // Awaitable of bool: waits for the first of these things. False: the run ends, and nothing is to begin.
+    class [[nodiscard("co_await this, or nothing holds it up")]] gate {
+      public:
+        gate(run_context& run, executor& home, slot& me) noexcept
+            : run_(run), home_(home), me_(me), pause_(run.end_of_pause(me)) {}
+        bool await_ready() noexcept {
+            pauses_ = run_.is_paused();
+            return pauses_ ? pause_.await_ready() : !home_.has_more_urgent();
+        }
+        template <class Promise>
+        bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
+            if (pauses_) return pause_.await_suspend(h);
+            gives_way_ = true;
+            if constexpr (Policy::statistics) {
+                me_.catch_up(detail::clock_of(me_));
+                me_.enter(slot_state::runnable, me_.mark);
+            }
+            home_.post(h);  // this frame may be running elsewhere from here on
+            return true;
+        }
+        bool await_resume() noexcept {
+            if (gives_way_) detail::goes_on(me_);
+            return !pauses_ || pause_.await_resume();
+        }
+
+      private:
+        run_context& run_;
+        executor& home_;
+        slot& me_;
+        decltype(std::declval<run_context&>().end_of_pause(std::declval<slot&>())) pause_;
+        bool pauses_ = false;
+        bool gives_way_ = false;
+    };
+    gate admitted(slot& me) noexcept { return gate(run_, home_, me); }
+
+    std::int64_t now() const noexcept { return run_.home().now().time_since_epoch().count(); }
+
+    run_context& run_;
+
+  private:
+    std::unique_ptr<slot> make_slot(std::size_t index) const {
+        if constexpr (Policy::statistics) {
+            const bool alone = run_.home().exclusive();
+            auto s = std::make_unique<slot>(name_, index, run_.home(), alone);
+            if (alone) s->reserve();
+            return s;
+        } else {
+            return std::make_unique<slot>(name_, index, run_.home());
+        }
+    }
+    void start(std::size_t i) noexcept {
+        workers_[i].start(home_, Policy::statistics ? slots_[i] : nullptr, run_, &ends_);
+    }
+    // Counts a worker more, unless the last one has left. acq_rel; pairs with leave()
+    bool join() noexcept {
+        std::size_t present = present_.load(std::memory_order_relaxed);
+        while (present != 0) {
+            if (present_.compare_exchange_weak(present, present + 1, std::memory_order_acq_rel)) return true;
+        }
+        return false;
+    }
+    void add_slot();
+
+    const std::string name_;
+    executor& home_;
+    const stop_token ends_{run_.ends()};  // the run's; the place of this one stands for the stage
+    // Guards the two vectors against a change of the concurrency; held for a change, or a look, only.
+    mutable standard_platform::mutex lock_;
+    owning_list<slot> slots_;
+    std::vector<worker> workers_;
+    std::size_t concurrency_;
+    std::int64_t begin_ = 0;
+    standard_platform::atomic<std::size_t> present_;
+    wait_queue<bench_rule> bench_{bench_rule{}, "out of service", wait_kind::bench};
+};
+
+template <class Policy>
+worker_set<Policy>::worker_set(run_context& run, const stage_options& options)
+    : run_(run), name_(options.name), home_(run.home_of(options)), concurrency_(options.concurrency),
+      present_(options.concurrency) {
+    run_context::check(options.concurrency >= 1, options,
+                       "has no slot to work in; give it .concurrency = 1 or more");
+    run_context::check(!was_negative(options.concurrency), options,
+                       "was given a negative concurrency; give it .concurrency = 1 or more");
+    run_context::check(run.home().exclusive() || !home_.exclusive(), options,
+                       "names an executor that runs everything by itself (virtual time), and the run "
+                       "is elsewhere; start the whole run there");
+    for (std::size_t i = 0; i < options.concurrency; ++i) slots_.push_back(make_slot(i));
+}
+
+template <class Policy>
+void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
+    stage_options named;
+    named.name = name_;
+    run_context::check(concurrency >= 1, named, "has no slot to work in then; give it 1 or more");
+    run_context::check(!was_negative(concurrency), named,
+                       "can't have a negative concurrency; give it 1 or more");
+    run_context::check(concurrency == 1 || resizable(), named,
+                       "works on one item after the other; its concurrency is 1");
+    if (!resizable()) return;
+    const std::lock_guard guard(lock_);
+    const std::size_t before = slots_.size();
+    try {
+        while (slots_.size() < concurrency) add_slot();
+    } catch (...) {
+        // Those that were made would never begin.
+        while (slots_.size() > before) {
+            workers_.pop_back();
+            slots_.pop_back();
+        }
+        throw;
+    }
+    for (std::size_t i = 0; i < before; ++i) {
+        const bool recalled = i >= concurrency;
+        if (slots_[i]->recalled.exchange(recalled, std::memory_order_relaxed) == recalled) continue;
+        if (recalled) recall(*slots_[i]);
+    }
+    bench_.update([](bench_rule&) {});
+    concurrency_ = concurrency;
+    for (std::size_t i = before; i < slots_.size(); ++i) {
+        run_.worker_joins();
+        if (!join()) {
+            workers_[i].abandon();  // it will never begin
+            // release; pairs with look()
+            slots_[i]->gone.store(true, std::memory_order_release);
+            run_.worker_left();
+            run_.ended();
+            continue;
+        }
+        if constexpr (Policy::statistics) slots_[i]->enter(slot_state::runnable, now());
+        start(i);
+    }
+}
+
+template <class Policy>
+void worker_set<Policy>::add_slot() {
+    slots_.reserve(slots_.size() + 1);
+    workers_.reserve(workers_.size() + 1);
+    std::unique_ptr<slot> more = make_slot(slots_.size());
+    more->begin(begin_, slot_state::off);
+    workers_.push_back(make_worker(*more));
+    slots_.push_back(std::move(more));
+}
+
+template <class Policy>
+void worker_set<Policy>::add_times(stage_stats& s, [[maybe_unused]] std::int64_t until) const {
+    const std::lock_guard guard(lock_);
+    s.name = name_;
+    s.concurrency = concurrency_;
+    s.slots.resize(slots_.size());
+    if constexpr (Policy::statistics) {
+        for (slot* const each : slots_) each->lock();
+        std::int64_t at = until;
+        for (slot* const each : slots_) at = std::max(at, each->last_transition());
+        for (std::size_t i = 0; i < slots_.size(); ++i) {
+            const auto& spent = slots_[i]->spent_until(at);
+            const auto in = [&spent](slot_state state) {
+                return duration(spent[static_cast<std::size_t>(state)]);
+            };
+            slot_times& times = s.slots[i];
+            times.off = in(slot_state::off);
+            times.wait_get = in(slot_state::wait_get);
+            times.runnable = in(slot_state::runnable);
+            times.run = in(slot_state::run);
+            times.await = in(slot_state::await);
+            times.wait_put = in(slot_state::wait_put);
+            times.wait_turn = in(slot_state::wait_turn);
+        }
+        for (slot* const each : slots_) each->unlock();
+        s.elapsed = duration(time_between(begin_, at));
+        for (slot* const each : slots_) {
+            s.task_times.add(each->tasks);
+            s.num_failures += each->failures.load(std::memory_order_relaxed);
+        }
+        s.num_tasks = s.task_times.count() + s.num_failures;
+        s.task_time = s.task_times.sum();
+        s.busy = s.times().busy();
+    }
+}
+
+}  // namespace weir::detail
+
+#endif

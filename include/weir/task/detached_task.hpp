@@ -1,0 +1,152 @@
+// weir task, internal: the coroutine at the bottom: starts an awaitable on an executor, tells when it ended
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_TASK_DETACHED_TASK_HPP
+#define WEIR_TASK_DETACHED_TASK_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/platform/parker.hpp>
+#include <weir/platform/result.hpp>
+#include <weir/platform/thread_record.hpp>
+#include <weir/task/awaitable.hpp>
+#include <weir/task/foreign_awaitable_adapter.hpp>
+
+#include <coroutine>    // for std::coroutine_handle
+#include <cstddef>      // for std::nullptr_t
+#include <exception>    // for std::current_exception
+#include <memory>       // for std::addressof
+#include <type_traits>  // for std::is_void_v
+#include <utility>      // for std::exchange
+
+namespace weir::detail {
+
+// Told when a root has ended. `ended` is the last thing that happens to the coroutine: it may destroy
+// it, and so may any thread that it wakes.
+class detached_task_owner {
+  public:
+    virtual void ended() noexcept = 0;
+
+  protected:
+    ~detached_task_owner() = default;
+};
+
+// Owns the frame. Destroyed only before it was started, after it ended, or while it is suspended in
+// one of the library's own waits on an executor that runs nothing any more (a deadlock).
+template <class T>
+class [[nodiscard]] detached_task {
+    using given = std::conditional_t<std::is_void_v<T>, std::nullptr_t, T>;
+
+  public:
+    class promise_type;
+    using handle = std::coroutine_handle<promise_type>;
+
+    explicit detached_task(handle h) noexcept : handle_(h) {}
+    detached_task(detached_task&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+    detached_task& operator=(detached_task&&) = delete;
+    ~detached_task() {
+        if (handle_) handle_.destroy();
+    }
+
+    // It is then to be resumed on `home`.
+    std::coroutine_handle<> prepare(executor& home, slot* measured, detached_task_owner& owner,
+                                    const end_token* ends = nullptr) noexcept {
+        handle_.promise().env() = coroutine_env{&home, measured, ends};
+        handle_.promise().owner = &owner;
+        return handle_;
+    }
+    void start(executor& home, slot* measured, detached_task_owner& owner,
+               const end_token* ends = nullptr) noexcept {
+        home.post(prepare(home, measured, owner, ends));
+    }
+
+    // It needs to be resumed no more. One that gives something stays where it gave it until it is destroyed.
+    bool done() const noexcept { return !handle_ || handle_.done() || handle_.promise().value != nullptr; }
+
+    // Destroys a coroutine that is suspended for ever.
+    void abandon() noexcept { std::exchange(handle_, {}).destroy(); }
+
+    T take() {
+        if (handle_.promise().error) std::rethrow_exception(handle_.promise().error);
+        if constexpr (!std::is_void_v<T>) return give<T>(*handle_.promise().value);
+    }
+    bool has_exception() const noexcept { return handle_.promise().error != nullptr; }
+    std::exception_ptr exception() const noexcept { return handle_.promise().error; }
+
+    class promise_type {
+      public:
+        detached_task get_return_object() noexcept { return detached_task(handle::from_promise(*this)); }
+        coroutine_env& env() noexcept { return env_; }
+        std::suspend_always initial_suspend() const noexcept { return {}; }
+
+        class tell {
+          public:
+            bool await_ready() const noexcept { return false; }
+            void await_suspend(handle h) const noexcept { h.promise().owner->ended(); }
+            void await_resume() const noexcept {}
+        };
+        tell final_suspend() const noexcept { return {}; }
+        // What it gives stays where the await gave it, with all that it may refer to, until `take` moves it.
+        tell yield_value(given&& it) noexcept {
+            value = std::addressof(it);
+            return {};
+        }
+        void return_void() const noexcept {}
+        void unhandled_exception() noexcept { error = std::current_exception(); }
+
+        detached_task_owner* owner = nullptr;
+        std::remove_reference_t<given>* value = nullptr;
+        std::exception_ptr error;
+
+      private:
+        coroutine_env env_;
+    };
+
+  private:
+    handle handle_;
+};
+
+// The awaitable is kept by reference: it outlives the root. `T`: what awaiting it gives.
+template <class T, class A>
+detached_task<T> make_detached_task(A& a) {
+    if constexpr (has_as_awaitable<A>) {
+        crossing<T, A> it(static_cast<A&&>(a));
+        if constexpr (std::is_void_v<T>) {
+            co_await it;
+        } else {
+            co_yield co_await it;
+        }
+    } else if constexpr (std::is_void_v<T>) {
+        co_await static_cast<A&&>(a);
+    } else {
+        co_yield co_await static_cast<A&&>(a);
+    }
+}
+
+// One round of waiting until `done` is set by work on `ex` (null: by anything), or until `limit`. The
+// thread runs `ex` where that has no threads of its own. Else a coroutine's thread helps the executor
+// that runs that coroutine, the one it keeps from running; but not one that runs everything by itself,
+// which would take the wait for something outside of it for a deadlock. False: it is for the caller to
+// sleep.
+inline bool help_until(parker& done, executor* ex, time_point limit) {
+    if (ex != nullptr && ex->drive(done, limit)) return true;
+    executor* const here = current_executor();
+    return here != nullptr && here != ex && !here->exclusive() && here->drive(done, limit);
+}
+
+// A flag of a platform whose threads are not the system's can't be handed to an executor.
+template <class Platform>
+bool help_until(basic_parker<Platform>&, executor*, time_point) noexcept {
+    return false;
+}
+
+// Sleeps until `done` is set, with the help above.
+inline void block_until(parker& done, executor& ex) {
+    const basic_blocked_thread<standard_platform> here(&done);
+    while (!done.is_set()) {
+        if (!help_until(done, &ex, time_point::max())) here.wait(done);
+    }
+}
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,93 @@
+// weir task, internal: something that happens after a time, unless it is called off
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_TASK_TIMEOUT_HPP
+#define WEIR_TASK_TIMEOUT_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/task/detached_task.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
+
+#include <coroutine>  // for std::coroutine_handle
+#include <utility>    // for std::move
+
+namespace weir::detail {
+
+// Calls `action()` on the executor once `after` has passed there, unless it is called off before. Who
+// has set it has to `co_await off()` before it goes.
+template <class Action>
+class timeout final : detached_task_owner {
+  public:
+    timeout(executor& home, duration after, Action action)
+        : action_(std::move(action)), detached_task_(ring_after(*this, after)) {
+        detached_task_.start(home, nullptr, *this);
+    }
+    timeout(const timeout&) = delete;
+    timeout& operator=(const timeout&) = delete;
+    ~timeout() = default;
+
+    // Awaitable of void: it has rung, or never will. Resumes on the coroutine's executor.
+    class [[nodiscard("co_await this, or the alarm is not off")]] call_off {
+      public:
+        explicit call_off(timeout& a) noexcept : timeout_(a) {}
+        bool await_ready() const noexcept {
+            timeout_.off_.request_stop();
+            return timeout_.state_.load(std::memory_order_acquire) == has_ended;  // pairs with ended()
+        }
+        template <class Promise>
+        bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
+            const coroutine_env env = detail::env_of(h);
+            timeout_.waiter_ = h;
+            timeout_.home_ = env.home;
+            who_ = env.measured;
+            ends_ = env.ends;
+            if (who_ != nullptr) who_->leaves_thread();
+            int expected = running;
+            // acq_rel; pairs with the exchange in ended()
+            return timeout_.state_.compare_exchange_strong(expected, awaited, std::memory_order_acq_rel);
+        }
+        void await_resume() const noexcept {
+            if (who_ != nullptr) {
+                who_->is_on_thread();
+            } else if (ends_ != nullptr) {
+                trampoline::is_work_of(ends_);
+            }
+        }
+
+      private:
+        timeout& timeout_;
+        slot* who_ = nullptr;  // the time counts as its work
+        const end_token* ends_ = nullptr;
+    };
+    call_off off() noexcept { return call_off(*this); }
+
+  private:
+    static detached_task<void> ring_after(timeout& me, duration after) {
+        const bool passed = co_await sleep_for(after, me.off_.get_token());
+        if (passed) me.action_();
+    }
+
+    void ended() noexcept override {
+        // acq_rel; pairs with await_suspend(). If nobody waits yet, the alarm may be gone after it; if
+        // somebody does, it stays until that coroutine has been posted.
+        if (state_.exchange(has_ended, std::memory_order_acq_rel) == awaited) home_->post(waiter_);
+    }
+
+    static constexpr int running = 0;
+    static constexpr int awaited = 1;
+    static constexpr int has_ended = 2;
+    Action action_;
+    stop_source off_;
+    standard_platform::atomic<int> state_{running};
+    executor* home_ = nullptr;
+    std::coroutine_handle<> waiter_;
+    detached_task<void> detached_task_;
+};
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,123 @@
+#include <weir/channel/epoch_item.hpp>
+
+#include "support/catch.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+using weir::detail::epoch_item;
+using weir::detail::epoch_item_traits;
+using weir::detail::no_provenance;
+using weir::detail::origin;
+using weir::detail::provenance;
+
+namespace {
+
+class listener final : public weir::detail::progress_listener {
+  public:
+    void finished(std::uint64_t position) noexcept override { heard.push_back(position); }
+    std::vector<std::uint64_t> heard;
+};
+
+using positions = std::vector<std::uint64_t>;
+
+static_assert(std::is_nothrow_move_constructible_v<epoch_item<std::unique_ptr<int>>>);
+static_assert(!std::is_copy_constructible_v<provenance>);
+static_assert(std::is_same_v<weir::detail::carried_value_t<epoch_item<int>>, int>);
+static_assert(std::is_same_v<weir::detail::carried_value_t<int>, int>);
+static_assert(std::is_same_v<weir::detail::carry_t<epoch_item<int>, std::string>, epoch_item<std::string>>);
+static_assert(std::is_same_v<weir::detail::carry_t<int, std::string>, std::string>);
+static_assert(!epoch_item_traits<int>::is_mark(7));
+
+}  // namespace
+
+TEST_CASE("a source item is finished when each share of it has been settled, once") {
+    const auto told = std::make_shared<listener>();
+    provenance first(2, std::make_shared<origin>(7, told));
+    CHECK(first.epoch() == 2);
+    provenance second = first.share();
+    provenance third = second.share();
+    CHECK(third.epoch() == 2);
+    second.settle();
+    second.settle();  // it holds nothing any more
+    first.settle();
+    CHECK(told->heard.empty());
+    third.settle();
+    CHECK(told->heard == positions{7});
+}
+
+TEST_CASE("a note that is destroyed settles nothing, and what was moved from holds nothing") {
+    const auto told = std::make_shared<listener>();
+    {
+        provenance lost(0, std::make_shared<origin>(1, told));
+    }
+    provenance from(0, std::make_shared<origin>(2, told));
+    provenance to(std::move(from));
+    from.settle();  // NOLINT: that is what is asked
+    CHECK(told->heard.empty());
+    to.settle();
+    CHECK(told->heard == positions{2});
+    {
+        provenance half(0, std::make_shared<origin>(3, told));
+        provenance other = half.share();
+        other.settle();
+    }
+    CHECK(told->heard == positions{2});
+}
+
+TEST_CASE("what is made of several items holds a share of each") {
+    const auto told = std::make_shared<listener>();
+    provenance batch;
+    batch.add(provenance(4, std::make_shared<origin>(1, told)));
+    batch.add(provenance(4, std::make_shared<origin>(2, told)));
+    batch.add(provenance(4));  // of no origin
+    provenance twice(4, std::make_shared<origin>(3, told));
+    batch.add(twice.share());
+    batch.add(std::move(twice));
+    CHECK(batch.epoch() == 4);
+    provenance part = batch.share();
+    batch.settle();
+    CHECK(told->heard.empty());
+    part.settle();
+    CHECK(told->heard == positions{1, 2, 3});
+}
+
+TEST_CASE("a tracked item is a value with its note, or a mark") {
+    const auto told = std::make_shared<listener>();
+    std::string text = "some text that is too long for its object";
+    epoch_item<std::string> item(std::move(text), provenance(3, std::make_shared<origin>(9, told)));
+    CHECK_FALSE(item.is_mark());
+    CHECK(item.epoch() == 3);
+    CHECK(std::as_const(item).value().size() == 41);
+    epoch_item<std::string> moved(std::move(item));
+    CHECK(moved.value().size() == 41);
+    auto about = epoch_item_traits<epoch_item<std::string>>::provenance_of(moved);
+    moved.about().settle();
+    CHECK(told->heard.empty());
+    int length = 41;
+    auto other = epoch_item_traits<epoch_item<std::string>>::carry(length, std::move(about));
+    static_assert(std::is_same_v<decltype(other), epoch_item<int>>);
+    CHECK(other.value() == 41);
+    CHECK(other.epoch() == 3);
+    other.about().settle();
+    CHECK(told->heard == positions{9});
+    const auto mark = epoch_item<int>::end_of_epoch(5);
+    CHECK(mark.is_mark());
+    CHECK(epoch_item_traits<epoch_item<int>>::is_mark(mark));
+    CHECK(mark.epoch() == 5);
+}
+
+TEST_CASE("an item without epochs is itself, and its note is nothing") {
+    int n = 5;
+    CHECK(&epoch_item_traits<int>::value_of(n) == &n);
+    no_provenance about = epoch_item_traits<int>::provenance_of(n);
+    CHECK(about.epoch() == 0);
+    about.add(about.share());
+    about.settle();
+    CHECK(epoch_item_traits<int>::carry(n, no_provenance()) == 5);
+}

@@ -1,0 +1,178 @@
+#include <weir/channel/wait_queue.hpp>
+
+#include "support/catch.hpp"
+#include "support/slow_world.hpp"
+
+#include <weir/executor/deadlock.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+using weir::task;
+using weir::virtual_time;
+using weir::detail::admission;
+using weir::detail::slot_state;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Lets in numbers below a limit.
+struct below {
+    using ticket = int;
+    int limit = 0;
+    bool shut = false;
+    admission ask(int n) const noexcept {
+        return n < limit ? admission::go : shut ? admission::refused : admission::wait;
+    }
+};
+using room = weir::detail::wait_queue<below>;
+using plain_slot = weir::detail::slot;
+using timed_slot = weir::detail::timed_slot<true>;
+
+constexpr auto waits = slot_state::wait_turn;
+constexpr auto in = [](const auto& spent, slot_state s) { return spent[static_cast<std::size_t>(s)]; };
+
+}  // namespace
+
+TEST_CASE("who may go doesn't wait, and who is refused neither") {
+    virtual_time time;
+    const std::string stage = "s";
+    plain_slot me(stage, 0, time);
+    room door(below{3, true}, "");
+    const auto ask = [&](int n) -> task<bool> {
+        const bool go = co_await door.wait(n, me, waits);
+        co_return go;
+    };
+    CHECK(weir::sync_wait(time, ask(2)));
+    CHECK_FALSE(weir::sync_wait(time, ask(3)));
+}
+
+TEST_CASE("a change wakes all whom it lets go or refuses, in the order of their coming") {
+    virtual_time time;
+    const std::string stage = "s";
+    plain_slot me(stage, 0, time);
+    room door(below{}, "");
+    std::vector<int> went;
+    const auto visit = [&](int n) -> task<> {
+        const bool go = co_await door.wait(n, me, waits);
+        went.push_back(go ? n : -n);
+    };
+    const auto change = [&]() -> task<> {
+        co_await weir::sleep_for(1s);
+        door.update([](below& rule) { rule.limit = 3; });
+        door.update([](below&) {});
+        if (!went.empty()) throw std::logic_error("nobody is resumed inside of the call");
+        co_await weir::sleep_for(1s);
+        went.push_back(0);
+        door.update([](below& rule) { rule.limit = 4; });
+        co_await weir::sleep_for(1s);
+        door.update([](below& rule) { rule.shut = true; });
+    };
+    weir::sync_wait(time, weir::when_all(visit(5), visit(2), visit(9), visit(1), visit(3), change()));
+    CHECK(went == std::vector<int>{2, 1, 0, 3, -5, -9});
+    CHECK(door.look([](const below& rule) { return rule.limit; }) == 4);
+}
+
+TEST_CASE("the time of a wait is the slot's, in the state that was named, and a measured slot's only") {
+    virtual_time time;
+    const std::string stage = "s";
+    timed_slot me(stage, 0, time);
+    plain_slot other(stage, 1, time);
+    me.begin(0);
+    other.begin(0);
+    room door(below{}, "");
+    const auto visit = [&](auto& slot) -> task<> { static_cast<void>(co_await door.wait(1, slot, waits)); };
+    const auto change = [&]() -> task<> {
+        co_await weir::sleep_for(3s);
+        door.update([](below& rule) { rule.limit = 2; });
+        co_await weir::sleep_for(2s);
+    };
+    weir::sync_wait(time, weir::when_all(visit(me), visit(other), change()));
+    me.lock();
+    const auto& spent = me.spent_until(5'000'000'000);
+    CHECK(in(spent, waits) == 3'000'000'000);
+    CHECK(in(spent, slot_state::run) == 2'000'000'000);
+    me.unlock();
+    other.lock();
+    CHECK(in(other.spent_until(5'000'000'000), slot_state::runnable) == 5'000'000'000);
+    other.unlock();
+}
+
+TEST_CASE("who was let go is ready to run until it does") {
+    slow_world world;
+    const std::string stage = "s";
+    timed_slot me(stage, 0, world);
+    me.begin(0);
+    me.enter(slot_state::run, 0);
+    room door(below{}, "");
+    const auto visit = [&]() -> task<> { static_cast<void>(co_await door.wait(1, me, waits)); };
+    const auto change = [&]() -> task<> {
+        world.pass(3s);
+        door.update([](below& rule) { rule.limit = 2; });
+        world.pass(4s);
+        co_return;
+    };
+    weir::sync_wait(world, weir::when_all(visit(), change()));
+    me.lock();
+    const auto& spent = me.spent_until(world.now().time_since_epoch().count());
+    CHECK(in(spent, waits) == 3'000'000'000);
+    CHECK(in(spent, slot_state::runnable) == 4'000'000'000);
+    me.unlock();
+}
+
+TEST_CASE("who waits is named in a deadlock report, by stage, slot and what for") {
+    virtual_time time;
+    const std::string stage = "decode";
+    plain_slot me(stage, 3, time);
+    room door(below{}, "for a better time");
+    const auto visit = [&]() -> task<> { static_cast<void>(co_await door.wait(1, me, waits)); };
+    std::string report;
+    try {
+        weir::sync_wait(time, visit());
+    } catch (const weir::deadlock_error& e) {
+        report = e.what();
+    }
+    CHECK(report.find("\n  stage 'decode', slot 3 waits for a better time") != std::string::npos);
+    std::string later;
+    door.describe_waiters(later);
+    CHECK(later.empty());  // its frame is gone, and it has taken itself out
+    door.update([](below& rule) { rule.limit = 9; });
+}
+
+TEST_CASE("on a pool many wait for their turn, and each goes when it comes") {
+    weir::thread_pool pool(3);
+    constexpr int each = 400;
+    constexpr int visitors = 4;
+    const std::string stage = "s";
+    std::vector<std::unique_ptr<timed_slot>> slots;
+    for (std::size_t i = 0; i < visitors; ++i) {
+        slots.push_back(std::make_unique<timed_slot>(stage, i, pool));
+        slots.back()->begin(pool.now().time_since_epoch().count());
+    }
+    room door(below{1}, "");
+    std::vector<int> went;  // guarded by whose turn it is
+    const auto visit = [&](int first) -> task<> {
+        for (int n = first; n < each * visitors; n += visitors) {
+            const bool go = co_await door.wait(n, *slots[static_cast<std::size_t>(first)], waits);
+            if (!go) break;
+            went.push_back(n);
+            door.update([n](below& rule) { rule.limit = n + 2; });
+        }
+    };
+    weir::sync_wait(pool, weir::when_all(visit(0), visit(1), visit(2), visit(3)));
+    REQUIRE(went.size() == each * visitors);
+    CHECK(std::ranges::is_sorted(went));
+}

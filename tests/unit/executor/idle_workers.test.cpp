@@ -1,0 +1,203 @@
+#include <weir/executor/idle_workers.hpp>
+
+#include "support/catch.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <utility>
+
+using watch = weir::detail::basic_idle_workers<>;
+
+namespace {
+
+// Before its n-th access to what threads share, the calling thread is interrupted: another one does
+// something in the meantime. Time passes in a futex only, and nobody is woken there.
+struct interrupted_platform : weir::detail::standard_platform {
+    static inline int accesses_left = 0;
+    static inline std::function<void()> interruption;
+    static inline std::int64_t time = 0;
+    static inline bool slept = false;
+
+    static void access() {
+        if (--accesses_left == 0) std::exchange(interruption, nullptr)();
+    }
+
+    template <class T>
+    class atomic {
+        std::atomic<T> value_;
+
+      public:
+        atomic(T value) noexcept : value_(value) {}
+        T load(std::memory_order order) const { return access(), value_.load(order); }
+        void store(T value, std::memory_order order) { access(), value_.store(value, order); }
+        T exchange(T value, std::memory_order order) { return access(), value_.exchange(value, order); }
+        T fetch_add(T value, std::memory_order order) { return access(), value_.fetch_add(value, order); }
+        T fetch_sub(T value, std::memory_order order) { return access(), value_.fetch_sub(value, order); }
+    };
+
+    static void wait(atomic<std::uint32_t>&, std::uint32_t, std::int64_t timeout_ns) {
+        slept = true;
+        time += timeout_ns;
+    }
+    static void wake_one(atomic<std::uint32_t>&) {}
+    static void wake_all(atomic<std::uint32_t>&) {}
+    static std::int64_t now() { return time; }
+};
+
+}  // namespace
+
+TEST_CASE("the first worker that goes idle has the watch, the next ones sleep") {
+    watch w(3);
+    CHECK_FALSE(w.unwatched());
+    CHECK(w.go_idle());
+    CHECK_FALSE(w.go_idle());
+    CHECK_FALSE(w.all_idle());
+    CHECK_FALSE(w.go_idle());
+    CHECK(w.all_idle());
+    CHECK_FALSE(w.unwatched());
+}
+
+TEST_CASE("a watcher that goes to work while nobody else does leaves the watch free") {
+    watch w(2);
+    CHECK(w.go_idle());
+    CHECK_FALSE(w.go_idle());
+    w.leave();
+    CHECK(w.unwatched());
+    SECTION("and the first to make work calls the sleeper") {
+        w.call();
+        CHECK_FALSE(w.unwatched());
+        CHECK(w.sleep());
+    }
+    SECTION("and takes it again when it is done") {
+        CHECK(w.go_idle());
+        CHECK_FALSE(w.unwatched());
+    }
+}
+
+TEST_CASE("a watcher that goes to work while others do passes the watch on") {
+    watch w(3);
+    CHECK(w.go_idle());
+    CHECK_FALSE(w.go_idle());
+    w.leave();
+    CHECK_FALSE(w.unwatched());
+    CHECK(w.sleep());
+    w.leave();  // nobody is idle now
+    CHECK_FALSE(w.unwatched());
+    CHECK(w.go_idle());
+}
+
+TEST_CASE("a call ends the watcher's nap, or keeps it from falling asleep") {
+    watch w(1);
+    CHECK(w.go_idle());
+    CHECK(w.all_idle());
+    SECTION("after it was announced") {
+        const auto ticket = w.announce(watch::never, true);
+        CHECK(w.listening());
+        w.call();
+        w.nap(ticket, -1);
+        CHECK_FALSE(w.listening());
+    }
+    SECTION("from another thread") {
+        std::thread other;
+        const auto ticket = w.announce(watch::never, false);
+        CHECK_FALSE(w.listening());
+        other = std::thread([&] { w.call(); });
+        w.nap(ticket, -1);
+        other.join();
+    }
+    SECTION("but not if it wakes in time by itself") {
+        const auto ticket = w.announce(100, true);
+        w.call(100);
+        CHECK(w.listening());
+        w.call(99);
+        w.nap(ticket, -1);
+    }
+    SECTION("and goes unheard if there is none") {
+        static_cast<void>(w.announce(watch::never, true));
+        w.stay_up();
+        w.call();
+        CHECK_FALSE(w.listening());
+    }
+}
+
+// Two calls: one may come at any moment of the announcement, the other finds the nap ended by it.
+TEST_CASE("a call after the watcher's last look is not lost, whenever another one ended the nap") {
+    using platform = interrupted_platform;
+    using interrupted_watch = weir::detail::basic_idle_workers<platform>;
+    const int moments = 16;
+    int interrupted = 0;
+    for (int moment = 1; moment <= moments; ++moment) {
+        interrupted_watch w(1);
+        REQUIRE(w.go_idle());
+        platform::interruption = [&] { w.call(); };
+        platform::accesses_left = moment;
+        const auto ticket = w.announce(interrupted_watch::never, true);
+        if (platform::interruption == nullptr) ++interrupted;
+        platform::accesses_left = 0;
+        // The last look, which finds nothing; then something is queued.
+        w.call();
+        platform::slept = false;
+        w.nap(ticket, 1);
+        INFO("interrupted before access " << moment);
+        CHECK_FALSE(platform::slept);
+    }
+    CHECK(interrupted > 2);
+    CHECK(interrupted < moments);
+}
+
+TEST_CASE("sleepers are let go when the watch closes") {
+    watch w(2);
+    CHECK(w.go_idle());
+    CHECK_FALSE(w.go_idle());
+    w.close();
+    CHECK_FALSE(w.sleep());
+}
+
+TEST_CASE("workers that were never started count no more") {
+    watch w(3);
+    CHECK(w.go_idle());
+    CHECK_FALSE(w.all_idle());
+    w.forget(2);
+    CHECK(w.all_idle());
+}
+
+namespace {
+
+// Something happens right after the next read-modify-write of a word; and nobody sleeps, but time passes.
+struct interrupted : weir::detail::standard_platform {
+    static inline std::function<void()> happens;
+    static inline std::int64_t time = 0;
+    static inline int sleeps = 0;
+
+    template <class T>
+    struct atomic : std::atomic<T> {
+        using std::atomic<T>::atomic;
+        T fetch_add(T n, std::memory_order order) noexcept {
+            const T before = std::atomic<T>::fetch_add(n, order);
+            if (auto what = std::exchange(happens, nullptr)) what();
+            return before;
+        }
+    };
+    static void wait(atomic<std::uint32_t>&, std::uint32_t, std::int64_t timeout_ns) noexcept {
+        ++sleeps;
+        time += timeout_ns;
+    }
+    static void wake_one(atomic<std::uint32_t>&) noexcept {}
+    static void wake_all(atomic<std::uint32_t>&) noexcept {}
+    static std::int64_t now() noexcept { return time; }
+};
+
+}  // namespace
+
+TEST_CASE("a call that comes while the watcher announces a nap keeps no later one from ending it") {
+    weir::detail::basic_idle_workers<interrupted> w(1);
+    CHECK(w.go_idle());
+    interrupted::happens = [&] { w.call(); };
+    const auto ticket = w.announce(weir::detail::basic_idle_workers<interrupted>::never, true);
+    // Here the watcher looks for work, and finds that of the first call taken already.
+    w.call();
+    w.nap(ticket, 1'000);
+    CHECK(interrupted::sleeps == 0);
+}

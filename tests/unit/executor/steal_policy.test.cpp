@@ -1,0 +1,165 @@
+#include <weir/executor/steal_policy.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/platform/platform.hpp>
+
+#include <cstdint>
+
+namespace {
+
+using platform = weir::detail::standard_platform;
+using queues = weir::detail::basic_worker_queues<platform>;
+using steal_policy = weir::detail::basic_steal_policy<platform>;
+using record = weir::detail::basic_thread_record<platform>;
+
+// A victim, a thief that has been idle since 0, and a clock that the test moves.
+struct scene {
+    queues victim, thief;
+    steal_policy known;
+    std::int64_t now = 0;
+    int items[8] = {};
+
+    scene() { thief.set_thread(record::acquire(), this); }
+    void* steal_after(std::int64_t ns, std::int64_t idle_since = 0) {
+        now += ns;
+        return known.steal_from(victim, thief, now, idle_since);
+    }
+    // The victim resumes `times` coroutines in each of `count` microseconds, while the thief looks on.
+    void* watch(int count, int times) {
+        for (int i = 0; i < count; ++i) {
+            for (int k = 0; k < times; ++k) victim.count_resumption();
+            if (void* const caught = steal_after(1'000)) return caught;
+        }
+        return nullptr;
+    }
+    void queue_all() {
+        for (int& item : items) victim.queue.push_bottom(&item);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("what a worker that chats has queued is left to it for 40 us") {
+    scene s;
+    s.watch(100, 100);
+    s.queue_all();
+    CHECK(s.watch(35, 100) == nullptr);
+    CHECK(s.watch(100, 100) == &s.items[0]);
+}
+
+TEST_CASE("what a worker that works has queued is taken after a look or two") {
+    scene s;
+    s.watch(100, 1);
+    s.queue_all();
+    CHECK(s.watch(3, 1) == &s.items[0]);
+}
+
+TEST_CASE("the slot of a worker that is stuck is taken, that of one that chats is not") {
+    scene s;
+    s.victim.exchange_next(&s.items[0], s.thief.thread());
+    s.watch(100, 100);
+    CHECK(s.victim.has_next());
+    CHECK(s.watch(20, 0) == &s.items[0]);
+}
+
+TEST_CASE("a worker that did nothing because it is idle is not taken for a slow one") {
+    scene s;
+    s.watch(100, 0);
+    s.queue_all();
+    for (int i = 0; i < 100; ++i) s.victim.count_resumption();
+    CHECK(s.steal_after(1'000) == nullptr);
+}
+
+TEST_CASE("what was seen before the thief was idle proves nothing") {
+    scene s;
+    s.watch(10, 100);
+    // The thief had work of its own, and the two contended: the victim was slow.
+    s.now += 100'000;
+    for (int i = 0; i < 50; ++i) s.victim.count_resumption();
+    const std::int64_t idle_since = s.now;
+    s.queue_all();
+    for (int look = 0; look < 10; ++look) {
+        for (int i = 0; i < 100; ++i) s.victim.count_resumption();
+        CHECK(s.steal_after(1'000, idle_since) == nullptr);
+    }
+}
+
+TEST_CASE("what a worker did before the thief was idle doesn't make it look fast") {
+    scene s;
+    s.watch(10, 100);
+    s.now += 10'000;
+    for (int i = 0; i < 10'000; ++i) s.victim.count_resumption();
+    const std::int64_t idle_since = s.now;
+    s.queue_all();
+    int looks = 0;
+    for (void* caught = nullptr; caught == nullptr; ++looks) {
+        s.victim.count_resumption();
+        caught = s.steal_after(1'000, idle_since);
+    }
+    CHECK(looks == 6);  // the study takes 5 us
+}
+
+TEST_CASE("a worker that looks slow for 5 us, because it fetches what the thief had, is left alone") {
+    scene s;
+    s.queue_all();
+    CHECK(s.watch(8, 7) == nullptr);
+    CHECK(s.watch(20, 100) == nullptr);
+}
+
+TEST_CASE("a worker that takes 200 ns for each is slow beyond doubt, and one that takes less is not") {
+    scene s;
+    s.queue_all();
+    CHECK(s.watch(5, 5) == &s.items[0]);
+    scene other;
+    other.queue_all();
+    CHECK(other.watch(4, 5) == nullptr);
+    CHECK(other.watch(1, 6) == nullptr);
+}
+
+TEST_CASE("a worker that keeps looking a little slow is helped") {
+    scene s;
+    s.queue_all();
+    CHECK(s.watch(20, 7) == &s.items[0]);
+}
+
+TEST_CASE("a verdict is good for so many thefts, then it is looked into again") {
+    scene s;
+    s.watch(100, 1);
+    int stolen = 0;
+    for (int i = 0; i < 100; ++i) {
+        s.victim.queue.push_bottom(&s.items[0]);
+        s.victim.count_resumption();
+        // The thief is never idle for long enough to study the victim anew.
+        if (s.steal_after(1'000, s.now) != nullptr) ++stolen;
+    }
+    CHECK(stolen >= 16);
+    CHECK(stolen < 100);
+}
+
+TEST_CASE("the first of several forks is taken at once, the only one is not") {
+    scene s;
+    s.watch(10, 100);
+    s.victim.forks.push_bottom(&s.items[0]);
+    CHECK(s.steal_after(10) == nullptr);
+    s.victim.forks.push_bottom(&s.items[1]);
+    CHECK(s.steal_after(10) == &s.items[0]);
+}
+
+TEST_CASE("forks that turn out small are left alone, for longer each time, large ones are not") {
+    const bool large = GENERATE(false, true);
+    scene s;
+    for (int i = 0; i < 10'000; ++i) s.victim.forks.push_bottom(&s.items[0]);
+    int stolen = 0;
+    for (int i = 0; i < 1'000; ++i) {
+        for (int k = 0; k < 25; ++k) s.victim.count_resumption();
+        if (s.steal_after(250) == nullptr) continue;
+        ++stolen;
+        for (int k = 0; k < (large ? 100 : 1); ++k) s.thief.count_resumption();
+    }
+    if (large) {
+        CHECK(stolen == 1'000);
+    } else {
+        CHECK(stolen < 50);
+    }
+}

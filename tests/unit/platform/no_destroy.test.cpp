@@ -1,0 +1,31 @@
+#include <weir/platform/no_destroy.hpp>
+
+#include "support/catch.hpp"
+
+#include <type_traits>
+
+using weir::detail::no_destroy;
+
+namespace {
+
+int destroyed = 0;
+struct counted {
+    int value = 7;
+    constexpr counted() noexcept = default;
+    ~counted() { ++destroyed; }
+};
+
+constinit no_destroy<counted> there_already;
+
+}  // namespace
+
+TEST_CASE("it is made without running any code, and never destroyed") {
+    CHECK((*there_already).value == 7);
+    there_already->value = 8;
+    CHECK(there_already->value == 8);
+    {
+        no_destroy<counted> here;
+        CHECK(here->value == 7);
+    }
+    CHECK(destroyed == 0);
+}
