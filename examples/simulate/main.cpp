@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
     settings s;
     std::string file;
     examples::options options("simulate [OPTION...] FILE",
-                              "Runs the pipelines that FILE describes (tests/golden/README.md "
+                              "Runs the pipelines that FILE describes (tests/programs/golden/README.md "
                               "tells how) and prints their statistics.");
     options.argument("FILE", file, "a .json spec, a list of them, or .jsonl with one a line");
     options.choice("--clock", s.clock, {"virtual", "steady"}, "exact and at once, or in real time");

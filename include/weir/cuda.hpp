@@ -16,6 +16,7 @@
 #include <weir/cuda/lease.hpp>
 #include <weir/cuda/parts.hpp>
 #include <weir/cuda/pinned_buffer.hpp>
+#include <weir/cuda/pinned_buffers.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/reactor.hpp>
 #include <weir/cuda/runtime.hpp>

@@ -10,7 +10,7 @@ weir_version() {
 checkout() {
     rm -rf "$1"
     mkdir -p "$1"
-    tar -C "$root" --exclude=build --exclude=__pycache__ --exclude='tests/subprojects/*/*' -cf - \
+    tar -C "$root" --exclude=build --exclude=__pycache__ --exclude='tests/packaging/subprojects/*/*' -cf - \
         include tests CMakeLists.txt meson.build conanfile.py vcpkg.json LICENSE | tar -C "$1" -xf -
     git -C "$1" init -q
     git -C "$1" add -A

@@ -65,8 +65,8 @@ coroutine_env env_of(std::coroutine_handle<Promise> h) noexcept {
     }
 }
 
-// Gives the executor of those that no other one runs. Set by task/foreign_home.hpp, which is included by all that
-// waits for something.
+// Gives the executor of those that no other one runs. Set by task/foreign_home.hpp, which is included by
+// all that waits for something.
 using home_of_strangers = executor& (*)();
 inline constinit home_of_strangers foreign_home = nullptr;
 

@@ -26,8 +26,8 @@ class system_thread;
 // What the library takes from the system. The concurrent core is a template over such a platform, so that
 // a model checker or a test supplies another with the same members; the public names, and whatever is no
 // template, fix it to this one. A program that is compiled with another header of this name before this
-// one, in all its parts, runs as a whole on what that supplies: tests/interleavings has such a one, to
-// which a new member is to be added, too.
+// one, in all its parts, runs as a whole on what that supplies: tests/exploration/interleavings has such a
+// one, to which a new member is to be added, too.
 struct standard_platform {
     template <class T>
     using atomic = std::atomic<T>;

@@ -1,4 +1,4 @@
-// What it says, and that it ends the program: tests/fork/outlived.test.cpp.
+// What it says, and that it ends the program: tests/programs/fork/outlived.test.cpp.
 #include <weir/executor/executor_users.hpp>
 
 #include "support/catch.hpp"

@@ -9,7 +9,7 @@
 // A copy of an exception that throws ends the program.
 static_assert(std::is_nothrow_copy_constructible_v<weir::forked_error>);
 
-// When it is thrown: fork/fork.test.cpp.
+// When it is thrown: programs/fork/fork.test.cpp.
 TEST_CASE("who uses a pool of before the fork is told what is wrong, and what to do") {
     try {
         throw weir::forked_error();

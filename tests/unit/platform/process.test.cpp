@@ -4,7 +4,7 @@
 
 using weir::detail::birthplace;
 
-// What happens in a child: tests/fork/fork.test.cpp.
+// What happens in a child: tests/programs/fork/fork.test.cpp.
 TEST_CASE("what is made in a process is at home there") {
     const birthplace here;
     CHECK(weir::detail::forks_are_counted);

@@ -48,7 +48,7 @@ class echo_op {
   private:
     int value_ = 0;
     int left_ = 0;
-    typename load::note about_;
+    typename load::provenance about_;
 };
 
 struct echo_stage : weir::detail::stage_base {

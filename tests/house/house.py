@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Checks what a reader may expect of the repository as a whole, reading nothing but the text.
+
+    tests/house/house.py [ROOT]                        checks ROOT (the default: this repository)
+    tests/house/house.py --compile COMPILER [FLAG...]  compiles tests/house/alone.txt: each header's main idea, with it alone
+    tests/house/house.py --self-test                   shows, on a small tree, that each rule can fail
+
+The rules (those of a single header are in tests/house/layers.py):
+- Each include/weir/ROOM/X.hpp has its tests/unit/ROOM/X.test.cpp (of cuda/ its tests/cuda/X.test.cpp), which includes
+  it first; or ELSEWHERE says which file tests it, and why. What a face includes is checked by layers.py.
+- Each header that tells users of something (`///`) stands in tests/house/alone.txt, with what shows that it is enough
+  for it, and that includes nothing else of the library; or NOT_ALONE says why not.
+- Of an atomic operation that is not seq_cst a comment says why: near it, or, if it is relaxed, near the
+  variable. The comment has a line of its own or stands behind the operation. Of one that acquires or
+  releases it says so, or with what the operation pairs.
+- The library has at most MAX_MACROS macros, guards aside; and three that say which Asio it is, for asio/ alone.
+"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import check  # noqa: E402
+
+MAX_MACROS = 6
+OF_ASIO = {"WEIR_ASIO_FILE", "WEIR_ASIO_KIND", "WEIR_ASIO_LIBRARY"}
+NEAR = 12  # lines above an operation
+ABOVE = 3  # lines above a variable
+ALONE = "tests/house/alone.txt"
+
+ELSEWHERE = {
+    "version.hpp": ("tests/packaging/run", "three numbers, which each build file reads its version from"),
+}
+
+# Headers, or folders of them.
+NOT_ALONE = {
+    "asio/": "each needs Asio, which not everybody has",
+    "run/epoch_range.hpp": "what run::epochs() gives, which is in run/run.hpp",
+    "graph/fan_in.hpp": "an option of graph/merge.hpp",
+    "report/fmt.hpp": "needs {fmt}, which not everybody has",
+    "report/format.hpp": "needs std::format, which not everybody has",
+    "graph/running_split.hpp": "an option of graph/split.hpp",
+    "simulation/explore_pipeline.hpp": "takes a pipeline, which stages/pipeline.hpp makes",
+}
+
+
+def header_names(root):
+    folder = root / "include" / "weir"
+    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*.hpp"))
+
+
+def own_includes(text):
+    return re.findall(r'^#include [<"](weir/[^>"]+)[>"]', text, re.MULTILINE)
+
+
+def unmirrored(root, elsewhere):
+    names = header_names(root)
+    for name in names:
+        if "/" not in name and (root / "include" / "weir" / name.removesuffix(".hpp")).is_dir():
+            continue  # a face
+        folder = "tests" if name.startswith("cuda/") else "tests/unit"
+        mirror = root / folder / (name.removesuffix(".hpp") + ".test.cpp")
+        if name in elsewhere:
+            if mirror.exists():
+                yield f"tests/house/house.py: {name} has a test of its own now: take it out of ELSEWHERE"
+            if not (root / elsewhere[name][0]).exists():
+                yield f"tests/house/house.py: {name} is tested by {elsewhere[name][0]}, which does not exist"
+        elif not mirror.exists():
+            yield f"include/weir/{name}: has no {mirror.relative_to(root).as_posix()}"
+        elif own_includes(mirror.read_text(encoding="utf-8"))[:1] != [f"weir/{name}"]:
+            yield f"{mirror.relative_to(root).as_posix()}: does not include <weir/{name}> first"
+    for name in set(elsewhere) - set(names):
+        yield f"tests/house/house.py: {name} is in ELSEWHERE and does not exist"
+
+
+def alone(root):
+    """{header: what is compiled with it}."""
+    parts = re.split(r"^== (\S+)\n", (root / ALONE).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+def not_alone(root):
+    names = header_names(root)
+    for name, text in alone(root).items():
+        if name not in names:
+            yield f"{ALONE}: {name} does not exist"
+        if own_includes(text):
+            yield f"{ALONE}: {name}: includes of the library only itself"
+
+
+def not_shown_alone(root, excused):
+    """What NOT_ALONE should say, and what it shouldn't."""
+    used, table = set(), alone(root)
+    for name in header_names(root):
+        text = (root / "include" / "weir" / name).read_text(encoding="utf-8")
+        shown = name in table
+        reasons = {key for key in excused if name == key or key.endswith("/") and name.startswith(key)}
+        if not shown and "///" in text and not reasons:
+            yield f"include/weir/{name}: has no row in {ALONE}"
+        if not shown and "///" in text:
+            used |= reasons
+    for key in sorted(set(excused) - used):
+        yield f"tests/house/house.py: {key} needs no excuse any more: take it out of NOT_ALONE"
+
+
+def pairs(lines):
+    return any(re.search(r"//.*\b(pairs? with|acquire|release|acq_rel)\b", line) for line in lines)
+
+
+def has_comment(lines):
+    return any("// " in line and "// for std::" not in line for line in lines)
+
+
+def unargued(root):
+    headers = {name: (root / "include" / "weir" / name).read_text(encoding="utf-8").split("\n")
+               for name in header_names(root)}
+    argued = {match[1] for lines in headers.values() for i, line in enumerate(lines)
+              if (match := re.search(r"(?:[aA]tomic<.*>&?|counter) (\w+)[{;(]", line))
+              and has_comment(lines[max(0, i - ABOVE):i + 1])}
+    for name, lines in headers.items():
+        for i, line in enumerate(lines):
+            code = line.split("//")[0]
+            near = lines[max(0, i - NEAR):i + 1]
+            for order in re.findall(r"memory_order_(relaxed|consume|acquire|release|acq_rel)", code):
+                used = set(re.findall(r"(\w+)(?:\(\))?\.(?:load|store|exchange|fetch_\w+|compare_\w+)\(", code))
+                said = has_comment(near) or used <= argued if order == "relaxed" else pairs(near)
+                if not said:
+                    yield f"include/weir/{name}:{i + 1}: no comment says why {order}: {line.strip()}"
+                    break
+
+
+def too_many_macros(root):
+    macros = set()
+    for name in header_names(root):
+        text = (root / "include" / "weir" / name).read_text(encoding="utf-8")
+        guard = "WEIR_" + re.sub(r"\W", "_", name).upper()
+        macros |= set(re.findall(r"^\s*#\s*define\s+(\w+)", text, re.MULTILINE)) - {guard}
+    macros -= OF_ASIO
+    if len(macros) > MAX_MACROS:
+        yield f"include/weir: {len(macros)} macros, {MAX_MACROS} are allowed: {' '.join(sorted(macros))}"
+
+
+def problems_in(root, elsewhere, excused):
+    root = Path(root)
+    for rule in (not_alone, unargued, too_many_macros):
+        yield from rule(root)
+    yield from unmirrored(root, elsewhere)
+    yield from not_shown_alone(root, excused)
+
+
+def compile_all(root, compiler, flags):
+    def judge(case, status, errors):
+        return f"{case[1]}: does not compile:\n{errors}" if status else None
+
+    runtime = f"-I{root}/tests/cuda/stand_in/include"  # of CUDA, for those who have none
+    with tempfile.TemporaryDirectory() as folder:
+        cases = []
+        for name, text in alone(root).items():
+            path = Path(folder) / name.replace("/", ".").replace(".hpp", ".cpp")
+            path.write_text(f"#include <weir/{name}>\n{text}", encoding="utf-8")
+            cases.append((path, name))
+        yield from check.syntax_of_all(compiler, [*flags, runtime], root, cases, judge)
+
+
+GOOD = {
+    "include/weir/a.hpp": "/// For users.\n#define WEIR_A_HPP\n#define WEIR_X 1\n"
+                          + "#include <atomic>  // for std::atomic\n"
+                          + "\n" * NEAR + "a.load(std::memory_order_acquire);  // pairs with b\n"
+                          + "\n" * NEAR + "n_.load(std::memory_order_relaxed);\n"
+                          + "\n" * NEAR + "std::atomic<int> n_{0};  // a count\n",
+    "include/weir/b.hpp": "",
+    "include/weir/c/d.hpp": "/// For users who have more.\n",
+    "include/weir/c.hpp": "#include <weir/c/d.hpp>\n",
+    "tests/unit/a.test.cpp": '#include <weir/a.hpp>\n#include "support/catch.hpp"\n#include <weir/b.hpp>\n',
+    "tests/other.test.cpp": "",
+    "tests/unit/c/d.test.cpp": "#include <weir/c/d.hpp>\n",
+    ALONE: "# A table.\n\n== a.hpp\n#include <vector>\n",
+}
+BAD = [
+    ("include/weir/e.hpp", "", "has no tests/unit/e.test.cpp"),
+    ("tests/unit/b.test.cpp", "#include <weir/b.hpp>\n", "take it out of ELSEWHERE"),
+    ("tests/unit/a.test.cpp", "#include <weir/b.hpp>\n#include <weir/a.hpp>\n", "does not include <weir/a.hpp> first"),
+    ("tests/other.test.cpp", None, "tests/other.test.cpp, which does not exist"),
+    ("include/weir/b.hpp", None, "is in ELSEWHERE and does not exist"),
+    (ALONE, GOOD[ALONE] + "#include <weir/b.hpp>\n", "a.hpp: includes of the library only itself"),
+    (ALONE, GOOD[ALONE] + "\n== gone.hpp\n", "gone.hpp does not exist"),
+    (ALONE, "", "a.hpp: has no row in"),
+    (ALONE, GOOD[ALONE] + "\n== c/d.hpp\n", "c/ needs no excuse"),
+    ("include/weir/a.hpp", GOOD["include/weir/a.hpp"].replace("  // pairs with b", ""), "says why acquire"),
+    ("include/weir/a.hpp", GOOD["include/weir/a.hpp"].replace("// pairs with b", "// a look"), "says why acquire"),
+    ("include/weir/a.hpp", GOOD["include/weir/a.hpp"].replace("  // a count", ""), "says why relaxed"),
+    ("include/weir/b.hpp", "".join(f"#define WEIR_{i}\n" for i in range(MAX_MACROS)), "macros,"),
+]
+
+
+def self_test():
+    def found(tree):
+        with tempfile.TemporaryDirectory() as root:
+            for name, text in tree.items():
+                path = Path(root) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                if text is not None:
+                    path.write_text(text)
+            return list(problems_in(root, {"b.hpp": ("tests/other.test.cpp", "so")}, {"c/": "so"}))
+
+    yield from (f"the good tree: {problem}" for problem in found(GOOD))
+    for name, text, expected in BAD:
+        problems = found({**GOOD, name: text})
+        if not any(expected in problem for problem in problems):
+            yield f"{name}: not noticed: {expected}; found: {problems}"
+
+
+if __name__ == "__main__":
+    sys.exit(check.run(__doc__, lambda root: problems_in(root, ELSEWHERE, NOT_ALONE), self_test, compile_all))

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Checks that wrong code is refused by a sentence, and that each sentence is tested.
+
+    tests/house/refusals.py [ROOT]                        compares ROOT/include/weir with ROOT/tests/refusals
+    tests/house/refusals.py --compile COMPILER [FLAG...]  shows each tests/refusals/*.fail.cpp to that compiler
+    tests/house/refusals.py --self-test                   shows, on small trees, that each rule can fail
+
+The rules:
+- Each text of a `static_assert` and of a `[[nodiscard("...")]]` is expected by a *.fail.cpp in one of FOLDERS.
+  Its first line is `// expect-error: <part of that text>`; the first error line holds it.
+- What a test expects is such a text.
+- A public concept is asked for by a `static_assert` that speaks, or by another such concept.
+- Only copying and moving are deleted: a compiler says nothing of ours about a deleted function.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import check  # noqa: E402
+
+# Never the first to be said.
+SECOND = "what is wrong is said above"
+STRING = r'"((?:\\.|[^"\\\n])*)"'
+
+
+def text_of(literals):
+    return "".join(re.findall(STRING, literals)).replace('\\"', '"')
+
+
+def without_comments(text):
+    return re.sub(rf"{STRING}|//[^\n]*", lambda m: m[0] if m[0][0] == '"' else "", text)
+
+
+def argument(text, start):
+    """What stands in the parentheses whose inside begins at `start`."""
+    depth = 1
+    for match in re.compile(rf"{STRING}|[()]").finditer(text, start):
+        depth += {"(": 1, ")": -1}.get(match[0], 0)
+        if depth == 0:
+            return text[start:match.start()]
+    return text[start:]
+
+
+class Header:
+    def __init__(self, text):
+        text = without_comments(text)
+        self.said = []  # (what is asserted, the text, line)
+        for match in re.finditer(r"static_assert\(|\[\[nodiscard\((?=\s*\")", text):
+            inside = argument(text, match.end())
+            if said := text_of(inside):
+                self.said.append((inside, said, text.count("\n", 0, match.start()) + 1))
+        # Of public concepts, what defines them. A name belongs to detail between its braces.
+        public = re.sub(r"namespace [\w: ]*\bdetail \{.*?\n\}  (?=\n|$)|namespace [\w: ]*\bdetail \{.*?\n\}\s*?\n",
+                        "", text, flags=re.DOTALL)
+        self.concepts = dict(re.findall(r"\bconcept (\w+) =(.*?);\n", public, re.DOTALL))
+        self.deleted = [(text.count("\n", 0, m.start()) + 1, m[0].strip())
+                        for m in re.finditer(r"[^;{}]*= delete;", text)
+                        if not re.search(r"(\w+)(& operator=)?\((const )?\1&{1,2}\) = delete", m[0])]
+
+
+# Those beside tests/refusals need a library, or the lack of one: CTest alone knows whether it is there.
+FOLDERS = ("refusals", "cuda", "unit/asio")
+
+
+def expectations(folders):
+    for path in sorted(p for folder in folders for p in folder.glob("*.fail.cpp")):
+        lines = path.read_text(encoding="utf-8").split("\n")
+        match = re.match(r"// expect-error: (.+)", lines[0])
+        yield path, match[1] if match else None
+
+
+def problems_in(root):
+    include = Path(root) / "include" / "weir"
+    headers = {p.relative_to(include).as_posix(): Header(p.read_text(encoding="utf-8"))
+               for p in sorted(include.rglob("*.hpp"))}
+    expected = list(expectations(Path(root) / "tests" / folder for folder in FOLDERS))
+    said = [(name, *each) for name, header in headers.items() for each in header.said]
+    for name, _, text, line in said:
+        if SECOND not in text and not any(e and e in text for _, e in expected):
+            yield f"include/weir/{name}:{line}: no *.fail.cpp expects: {text}"
+    for path, text in expected:
+        if text is None:
+            yield f"tests/{path.parent.name}/{path.name}:1: has to be `// expect-error: <text>`"
+        elif not any(text in s for _, _, s, _ in said):
+            yield f"tests/{path.parent.name}/{path.name}:1: no header says: {text}"
+    concepts = {c: (name, d) for name, header in headers.items() for c, d in header.concepts.items()}
+    asked = " ".join(condition for _, condition, _, _ in said)
+    for concept, (name, _) in concepts.items():
+        users = asked + " ".join(d for other, (_, d) in concepts.items()
+                                 if other != concept and re.search(rf"\b{other}<", asked))
+        if not re.search(rf"\b{concept}<", users):
+            yield f"include/weir/{name}: no static_assert asks for the concept {concept}, and says so"
+    for name, header in headers.items():
+        for line, declaration in header.deleted:
+            yield f"include/weir/{name}:{line}: deleted without a sentence, use static_assert: {declaration}"
+
+
+def first_error(output):
+    return next((line for line in output.split("\n") if "error: " in line), "")
+
+
+def compile_all(root, compiler, flags):
+    """What a compiler first says to each of them, all headers being read only once."""
+    clang = "clang" in subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
+
+    def judge(case, status, errors):
+        path, expected = case
+        if status == 0:
+            return f"{path.name}: this compiles, and must not"
+        first = first_error(errors)
+        return None if expected in first else f"{path.name}: not said first: {expected}\n  but: {first}"
+
+    with tempfile.TemporaryDirectory() as folder:
+        header = Path(folder) / "all.hpp"
+        header.write_text("#include <weir/simulation.hpp>\n#include <weir/weir.hpp>\n")
+        read = Path(folder) / ("all.pch" if clang else "all.hpp.gch")
+        subprocess.run([compiler, "-std=c++20", *check.WARNINGS, *flags, f"-I{root}/include", "-x", "c++-header",
+                        header, "-o", read], check=True)
+        known = ["-include-pch", str(read)] if clang else ["-include", str(header)]
+        yield from check.syntax_of_all(compiler, ["-Wfatal-errors", *flags, *known], root,
+                                       list(expectations([root / "tests" / "refusals"])), judge)
+
+
+GOOD = {
+    "include/weir/a.hpp": "namespace weir {\ntemplate <class A>\nconcept part = true;\n"
+                          "template <class A>\nconcept whole = part<A>;\n"
+                          'static_assert(whole<A>, "weir: a whole is "\n    "one"); // "not (this\n'
+                          'class [[nodiscard("keep it")]] a {\n    a(const a&) = delete;\n'
+                          "    a& operator=(a&&) = delete;\n};\n}\n",
+    "tests/refusals/a_whole.fail.cpp": "// expect-error: weir: a whole is one\n",
+    "tests/refusals/a_kept.fail.cpp": "// expect-error: keep it\n",
+}
+BAD = [
+    ("tests/refusals/a_kept.fail.cpp", "keep it", "keep them", "no *.fail.cpp expects: keep it"),
+    ("tests/refusals/a_kept.fail.cpp", "keep it", "keep them", "no header says: keep them"),
+    ("tests/refusals/a_kept.fail.cpp", "expect-error", "expects", "has to be"),
+    ("include/weir/a.hpp", "static_assert(whole<A>", "static_assert(true", "asks for the concept whole"),
+    ("include/weir/a.hpp", "concept whole = part<A>", "concept whole = true", "asks for the concept part"),
+    ("include/weir/a.hpp", "a(const a&) = delete", "void f(int) = delete", "deleted without a sentence"),
+]
+
+
+def self_test():
+    def found(tree):
+        with tempfile.TemporaryDirectory() as root:
+            for name, text in tree.items():
+                path = Path(root) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            return list(problems_in(root))
+
+    yield from (f"the good tree: {problem}" for problem in found(GOOD))
+    for name, old, new, expected in BAD:
+        problems = found({**GOOD, name: GOOD[name].replace(old, new)})
+        if not any(expected in problem for problem in problems):
+            yield f"{name}: {new}: not noticed: {expected}; found: {problems}"
+
+
+if __name__ == "__main__":
+    sys.exit(check.run(__doc__, problems_in, self_test, compile_all))

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Checks what including weir costs, by what the preprocessor puts out: no clock is looked at.
+
+    tests/house/weight.py [COMPILER [FLAG...]]  (the default: c++)
+    tests/house/weight.py --self-test           shows that each rule can fail
+
+- What weir.hpp, stages/pipeline.hpp and task/task.hpp bring of this library is no more lines (without comments) than the
+  budget below, and none of it includes a standard header that takes long to compile.
+- Half of the headers in include/weir have at most 150 lines, and none has more than 400.
+
+How long all that takes, bench/compile_time says. A budget that has to grow is raised here, with a reason in
+the commit; better is a header that most programs don't need.
+"""
+
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MEDIAN_LINES, MOST_LINES = 150, 400
+
+# Each is 0.05 s of g++ 12 or more that nothing else here needs; see measure/clock.hpp for what stands in for
+# <chrono>, sampling/alias_table.hpp for <cmath>, stages/source.hpp for <ranges>, platform/bounds.hpp for <algorithm>.
+HEAVY = {
+    "chrono", "cmath", "condition_variable", "filesystem", "format", "fstream", "future", "iomanip", "iostream",
+    "istream", "locale", "map", "random", "ranges", "regex", "sstream", "unordered_map", "unordered_set",
+}
+
+# (header, the standard headers that nothing of it includes, lines of this library)
+BUDGETS = [
+    ("weir.hpp", HEAVY, 13750),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 9400),
+    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2070),
+]
+
+MARKER = re.compile(r'#(?:line)? (\d+) "([^"]*)"((?: \d)*)')
+
+
+def read(output):
+    """How many lines of output are of include/weir, and {standard header: who of there includes it}.
+
+    A header that something else has brought before is not seen again, and costs nothing then.
+    """
+    lines, included, stack = 0, {}, [""]
+    for line in output.split("\n"):
+        if match := MARKER.match(line):
+            name, flags = match[2].replace("\\\\", "/"), match[3].split()
+            if "1" in flags:
+                if ours(stack[-1]) and not ours(name):
+                    included.setdefault(Path(name).name, Path(stack[-1]).name)
+                stack.append(name)
+            elif "2" in flags and len(stack) > 1:
+                stack.pop()
+            stack[-1] = name
+        elif line.strip() and ours(stack[-1]):
+            lines += 1
+    return lines, included
+
+
+def ours(name):
+    return "include/weir/" in name
+
+
+def problems_of_output(header, output, unwanted, budget):
+    lines, included = read(output)
+    if lines == 0:
+        yield f"{header}: the preprocessor put out nothing of include/weir; is it the right one?"
+    for name in sorted(unwanted & included.keys()):
+        yield f"{header}: {included[name]} includes <{name}>, which takes long to compile; do without it"
+    if lines > budget:
+        yield f"{header}: {lines} lines of this library; the budget is {budget} (see the top of weight.py)"
+
+
+def problems_of_sizes(sizes):
+    """Of {header: lines}."""
+    for name, lines in sorted(sizes.items()):
+        if lines > MOST_LINES:
+            yield f"{name}: {lines} lines; {MOST_LINES} are allowed. Split it by idea"
+    if (median := statistics.median(sizes.values())) > MEDIAN_LINES:
+        yield f"the median header has {median:g} lines; {MEDIAN_LINES} are allowed"
+
+
+def check(command):
+    problems = []
+    for header, unwanted, budget in BUDGETS:
+        run = subprocess.run(
+            [*command, "-std=c++20", f"-I{ROOT}/include", "-E", "-x", "c++", "-"],
+            input=f"#include <weir/{header}>\n", capture_output=True, text=True,
+        )
+        if run.returncode != 0:
+            problems.append(f"{header}: {run.stderr}")
+        else:
+            problems += problems_of_output(header, run.stdout, unwanted, budget)
+    folder = ROOT / "include" / "weir"
+    return problems + list(
+        problems_of_sizes({p.name: p.read_text(encoding="utf-8").count("\n") for p in folder.rglob("*.hpp")})
+    )
+
+
+OUTPUT = """# 1 "<stdin>"
+# 1 "a/include/weir/x.hpp" 1
+
+# 1 "/usr/include/c++/12/cmath" 1 3
+double std_line;
+# 1 "/usr/include/c++/12/map" 1 3
+# 5 "/usr/include/c++/12/cmath" 2 3
+# 8 "a/include/weir/x.hpp" 2
+int a;
+
+int b;
+# 2 "<stdin>" 2
+int user;
+"""
+
+
+def self_test():
+    def says(text, problems):
+        return any(text in problem for problem in problems)
+
+    output = lambda *arguments: list(problems_of_output("x.hpp", *arguments))
+    expected = {
+        "the good one": not output(OUTPUT, {"map"}, 2),
+        "a budget": says("2 lines", output(OUTPUT, set(), 1)),
+        "a heavy header": says("x.hpp includes <cmath>", output(OUTPUT, {"cmath"}, 2)),
+        "no output": says("put out nothing", output("", set(), 1)),
+        "good sizes": not list(problems_of_sizes({"a": 150, "b": 400, "c": 1})),
+        "a long header": says("Split it", problems_of_sizes({"a": 401, "b": 1, "c": 1})),
+        "a high median": says("median header has 151 ", problems_of_sizes({"a": 150, "b": 152})),
+    }
+    return [f"self-test: {name}" for name, holds in expected.items() if not holds]
+
+
+if __name__ == "__main__":
+    arguments = sys.argv[1:]
+    found = self_test() if arguments == ["--self-test"] else check(arguments or ["c++"])
+    print("\n".join(found), end="\n" if found else "")
+    sys.exit(1 if found else 0)

@@ -1,0 +1,233 @@
+#include "../../../examples/simulate/parse.hpp"
+
+#include "../../../examples/simulate/documents.hpp"
+#include "support/catch.hpp"
+
+#include <fstream>   // for std::ifstream
+#include <iterator>  // for std::istreambuf_iterator
+#include <string>    // for std::string
+
+using simulate::op;
+using simulate::parse_specs;
+using simulate::pipeline_spec;
+
+namespace {
+
+// A spec with one field replaced or added, in the middle of an otherwise good one.
+std::string spec_with(const std::string& field) {
+    return R"({"stages": [{"op": "pipe", "service_ns": [1]}], "foreground_ns": [1], )" + field + "}";
+}
+
+std::string stage_with(const std::string& stage) {
+    return R"({"stages": [{"op": "pipe", "service_ns": [1]}, )" + stage + R"(], "foreground_ns": [1]})";
+}
+
+std::string message_of(const std::string& text, const std::string& file = "f.json") {
+    try {
+        static_cast<void>(parse_specs(text, file));
+    } catch (const simulate::spec_error& e) {
+        return e.what();
+    }
+    return "no mistake found";
+}
+
+std::string golden(const std::string& name) {
+    std::ifstream file(std::string(WEIR_TEST_DATA "/") + name);
+    REQUIRE(file.is_open());
+    return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+}  // namespace
+
+TEST_CASE("a spec gives every field, and defaults for those left out") {
+    const std::vector<pipeline_spec> specs = parse_specs(R"({
+        "name": "all", "sink_capacity": 7, "items": 12, "foreground_ns": [3, 0], "snapshot_ns": 99,
+        "stages": [{"op": "pipe", "name": "p", "concurrency": 4, "service_ns": [1, 2]},
+                   {"op": "aggregate", "size": 3, "drop_last": true},
+                   {"op": "disaggregate"},
+                   {"op": "pipe", "service_ns": [5]}]})",
+                                                         "f.json");
+    REQUIRE(specs.size() == 1);
+    const pipeline_spec& s = specs[0];
+    CHECK(s.name == "all");
+    CHECK(s.sink_capacity == 7);
+    CHECK(s.items == 12U);
+    CHECK(s.foreground_ns == std::vector<std::int64_t>{3, 0});
+    CHECK(s.snapshot_ns == 99);
+    REQUIRE(s.stages.size() == 4);
+    CHECK(s.stages[0].name == "p");
+    CHECK(s.stages[0].concurrency == 4);
+    CHECK(s.stages[0].service_ns == std::vector<std::int64_t>{1, 2});
+    CHECK((s.stages[1].kind == op::aggregate));
+    CHECK(s.stages[1].name == "aggregate");
+    CHECK(s.stages[1].size == 3);
+    CHECK(s.stages[1].drop_last);
+    CHECK((s.stages[2].kind == op::disaggregate));
+    CHECK(s.stages[2].name == "disaggregate");
+    CHECK(s.stages[3].name == "pipe");
+    CHECK(s.stages[3].concurrency == 1);
+
+    const pipeline_spec plain = parse_specs(spec_with(R"("name": "")"), "f.json").at(0);
+    CHECK(plain.sink_capacity == 3);
+    CHECK_FALSE(plain.items.has_value());
+    CHECK_FALSE(plain.snapshot_ns.has_value());
+}
+
+TEST_CASE("the golden files are read as they are") {
+    const std::vector<pipeline_spec> eight = parse_specs(golden("documents_8.json"), "documents_8.json");
+    CHECK(eight.size() == 8);
+    CHECK(eight.at(5).stages.at(2).concurrency == 3);
+    const std::vector<pipeline_spec> random = parse_specs(golden("random_24.jsonl"), "random_24.jsonl");
+    CHECK(random.size() == 24);
+    for (const pipeline_spec& s : random) CHECK(s.snapshot_ns.has_value());
+}
+
+TEST_CASE("the eight built-in pipelines are those of the golden file") {
+    const std::vector<pipeline_spec> golden_ones =
+        parse_specs(golden("documents_8.json"), "documents_8.json");
+    const std::vector<simulate::scenario> built_in = simulate::documents();
+    REQUIRE(built_in.size() == golden_ones.size());
+    for (std::size_t i = 0; i < built_in.size(); ++i) {
+        const pipeline_spec& a = built_in[i].spec;
+        const pipeline_spec& b = golden_ones[i];
+        CAPTURE(b.name);
+        CHECK(a.name == b.name);
+        CHECK(a.foreground_ns == b.foreground_ns);
+        CHECK(a.sink_capacity == b.sink_capacity);
+        CHECK(a.items == b.items);
+        CHECK(a.snapshot_ns == b.snapshot_ns);
+        REQUIRE(a.stages.size() == b.stages.size());
+        CHECK(built_in[i].queues.size() == a.stages.size() + 2);
+        for (std::size_t k = 0; k < a.stages.size(); ++k) {
+            CHECK((a.stages[k].kind == b.stages[k].kind));
+            CHECK(a.stages[k].name == b.stages[k].name);
+            CHECK(a.stages[k].concurrency == b.stages[k].concurrency);
+            CHECK(a.stages[k].service_ns == b.stages[k].service_ns);
+            CHECK(a.stages[k].size == b.stages[k].size);
+            CHECK(a.stages[k].drop_last == b.stages[k].drop_last);
+        }
+    }
+}
+
+TEST_CASE("a file is one spec, a list of them, or lines; bare or inside an object") {
+    const std::string bare = spec_with(R"("name": "n")");
+    const std::string inside = R"({"spec": )" + bare + R"(, "expect": {"consumed": 3}, "seed": 4})";
+    CHECK(parse_specs(bare, "f.json").size() == 1);
+    CHECK(parse_specs(inside, "f.json").size() == 1);
+    CHECK(parse_specs("[" + bare + ",\n" + inside + "]", "f.json").size() == 2);
+    CHECK(parse_specs(bare + "\n\n" + inside + "\r\n" + bare, "f.jsonl").size() == 3);
+    CHECK(parse_specs("\xEF\xBB\xBF" + bare, "f.json").size() == 1);
+    CHECK(parse_specs("  " + bare + "\n", "no_extension").at(0).name == "n");
+}
+
+TEST_CASE("a wrong field is named with its file, its line and its value") {
+    const std::string good = spec_with(R"("name": "n")");
+    CHECK(message_of(good + "\n" + good + "\n" +
+                         stage_with(R"({"op": "pipe", "concurrency": 0, "service_ns": [1]})"),
+                     "specs.jsonl") ==
+          "specs.jsonl: line 3: stages[1].concurrency: must be at least 1 (is 0)");
+    CHECK(message_of(R"({"spec": )" + spec_with(R"("sink_capacity": 0)") + "}", "s.jsonl") ==
+          "s.jsonl: line 1: spec.sink_capacity: must be at least 1 (is 0)");
+    CHECK(message_of("[\n" + good + ",\n\n{\"name\":\n\"[{,\\\"\"}]") ==
+          "f.json: line 4, entry 2: stages: is missing");
+    CHECK(message_of("[" + good + ", 5]") == "f.json: line 1, entry 2: a spec must be an object (is 5)");
+    CHECK(message_of("{}") == "f.json: stages: is missing");
+    CHECK(message_of("\"text\"") == "f.json: a spec must be an object (is \"text\")");
+    CHECK(message_of("[" + good + "]", "f.jsonl") == "f.jsonl: line 1: a spec must be an object (is a list)");
+}
+
+TEST_CASE("every kind of wrong value is refused") {
+    using Catch::Matchers::ContainsSubstring;
+    const auto stage = [](const std::string& text) { return message_of(stage_with(text)); };
+    const auto spec = [](const std::string& text) { return message_of(spec_with(text)); };
+
+    SECTION("operations and stages") {
+        CHECK(stage(R"({"op": "pip", "service_ns": [1]})") ==
+              "f.json: stages[1].op: must be \"pipe\", \"aggregate\" or \"disaggregate\" (is "
+              "\"pip\")");
+        CHECK_THAT(stage(R"({"op": 3})"), ContainsSubstring("stages[1].op: must be"));
+        CHECK_THAT(stage(R"({"service_ns": [1]})"), ContainsSubstring("stages[1].op: is missing"));
+        CHECK(stage("4") == "f.json: stages[1]: must be an object (is 4)");
+        CHECK(message_of(R"({"stages": [], "foreground_ns": [1]})") == "f.json: stages: must not be empty");
+        CHECK(message_of(R"({"stages": {}, "foreground_ns": [1]})") ==
+              "f.json: stages: must be a list (is an object)");
+        CHECK(message_of(R"({"stages": null, "foreground_ns": [1]})") ==
+              "f.json: stages: must be a list (is null)");
+        CHECK(stage(R"({"op": "pipe", "name": "", "service_ns": [1]})") ==
+              "f.json: stages[1].name: must not be empty");
+        CHECK_THAT(stage(R"({"op": "pipe", "name": 7, "service_ns": [1]})"),
+                   ContainsSubstring("must be a text"));
+        CHECK_THAT(stage(R"({"op": "disaggregate"})"),
+                   ContainsSubstring("stages[1].op: disaggregate needs lists"));
+        CHECK_THAT(stage(R"({"op": "aggregate", "size": 2}, {"op": "disaggregate"}, {"op": "disaggregate"})"),
+                   ContainsSubstring("stages[3].op: disaggregate needs lists"));
+    }
+    SECTION("numbers") {
+        CHECK(stage(R"({"op": "pipe", "service_ns": [3, -1]})") ==
+              "f.json: stages[1].service_ns[1]: must not be negative (is -1)");
+        CHECK(stage(R"({"op": "pipe", "service_ns": []})") ==
+              "f.json: stages[1].service_ns: must not be empty");
+        CHECK(stage(R"({"op": "pipe"})") == "f.json: stages[1].service_ns: is missing");
+        CHECK(stage(R"({"op": "pipe", "service_ns": 4})") ==
+              "f.json: stages[1].service_ns: must be a list (is 4)");
+        CHECK_THAT(stage(R"({"op": "pipe", "service_ns": [1.5]})"), ContainsSubstring("whole number"));
+        CHECK_THAT(stage(R"({"op": "pipe", "service_ns": ["1"]})"), ContainsSubstring("whole number"));
+        CHECK_THAT(stage(R"({"op": "pipe", "service_ns": [null]})"), ContainsSubstring("whole number"));
+        CHECK_THAT(stage(R"({"op": "pipe", "service_ns": [true]})"), ContainsSubstring("whole number"));
+        CHECK_THAT(stage(R"({"op": "pipe", "service_ns": [18446744073709551615]})"),
+                   ContainsSubstring("at most"));
+        CHECK_THAT(stage(R"({"op": "pipe", "service_ns": [99999999999999999999]})"),
+                   ContainsSubstring("whole number"));
+        CHECK_THAT(stage(R"({"op": "pipe", "concurrency": -3, "service_ns": [1]})"),
+                   ContainsSubstring("at least 1 (is -3)"));
+        CHECK_THAT(stage(R"({"op": "pipe", "concurrency": 1e1, "service_ns": [1]})"),
+                   ContainsSubstring("whole number"));
+        CHECK_THAT(stage(R"({"op": "pipe", "concurrency": 10001, "service_ns": [1]})"),
+                   ContainsSubstring("at most 10000"));
+        CHECK_THAT(stage(R"({"op": "aggregate", "size": 0})"),
+                   ContainsSubstring("stages[1].size: must be at least 1"));
+        CHECK_THAT(stage(R"({"op": "aggregate"})"), ContainsSubstring("stages[1].size: is missing"));
+        CHECK_THAT(stage(R"({"op": "aggregate", "size": 2, "drop_last": 1})"),
+                   ContainsSubstring("true or false"));
+        CHECK_THAT(stage(R"({"op": "aggregate", "size": 1000000}, {"op": "aggregate", "size": 2})"),
+                   ContainsSubstring("stages[2].size: makes lists of 2000000"));
+        CHECK_THAT(spec(R"("sink_capacity": 0)"), ContainsSubstring("sink_capacity: must be at least 1"));
+        CHECK_THAT(spec(R"("items": -1)"), ContainsSubstring("items: must not be negative"));
+        CHECK_THAT(spec(R"("snapshot_ns": 0)"), ContainsSubstring("snapshot_ns: must be at least 1"));
+        CHECK_THAT(message_of(R"({"stages": [{"op": "pipe", "service_ns": [1]}], "foreground_ns": [-2]})"),
+                   ContainsSubstring("foreground_ns[0]: must not be negative (is -2)"));
+        CHECK_THAT(message_of(R"({"stages": [{"op": "pipe", "service_ns": [1]}]})"),
+                   ContainsSubstring("foreground_ns: is missing"));
+        CHECK_THAT(message_of(R"({"stages": [{"op": "pipe", "service_ns": [0]}], "foreground_ns": [0, 0]})"),
+                   ContainsSubstring("takes any time"));
+        CHECK(message_of(
+                  R"({"items": 3, "stages": [{"op": "pipe", "service_ns": [0]}], "foreground_ns": [0]})") ==
+              "no mistake found");
+    }
+    SECTION("fields that nobody knows, or that are there twice") {
+        CHECK_THAT(spec(R"("sink_capcity": 4)"),
+                   ContainsSubstring("sink_capcity: unknown field; known here: name,"));
+        CHECK_THAT(stage(R"({"op": "aggregate", "size": 2, "concurrency": 2})"),
+                   ContainsSubstring("stages[1].concurrency: unknown field"));
+        CHECK_THAT(spec(R"("items": 4, "items": 5)"), ContainsSubstring("items: the field is given twice"));
+    }
+}
+
+TEST_CASE("broken JSON is reported with line and column") {
+    using Catch::Matchers::ContainsSubstring;
+    const std::string good = spec_with(R"("name": "n")");
+    CHECK_THAT(message_of("{\n \"stages\" [}"),
+               ContainsSubstring("f.json: line 2, column 11: broken JSON: "));
+    CHECK_THAT(message_of(good + "\n{\"a\": tru}", "f.jsonl"),
+               ContainsSubstring("f.jsonl: line 2, column 10: broken JSON"));
+    CHECK_THAT(message_of(good + "\n\n" + good.substr(0, 20), "f.jsonl"),
+               ContainsSubstring("f.jsonl: line 3, column 2"));
+    CHECK_THAT(message_of(good + good), ContainsSubstring("broken JSON"));
+    CHECK_THAT(message_of(R"({"items": NaN})"), ContainsSubstring("broken JSON"));
+    CHECK_THAT(message_of(R"({"items": 1e999})"), ContainsSubstring("broken JSON"));
+    CHECK_THAT(message_of("{\"name\": \"\xff\"}"), ContainsSubstring("broken JSON"));
+    CHECK(message_of("") == "f.json: is empty; it must hold at least one spec");
+    CHECK(message_of(" \n\t", "f.jsonl") == "f.jsonl: is empty; it must hold at least one spec");
+    CHECK(message_of("[]") == "f.json: is an empty list; it must hold at least one spec");
+    CHECK_THAT(message_of(std::string(100000, '[')), ContainsSubstring("broken JSON"));
+}

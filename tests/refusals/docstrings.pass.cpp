@@ -1,0 +1,307 @@
+// What the docstrings show, to the letter, with what it takes around it: tests/house/docs.py looks for each of
+// them here. (What is in cuda/ and asio/ needs more than the library.)
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/report/describe.hpp>
+#include <weir/report/failure_log.hpp>
+#include <weir/report/profile.hpp>
+#include <weir/report/watchdog.hpp>
+#include <weir/simulation.hpp>
+#include <weir/weir.hpp>
+
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iostream>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+// clang-format off
+
+using namespace std::chrono_literals;
+
+struct image {
+    bool is_raw() const;
+    std::size_t rows() const;
+    std::size_t stride() const;
+};
+struct item {};
+struct batch {
+    std::size_t size() const;
+    std::vector<weir::draw> draws;
+};
+struct doc {
+    bool is_long() const;
+};
+struct packet {};
+struct decoder {
+    int operator()(packet);
+};
+struct device_driver {
+    void on_completion(std::function<void()>);
+};
+
+void use(std::string&);
+void use(int);
+void load(std::uint64_t);
+void visit(std::uint64_t);
+void save(const std::vector<std::byte>&);
+void train(batch&);
+void train(std::string&, std::uint64_t);
+std::vector<std::string> words_of(const std::string&);
+std::vector<std::string> shuffled(const std::vector<std::string>&, std::uint64_t);
+std::string download(const std::string&);
+weir::task<> index(std::string);
+
+// channel/item_size.hpp
+template <> struct weir::item_size<image> {
+    static std::size_t of(const image& i) noexcept { return i.rows() * i.stride(); }
+};
+
+namespace of_aggregate {
+struct by_key {
+    std::optional<batch> accumulate(item i);  // a batch, if one is full now
+    std::optional<batch> flush();             // the stream, or an epoch, has ended: the rest
+};
+auto keyed = weir::source(std::vector<item>()) | weir::aggregate(by_key());
+}  // namespace of_aggregate
+
+weir::task<> of_async_generator(weir::async_generator<std::string> lines) {
+    while (auto x = co_await lines.next()) use(*x);
+}
+
+namespace of_cache {
+image decode(std::string);
+image augment(image);
+auto repeated(const std::vector<std::string>& files) {
+    return
+        weir::source(files) | weir::pipe(decode) | weir::cache(90) | weir::pipe(augment) | weir::sink()
+    ;
+}
+}  // namespace of_cache
+
+void of_checkpoint(const weir::sampler& sampler, const weir::draw& draw) {
+    weir::progress done(sampler.start());                      // each rank, while it runs
+    done.took(draw);
+    save(done.checkpoint().to_bytes());
+}
+void of_checkpoints(std::span<const weir::checkpoint> those_of_all_ranks, std::uint64_t n, weir::shard mine) {
+    auto all = weir::checkpoint::merge(those_of_all_ranks);    // later, with any number of ranks
+    weir::sampler next({.size = n, .seed = 7, .shard = mine, .resume = all});
+}
+
+auto of_epochs(const std::vector<std::string>& files) {
+    return
+        weir::source(weir::epochs([&](std::uint64_t epoch) { return shuffled(files, epoch); }, 90))
+    ;
+}
+auto of_draws(std::uint64_t n, weir::shard mine, const weir::checkpoint& saved) {
+    return
+        weir::source(weir::draws(weir::sampler({.size = n, .shard = mine, .resume = saved}), 90))
+    ;
+}
+
+namespace of_generator {
+weir::generator<int> count(int n) {
+    for (int i = 0; i < n; ++i) co_yield i;
+}
+void counts() {
+    for (int i : count(3)) use(i);
+}
+}  // namespace of_generator
+
+void of_external_wait(device_driver& driver, weir::executor& home, std::coroutine_handle<> h) {
+    weir::external_wait promised;                  // before the driver is told
+    driver.on_completion([&] { home.post(h); });   // destroyed after the post
+}
+
+auto of_flat_map() {
+    return
+        weir::flat_map([](const std::string& line) { return words_of(line); })
+    ;
+}
+
+void of_reports(weir::thread_pool& pool) {
+    const auto pipeline = weir::source({1, 2, 3}) | weir::sink();
+    std::cout << weir::profile(pipeline, pool, 1000);
+    std::cout << weir::describe(pipeline);
+}
+
+namespace of_invocation {
+image decode(image, std::size_t);
+auto told =
+    weir::pipe([](image i, const weir::invocation& call) { return decode(i, call.slot()); })
+;
+}  // namespace of_invocation
+
+auto of_merge(const std::vector<image>& some) {
+    const auto cats = weir::source(some);
+    const auto dogs = weir::source(some);
+    auto p = weir::merge({.order = weir::merge_order::round_robin}, cats, dogs) | weir::sink();
+    return p;
+}
+
+void of_permutation() {
+    const weir::permutation order(1'000'000, 42);
+    for (std::uint64_t i = 0; i < order.size(); ++i) visit(order[i]);
+}
+
+auto of_per_slot() {
+    return
+        weir::pipe(weir::per_slot([] { return [d = decoder()](packet p) mutable { return d(p); }; }),
+                   {.concurrency = 4})
+    ;
+}
+
+namespace of_pipeline {
+image decode(std::string);
+image resize(image);
+void runs(const std::vector<std::string>& files, weir::thread_pool& pool) {
+    auto prepare = weir::pipe(decode) | weir::pipe(resize, {.concurrency = 4});
+    auto loader = weir::source(files) | prepare | weir::aggregate(32) | weir::sink();
+    auto run = loader.start(pool);
+}
+}  // namespace of_pipeline
+
+void of_priority_lanes(weir::thread_pool& pool) {
+    weir::priority_lanes lanes(pool);
+    weir::executor& decode = lanes.add();
+    weir::executor& train = lanes.add();   // goes before decode
+    static_cast<void>(decode);
+    static_cast<void>(train);
+}
+
+void of_progress(const weir::sampler& sampler, weir::run<batch>& run) {
+    weir::progress done(sampler.start());
+    for (batch& b : run) {
+        for (const weir::draw& d : b.draws) done.took(d);
+        train(b);
+    }
+    save(done.checkpoint().to_bytes());
+}
+
+void of_failure_log(const std::vector<batch>& batches, weir::thread_pool& pool) {
+    const auto pipeline = weir::source(batches) | weir::sink();
+    weir::failure_log log(std::clog);
+    auto run = pipeline.start(pool, {.max_failures = weir::unlimited, .on_failure = log});
+    for (auto& batch : run) train(batch);
+    log.summary();
+}
+
+auto of_retry() {
+    return
+        weir::pipe(weir::retry(download, {.attempts = 5, .delay = 100ms}), {.concurrency = 16})
+    ;
+}
+
+namespace of_route {
+image develop(image);
+image decode(image);
+auto routed = weir::source(std::vector<image>()) |
+    weir::route([](const image& i) { return i.is_raw() ? "raw" : "jpeg"; },
+                weir::branch("raw", weir::pipe(develop, {.concurrency = 4})),
+                weir::branch("jpeg", weir::pipe(decode)))
+;
+}  // namespace of_route
+
+weir::task<> of_run(weir::run<batch>& run) {
+    for (auto& batch : run) train(batch);                  // a thread
+    while (auto batch = co_await run.next()) train(*batch);  // a coroutine
+}
+void of_run_epochs(const std::vector<std::string>& files, weir::thread_pool& pool) {
+    auto run = (weir::source(weir::epochs(files, 3)) | weir::sink()).start(pool);
+    for (auto& epoch : run.epochs())
+        for (auto& batch : epoch) train(batch, epoch.number());
+}
+
+void of_sampler(weir::sampler& sampler) {
+    while (auto d = sampler.next()) load(d->index);   // one epoch; the next loop is the next one
+}
+void of_samplers(const std::vector<double>& weights) {
+    {
+        weir::sampler mine({.size = 50'000, .seed = 7, .shard = {2, 8}, .tail = weir::tail::pad});
+    }
+    weir::weighted_sampler mine(weights, {.draws = 10'000, .seed = 7, .shard = {2, 8}});
+}
+
+auto of_shuffle(const std::vector<std::string>& files) {
+    return
+        weir::source(weir::epochs(files)) | weir::shuffle(10'000, 42) | weir::aggregate(32) | weir::sink()
+    ;
+}
+
+auto my_pipeline() { return weir::source(std::views::iota(0, 20)) | weir::sink(); }
+void of_explore() {
+    weir::simulation::explore([](weir::simulation::world& w) {
+        auto run = my_pipeline().start<weir::simulation::stepwise>(w);
+        int items = 0;
+        while (run.get()) ++items;
+        w.check(items == 20, "20 items come out");
+    }, {.schedules = 100'000});
+}
+void CHECK(bool);
+void of_explore_pipeline(const std::vector<batch>& batches) {
+    const auto pipeline = weir::source(batches) | weir::sink();
+    weir::simulation::explore(pipeline, [](std::vector<batch> all) { CHECK(all.size() == 7); });
+}
+void of_identities(weir::simulation::world& w, const weir::run<batch>& run) {
+    w.always([&] { weir::simulation::check_identities(run.stats()); });
+}
+
+namespace of_split {
+std::vector<doc> chop(std::vector<doc>);
+std::vector<doc> pack(std::vector<doc>);
+auto divided = weir::source(std::vector<std::vector<doc>>()) |
+    weir::split([](const doc& d) { return d.is_long() ? "long" : "short"; },
+                weir::branch("long", weir::pipe(chop)), weir::branch("short", weir::pipe(pack)))
+;
+}  // namespace of_split
+
+namespace of_stage_list {
+std::function<image(image)> filter(const std::string& name);
+auto filtered(const std::vector<std::string>& names, const std::vector<image>& images) {
+    weir::stage_list<image> filters;
+    for (const auto& name : names) filters.add(weir::pipe(filter(name), {.name = name}));
+    auto p = weir::source(images) | filters | weir::sink();
+    return p;
+}
+}  // namespace of_stage_list
+
+weir::task<> of_task_group(const std::vector<std::string>& files, weir::thread_pool& pool) {
+    weir::task_group group(pool);
+    for (auto& file : files) group.spawn(index(file));
+    co_await group.join();
+}
+
+namespace of_tee {
+int preview(const image&);
+int encode(image);
+auto copied(const std::vector<image>& frames) {
+    return
+        weir::source(frames) | weir::tee(weir::pipe(preview)) | weir::pipe(encode) | weir::sink()
+    ;
+}
+}  // namespace of_tee
+
+void of_watchdog() {
+    weir::thread_pool pool;
+    weir::blocking_pool io(8);
+    weir::watchdog dog({pool, io});     // all executors there are
+}
+
+namespace of_zip {
+int pair_up(std::tuple<image, int>);
+auto rows(const std::vector<image>& some, const std::vector<int>& others) {
+    const auto images = weir::source(some);
+    const auto labels = weir::source(others);
+    auto p = weir::zip(images, labels) | weir::pipe(pair_up) | weir::sink();
+    return p;
+}
+}  // namespace of_zip
+
+int main() {}
