@@ -1140,6 +1140,7 @@ TEST_CASE_METHOD(fixture, "what is captured isn't done, and a graph does it at e
     CHECK(all_are(there, 8, stand_in::never_written));
     CHECK(called + kernels == 0);
 
+    CHECK(stand_in::work_in(graph) == 3);
     const cudaGraphExec_t executable = make_executable(graph);
     CHECK(cudaGraphDestroy(graph) == cudaSuccess);
     for (const auto on : {s, other, other}) CHECK(cudaGraphLaunch(executable, on) == cudaSuccess);

@@ -173,6 +173,10 @@ std::size_t work_done() {
     return steer([](machine& m, machine::lock&) { return m.work_done; });
 }
 
+std::size_t work_in(cudaGraph_t graph) {
+    return steer([&](machine& m, machine::lock&) { return m.graphs.at(graph).size(); });
+}
+
 void drop_host_functions(bool drop) {
     steer([&](machine& m, machine::lock&) { m.host_functions_dropped = drop; });
 }

@@ -122,6 +122,9 @@ void release_host_functions();
 // How many pieces of work all streams have done.
 std::size_t work_done();
 
+// How many pieces of work were recorded into a graph.
+std::size_t work_in(cudaGraph_t graph);
+
 // --- Gates. What is running when its stream is held still ends.
 
 void hold(cudaStream_t stream);
