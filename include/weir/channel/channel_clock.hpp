@@ -25,7 +25,7 @@ class channel_clock {
 
     // Which a thread may have to run that waits; null: none. Under no lock: a hint.
     executor* owner() const noexcept {
-        executor* const it = owner_.load(std::memory_order_relaxed);
+        executor* const it = owner_.load(std::memory_order_acquire);  // pairs with bind()
         return it == nullptr || life_.is_over() ? nullptr : it;
     }
 
@@ -43,7 +43,7 @@ class channel_clock {
         if (ex.passing()) return true;
         executor& owner = ex.lasting();
         life_ = executor_use::life_of(owner);
-        owner_.store(&owner, std::memory_order_relaxed);
+        owner_.store(&owner, std::memory_order_release);  // pairs with owner(): life_ is there before
         return true;
     }
 
