@@ -6,6 +6,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/sign_of_life.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/process.hpp>
 
 #include <cstdint>  // for std::int64_t
 
@@ -27,6 +28,14 @@ class channel_clock {
     executor* owner() const noexcept {
         executor* const it = owner_.load(std::memory_order_acquire);  // pairs with bind()
         return it == nullptr || life_.is_over() ? nullptr : it;
+    }
+
+    // Whether that has its threads in another process, where they may have locked the channel. One load where
+    // nothing was forked.
+    bool is_orphaned() const noexcept {
+        if (!was_forked()) return false;
+        const executor* const it = owner();
+        return it != nullptr && it->orphaned();
     }
 
     // In ns. Without a clock 0; before all that there was, if that is gone: time stands still.

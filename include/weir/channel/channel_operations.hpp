@@ -57,6 +57,7 @@ class channel_operation : stop_listener<Channel, Stop> {
     WEIR_NOINLINE bool await_ready() noexcept {
         record* const me = record::mine();
         if (me != nullptr) me->count_operation();
+        if (channel_->clock_.is_orphaned()) return false;  // suspend() says so, before it takes a lock
         if (!self().try_one_end(me)) return false;
         waiter_.outcome = outcome::done;
         return true;

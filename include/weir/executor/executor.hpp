@@ -207,7 +207,7 @@ inline void check_threads_of(const executor& ex) {
     if (ex.orphaned()) throw forked_error();
 }
 inline void check_threads_of(const executor* ex) {
-    if (forks.load(std::memory_order_relaxed) != 0 && ex != nullptr) check_threads_of(*ex);
+    if (ex != nullptr && was_forked()) check_threads_of(*ex);
 }
 
 // The clock of a slot, in nanoseconds.

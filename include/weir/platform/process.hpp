@@ -18,6 +18,9 @@ namespace weir::detail {
 // the question has to come before each lock, and not only where a thread would sleep.
 inline constinit std::atomic<std::uint32_t> forks{0};
 
+// Whether this is a fork of the program's first process. One load.
+inline bool was_forked() noexcept { return forks.load(std::memory_order_relaxed) != 0; }
+
 // What all threads of a process share, and any of them may have been in the midst of: everything else that a
 // thread can hold belongs to an object, whose owner asks whether it is of this process.
 inline const bool forks_are_counted = at_fork_in_child([] {

@@ -399,6 +399,24 @@ TEST_CASE("a child makes runs and watchdogs of its own, whatever the parent's th
     }
 }
 
+TEST_CASE("a coroutine of the child isn't left at a channel that a thread of the parent had locked") {
+    weir::thread_pool pool(1);
+    weir::channel<int> items(2, pool);
+    using core = weir::channel<int>::core_type;
+    const auto take_one = [](weir::channel<int>& in) -> weir::task<> {
+        static_cast<void>(co_await in.get());
+    };
+    const auto put_one = [](weir::channel<int>& out) -> weir::task<> {
+        static_cast<void>(co_await out.put(1));
+    };
+    const holder lock([&] { return core::both_ends(weir::detail::inside(items)); });
+    CHECK(holds_in_child([&] {
+        weir::run_loop loop;
+        return is_refused([&] { weir::sync_wait(loop, take_one(items)); }) &&
+               is_refused([&] { weir::sync_wait(loop, put_one(items)); });
+    }));
+}
+
 TEST_CASE("who waits for ever in a child is named there, where the parent's threads count for nothing") {
     weir::thread_pool pool(2);
     std::atomic<bool> over = false;
