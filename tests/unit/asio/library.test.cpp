@@ -2,6 +2,8 @@
 
 #include "support/catch.hpp"
 
+#include <weir/asio.hpp>
+
 #include <system_error>
 
 TEST_CASE("an error of Asio is one of the standard library") {
