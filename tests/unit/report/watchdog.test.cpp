@@ -491,6 +491,9 @@ TEST_CASE("two runs each of which takes from the other, while a third one works 
         CHECK(report.partial);
         CHECK(report.waits.size() == 4);
         CHECK(dog.sees_more() == 0);
+        // Each takes from the other: neither may go before both have ended.
+        a.stop();
+        b.stop();
     }
     over = true;
 }
