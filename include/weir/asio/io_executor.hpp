@@ -102,7 +102,8 @@ class io_executor final : public executor {
     ///                more, who waits on another thread waits for those, and for ever where there are none:
     ///                `io.run()` has to go on, by a work guard, until nothing runs here.
     explicit io_executor(lib::io_context& io, std::size_t threads = 1)
-        : io_(&io), threads_(threads), timers_(std::make_shared<detail::io_timers>(*this, io)) {
+        : executor({.parallelism = std::max<std::size_t>(threads, 1)}), io_(&io),
+          timers_(std::make_shared<detail::io_timers>(*this, io)) {
         if (threads == 0) work_.emplace(io.get_executor());
     }
 
@@ -142,10 +143,6 @@ class io_executor final : public executor {
         return true;
     }
 
-    [[nodiscard]] std::size_t parallelism() const noexcept override {
-        return std::max<std::size_t>(threads_, 1);
-    }
-
     // Asio tells nobody what its context still has to do, so something always may be pending.
     void look(weir::detail::executor_view& view) const override {
         // In this order none is less than the one before it.
@@ -154,9 +151,10 @@ class io_executor final : public executor {
         const std::uint64_t posted = posted_.load();
         view.resumed = begun;
         view.busy = static_cast<std::size_t>(begun - ended);
-        const bool all_busy = view.busy >= parallelism();
+        const std::size_t threads = traits().parallelism;
+        const bool all_busy = view.busy >= threads;
         view.crowded = all_busy && posted != begun;
-        view.workers.assign(parallelism(), {all_busy, ended});
+        view.workers.assign(threads, {all_busy, ended});
     }
 
     /// Where it runs, for the I/O objects of the stages that run on it.
@@ -180,7 +178,6 @@ class io_executor final : public executor {
     }
 
     lib::io_context* io_;
-    std::size_t threads_;
     detail::io_timers::count posted_{0};  // coroutines, ever
     std::shared_ptr<detail::io_timers> timers_;
     std::optional<lib::executor_work_guard<lib::io_context::executor_type>> work_;

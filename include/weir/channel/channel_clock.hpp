@@ -4,11 +4,11 @@
 #define WEIR_CHANNEL_CHANNEL_CLOCK_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/executor/sign_of_life.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/process.hpp>
 
 #include <cstdint>  // for std::int64_t
+#include <memory>   // for std::weak_ptr
 
 namespace weir::detail {
 
@@ -27,7 +27,7 @@ class channel_clock {
     // Which a thread may have to run that waits; null: none. Under no lock: a hint.
     executor* owner() const noexcept {
         executor* const it = owner_.load(std::memory_order_acquire);  // pairs with bind()
-        return it == nullptr || life_.is_over() ? nullptr : it;
+        return it == nullptr || (!given_.exists() && life_.expired()) ? nullptr : it;
     }
 
     // Whether that has its threads in another process, where they may have locked the channel. One load where
@@ -49,7 +49,7 @@ class channel_clock {
     bool bind(executor& ex) noexcept {
         if (bound_) return false;
         bound_ = true;
-        if (ex.passing()) return true;
+        if (ex.traits().passing) return true;
         executor& owner = ex.lasting();
         life_ = executor_use::life_of(owner);
         owner_.store(&owner, std::memory_order_release);  // pairs with owner(): life_ is there before
@@ -59,7 +59,7 @@ class channel_clock {
   private:
     bool bound_;  // to a clock; the one of `executor::now` if there is no owner
     typename Platform::template atomic<executor*> owner_;
-    sign_of_life::seen life_;  // of an owner that wasn't given
+    std::weak_ptr<const void> life_;  // of an owner that wasn't given
     const executor_use given_;
 };
 

@@ -150,10 +150,7 @@ class channel_core : public wait_site {
     // Under both locks: a coroutine of `home` begins to wait. The first executor that wants to names the
     // channel's waiters in its reports; where the channel was given no clock, it uses the first's.
     WEIR_ALWAYS_INLINE void wait_in_line(waiter& w, side line, executor& home) noexcept {
-        if (&home != asked_to_watch_ && !is_registered() && !home.passing()) {
-            asked_to_watch_ = &home;
-            home.watch(*this);
-        }
+        if (!is_registered() && !home.traits().passing) watch(*this, home);
         bind(home);
         put_in(w, line, reading(w.measured));
     }
@@ -216,7 +213,7 @@ class channel_core : public wait_site {
     executor* wait_in_line(waiter& w, side line) noexcept {
         if (executor* const here = current_executor()) bind(*here);
         executor* const clock = clock_.owner();
-        if (clock != nullptr && !is_registered() && !clock->exclusive()) clock->watch(*this);
+        if (clock != nullptr && !is_registered() && !clock->traits().exclusive) watch(*this, *clock);
         put_in(w, line, reading(nullptr));
         return clock;
     }
@@ -228,7 +225,7 @@ class channel_core : public wait_site {
     channel_core(std::size_t capacity, executor* clock, std::string name)
         : capacity_(capacity), clock_(clock), name_(std::move(name)) {
         check(capacity);
-        if (clock != nullptr && clock->exclusive()) {
+        if (clock != nullptr && clock->traits().exclusive) {
             put_end_.lock.reserve();
             get_end_.lock.reserve();
         }
@@ -352,7 +349,6 @@ class channel_core : public wait_site {
     waiter_line<platform> putters_;
     waiter_line<platform> getters_;
     channel_clock<platform> clock_;
-    executor* asked_to_watch_ = nullptr;  // the last one that was asked
     std::uint64_t waits_ = 0;             // how many operations have begun to wait
     std::uint64_t discarded_ = 0;  // items that were cancelled; at the end for getting, they have passed
     // How many of the items were none, but marks (channel/epoch_item.hpp). Each under the lock of its end.

@@ -145,7 +145,6 @@ class wait_queue final : public wait_site {
     const char* const what_;
     const wait_kind kind_;
     std::uint64_t visits_ = 0;
-    executor* asked_to_watch_ = nullptr;
     visitor* first_ = nullptr;
     visitor* last_ = nullptr;
 };
@@ -184,10 +183,7 @@ class wait_queue<Rule>::visit : visitor {
         this->answer = room_.rule_.ask(this->what);
         if (this->answer != admission::wait) return false;
         suspended_ = true;
-        if (this->home != room_.asked_to_watch_ && !room_.is_registered()) {
-            room_.asked_to_watch_ = this->home;
-            this->home->watch(room_);
-        }
+        if (!room_.is_registered()) watch(room_, *this->home);
         if constexpr (is_measured) slot_.enter(as_, slot_.mark);
         room_.link(*this);
         return true;  // this frame may be running elsewhere once the lock is released

@@ -42,12 +42,8 @@ class basic_blocking_pool final : public executor {
   public:
     /// \param threads how many functions can block at a time.
     /// Errors: std::invalid_argument if 0, or negative; std::system_error if a thread can't be started.
-    explicit basic_blocking_pool(unsigned threads) {
-        if (threads == 0 || detail::was_negative(threads)) {
-            throw std::invalid_argument(
-                "weir::blocking_pool: 0 threads, or fewer, can run nothing; ask for as many as functions "
-                "are to block at a time");
-        }
+    explicit basic_blocking_pool(unsigned threads)
+        : executor({.parallelism = checked(threads), .has_threads = true}) {
         threads_.reserve(threads);
         try {
             for (unsigned i = 0; i < threads; ++i) threads_.start([this] { work(); });
@@ -61,9 +57,6 @@ class basic_blocking_pool final : public executor {
         join();
         users().check(timers_.next() != timers_.never);
     }
-
-    [[nodiscard]] std::size_t parallelism() const noexcept override { return threads_.size(); }
-    [[nodiscard]] bool orphaned() const noexcept override { return threads_.are_elsewhere(); }
 
     /// How many threads it has.
     [[nodiscard]] unsigned threads() const noexcept { return static_cast<unsigned>(threads_.size()); }
@@ -126,6 +119,13 @@ class basic_blocking_pool final : public executor {
 
   private:
     using wake_up = typename detail::basic_event_count<Platform>::wake_up;
+
+    static unsigned checked(unsigned threads) {
+        if (threads != 0 && !detail::was_negative(threads)) return threads;
+        throw std::invalid_argument(
+            "weir::blocking_pool: 0 threads, or fewer, can run nothing; ask for as many as functions are to "
+            "block at a time");
+    }
 
     struct place {
         basic_blocking_pool* here = nullptr;

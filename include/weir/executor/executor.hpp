@@ -6,7 +6,6 @@
 #include <weir/executor/executor_users.hpp>
 #include <weir/executor/executor_view.hpp>
 #include <weir/executor/forked.hpp>
-#include <weir/executor/sign_of_life.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
@@ -15,11 +14,14 @@
 #include <weir/platform/parker.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
+#include <weir/platform/registry.hpp>
 #include <weir/platform/transfer.hpp>
 
 #include <concepts>   // for std::same_as
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
+#include <memory>     // for std::weak_ptr
+#include <stdexcept>  // for std::invalid_argument
 #include <utility>    // for std::exchange
 
 namespace weir {
@@ -28,8 +30,42 @@ namespace detail {
 class executor_use;
 }
 
+/// What stays as it is as long as an executor lives, given once to its constructor. As they stand, the values
+/// are those of a loop that one thread runs.
+///
+/// Lifetime: what it points to lives as long as the executor, or longer.
+struct executor_traits {
+    /// How many coroutines it runs at the same time; at least 1.
+    std::size_t parallelism = 1;
+
+    /// It has threads of its own. A process that is forked from the one that made it has none of them:
+    /// nothing that is posted there ever runs, so what would wait for it throws `forked_error` instead.
+    bool has_threads = false;
+
+    /// It has to run everything by itself, as virtual time does: stages that ask for an executor of their own
+    /// then run here all the same. It sees by itself that nothing can ever run again, and says who waits.
+    bool exclusive = false;
+
+    /// It may be gone before the channels that were used on it, as the loop inside `sync_wait`. Its clock has
+    /// to be the one of `executor::now`: a channel that was given none then measures by that one.
+    bool passing = false;
+
+    /// A coroutine that has suspended may have its thread go on with one of several parts (see `fork`) at
+    /// once, before anything that was posted.
+    bool continues_with_forks = false;
+
+    /// Where this is a way into another executor, and may be gone before it, that one. A channel that was
+    /// given no clock measures by the clock of that one.
+    executor* way_into = nullptr;
+
+    /// For those of the library that are `exclusive`: where those are kept who wait here. Null: where a
+    /// `watchdog` looks.
+    detail::registry* waiters = nullptr;
+};
+
 /// Runs coroutines. Pools, virtual time, a game loop and Asio all are one; `post`, `add`, `cancel` and
-/// `drive` make one, and `now` where it has a clock of its own (examples/ has one in some twenty lines).
+/// `drive` make one, and `now` where it has a clock of its own (examples/ has one in some twenty lines). What
+/// never changes about it is told to the constructor: `executor({.parallelism = 4})`.
 ///
 /// What an implementation promises:
 /// - `post` queues the handle and returns; it never resumes it inside the call. Each posted handle
@@ -40,8 +76,7 @@ class executor_use;
 ///   channels that measure by its clock. It counts these: where one is left when it is destroyed, it says so
 ///   on stderr and ends the program, in every build mode.
 ///
-/// An abstract class, as a concept behind a type-erased reference is no faster: a `post` that does
-/// nothing takes 1.25 ns (g++ 12) or 1.1 ns (clang 19) through either, 0.6 to 0.8 ns called directly.
+/// An abstract class, as a concept behind a type-erased reference is no faster: bench/results.md.
 class executor {
   public:
     /// What a blocked thread waits on: `is_set`, `wait(ns)`, `poke`. See `drive`.
@@ -62,10 +97,6 @@ class executor {
     /// The same for a coroutine that has not begun, one of many parts of something: in whatever order
     /// and on whatever thread of the executor suits it.
     virtual void fork(std::coroutine_handle<> h) noexcept { post(h); }
-
-    /// True if a coroutine of this executor that has suspended may have its thread go on with one of the
-    /// parts at once, before anything that was posted.
-    [[nodiscard]] virtual bool continues_with_forks() const noexcept { return false; }
 
     /// Posts `t.waiter()` at `t.deadline()` or later, never before. A `timer_queue` does the work:
     /// `if (!timers.add(t)) post(t.waiter());`
@@ -96,39 +127,17 @@ class executor {
     ///         from one whose threads are in another process.
     virtual bool drive(flag& done, time_point limit) = 0;
 
-    /// True for an executor that has to run everything by itself, as virtual time does: stages that
-    /// ask for an executor of their own then run here all the same.
-    [[nodiscard]] virtual bool exclusive() const noexcept { return false; }
+    /// What never changes about it.
+    [[nodiscard]] const executor_traits& traits() const noexcept { return traits_; }
 
-    /// True if something waits here that goes before the coroutine that runs now, which had better let it:
-    /// stages then do, after each item, in a run with `run_options::later_stages_first`.
-    [[nodiscard]] virtual bool has_more_urgent() const noexcept { return false; }
-
-    /// How many coroutines it runs at the same time.
-    [[nodiscard]] virtual std::size_t parallelism() const noexcept { return 1; }
-
-    /// True for an executor that may be gone before the channels that were used on it, as the loop
-    /// inside `sync_wait`. Its clock has to be the one of `executor::now`: a channel that was given
-    /// none then measures by that one, and not by the executor.
-    [[nodiscard]] virtual bool passing() const noexcept { return false; }
-
-    /// The one to keep for later: where this is a way into another executor, and may be gone before it,
-    /// that one. A channel that was given no clock measures by that of this.
+    /// The one to keep for later: this, or what it is a way into.
     /// Lifetime: that of this one, or longer.
-    [[nodiscard]] virtual executor& lasting() noexcept { return *this; }
-
-    /// True in a process that was forked from the one in which this executor has threads: nothing that is
-    /// posted here will ever run. What would wait for it throws `forked_error` instead.
-    [[nodiscard]] virtual bool orphaned() const noexcept { return false; }
-
-    /// Called once by each channel on which a coroutine of this executor waits. An executor that sees by
-    /// itself that nothing can ever run again keeps the place, to name it in a report; for all others
-    /// it is kept where a `watchdog` looks.
-    /// \returns true if the place is kept.
-    virtual bool watch(detail::wait_site& place) noexcept {
-        detail::the_registry->add(place);
-        return true;
+    [[nodiscard]] executor& lasting() noexcept {
+        return traits_.way_into != nullptr ? *traits_.way_into : *this;
     }
+
+    /// True in a process that was forked from the one in which this executor has threads.
+    [[nodiscard]] bool orphaned() const noexcept { return traits_.has_threads && !users_.are_of_here(); }
 
     /// What a `watchdog` asks, from its own thread: whether anything runs here, or is going to. Where that
     /// is not overridden, it always may.
@@ -139,7 +148,22 @@ class executor {
     executor& operator=(const executor&) = delete;
 
   protected:
-    executor() noexcept = default;
+    /// Errors: `std::invalid_argument` for a parallelism of 0; `std::bad_alloc`.
+    explicit executor(const executor_traits& traits = {})
+        : traits_(traits.parallelism != 0
+                      ? traits
+                      : throw std::invalid_argument(
+                            "weir: an executor whose traits say parallelism 0 can run nothing; say how many "
+                            "coroutines it runs at the same time, or nothing for 1")),
+          users_(traits.passing) {}
+    /// Rejects what are no traits at compile time.
+    template <class Traits>
+        requires(!std::is_convertible_v<Traits, const executor_traits&>)
+    explicit executor(Traits&&) {
+        static_assert(std::is_convertible_v<Traits, const executor_traits&>,
+                      "weir: an executor is constructed with its traits, or with nothing: "
+                      "weir::executor({.parallelism = 4})");
+    }
     ~executor() = default;
 
     /// What uses it. The destructor asks `users().check()`, which ends the program if something still does;
@@ -173,6 +197,7 @@ class executor {
 
   private:
     friend detail::executor_use;
+    const executor_traits traits_;
     detail::executor_users users_;
 };
 
@@ -191,8 +216,9 @@ class executor_use {
     ~executor_use() {
         if (executor_ != nullptr) executor_->users_.leave(kind_);
     }
-    // The other way: what isn't counted, and may find that it is gone.
-    static sign_of_life::seen life_of(executor& ex) noexcept { return ex.users_.life(); }
+    // The other way: what isn't counted, and may find that it is gone: `expired()`.
+    static std::weak_ptr<const void> life_of(const executor& ex) noexcept { return ex.users_.life(); }
+    bool exists() const noexcept { return executor_ != nullptr; }
     executor& operator*() const noexcept { return *executor_; }
     executor* operator->() const noexcept { return executor_; }
 
@@ -200,6 +226,13 @@ class executor_use {
     executor* executor_;
     executor_user kind_;
 };
+
+// Something has waiters, of which coroutines of `ex` are the first: it is found from now on by who reports
+// that nothing goes on.
+inline void watch(wait_site& place, const executor& ex) noexcept {
+    registry* const own = ex.traits().waiters;
+    (own != nullptr ? *own : *the_registry).add(place);
+}
 
 // Before a thread waits for something that runs there, and before it takes a lock that a thread of the
 // executor may hold: one of the parent's would hold it for ever.
@@ -265,7 +298,7 @@ class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedul
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> h) const noexcept {
         executor* const here = detail::env_of(h).home;
-        const bool stays = here != nullptr && here->exclusive() && !executor_->exclusive();
+        const bool stays = here != nullptr && here->traits().exclusive && !executor_->traits().exclusive;
         executor* const there = stays ? here : executor_;
         if constexpr (detail::has_env<Promise>) h.promise().env().home = there;
         there->post(h);

@@ -3,7 +3,6 @@
 #ifndef WEIR_EXECUTOR_EXECUTOR_USERS_HPP
 #define WEIR_EXECUTOR_EXECUTOR_USERS_HPP
 
-#include <weir/executor/sign_of_life.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
@@ -12,6 +11,7 @@
 #include <cstdint>  // for std::uint8_t, std::uint32_t
 #include <cstdio>   // for std::fprintf
 #include <cstdlib>  // for std::abort
+#include <memory>   // for std::shared_ptr
 
 namespace weir::detail {
 
@@ -22,33 +22,23 @@ class executor_users {
     static constexpr std::size_t kinds = 5;
     // relaxed: who destroys the executor comes after those who use it, or sees that by the count
     standard_platform::atomic<std::uint32_t> counts_[kinds]{};
-    standard_platform::atomic<sign_of_life*> life_{nullptr};
+    const std::shared_ptr<const void> life_;  // who has a weak one sees whether this is gone
     birthplace born_;
     bool excused_ = false;
 
   public:
-    executor_users() noexcept = default;
+    // `passing`: what it uses takes no interest in its end.
+    explicit executor_users(bool passing = false)
+        : life_(passing ? nullptr : std::make_shared<const char>()) {}
     executor_users(const executor_users&) = delete;
     executor_users& operator=(const executor_users&) = delete;
-    ~executor_users() {
-        check();
-        if (sign_of_life* const sign = life_.load(std::memory_order_relaxed)) sign->end();
-    }
+    ~executor_users() { check(); }
 
     // For what may be left when the executor is gone.
-    sign_of_life::seen life() noexcept {
-        sign_of_life* sign = life_.load(std::memory_order_acquire);  // pairs with the exchange
-        if (sign == nullptr) {
-            sign_of_life* const taken = sign_of_life::take();
-            // acq_rel; pairs with itself: who finds it here sees its number
-            if (life_.compare_exchange_strong(sign, taken, std::memory_order_acq_rel)) {
-                sign = taken;
-            } else if (taken != nullptr) {
-                taken->end();
-            }
-        }
-        return sign_of_life::seen(sign);
-    }
+    std::weak_ptr<const void> life() const noexcept { return life_; }
+
+    // Whether this is the process in which the executor was made.
+    bool are_of_here() const noexcept { return born_.is_here(); }
 
     void join(executor_user kind) noexcept { count_of(kind).fetch_add(1, std::memory_order_relaxed); }
     void leave(executor_user kind) noexcept { count_of(kind).fetch_sub(1, std::memory_order_relaxed); }

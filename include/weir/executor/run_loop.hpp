@@ -29,7 +29,7 @@ class endless_loop;
 /// Cost:     a short lock for each post and for each resumption.
 class run_loop final : public executor {
   public:
-    run_loop() = default;
+    run_loop() : run_loop(executor_traits{.passing = true}) {}
 
     using executor::post;
     void post(std::coroutine_handle<> h) noexcept override {
@@ -87,11 +87,10 @@ class run_loop final : public executor {
         return true;
     }
 
-    [[nodiscard]] bool passing() const noexcept override { return passing_; }
-
   private:
     friend detail::endless_loop;
-    bool passing_ = true;
+    explicit run_loop(const executor_traits& traits) : executor(traits) {}
+
     const decltype(detail::standard_platform::this_thread()) thread_ =
         detail::standard_platform::this_thread();
     detail::spin_lock lock_;

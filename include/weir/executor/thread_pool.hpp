@@ -60,13 +60,9 @@ class basic_thread_pool final : public executor {
     /// \param workers the number of threads.
     /// Errors: std::invalid_argument if 0, or negative; std::system_error if a thread can't be started.
     explicit basic_thread_pool(unsigned workers = Platform::concurrency())
-        : count_(workers == 0 || detail::was_negative(workers)
-                     ? throw std::invalid_argument(
-                           "weir::thread_pool: 0 workers, or fewer, can run nothing; ask for at least 1, "
-                           "or for none to get one a core")
-                     : workers),
-          workers_(new worker[count_]), trails_(new detail::basic_steal_policy<Platform>[count_]),
-          watch_(count_) {
+        : executor({.parallelism = checked(workers), .has_threads = true, .continues_with_forks = true}),
+          count_(workers), workers_(new worker[count_]),
+          trails_(new detail::basic_steal_policy<Platform>[count_]), watch_(count_) {
         threads_.reserve(count_);
         for (unsigned i = 0; i < count_; ++i) {
             workers_[i].pool = this;
@@ -90,8 +86,6 @@ class basic_thread_pool final : public executor {
 
     /// How many threads it has.
     [[nodiscard]] unsigned workers() const noexcept { return count_; }
-    [[nodiscard]] std::size_t parallelism() const noexcept override { return count_; }
-    [[nodiscard]] bool orphaned() const noexcept override { return threads_.are_elsewhere(); }
 
     using executor::post;
     // Not inlined, as all that calls `current`: see WEIR_NOINLINE.
@@ -110,11 +104,6 @@ class basic_thread_pool final : public executor {
         if (me == nullptr || me->pool != this) return post_from_outside(h);
         me->forks.push_bottom(h.address());
         if (watch_.listening() || watch_.unwatched()) watch_.call();
-    }
-
-    [[nodiscard]] WEIR_NOINLINE bool continues_with_forks() const noexcept override {
-        const worker* const me = current();
-        return me != nullptr && me->pool == this;
     }
 
     void add(timer& t) noexcept override {
@@ -190,6 +179,13 @@ class basic_thread_pool final : public executor {
         void* caught = nullptr;
         bool young = false;  // there was something, but not old enough
     };
+
+    static unsigned checked(unsigned workers) {
+        if (workers != 0 && !detail::was_negative(workers)) return workers;
+        throw std::invalid_argument(
+            "weir::thread_pool: 0 workers, or fewer, can run nothing; ask for at least 1, or for none to get "
+            "one a core");
+    }
 
     // The calling thread's worker, of whatever pool.
     struct place {

@@ -42,7 +42,8 @@ namespace weir {
 class virtual_time final : public executor {
   public:
     /// \param seed 0: first come, first served; else the seed of the order of what is ready.
-    explicit virtual_time(std::uint64_t seed = 0) : ready_(256), random_(seed) {}
+    explicit virtual_time(std::uint64_t seed = 0)
+        : executor({.exclusive = true, .waiters = &places_}), ready_(256), random_(seed) {}
 
     using executor::post;
     void post(std::coroutine_handle<> h) noexcept override {
@@ -84,13 +85,6 @@ class virtual_time final : public executor {
         if (step(limit)) return true;
         if (limit == time_point::max()) throw_deadlock(describe_waiters());
         if (limit > now()) clock_.set(limit);
-        return true;
-    }
-
-    [[nodiscard]] bool exclusive() const noexcept override { return true; }
-
-    bool watch(detail::wait_site& place) noexcept override {
-        places_.add(place);
         return true;
     }
 

@@ -42,6 +42,7 @@ using weir::endless;
 using weir::epoch_range;
 using weir::epochs;
 using weir::executor;
+using weir::executor_traits;
 using weir::external_wait;
 using weir::failure;
 using weir::failure_limit;

@@ -6,20 +6,17 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/inbox.hpp>
 #include <weir/executor/timer.hpp>
-#include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/owning_list.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/task/detached_task.hpp>
 
-#include <algorithm>  // for std::max
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
 #include <exception>  // for std::terminate
 #include <memory>     // for std::make_unique
 #include <mutex>      // for std::lock_guard
-#include <utility>    // for std::exchange
 #include <vector>     // for std::vector
 
 namespace weir {
@@ -32,7 +29,8 @@ namespace weir {
 ///     weir::executor& train = lanes.add();   // goes before decode
 ///
 /// With a lane for each stage, later ones after earlier ones, little is under way at any time: whatever is
-/// nearest to its end goes on first. `run_options::later_stages_first` does that.
+/// nearest to its end goes on first. `run_options::later_stages_first` does that; what it brings is in
+/// bench/results.md.
 ///
 /// A coroutine that a timer wakes goes past the lanes, once. After 64 of its own coroutines a lane's
 /// thread lets the executor's others have their turn.
@@ -42,20 +40,20 @@ namespace weir {
 ///           waits until their threads have left them.
 /// Errors:   `std::bad_alloc`, from the constructor and from `add`.
 /// Cost:     two short locks a post.
-class priority_lanes {
+class priority_lanes : detail::detached_task_owner {
   public:
     /// \param base  whose threads run what is in the lanes.
     explicit priority_lanes(executor& base) : base_(&base, detail::executor_user::lanes) {
-        const std::size_t threads = std::max<std::size_t>(base.parallelism(), 1);
+        const std::size_t threads = base.traits().parallelism;
         pumps_.reserve(threads);
-        for (std::size_t i = 0; i < threads; ++i) pumps_.push_back(work(*this));
-        for (pump& each : pumps_) idle_.push_back(each.handle());
+        for (std::size_t i = 0; i < threads; ++i) pumps_.push_back(pump(*this));
+        for (auto& each : pumps_) idle_.push_back(each.prepare(base, nullptr, *this));
     }
     priority_lanes(const priority_lanes&) = delete;
     priority_lanes& operator=(const priority_lanes&) = delete;
     ~priority_lanes() {
         if (base_->orphaned()) {  // the pumps are at work in the parent, and may hold the lock
-            for (pump& each : pumps_) each.forget();
+            for (auto& each : pumps_) each.forget();
             return;
         }
         bool busy;
@@ -73,77 +71,53 @@ class priority_lanes {
         return *lanes_[lanes_.size() - 1];
     }
 
+    /// \returns true if something waits in a lane that goes before this one; false for any other executor.
+    [[nodiscard]] bool has_more_urgent(const executor& than) const noexcept {
+        bool ahead = false;
+        for (const lane* each : lanes_) {
+            if (ahead && !each->waiting.empty()) return true;
+            ahead = ahead || each == &than;
+        }
+        return false;
+    }
+
   private:
     class lane final : public executor {
       public:
-        explicit lane(priority_lanes& all) : all_(all) {}
-        void post(std::coroutine_handle<> h) noexcept override { all_.add(waiting_, h); }
+        explicit lane(priority_lanes& all) : executor(traits_of(*all.base_)), all_(all) {}
+        void post(std::coroutine_handle<> h) noexcept override { all_.add(waiting, h); }
         void add(timer& t) noexcept override { all_.base_->add(t); }
         void cancel(timer& t) noexcept override { all_.base_->cancel(t); }
         time_point now() const noexcept override { return all_.base_->now(); }
         bool drive(flag& done, time_point limit) override { return all_.base_->drive(done, limit); }
-        bool exclusive() const noexcept override { return all_.base_->exclusive(); }
-        bool passing() const noexcept override { return all_.base_->passing(); }
-        executor& lasting() noexcept override { return all_.base_->lasting(); }
-        bool orphaned() const noexcept override { return all_.base_->orphaned(); }
-        bool watch(detail::wait_site& place) noexcept override { return all_.base_->watch(place); }
-        std::size_t parallelism() const noexcept override { return all_.base_->parallelism(); }
-
-        bool has_more_urgent() const noexcept override {
-            bool ahead = false;
-            for (const lane* each : all_.lanes_) {
-                if (ahead && !each->empty()) return true;
-                ahead = ahead || each == this;
-            }
-            return false;
-        }
 
         bool run_one() {
-            void* const next = waiting_.pop();
-            if (next == nullptr) return false;
-            resume(std::coroutine_handle<>::from_address(next));
-            return true;
+            void* const next = waiting.pop();
+            if (next != nullptr) resume(std::coroutine_handle<>::from_address(next));
+            return next != nullptr;
         }
-        bool empty() const noexcept { return waiting_.empty(); }
+        detail::basic_inbox<> waiting;
 
       private:
+        // A coroutine here that suspends may not have its thread go on with what others posted.
+        static executor_traits traits_of(executor& base) {
+            executor_traits all = base.traits();
+            all.continues_with_forks = false;
+            all.way_into = &base.lasting();
+            return all;
+        }
         priority_lanes& all_;
-        detail::basic_inbox<> waiting_;
     };
 
-    // A coroutine of the executor that runs those of the lanes; for each of its threads one.
-    class pump {
-      public:
-        class promise_type {
-          public:
-            pump get_return_object() noexcept {
-                return pump(std::coroutine_handle<promise_type>::from_promise(*this));
-            }
-            std::suspend_always initial_suspend() const noexcept { return {}; }
-            std::suspend_always final_suspend() const noexcept { return {}; }
-            void return_void() const noexcept {}
-            void unhandled_exception() const noexcept { std::terminate(); }
-        };
-        explicit pump(std::coroutine_handle<promise_type> h) noexcept : handle_(h) {}
-        pump(pump&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
-        pump& operator=(pump&&) = delete;
-        ~pump() {
-            if (handle_) handle_.destroy();
-        }
-        std::coroutine_handle<> handle() const noexcept { return handle_; }
-        void forget() noexcept { handle_ = {}; }
-
-      private:
-        std::coroutine_handle<promise_type> handle_;
-    };
-
-    static pump work(priority_lanes& all) {
+    // A coroutine of the executor that runs those of the lanes; for each of its threads one. It never ends.
+    static detail::detached_task<void> pump(priority_lanes& all) {
         while (true) {
             int left = longest_turn;
             while (left > 0 && all.run_first()) --left;
             co_await pause(all, left == 0);
         }
     }
+    void ended() noexcept override { std::terminate(); }  // by an exception that left a coroutine
 
     // Rests until there is something to do; or gives others their turn.
     class pause {
@@ -151,11 +125,9 @@ class priority_lanes {
         pause(priority_lanes& all, bool yields) noexcept : all_(all), yields_(yields) {}
         bool await_ready() const noexcept { return false; }
         bool await_suspend(std::coroutine_handle<> h) const noexcept {
-            if (yields_) {
-                all_.base_->post(h);
-                return true;
-            }
-            return all_.rest(h);
+            if (!yields_) return all_.rest(h);
+            all_.base_->post(h);
+            return true;
         }
         void await_resume() const noexcept {}
 
@@ -193,7 +165,7 @@ class priority_lanes {
         {
             const std::lock_guard guard(lock_);
             for (const lane* each : lanes_) {
-                if (!each->empty()) return false;
+                if (!each->waiting.empty()) return false;
             }
             idle_.push_back(h);
             last = closing_ && idle_.size() == pumps_.size();
@@ -209,7 +181,7 @@ class priority_lanes {
     std::vector<std::coroutine_handle<>> idle_;  // never allocates after the constructor
     bool closing_ = false;
     detail::parker all_idle_;
-    std::vector<pump> pumps_;
+    std::vector<detail::detached_task<void>> pumps_;
 };
 
 }  // namespace weir

@@ -106,7 +106,7 @@ class run_context : public detached_task_owner {
 
     // Where a stage runs. To be asked once for each, in the order in which items pass.
     executor& home_of(const stage_options& options) {
-        if (options.executor != nullptr && !home_->exclusive()) {
+        if (options.executor != nullptr && !home_->traits().exclusive) {
             check_threads_of(*options.executor);
             others_.emplace_back(options.executor, executor_user::run);
             return *options.executor;
@@ -131,6 +131,9 @@ class run_context : public detached_task_owner {
     // Whether something may keep a slot from going on with an item that it has, or is to make: a pause,
     // a limit in bytes, stages that go first. One look for each item; then at each of them.
     bool may_hold_up() const noexcept { return may_hold_up_.load(std::memory_order_relaxed); }
+
+    // Whether a slot on this executor had better let stages behind it go on, which wait to.
+    bool gives_way(const executor& home) const noexcept { return lanes_ && lanes_->has_more_urgent(home); }
 
     // The first epoch of the source, where it has epochs.
     std::uint64_t first_epoch() const noexcept { return first_epoch_; }

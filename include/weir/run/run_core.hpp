@@ -109,7 +109,7 @@ class run_core final : public run_context, public watched_run {
         const std::int64_t now = begin_.time_since_epoch().count();
         for (auto& queue : queues_) queue->begin(now);
         for (auto& stage : stages_) stage->begin(now);
-        if (!home().exclusive()) the_registry->add(*this);  // whoever looks finds what has begun
+        if (!home().traits().exclusive) the_registry->add(*this);  // whoever looks finds what has begun
         for (auto& stage : stages_) stage->start();
         if (reporter_) reporter_->start(home(), nullptr, *this);
         if (!announced) cancel();

@@ -143,7 +143,7 @@ class worker_set {
     // stages that go first. Every worker, of whatever kind of stage, asks before it begins:
     //     while (begins && this->is_held_up()) begins = co_await this->admitted(me);
     bool is_held_up() const noexcept {
-        return run_.may_hold_up() && (run_.is_paused() || home_.has_more_urgent());
+        return run_.may_hold_up() && (run_.is_paused() || run_.gives_way(home_));
     }
     // The same for who makes items, of these sources: too many bytes in the run's queues hold it up, too.
     bool is_held_up(std::uint64_t sources) const noexcept {
@@ -158,7 +158,7 @@ class worker_set {
             : run_(run), home_(home), me_(me), pause_(run.end_of_pause(me)) {}
         bool await_ready() noexcept {
             pauses_ = run_.is_paused();
-            return pauses_ ? pause_.await_ready() : !home_.has_more_urgent();
+            return pauses_ ? pause_.await_ready() : !run_.gives_way(home_);
         }
         template <class Promise>
         bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
@@ -193,7 +193,7 @@ class worker_set {
   private:
     std::unique_ptr<slot> make_slot(std::size_t index) const {
         if constexpr (Policy::statistics) {
-            const bool alone = run_.home().exclusive();
+            const bool alone = run_.home().traits().exclusive;
             auto s = std::make_unique<slot>(name_, index, run_.home(), alone);
             if (alone) s->reserve();
             return s;
@@ -235,7 +235,7 @@ worker_set<Policy>::worker_set(run_context& run, const stage_options& options)
                        "has no slot to work in; give it .concurrency = 1 or more");
     run_context::check(!was_negative(options.concurrency), options,
                        "was given a negative concurrency; give it .concurrency = 1 or more");
-    run_context::check(run.home().exclusive() || !home_.exclusive(), options,
+    run_context::check(run.home().traits().exclusive || !home_.traits().exclusive, options,
                        "names an executor that runs everything by itself (virtual time), and the run "
                        "is elsewhere; start the whole run there");
     for (std::size_t i = 0; i < options.concurrency; ++i) slots_.push_back(make_slot(i));

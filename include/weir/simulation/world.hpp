@@ -45,7 +45,8 @@ class world final : public executor {
   public:
     /// For `explore`.
     explicit world(detail::decisions& decisions, std::size_t most_steps = 100'000)
-        : decisions_(&decisions), most_steps_(most_steps) {
+        : executor({.exclusive = true, .waiters = &places_}), decisions_(&decisions),
+          most_steps_(most_steps) {
         ready_.reserve(256);  // as posting can't fail
     }
 
@@ -68,13 +69,6 @@ class world final : public executor {
             if (limit > now()) clock_.set(limit);
             return true;
         }
-        return true;
-    }
-
-    [[nodiscard]] bool exclusive() const noexcept override { return true; }
-
-    bool watch(weir::detail::wait_site& place) noexcept override {
-        places_.add(place);
         return true;
     }
 

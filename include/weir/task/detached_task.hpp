@@ -64,6 +64,8 @@ class [[nodiscard]] detached_task {
 
     // Destroys a coroutine that is suspended for ever.
     void abandon() noexcept { std::exchange(handle_, {}).destroy(); }
+    // Leaves one as it is that is at work in another process.
+    void forget() noexcept { handle_ = {}; }
 
     T take() {
         if (handle_.promise().error) std::rethrow_exception(handle_.promise().error);
@@ -130,7 +132,7 @@ detached_task<T> make_detached_task(A& a) {
 inline bool help_until(parker& done, executor* ex, time_point limit) {
     if (ex != nullptr && ex->drive(done, limit)) return true;
     executor* const here = current_executor();
-    return here != nullptr && here != ex && !here->exclusive() && here->drive(done, limit);
+    return here != nullptr && here != ex && !here->traits().exclusive && here->drive(done, limit);
 }
 
 // A flag of a platform whose threads are not the system's can't be handed to an executor.

@@ -39,8 +39,7 @@ class endless_loop {
     }
 
     static void run() {
-        run_loop loop;
-        loop.passing_ = false;
+        run_loop loop{executor_traits()};
         beginning()->loop_ = &loop;
         beginning()->begun_.set();
         parker never;

@@ -56,7 +56,7 @@ class when_all_join : public task_join, public detached_task_owner {
         home_ = home;
         measured_ = env.measured;
         const std::coroutine_handle<> h = first.start(*this, *home, env.ends);
-        if (home->continues_with_forks()) {
+        if (home->traits().continues_with_forks && current_executor() == home) {
             start_others(*home);
             return trampoline::transfer(h);
         }

@@ -42,8 +42,9 @@ constexpr duration year = std::chrono::hours(24 * 365);
 // thread does while it waits is a step, too.
 class jumping_clock final : public weir::executor {
   public:
-    jumping_clock(time_point begin, std::size_t step, bool goes_to_the_end, duration by) noexcept
-        : now_(begin), jump_at_(step), goes_to_the_end_(goes_to_the_end), by_(by) {}
+    jumping_clock(time_point begin, std::size_t step, bool goes_to_the_end, duration by)
+        : executor({.exclusive = true}), now_(begin), jump_at_(step), goes_to_the_end_(goes_to_the_end),
+          by_(by) {}
 
     void post(std::coroutine_handle<> h) noexcept override { ready_.push_back(h); }
     void add(weir::timer& t) noexcept override {
@@ -53,7 +54,6 @@ class jumping_clock final : public weir::executor {
         if (timers_.cancel(t, now())) post(t.waiter());
     }
     [[nodiscard]] time_point now() const noexcept override { return now_; }
-    [[nodiscard]] bool exclusive() const noexcept override { return true; }
 
     bool drive(flag&, time_point limit) override {
         if (steps_++ == jump_at_)

@@ -92,7 +92,7 @@ sim::detail::decisions& the_decisions() {
 // away who waits; on threads it would hang.
 class watched_executor final : public weir::executor {
   public:
-    explicit watched_executor(weir::executor& inner) noexcept : inner_(inner) {}
+    explicit watched_executor(weir::executor& inner) : executor(inner.traits()), inner_(inner) {}
     void post(std::coroutine_handle<> h) noexcept override { inner_.post(h); }
     void add(weir::timer& t) noexcept override { inner_.add(t); }
     void cancel(weir::timer& t) noexcept override { inner_.cancel(t); }
@@ -105,8 +105,6 @@ class watched_executor final : public weir::executor {
             throw;
         }
     }
-    [[nodiscard]] bool exclusive() const noexcept override { return true; }
-    bool watch(weir::detail::wait_site& place) noexcept override { return inner_.watch(place); }
     bool has_hung() const noexcept { return has_hung_; }
 
   private:

@@ -178,7 +178,7 @@ void describe_trial(std::string_view text) noexcept;
 /// are kept are freed.
 class calm_executor final : public weir::executor {
   public:
-    explicit calm_executor(weir::executor& inner) noexcept : inner_(inner) {}
+    explicit calm_executor(weir::executor& inner) : executor(inner.traits()), inner_(inner) {}
 
     void post(std::coroutine_handle<> h) noexcept override {
         const hushed now;
@@ -195,8 +195,6 @@ class calm_executor final : public weir::executor {
     }
     [[nodiscard]] weir::time_point now() const noexcept override { return inner_.now(); }
     bool drive(flag& done, weir::time_point limit) override { return inner_.drive(done, limit); }
-    [[nodiscard]] bool exclusive() const noexcept override { return inner_.exclusive(); }
-    bool watch(weir::detail::wait_site& place) noexcept override { return inner_.watch(place); }
 
   private:
     weir::executor& inner_;

@@ -64,7 +64,7 @@ struct detached {
 TEST_CASE("coroutines run on the thread of the context, and know where they are") {
     served net;
     io_executor on_io(net.io);
-    CHECK(on_io.parallelism() == 1);
+    CHECK(on_io.traits().parallelism == 1);
     CHECK(&on_io.context() == &net.io);
     const auto looks = [&]() -> task<bool> {
         co_return runs_on(on_io) && net.io.get_executor().running_in_this_thread();
@@ -81,7 +81,7 @@ TEST_CASE("coroutines run on the thread of the context, and know where they are"
 TEST_CASE("with no threads of its own, whoever waits runs the context") {
     lib::io_context io;
     io_executor on_io(io, 0);
-    CHECK(on_io.parallelism() == 1);
+    CHECK(on_io.traits().parallelism == 1);
     CHECK(sync_wait(on_io, twice(4)) == 8);
     auto run = (weir::source(std::views::iota(0, 5)) | weir::pipe(twice, {.concurrency = 2}) | weir::sink())
                    .start(on_io);
@@ -195,7 +195,7 @@ TEST_CASE(
 TEST_CASE("stages run on it, beside others on a pool, and on several threads of it") {
     served net(2);
     io_executor on_io(net.io, 2);
-    CHECK(on_io.parallelism() == 2);
+    CHECK(on_io.traits().parallelism == 2);
     thread_pool pool(2);
     const auto there = [&](int n) -> task<int> {
         co_await weir::yield();

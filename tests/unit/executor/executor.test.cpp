@@ -62,6 +62,16 @@ class without_drive : public weir::executor {
 };
 static_assert(std::is_abstract_v<without_drive>);
 
+// It only says how it is.
+class described final : public weir::executor {
+  public:
+    explicit described(const weir::executor_traits& traits) : executor(traits) {}
+    void post(std::coroutine_handle<>) noexcept override {}
+    void add(weir::timer&) noexcept override {}
+    void cancel(weir::timer&) noexcept override {}
+    bool drive(flag&, weir::time_point) override { return false; }
+};
+
 // Starts at once and cleans up after itself.
 struct fire_and_forget {
     struct promise_type {
@@ -225,7 +235,7 @@ TEST_CASE("an executor's timer fires when it is due, or when it is cancelled, an
 
 TEST_CASE("an executor with no opinion is shared, and goes by the system's clock") {
     const game_loop loop;
-    CHECK_FALSE(loop.exclusive());
+    CHECK_FALSE(loop.traits().exclusive);
     const weir::time_point a = loop.now();
     CHECK(loop.now() >= a);
 }
@@ -459,4 +469,22 @@ TEST_CASE("an exception that leaves a coroutine gives the thread back, past any 
     inner.work();
     CHECK(log == seen{&inner, &inner});
     CHECK(weir::detail::current_executor() == nullptr);
+}
+
+TEST_CASE("an executor is what its traits say, as they stand a loop of one thread") {
+    game_loop loop;
+    CHECK(loop.traits().parallelism == 1);
+    CHECK_FALSE(loop.traits().exclusive);
+    CHECK_FALSE(loop.traits().passing);
+    CHECK_FALSE(loop.traits().continues_with_forks);
+    CHECK_FALSE(loop.orphaned());
+    CHECK(&loop.lasting() == &loop);
+
+    described lane({.parallelism = 3, .has_threads = true, .exclusive = true, .way_into = &loop});
+    CHECK(lane.traits().parallelism == 3);
+    CHECK(lane.traits().exclusive);
+    CHECK_FALSE(lane.orphaned());  // nothing was forked
+    CHECK(&lane.lasting() == &loop);
+    CHECK_THROWS_WITH(described({.parallelism = 0}),
+                      Catch::Matchers::ContainsSubstring("say how many coroutines it runs"));
 }

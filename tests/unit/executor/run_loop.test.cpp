@@ -69,7 +69,7 @@ TEST_CASE("a run loop runs one coroutine at each call of drive, first come, firs
     CHECK(loop.drive(done, never));
     CHECK(loop.drive(done, never));
     CHECK(log == std::vector<int>{1, 2, 1});
-    CHECK_FALSE(loop.exclusive());
+    CHECK_FALSE(loop.traits().exclusive);
 }
 
 TEST_CASE("a run loop without work returns at the limit, when it is poked, or when done is set") {

@@ -280,7 +280,7 @@ TEST_CASE("a pool is driven by its own workers only") {
     thread_pool pool(1);
     weir::detail::parker done;
     CHECK_FALSE(pool.drive(done, weir::time_point::max()));
-    CHECK_FALSE(pool.exclusive());
+    CHECK_FALSE(pool.traits().exclusive);
 }
 
 TEST_CASE("work behind a coroutine that hogs its worker is taken over by an idle one") {

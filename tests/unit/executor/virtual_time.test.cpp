@@ -96,7 +96,7 @@ TEST_CASE("virtual time stands still while anything can run, and then jumps to t
     };
     virtual_time time;
     CHECK(time.now() == t0);
-    CHECK(time.exclusive());
+    CHECK(time.traits().exclusive);
     std::vector<weir::time_point> seen;
     sync_wait(time, body::tick(time, seen));
     CHECK(seen == std::vector<weir::time_point>{t0, t0 + 24h, t0 + 48h});
