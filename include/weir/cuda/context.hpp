@@ -359,7 +359,7 @@ class context {
 
   private:
     void end() noexcept {
-        if (thread_.are_elsewhere()) return thread_.forget();
+        if (thread_.are_elsewhere()) return thread_.join();
         core_->threads.end();
         core_->box()->ask_to_end();
         thread_.join();

@@ -5,13 +5,8 @@
 
 #include <weir/executor/executor.hpp>
 #include <weir/executor/executor_view.hpp>
-#include <weir/executor/forked.hpp>
-#include <weir/executor/inbox.hpp>
-#include <weir/executor/locked_timers.hpp>
-#include <weir/executor/pool_threads.hpp>
-#include <weir/executor/timer.hpp>
+#include <weir/executor/threaded_executor.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/event_count.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/platform.hpp>
@@ -21,7 +16,6 @@
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint64_t
-#include <stdexcept>  // for std::invalid_argument
 
 namespace weir {
 
@@ -38,60 +32,36 @@ namespace weir {
 /// Cost: a lock and a wake-up a hand-over, some microseconds; what doesn't block belongs on a
 /// `thread_pool`.
 template <class Platform = detail::standard_platform>
-class basic_blocking_pool final : public executor {
+class basic_blocking_pool final : public detail::threaded_executor<Platform> {
+    using base = detail::threaded_executor<Platform>;
+    using base::inbox_;
+    using base::timers_;
+
   public:
     /// \param threads how many functions can block at a time.
     /// Errors: std::invalid_argument if 0, or negative; std::system_error if a thread can't be started.
     explicit basic_blocking_pool(unsigned threads)
-        : executor({.parallelism = checked(threads), .has_threads = true}) {
-        threads_.reserve(threads);
-        try {
-            for (unsigned i = 0; i < threads; ++i) threads_.start([this] { work(); });
-        } catch (...) {
-            join();
-            throw;
-        }
+        : base(threads,
+               "weir::blocking_pool: 0 threads, or fewer, can run nothing; ask for as many as functions "
+               "are to block at a time",
+               false) {
+        this->start([this](unsigned) { work(); }, [](unsigned) {});
     }
 
-    ~basic_blocking_pool() {
-        join();
-        users().check(timers_.next() != timers_.never);
-    }
+    ~basic_blocking_pool() { this->end(); }
 
     /// How many threads it has.
-    [[nodiscard]] unsigned threads() const noexcept { return static_cast<unsigned>(threads_.size()); }
+    [[nodiscard]] unsigned threads() const noexcept {
+        return static_cast<unsigned>(this->traits().parallelism);
+    }
 
     using executor::post;
-    void post(std::coroutine_handle<> h) noexcept override {
-        if (orphaned()) return;  // nobody would take it, and a thread of the parent may hold the lock
-        // Once it can be popped it may end, and who waits for that may destroy the pool. So all that
-        // touches this happens before, and what is left to do uses an address only.
-        queue_.push(h.address(), [this] { return next_to_wake(); })();
-    }
-
-    void add(timer& t) noexcept override {
-        using added = typename basic_locked_timers<Platform>::added;
-        const std::coroutine_handle<> waiter = t.waiter();
-        wake_up wake;  // see post()
-        const added what = timers_.add(t, [&] {
-            wake = keeper_.turn_back();
-            if (!wake) wake = sleepers_.turn_back();  // any will do: it becomes the timekeeper
-        });
-        if (what == added::refused) return post(waiter);
-        wake();
-    }
-
-    void cancel(timer& t) noexcept override {
-        const std::coroutine_handle<> waiter = t.waiter();
-        if (timers_.cancel(t, now())) post(waiter);
-    }
-
-    [[nodiscard]] time_point now() const noexcept override { return time_point(duration(Platform::now())); }
+    void post(std::coroutine_handle<> h) noexcept override { this->post_from_outside(h); }
 
     /// On a thread of this pool: runs one coroutine, or naps for a millisecond if there is none, so
     /// that code which waits there for others can't stop the pool. Elsewhere: false.
     bool drive(detail::parker& done, time_point limit) override {
-        if (orphaned()) throw forked_error();
+        this->check_threads();
         if (current() != this) return false;
         if (void* const next = take()) {
             run(next);
@@ -109,23 +79,15 @@ class basic_blocking_pool final : public executor {
     void look(detail::executor_view& view) const override {
         view.resumed = resumed_.load(std::memory_order_seq_cst);
         const std::size_t resting = resting_.load(std::memory_order_seq_cst);
-        view.busy = threads_.size() - resting;
-        const bool queued = !queue_.empty();
+        view.busy = threads() - resting;
+        const bool queued = !inbox_.empty();
         view.crowded = false;  // its threads are there to be blocked
-        view.pending = queued || timers_.next() != timers_.never ||
-                       resting_.load(std::memory_order_seq_cst) != resting ||
+        view.pending = queued || this->has_timer() || resting_.load(std::memory_order_seq_cst) != resting ||
                        resumed_.load(std::memory_order_seq_cst) != view.resumed;
     }
 
   private:
-    using wake_up = typename detail::basic_event_count<Platform>::wake_up;
-
-    static unsigned checked(unsigned threads) {
-        if (threads != 0 && !detail::was_negative(threads)) return threads;
-        throw std::invalid_argument(
-            "weir::blocking_pool: 0 threads, or fewer, can run nothing; ask for as many as functions are to "
-            "block at a time");
-    }
+    using typename base::wake_up;
 
     struct place {
         basic_blocking_pool* here = nullptr;
@@ -143,8 +105,8 @@ class basic_blocking_pool final : public executor {
         for (;;) {
             if (void* const next = take()) {
                 run(next);
-            } else if (stopping_.load(std::memory_order_seq_cst)) {
-                if (queue_.empty()) return;  // else it was posted after the look, before the end
+            } else if (this->is_over()) {
+                if (inbox_.empty()) return;  // else it was posted after the look, before the end
             } else {
                 wait();
             }
@@ -153,17 +115,17 @@ class basic_blocking_pool final : public executor {
 
     void run(void* address) noexcept {
         resumed_.fetch_add(1, std::memory_order_seq_cst);
-        resume(std::coroutine_handle<>::from_address(address));
+        this->resume(std::coroutine_handle<>::from_address(address));
     }
 
     // The next coroutine, or null. If there are more, wakes another thread: a notification may have
     // hit one thread for two posts; and if nobody keeps the time any more.
     void* take() noexcept {
-        if (timers_.next() != timers_.never) {
-            timers_.fire(now(), [this](std::coroutine_handle<> h) { queue_.push(h.address()); });
+        if (this->has_timer()) {
+            timers_.fire(this->now(), [this](std::coroutine_handle<> h) { inbox_.push(h.address()); });
         }
-        void* const next = queue_.pop();
-        if (next != nullptr && (!queue_.empty() || is_unkept(timers_.next()))) next_to_wake()();
+        void* const next = inbox_.pop();
+        if (next != nullptr && (!inbox_.empty() || is_unkept(timers_.next()))) who_takes()();
         return next;
     }
 
@@ -184,7 +146,7 @@ class basic_blocking_pool final : public executor {
         // Announced; now everything is looked at once more. seq_cst; pairs with post(), add(),
         // join(), take()
         const std::int64_t until = timers_.next();
-        if (is_unkept(until) || !queue_.empty() || stopping_.load(std::memory_order_seq_cst)) {
+        if (is_unkept(until) || !inbox_.empty() || this->is_over()) {
             event.cancel_wait();
         } else {
             const bool forever = !mine || until == timers_.never;
@@ -196,29 +158,25 @@ class basic_blocking_pool final : public executor {
     }
 
     // The timekeeper last: somebody else would have to take over from it.
-    wake_up next_to_wake() noexcept {
+    wake_up who_takes() noexcept override {
         const wake_up sleeper = sleepers_.turn_back();
         return sleeper ? sleeper : keeper_.turn_back();
     }
-
-    void join() noexcept {
-        if (orphaned()) return threads_.forget();
-        stopping_.store(true, std::memory_order_seq_cst);
+    wake_up who_sees(std::int64_t) noexcept override {
+        const wake_up keeper = keeper_.turn_back();
+        return keeper ? keeper : sleepers_.turn_back();  // any will do: it becomes the timekeeper
+    }
+    void wake_all() noexcept override {
         sleepers_.notify_all();
         keeper_.notify_all();
-        threads_.join();
     }
 
-    detail::basic_inbox<Platform> queue_;
-    basic_locked_timers<Platform> timers_;
     detail::basic_event_count<Platform> sleepers_;
     detail::basic_event_count<Platform> keeper_;  // one waits here at most
     typename Platform::template atomic<bool> kept_{false};
-    typename Platform::template atomic<bool> stopping_{false};
     // For a watchdog.
     typename Platform::template atomic<std::size_t> resting_{0};
     typename Platform::template atomic<std::uint64_t> resumed_{0};
-    detail::basic_pool_threads<Platform> threads_;
 };
 
 /// The one to use; only tests have another platform.

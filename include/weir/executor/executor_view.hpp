@@ -14,6 +14,7 @@ struct worker_view {
     std::uint64_t done = 0;  // how many things it has done
 };
 
+// Where an executor says nothing of itself, these are the values.
 struct executor_view {
     // Something is queued, on its way to a thread, or will be, as a timer is set; or the executor can't
     // tell.
@@ -24,6 +25,38 @@ struct executor_view {
     std::uint64_t resumed = 0;  // how many coroutines, ever
     std::vector<worker_view> workers;
 };
+
+// A coroutine on its way is in a queue; or in the hands of a worker that searches, is active, or both while
+// it changes from the one to the other; or it has been counted as resumed. It only goes on in that order.
+// So who looks at the queues between two looks at the workers, of which each asks for searching before
+// activity, and reads the count first and last, can't miss it.
+template <class Workers, class Watch, class Inbox, class Timers>
+void look_at_pool(executor_view& view, const Workers* workers, unsigned count, const Watch& watch,
+                  const Inbox& inbox, const Timers& timers) {
+    const auto resumed = [&] {
+        std::uint64_t sum = 0;
+        for (unsigned i = 0; i < count; ++i) sum += workers[i].resumed();
+        return sum;
+    };
+    const auto search = [&] {
+        bool any = false;
+        for (unsigned i = 0; i < count; ++i) any = any || workers[i].searches();
+        return any;
+    };
+    view.resumed = resumed();
+    const bool searched = search();
+    view.busy = static_cast<std::size_t>(watch.active());
+    view.workers.clear();
+    bool queued = !inbox.empty();
+    for (unsigned i = 0; i < count; ++i) {
+        queued = queued || !workers[i].empty();
+        view.workers.push_back({workers[i].running() != nullptr, workers[i].done()});
+    }
+    const bool timed = timers.next() != timers.never;
+    view.crowded = queued && view.busy == count;
+    view.pending =
+        searched || queued || timed || search() || watch.active() != view.busy || resumed() != view.resumed;
+}
 
 }  // namespace weir::detail
 

@@ -3,6 +3,7 @@
 #ifndef WEIR_EXECUTOR_IDLE_WORKERS_HPP
 #define WEIR_EXECUTOR_IDLE_WORKERS_HPP
 
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/event_count.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
@@ -145,6 +146,46 @@ class basic_idle_workers {
         wake();
     }
 
+    // What the watcher does: searches, and naps in between, until there is something; null: `is_over()`, and
+    // nobody will bring anything any more. `search(now, since)`: all that an idle worker can find, `since` as
+    // long as which it has done nothing. Searches without a nap until `spin_end`.
+    template <class Worker, class Timers, class IsOver, class Search>
+    void* keep(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
+               Search search) noexcept {
+        const std::int64_t since = Platform::now();
+        me.searches(true);
+        for (std::int64_t length = first_nap;; length = smaller(2 * length, last_nap)) {
+            std::int64_t now = Platform::now();
+            const std::int64_t wait_end = now + ripening;
+            auto last = search(now, since);
+            while (last.caught == nullptr && (now < spin_end || (last.young && now < wait_end))) {
+                for (int i = 0; i < 8; ++i) Platform::pause();
+                now = Platform::now();
+                last = search(now, since);
+            }
+            if (last.caught != nullptr) return last.caught;
+
+            const bool alone = all_idle();
+            const std::int64_t end = smaller(alone ? never : now + length, timers.next());
+            const ticket t = announce(end, !last.young);
+            // Announced; now all is looked at again. seq_cst; pairs with call(). First whether the pool ends.
+            const bool over = alone && is_over();
+            last = search(now, since);
+            if (last.caught != nullptr || over) {
+                stay_up();
+                return last.caught;
+            }
+            if (timers.next() < end) {
+                stay_up();
+                continue;
+            }
+            me.searches(false);
+            nap(t, end == never ? -1 : end - now);
+            me.searches(true);
+            if (alone) length = first_nap / 2;
+        }
+    }
+
     // The watcher has found work. The watch passes to a sleeper if others work as well: what they
     // queue meanwhile counts on it. If not, it is free, and the caller of this must `call` if
     // anything at all is left to find.
@@ -182,6 +223,9 @@ class basic_idle_workers {
 
   private:
     static constexpr std::uint64_t idle_or_taken = 0xffff'ffff;
+    static constexpr std::int64_t ripening = 10'000;     // ns for what is too young to be stolen
+    static constexpr std::int64_t first_nap = 50'000;    // ns; the kernel's timer slack is as much
+    static constexpr std::int64_t last_nap = 1'000'000;  // ns
 
     void wake() noexcept {
         listening_.store(false, std::memory_order_relaxed);

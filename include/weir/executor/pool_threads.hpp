@@ -14,8 +14,8 @@
 
 namespace weir::detail {
 
-// Started once, joined once, all by one thread. Must be the last member of its owner: those who run in
-// the threads use the others.
+// Started once, joined once, all by one thread, before the other members of its owner go: those who run in
+// the threads use them.
 template <class Platform = standard_platform>
 class basic_pool_threads {
     std::vector<typename Platform::thread> threads_;
@@ -38,14 +38,10 @@ class basic_pool_threads {
     // True in a process that was forked from theirs: there is none of them here.
     bool are_elsewhere() const noexcept { return !born_.is_here(); }
 
+    // Where they are elsewhere, their handles are written over: to detach them would touch what the system
+    // may have given to another thread of this process.
     void join() noexcept {
-        for (auto& t : threads_) t.join();
-    }
-
-    // What `join` is where they are elsewhere. Their handles are written over: to detach them would touch
-    // what the system may have given to another thread of this process.
-    void forget() noexcept {
-        for (auto& t : threads_) std::construct_at(&t);
+        for (auto& t : threads_) are_elsewhere() ? void(std::construct_at(&t)) : t.join();
     }
 };
 

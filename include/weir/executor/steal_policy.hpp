@@ -4,10 +4,13 @@
 #define WEIR_EXECUTOR_STEAL_POLICY_HPP
 
 #include <weir/executor/worker_queues.hpp>
+#include <weir/platform/spin_lock.hpp>
 #include <weir/platform/thread_record.hpp>
 
 #include <algorithm>  // for std::min
 #include <cstdint>    // for std::int64_t, std::uint64_t
+#include <memory>     // for std::unique_ptr
+#include <mutex>      // for std::lock_guard
 #include <utility>    // for std::exchange
 
 namespace weir::detail {
@@ -39,7 +42,7 @@ namespace weir::detail {
 // | the same with 0.3 us                                              |     919 |     293 |
 // | as the second, if resumptions took 0.3 us on average, at any time | the workers never come together |
 //
-// Guarded by the lock of the hunt. Times in nanoseconds.
+// Guarded by the lock of the thieves. Times in nanoseconds.
 template <class Platform>
 class basic_steal_policy {
     using queues = basic_worker_queues<Platform>;
@@ -142,6 +145,40 @@ class basic_steal_policy {
     std::uint64_t fork_thief_resumed_ = 0;
     std::int64_t fork_taken_at_ = 0;
     std::int64_t fork_pause_ = 0;
+};
+
+struct steal_result {
+    void* caught = nullptr;
+    bool young = false;  // there was something, but not old enough
+};
+
+// What is known of each worker of a pool; one thief at a time looks.
+template <class Platform>
+class basic_thieves {
+  public:
+    explicit basic_thieves(unsigned workers)
+        : count_(workers), policies_(new basic_steal_policy<Platform>[workers]) {}
+
+    // What may be stolen: from all workers in turn, beginning with one. `idle_since`: since when the thief
+    // has done nothing.
+    template <class Worker>
+    steal_result hunt(Worker* workers, unsigned first, const Worker& thief, std::int64_t now,
+                      std::int64_t idle_since) noexcept {
+        steal_result result;
+        const std::lock_guard guard(lock_);
+        for (unsigned i = 0, k = first; i < count_; ++i) {
+            result.caught = policies_[k].steal_from(workers[k], thief, now, idle_since);
+            if (result.caught != nullptr) return result;
+            result.young = result.young || !workers[k].empty();
+            k = k + 1 == count_ ? 0 : k + 1;
+        }
+        return result;
+    }
+
+  private:
+    const unsigned count_;
+    const std::unique_ptr<basic_steal_policy<Platform>[]> policies_;
+    alignas(64) basic_spin_lock<Platform> lock_;
 };
 
 }  // namespace weir::detail

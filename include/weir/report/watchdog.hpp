@@ -107,7 +107,7 @@ class watchdog {
     watchdog& operator=(const watchdog&) = delete;
     ~watchdog() {
         stop_.set();
-        thread_.are_elsewhere() ? thread_.forget() : thread_.join();
+        thread_.join();
     }
 
     /// Looks once, at an instant of the clock of `executor::now`; calls the callbacks for what is new. Says

@@ -5,6 +5,11 @@
 #include <weir/executor/executor.hpp>
 
 #include <coroutine>
+#include <cstdint>
+#include <functional>
+
+using weir::detail::executor_view;
+using weir::detail::look_at_pool;
 
 namespace {
 
@@ -31,4 +36,110 @@ TEST_CASE(
     const weir::detail::worker_view idle;
     CHECK_FALSE(idle.runs);
     CHECK(idle.done == 0);
+}
+
+namespace {
+
+// Two workers, and all that can be asked of a pool. `then` happens as somebody asks for the inbox: in the
+// middle of a look.
+struct pool {
+    struct worker {
+        std::uint64_t count = 0;
+        bool search = false;
+        bool has_some = false;
+        void* at = nullptr;
+        std::uint64_t resumed() const { return count; }
+        bool searches() const { return search; }
+        bool empty() const { return !has_some; }
+        void* running() const { return at; }
+        std::uint64_t done() const { return 10 * count; }
+    };
+    struct watch {
+        std::uint64_t busy = 0;
+        std::uint64_t active() const { return busy; }
+    };
+    struct inbox {
+        pool* all;
+        bool has_some = false;
+        bool empty() const {
+            if (all->then) all->then();
+            return !has_some;
+        }
+    };
+    struct timers {
+        static constexpr std::int64_t never = 99;
+        std::int64_t at = never;
+        std::int64_t next() const { return at; }
+    };
+
+    executor_view look() {
+        executor_view view;
+        look_at_pool(view, workers, 2, watch_, inbox_, timers_);
+        return view;
+    }
+
+    worker workers[2];
+    watch watch_;
+    inbox inbox_{this};
+    timers timers_;
+    std::function<void()> then;
+};
+
+}  // namespace
+
+TEST_CASE("a pool without work has nothing pending, and says what its workers do") {
+    pool p;
+    p.workers[1].count = 3;
+    p.workers[1].at = &p;
+    p.watch_.busy = 1;
+    const executor_view view = p.look();
+    CHECK_FALSE(view.pending);
+    CHECK_FALSE(view.crowded);
+    CHECK(view.busy == 1);
+    CHECK(view.resumed == 3);
+    REQUIRE(view.workers.size() == 2);
+    CHECK_FALSE(view.workers[0].runs);
+    CHECK(view.workers[1].runs);
+    CHECK(view.workers[1].done == 30);
+}
+
+TEST_CASE("what is queued, or timed, or in the hands of who searches, is pending") {
+    pool p;
+    SECTION("a worker's") { p.workers[1].has_some = true; }
+    SECTION("from outside") { p.inbox_.has_some = true; }
+    SECTION("a timer") { p.timers_.at = 5; }
+    SECTION("searched for") { p.workers[0].search = true; }
+    CHECK(p.look().pending);
+}
+
+TEST_CASE("what moves on during a look is pending all the same") {
+    pool p;
+    SECTION("somebody begins to search") {
+        p.then = [&] { p.workers[0].search = true; };
+    }
+    SECTION("somebody has found something") {
+        p.workers[0].search = true;
+        p.then = [&] {
+            p.watch_.busy = 1;
+            p.workers[0].search = false;
+        };
+    }
+    SECTION("somebody begins to work") {
+        p.then = [&] { p.watch_.busy = 1; };
+    }
+    SECTION("somebody has worked, and rests again") {
+        p.then = [&] { p.workers[1].count = 1; };
+    }
+    CHECK(p.look().pending);
+}
+
+TEST_CASE("it is crowded when something is queued and no worker is idle") {
+    pool p;
+    p.workers[1].has_some = true;
+    p.watch_.busy = 1;
+    CHECK_FALSE(p.look().crowded);
+    p.watch_.busy = 2;
+    CHECK(p.look().crowded);
+    p.workers[1].has_some = false;
+    CHECK_FALSE(p.look().crowded);
 }

@@ -49,7 +49,7 @@ TEST_CASE("threads of another process are forgotten, not joined") {
         threads.start([] {});
         weir::detail::forks.fetch_add(1);
         CHECK(threads.are_elsewhere());
-        threads.forget();
+        threads.join();
         CHECK(threads.size() == 2);
     }
     weir::detail::forks.fetch_sub(1);

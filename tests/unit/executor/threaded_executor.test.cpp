@@ -1,0 +1,111 @@
+#include <weir/executor/threaded_executor.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/platform/parker.hpp>
+#include <weir/platform/platform.hpp>
+
+#include <coroutine>
+#include <cstdint>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace {
+
+// Of the threads of such a one the last can't be started.
+struct failing_platform : weir::detail::standard_platform {
+    static inline int left = 0;
+    struct thread {
+        thread() = default;
+        template <class Function>
+        explicit thread(Function&& function) {
+            if (left-- == 0) throw std::system_error(std::make_error_code(std::errc::invalid_argument));
+            it = std::thread(function);
+        }
+        void join() { it.join(); }
+        std::thread it;
+    };
+};
+
+// Whose threads have nothing to do. Notes what it is asked.
+template <class Platform = weir::detail::standard_platform>
+class lazy final : public weir::detail::threaded_executor<Platform> {
+    using base = weir::detail::threaded_executor<Platform>;
+
+  public:
+    explicit lazy(unsigned threads, unsigned* lost = nullptr) : base(threads, "too few", false) {
+        this->start(
+            [this](unsigned) {
+                while (!over_.wait()) {
+                }
+            },
+            [lost](unsigned n) { *lost = n; });
+    }
+    ~lazy() { this->end(); }
+    void post(std::coroutine_handle<> h) noexcept override { this->post_from_outside(h); }
+    bool drive(weir::executor::flag&, weir::time_point) override { return false; }
+    void* take() { return this->inbox_.pop(); }
+    bool has_one() const { return this->has_timer(); }
+
+    int taken = 0;
+    std::vector<std::int64_t> deadlines;
+
+  private:
+    typename base::wake_up who_takes() noexcept override {
+        ++taken;
+        return {};
+    }
+    typename base::wake_up who_sees(std::int64_t deadline) noexcept override {
+        deadlines.push_back(deadline);
+        return {};
+    }
+    void wake_all() noexcept override { over_.set(); }
+
+    weir::detail::parker over_;
+};
+
+}  // namespace
+
+TEST_CASE("a pool has as many threads as its traits say, and at least one") {
+    lazy<> two(2);
+    CHECK(two.traits().parallelism == 2);
+    CHECK(two.traits().has_threads);
+    CHECK_FALSE(two.orphaned());
+    CHECK_THROWS_AS(lazy<>(0), std::invalid_argument);
+    CHECK_THROWS_WITH(lazy<>(static_cast<unsigned>(-1)), "too few");
+}
+
+TEST_CASE("who posts to a pool asks whom to wake, and who adds a timer only if it is the first") {
+    lazy<> one(1);
+    const auto nobody = std::noop_coroutine();
+    one.post(nobody);
+    CHECK(one.taken == 1);
+    CHECK(one.take() == nobody.address());
+
+    const auto at = [](std::int64_t ns) { return weir::time_point(weir::duration(ns)); };
+    weir::timer late(at(200), nobody), early(at(100), nobody), later(at(300), nobody), off(at(5), nobody);
+    one.add(late);
+    one.add(early);
+    one.add(later);
+    CHECK(one.deadlines == std::vector<std::int64_t>{200, 100});
+    CHECK(one.has_one());
+    one.cancel(off);  // before it is added, so it is posted when it is
+    CHECK(one.taken == 1);
+    one.add(off);
+    CHECK(one.taken == 2);
+    one.cancel(late);
+    one.cancel(early);
+    one.cancel(later);
+    CHECK(one.taken == 5);
+    CHECK_FALSE(one.has_one());
+    while (one.take() != nullptr) continue;
+}
+
+TEST_CASE("where a thread of a pool can't be started, the pool is told how many lack, and the others end") {
+    failing_platform::left = 2;
+    unsigned lost = 0;
+    CHECK_THROWS_AS(lazy<failing_platform>(3, &lost), std::system_error);
+    CHECK(lost == 1);
+}
