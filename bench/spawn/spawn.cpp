@@ -1,5 +1,6 @@
 // What a task costs: spawned one by one, forked and joined, and in wide trees.
 #include <weir/executor/executor.hpp>
+#include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>

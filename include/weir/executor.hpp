@@ -9,6 +9,7 @@
 #include <weir/executor/forked.hpp>
 #include <weir/executor/locked_timers.hpp>
 #include <weir/executor/run_loop.hpp>
+#include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/executor/virtual_time.hpp>

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include <weir/executor/executor.hpp>
+#include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>

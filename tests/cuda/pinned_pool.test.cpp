@@ -2,6 +2,7 @@
 
 #include "cuda/support.hpp"
 
+#include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>

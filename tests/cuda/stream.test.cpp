@@ -7,6 +7,7 @@
 #include <weir/cuda/device_pool.hpp>
 #include <weir/cuda/error.hpp>
 #include <weir/cuda/pinned_pool.hpp>
+#include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task_group.hpp>

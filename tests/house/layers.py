@@ -12,7 +12,7 @@ The rules:
 - The face of a room, weir/ROOM.hpp, includes what users may include of it and nothing else; weir.hpp all faces of
   ROOMS. What they leave out, BY_NAME, its users include by name, and nobody else pays for it.
 - A header guards itself: `#pragma once`, or a guard named after its path.
-- `#if` and its kin stand in platform/config.hpp only, and in cuda/runtime.hpp for the versions of CUDA; `#define`
+- `#if` and its kin stand in platform/config.hpp and system.hpp only, and in cuda/runtime.hpp for the versions of CUDA; `#define`
   there and in version.hpp only.
 - What threads share, wait for and read comes from the platform (platform/platform.hpp), so that tests can put
   another one under it: the core names no atomic, lock, thread, clock or thread_local of the system's but there,
@@ -47,9 +47,10 @@ NEEDS_A_LIBRARY = {"report/fmt.hpp", "report/format.hpp"}  # no face includes th
 UMBRELLA = "weir.hpp"
 VERSION = "version.hpp"
 CONFIG = "platform/config.hpp"
+SYSTEM_CALLS = "platform/system.hpp"
 OF_CUDA = "cuda/runtime.hpp"  # its versions
 # What the platform is made of, and the count of forks, which no thread but the only one of a child writes.
-OF_SYSTEM = ("platform/config.hpp", "platform/platform.hpp", "platform/process.hpp", "platform/system_thread.hpp",
+OF_SYSTEM = ("platform/system.hpp", "platform/platform.hpp", "platform/process.hpp", "platform/system_thread.hpp",
              "platform/tick_clock.hpp")
 ADAPTERS = ("cuda/", "mpi/", "asio/")
 SYSTEM = re.compile(
@@ -169,8 +170,8 @@ def check_text(header):
         yield 2, f"neither `#pragma once` nor a guard named {header.guard()}"
         body = header.directives
     for number, keyword, _ in body:
-        if keyword in CONDITIONS and header.name not in (CONFIG, OF_CUDA):
-            yield number, f"`#{keyword}` belongs into {CONFIG}"
+        if keyword in CONDITIONS and header.name not in (CONFIG, SYSTEM_CALLS, OF_CUDA):
+            yield number, f"`#{keyword}` belongs into {CONFIG} or {SYSTEM_CALLS}"
         if keyword in DEFINITIONS and header.name not in (CONFIG, VERSION):
             yield number, f"`#{keyword}` belongs into {CONFIG} or {VERSION}"
 

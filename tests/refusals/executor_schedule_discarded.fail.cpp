@@ -2,6 +2,7 @@
 // Moving to an executor is awaited.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/executor/executor.hpp>
+#include <weir/executor/schedule.hpp>
 #include <weir/task/task.hpp>
 
 weir::task<> move_to(weir::executor& other) {

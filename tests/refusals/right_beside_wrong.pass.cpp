@@ -1,5 +1,6 @@
 // What differs little from what the other files here show, and is right.
 // SPDX-License-Identifier: BSL-1.0
+#include <weir/executor/schedule.hpp>
 #include <weir/weir.hpp>
 
 #include <coroutine>

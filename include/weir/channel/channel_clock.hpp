@@ -3,12 +3,12 @@
 #ifndef WEIR_CHANNEL_CHANNEL_CLOCK_HPP
 #define WEIR_CHANNEL_CHANNEL_CLOCK_HPP
 
+#include <weir/executor/end_flag.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/process.hpp>
 
 #include <cstdint>  // for std::int64_t
-#include <memory>   // for std::weak_ptr
 
 namespace weir::detail {
 
@@ -27,7 +27,7 @@ class channel_clock {
     // Which a thread may have to run that waits; null: none. Under no lock: a hint.
     executor* owner() const noexcept {
         executor* const it = owner_.load(std::memory_order_acquire);  // pairs with bind()
-        return it == nullptr || (!given_.exists() && life_.expired()) ? nullptr : it;
+        return it == nullptr || end_.is_set() ? nullptr : it;
     }
 
     // Whether that has its threads in another process, where they may have locked the channel. One load where
@@ -51,15 +51,15 @@ class channel_clock {
         bound_ = true;
         if (ex.traits().passing) return true;
         executor& owner = ex.lasting();
-        life_ = executor_use::life_of(owner);
-        owner_.store(&owner, std::memory_order_release);  // pairs with owner(): life_ is there before
+        end_ = executor_use::end_of(owner);
+        owner_.store(&owner, std::memory_order_release);  // pairs with owner(): end_ is there before
         return true;
     }
 
   private:
     bool bound_;  // to a clock; the one of `executor::now` if there is no owner
     typename Platform::template atomic<executor*> owner_;
-    std::weak_ptr<const void> life_;  // of an owner that wasn't given
+    end_flag end_;  // of an owner that wasn't given
     const executor_use given_;
 };
 

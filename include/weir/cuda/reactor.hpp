@@ -9,6 +9,7 @@
 #include <weir/cuda/runtime.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/platform/system.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t

@@ -3,6 +3,7 @@
 #ifndef WEIR_EXECUTOR_EXECUTOR_HPP
 #define WEIR_EXECUTOR_EXECUTOR_HPP
 
+#include <weir/executor/end_flag.hpp>
 #include <weir/executor/executor_users.hpp>
 #include <weir/executor/executor_view.hpp>
 #include <weir/executor/forked.hpp>
@@ -17,10 +18,8 @@
 #include <weir/platform/registry.hpp>
 #include <weir/platform/transfer.hpp>
 
-#include <concepts>   // for std::same_as
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
-#include <memory>     // for std::weak_ptr
 #include <stdexcept>  // for std::invalid_argument
 #include <utility>    // for std::exchange
 
@@ -216,9 +215,8 @@ class executor_use {
     ~executor_use() {
         if (executor_ != nullptr) executor_->users_.leave(kind_);
     }
-    // The other way: what isn't counted, and may find that it is gone: `expired()`.
-    static std::weak_ptr<const void> life_of(const executor& ex) noexcept { return ex.users_.life(); }
-    bool exists() const noexcept { return executor_ != nullptr; }
+    // The other way: what isn't counted, and may find that it is gone.
+    static const end_flag& end_of(const executor& ex) noexcept { return ex.users_.end(); }
     executor& operator*() const noexcept { return *executor_; }
     executor* operator->() const noexcept { return executor_; }
 
@@ -265,50 +263,6 @@ inline void goes_on(coroutine_env& env) noexcept {
 }
 
 }  // namespace detail
-
-/// Moves the awaiting coroutine to an executor.
-///
-/// Suspends: always. Resumes: on `ex`, and wakes there from then on; but one on virtual time, or in a
-///           simulated world, which run everything by themselves, stays there.
-/// Errors: `forked_error` where `ex` is a pool that was made before the process forked.
-/// Lifetime: `ex` outlives the coroutine.
-class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedule {
-  public:
-    // For whoever accounts the time: it is ready to go on as soon as it is suspended.
-    static constexpr bool ready_at_once = true;
-
-    /// \param ex  where the coroutine goes.
-    [[nodiscard("co_await this, or the coroutine stays where it is")]] explicit schedule(
-        executor& ex) noexcept
-        : executor_(&ex) {}
-    /// What is no executor, or one without a name, gets a sentence.
-    template <class Ex>
-        requires(!std::is_convertible_v<Ex, executor&> && !std::same_as<std::remove_cvref_t<Ex>, schedule>)
-    explicit schedule(Ex&&) noexcept : executor_(nullptr) {
-        static_assert(std::is_convertible_v<Ex, executor&>,
-                      "weir: schedule moves a coroutine to an executor that outlives it: a thread_pool, a "
-                      "run_loop, virtual_time, or what derives from weir::executor, with a name");
-    }
-
-    [[nodiscard]] bool await_ready() const {
-        detail::check_threads_of(executor_);
-        return false;
-    }
-
-    template <class Promise>
-    void await_suspend(std::coroutine_handle<Promise> h) const noexcept {
-        executor* const here = detail::env_of(h).home;
-        const bool stays = here != nullptr && here->traits().exclusive && !executor_->traits().exclusive;
-        executor* const there = stays ? here : executor_;
-        if constexpr (detail::has_env<Promise>) h.promise().env().home = there;
-        there->post(h);
-    }
-
-    void await_resume() const noexcept {}
-
-  private:
-    executor* executor_;
-};
 
 }  // namespace weir
 

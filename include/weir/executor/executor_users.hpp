@@ -3,6 +3,7 @@
 #ifndef WEIR_EXECUTOR_EXECUTOR_USERS_HPP
 #define WEIR_EXECUTOR_EXECUTOR_USERS_HPP
 
+#include <weir/executor/end_flag.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
@@ -11,7 +12,6 @@
 #include <cstdint>  // for std::uint8_t, std::uint32_t
 #include <cstdio>   // for std::fprintf
 #include <cstdlib>  // for std::abort
-#include <memory>   // for std::shared_ptr
 
 namespace weir::detail {
 
@@ -22,20 +22,22 @@ class executor_users {
     static constexpr std::size_t kinds = 5;
     // relaxed: who destroys the executor comes after those who use it, or sees that by the count
     standard_platform::atomic<std::uint32_t> counts_[kinds]{};
-    const std::shared_ptr<const void> life_;  // who has a weak one sees whether this is gone
+    end_flag end_;
     birthplace born_;
     bool excused_ = false;
 
   public:
     // `passing`: what it uses takes no interest in its end.
-    explicit executor_users(bool passing = false)
-        : life_(passing ? nullptr : std::make_shared<const char>()) {}
+    explicit executor_users(bool passing = false) : end_(passing ? end_flag() : end_flag::make()) {}
     executor_users(const executor_users&) = delete;
     executor_users& operator=(const executor_users&) = delete;
-    ~executor_users() { check(); }
+    ~executor_users() {
+        check();
+        end_.set();
+    }
 
     // For what may be left when the executor is gone.
-    std::weak_ptr<const void> life() const noexcept { return life_; }
+    const end_flag& end() const noexcept { return end_; }
 
     // Whether this is the process in which the executor was made.
     bool are_of_here() const noexcept { return born_.is_here(); }

@@ -4,6 +4,7 @@
 #define WEIR_PLATFORM_PLATFORM_HPP
 
 #include <weir/platform/config.hpp>
+#include <weir/platform/system.hpp>
 #include <weir/platform/tick_clock.hpp>
 
 #include <atomic>   // for std::atomic

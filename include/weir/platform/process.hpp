@@ -6,6 +6,7 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/registry.hpp>
+#include <weir/platform/system.hpp>
 #include <weir/platform/thread_record.hpp>
 
 #include <atomic>   // for std::atomic

@@ -5,6 +5,7 @@
 
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/system.hpp>
 
 #include <atomic>   // for std::atomic
 #include <cstdint>  // for std::int64_t, std::uint64_t

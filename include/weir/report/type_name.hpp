@@ -8,8 +8,6 @@
 #include <cstddef>      // for std::size_t
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
-#include <utility>      // for std::move
-#include <vector>       // for std::vector
 
 namespace weir::detail {
 
@@ -23,140 +21,76 @@ constexpr std::string_view type_text() noexcept {
     return whole.substr(before, whole.size() - around);
 }
 
-// Makes one name of what compilers write for the same type: without the default arguments of the
-// standard's templates, inline namespaces, anonymous ones, and keywords.
-class type_reader {
-  public:
-    static std::string read(std::string text) {
-        tidy(text);
-        type_reader reader(text);
-        std::string all = reader.name();
-        while (reader.at_ < text.size()) {  // no list is open: it belongs to the name
-            all += text[reader.at_++];
-            all += reader.name();
+// Leaves out each argument of a list that begins like this: what the standard's templates have by default.
+inline void drop_arguments(std::string& text, std::string_view beginning) {
+    std::size_t at = 0;
+    while ((at = text.find(beginning, at)) != std::string::npos) {
+        std::size_t end = at + beginning.size();
+        for (int open = 1; open != 0 && end < text.size(); ++end) {
+            open += text[end] == '<' ? 1 : text[end] == '>' ? -1 : 0;
         }
-        return all;
+        text.erase(at, end - at);
     }
+}
 
-  private:
-    explicit type_reader(std::string_view text) : text_(text) {}
-
-    // Up to what ends an argument of a list.
-    std::string name() {
-        std::string result;
-        while (at_ < text_.size()) {
-            const char c = text_[at_];
-            if (c == ',' || c == '>' || c == ')') break;
-            ++at_;
-            if (c == '<') {
-                result = with_arguments(std::move(result), list('>'));
-            } else if (c == '(') {
-                result += "(" + joined(list(')')) + ")";
-            } else {
-                result += c;
-            }
-        }
-        return result;
-    }
-
-    std::vector<std::string> list(char end) {
-        std::vector<std::string> arguments;
-        while (at_ < text_.size() && text_[at_] != end) {
-            arguments.push_back(trimmed(name()));
-            if (at_ < text_.size() && text_[at_] != end) ++at_;
-        }
-        if (at_ < text_.size()) ++at_;
-        return arguments;
-    }
-
-    static std::string with_arguments(std::string name, std::vector<std::string> arguments) {
-        if (name.starts_with("std::") || name.find(" std::") != std::string::npos) {
-            while (arguments.size() > 1 && is_default(arguments.back(), arguments.front())) {
-                arguments.pop_back();
-            }
-            constexpr std::string_view basic = "std::basic_string";
-            const std::size_t place = name.find(basic);
-            if (place != std::string::npos && arguments == std::vector<std::string>{"char"}) {
-                return name.replace(place, basic.size(), "std::string");
-            }
-        }
-        return name + "<" + joined(arguments) + ">";
-    }
-
-    static bool is_default(const std::string& argument, const std::string& first) {
-        if (argument.starts_with("std::allocator<") || argument.starts_with("std::char_traits<")) {
-            return true;
-        }
-        for (const char* const each : {"less", "hash", "equal_to", "default_delete"}) {
-            if (argument == "std::" + std::string(each) + "<" + first + ">") return true;
-        }
-        return false;
-    }
-
-    static std::string joined(const std::vector<std::string>& parts) {
-        std::string text;
-        for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-        return text;
-    }
-
-    static std::string trimmed(const std::string& text) {
-        const std::size_t first = text.find_first_not_of(' ');
-        if (first == std::string::npos) return {};
-        return text.substr(first, text.find_last_not_of(' ') - first + 1);
-    }
-
-    static void tidy(std::string& text) {
-        static constexpr struct {
-            std::string_view from;
-            std::string_view to;
-        } rules[] = {
-            {"{anonymous}::", ""},
-            {"(anonymous namespace)::", ""},
-            {"`anonymous-namespace'::", ""},
-            {"`anonymous namespace'::", ""},
-            {"std::__cxx11::", "std::"},
-            {"std::__1::", "std::"},
-            {"class ", ""},
-            {"struct ", ""},
-            {"enum ", ""},
-            {"long long unsigned int", "unsigned long long"},
-            {"long unsigned int", "unsigned long"},
-            {"short unsigned int", "unsigned short"},
-            {"long long int", "long long"},
-            {"long int", "long"},
-            {"short int", "short"},
-            {" *", "*"},
-            {" &", "&"},
-            {" [", "["},
-            {" (", "("},
-        };
-        for (const auto& rule : rules) {
-            std::size_t at = 0;
-            while ((at = text.find(rule.from, at)) != std::string::npos) {
-                const bool inside = at > 0 && is_word(text[at]) && is_word(text[at - 1]);
-                if (!inside) text.replace(at, rule.from.size(), rule.to);
-                at += inside ? 1 : rule.to.size();
-            }
-        }
-    }
-
-    static bool is_word(char c) noexcept {
+// Makes one name of what compilers write for the same type: without the default arguments of the standard's
+// templates, inline namespaces, anonymous ones, and keywords.
+inline std::string tidy_type_name(std::string text) {
+    static constexpr struct {
+        std::string_view from;
+        std::string_view to;
+    } rules[] = {
+        {"{anonymous}::", ""},
+        {"(anonymous namespace)::", ""},
+        {"`anonymous-namespace'::", ""},
+        {"`anonymous namespace'::", ""},
+        {"std::__cxx11::", "std::"},
+        {"std::__1::", "std::"},
+        {"class ", ""},
+        {"struct ", ""},
+        {"enum ", ""},
+        {"long long unsigned int", "unsigned long long"},
+        {"long unsigned int", "unsigned long"},
+        {"short unsigned int", "unsigned short"},
+        {"long long int", "long long"},
+        {"long int", "long"},
+        {"short int", "short"},
+        {" >", ">"},
+        {"std::basic_string<char>", "std::string"},
+        {"std::basic_string_view<char>", "std::string_view"},
+        {" *", "*"},
+        {" &", "&"},
+        {" [", "["},
+        {" (", "("},
+    };
+    const auto is_word = [](char c) {
         return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    };
+    for (const char* const each :
+         {"allocator", "char_traits", "default_delete", "less", "hash", "equal_to"}) {
+        drop_arguments(text, ", std::" + std::string(each) + "<");
+        drop_arguments(text, ",class std::" + std::string(each) + "<");
     }
-
-    std::string_view text_;
-    std::size_t at_ = 0;
-};
+    for (const auto& rule : rules) {
+        std::size_t at = 0;
+        while ((at = text.find(rule.from, at)) != std::string::npos) {
+            const bool inside = at > 0 && is_word(text[at]) && is_word(text[at - 1]);
+            if (!inside) text.replace(at, rule.from.size(), rule.to);
+            at += inside ? 1 : rule.to.size();
+        }
+    }
+    return text;
+}
 
 // Gives such as `std::vector<std::string>`, alike from all compilers as far as they name it alike.
 template <class T>
 [[nodiscard]] std::string type_name() {
-    return type_reader::read(std::string(type_text<T>()));
+    return tidy_type_name(std::string(type_text<T>()));
 }
 
 // The same for what is known only when the program runs: `read_type_name(typeid(object).name())`.
 [[nodiscard]] inline std::string read_type_name(const char* mangled) {
-    return type_reader::read(demangled(mangled));
+    return tidy_type_name(demangled(mangled));
 }
 
 }  // namespace weir::detail

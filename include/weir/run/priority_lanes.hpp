@@ -40,7 +40,7 @@ namespace weir {
 ///           waits until their threads have left them.
 /// Errors:   `std::bad_alloc`, from the constructor and from `add`.
 /// Cost:     two short locks a post.
-class priority_lanes : detail::detached_task_owner {
+class priority_lanes final : detail::detached_task_owner {
   public:
     /// \param base  whose threads run what is in the lanes.
     explicit priority_lanes(executor& base) : base_(&base, detail::executor_user::lanes) {

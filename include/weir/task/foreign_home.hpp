@@ -11,6 +11,7 @@
 #include <weir/platform/env.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/process.hpp>
+#include <weir/platform/system.hpp>
 
 #include <system_error>  // for std::system_error
 

@@ -2,6 +2,7 @@
 // the end it comes, and the end comes.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/task/sleep.hpp>
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "support.hpp"
 
+#include <weir/executor/schedule.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 #include <weir/task/when_all.hpp>

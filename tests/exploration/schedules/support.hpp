@@ -9,6 +9,7 @@
 #include <weir/channel/channel.hpp>
 #include <weir/channel/item_size.hpp>
 #include <weir/executor/executor.hpp>
+#include <weir/executor/schedule.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/simulation/stepwise.hpp>
 #include <weir/simulation/world.hpp>

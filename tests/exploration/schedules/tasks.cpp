@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "support.hpp"
 
+#include <weir/executor/schedule.hpp>
 #include <weir/run/priority_lanes.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/sleep.hpp>

@@ -1,5 +1,6 @@
 // Threads against each other: each case counts everything it starts, so that nothing may get lost, run
 // twice, or hang.
+#include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 
 #include "support/catch.hpp"

@@ -8,6 +8,7 @@
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/deadlock.hpp>
 #include <weir/executor/run_loop.hpp>
+#include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/platform/parker.hpp>

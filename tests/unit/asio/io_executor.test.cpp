@@ -5,6 +5,7 @@
 #include "unit/asio/support.hpp"
 
 #include <weir/channel/channel.hpp>
+#include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/report/watchdog.hpp>
 #include <weir/stages/pipeline.hpp>

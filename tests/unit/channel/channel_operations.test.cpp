@@ -5,6 +5,7 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/run_loop.hpp>
+#include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/task/sleep.hpp>

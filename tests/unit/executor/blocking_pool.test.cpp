@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 
+#include <weir/executor/schedule.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>

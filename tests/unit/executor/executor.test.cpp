@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include <weir/channel/channel.hpp>
+#include <weir/executor/schedule.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
@@ -85,22 +86,6 @@ struct fire_and_forget {
     };
 };
 
-// Gives the environment of the coroutine that awaits it.
-class whose_env {
-  public:
-    whose_env() noexcept {}
-    bool await_ready() const noexcept { return false; }
-    template <class Promise>
-    bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
-        env_ = weir::detail::env_of(h);
-        return false;
-    }
-    weir::detail::coroutine_env await_resume() const noexcept { return env_; }
-
-  private:
-    weir::detail::coroutine_env env_;
-};
-
 // Waits for a timer, and shows it to the test.
 class timer_wait {
   public:
@@ -126,14 +111,6 @@ fire_and_forget visit(weir::executor& ex, std::vector<int>& log, int name, int t
         log.push_back(name);
         co_await weir::schedule(ex);
     }
-}
-
-fire_and_forget look_around(weir::executor& ex, weir::detail::coroutine_env& before,
-                            weir::detail::coroutine_env& after, weir::executor*& thread_works_for) {
-    before = co_await whose_env();
-    co_await weir::schedule(ex);
-    after = co_await whose_env();
-    thread_works_for = weir::detail::current_executor();
 }
 
 fire_and_forget wait_until(weir::executor& ex, weir::time_point when, weir::timer*& shown, int& result) {
@@ -177,19 +154,6 @@ TEST_CASE("an executor that knows no better posts what is forked") {
     CHECK(log.empty());
     loop.frame();
     CHECK(log == std::vector<int>{1});
-}
-
-TEST_CASE("schedule moves a coroutine to the executor, and its home with it") {
-    game_loop loop;
-    weir::detail::coroutine_env before, after;
-    weir::executor* thread_works_for = nullptr;
-    look_around(loop, before, after, thread_works_for);
-    CHECK(before.home == nullptr);
-    CHECK(thread_works_for == nullptr);
-    loop.frame();
-    CHECK(after.home == &loop);
-    CHECK(thread_works_for == &loop);
-    CHECK(weir::detail::current_executor() == nullptr);
 }
 
 TEST_CASE("an executor inside another's coroutine gives the thread back to it") {

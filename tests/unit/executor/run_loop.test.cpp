@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include <weir/channel/channel.hpp>
+#include <weir/executor/schedule.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>

@@ -1,4 +1,5 @@
 // Coroutines of ours await what resumes them on somebody else's thread.
+#include <weir/executor/schedule.hpp>
 #include <weir/task/awaitable.hpp>
 
 #include "support/catch.hpp"

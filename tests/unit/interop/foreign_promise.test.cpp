@@ -1,4 +1,5 @@
 // Coroutines of other libraries await what is ours.
+#include <weir/executor/schedule.hpp>
 #include <weir/task/awaitable.hpp>
 
 #include "support/catch.hpp"

@@ -4,6 +4,7 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/executor/virtual_time.hpp>

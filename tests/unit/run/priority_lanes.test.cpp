@@ -4,6 +4,7 @@
 #include "support/flows.hpp"
 #include "support/items.hpp"
 
+#include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/graph/branch.hpp>

@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 
+#include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/slot.hpp>

@@ -5,6 +5,7 @@
 
 #include <weir/executor/executor.hpp>
 #include <weir/executor/run_loop.hpp>
+#include <weir/executor/schedule.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/task/stop_token.hpp>

@@ -1,0 +1,61 @@
+// weir executor: moves a coroutine from one executor to another
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXECUTOR_SCHEDULE_HPP
+#define WEIR_EXECUTOR_SCHEDULE_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/platform/env.hpp>
+
+#include <concepts>     // for std::same_as
+#include <coroutine>    // for std::coroutine_handle
+#include <type_traits>  // for std::is_convertible_v
+
+namespace weir {
+
+/// Moves the awaiting coroutine to an executor.
+///
+/// Suspends: always. Resumes: on `ex`, and wakes there from then on; but one on virtual time, or in a
+///           simulated world, which run everything by themselves, stays there.
+/// Errors: `forked_error` where `ex` is a pool that was made before the process forked.
+/// Lifetime: `ex` outlives the coroutine.
+class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedule {
+  public:
+    // For whoever accounts the time: it is ready to go on as soon as it is suspended.
+    static constexpr bool ready_at_once = true;
+
+    /// \param ex  where the coroutine goes.
+    [[nodiscard("co_await this, or the coroutine stays where it is")]] explicit schedule(
+        executor& ex) noexcept
+        : executor_(&ex) {}
+    /// Rejects what is no executor, or is one without a name, at compile time.
+    template <class Ex>
+        requires(!std::is_convertible_v<Ex, executor&> && !std::same_as<std::remove_cvref_t<Ex>, schedule>)
+    explicit schedule(Ex&&) noexcept : executor_(nullptr) {
+        static_assert(std::is_convertible_v<Ex, executor&>,
+                      "weir: schedule moves a coroutine to an executor that outlives it: a thread_pool, a "
+                      "run_loop, virtual_time, or what derives from weir::executor, with a name");
+    }
+
+    [[nodiscard]] bool await_ready() const {
+        detail::check_threads_of(executor_);
+        return false;
+    }
+
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> h) const noexcept {
+        executor* const here = detail::env_of(h).home;
+        const bool stays = here != nullptr && here->traits().exclusive && !executor_->traits().exclusive;
+        executor* const there = stays ? here : executor_;
+        if constexpr (detail::has_env<Promise>) h.promise().env().home = there;
+        there->post(h);
+    }
+
+    void await_resume() const noexcept {}
+
+  private:
+    executor* executor_;
+};
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,250 @@
+// weir platform, internal: what the library asks of the operating system and the processor
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_PLATFORM_SYSTEM_HPP
+#define WEIR_PLATFORM_SYSTEM_HPP
+
+#include <weir/platform/config.hpp>
+
+#include <atomic>   // for std::atomic
+#include <cstdint>  // for std::int64_t
+
+#if defined(__linux__)
+#include <linux/futex.h>       // for FUTEX_WAIT_PRIVATE
+#include <linux/membarrier.h>  // for MEMBARRIER_CMD_PRIVATE_EXPEDITED
+#include <sys/prctl.h>         // for prctl
+#include <sys/syscall.h>       // for SYS_futex, SYS_membarrier
+#include <unistd.h>            // for syscall
+#include <climits>             // for INT_MAX
+#include <cstdio>              // for std::fopen
+#include <ctime>               // for timespec
+#elif defined(_WIN32)
+// Written after the functions' documentation, as what is for macOS is, and compiled by nobody here yet. MinGW
+// doesn't know the pragma: link with -lsynchronization. The types are those of windows.h, which may be
+// included, too.
+#include <algorithm>  // for std::min
+#if defined(_WIN64)
+extern "C"
+    __declspec(dllimport) int __stdcall WaitOnAddress(volatile void*, void*, std::size_t, unsigned long);
+#else
+extern "C"
+    __declspec(dllimport) int __stdcall WaitOnAddress(volatile void*, void*, unsigned long, unsigned long);
+#endif
+extern "C" __declspec(dllimport) void __stdcall FlushProcessWriteBuffers();
+extern "C" __declspec(dllimport) unsigned long __stdcall GetCurrentThreadId();
+extern "C" __declspec(dllimport) int __stdcall SwitchToThread();
+extern "C"
+    __declspec(dllimport) void* __stdcall CreateThread(void*, std::size_t, unsigned long(__stdcall*)(void*),
+                                                       void*, unsigned long, unsigned long*);
+extern "C" __declspec(dllimport) void __stdcall WakeByAddressAll(void*);
+extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
+#pragma comment(lib, "Synchronization.lib")
+#else
+#include <algorithm>  // for std::min
+#include <chrono>     // for std::chrono::nanoseconds
+#include <thread>     // for std::this_thread::sleep_for
+#endif
+
+#if __has_include(<unistd.h>) && !defined(_WIN32)
+#include <pthread.h>  // for pthread_atfork, pthread_create, pthread_self
+#include <sched.h>    // for sched_yield
+#endif
+
+#if defined(_MSC_VER)
+#include <intrin.h>  // for _mm_pause, __rdtsc, __cpuid
+#elif defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>  // for __get_cpuid
+#endif
+
+namespace weir::detail {
+
+// Tells the processor that this thread spins.
+inline void cpu_pause() noexcept {
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
+    _mm_pause();
+#elif defined(_MSC_VER) && defined(_M_ARM64)
+    __yield();
+#elif defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+    asm volatile("yield" ::: "memory");
+#endif
+}
+
+// The processor's time-stamp counter.
+inline std::uint64_t read_ticks() noexcept {
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
+    return __rdtsc();
+#elif defined(__x86_64__) || defined(__i386__)
+    return __builtin_ia32_rdtsc();
+#else
+    return 0;
+#endif
+}
+
+// Whether that runs at one rate, in all cores alike: the processor says the first, and the system the
+// second by taking its own time from it. (On ARM the steady clock is as fast.)
+inline bool ticks_are_reliable() noexcept {
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
+    int words[4] = {};
+    __cpuid(words, static_cast<int>(0x80000007));
+    return (words[3] & 0x100) != 0;  // QueryPerformanceCounter relies on it likewise
+#elif defined(__linux__) && (defined(__x86_64__) || defined(__i386__))
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (__get_cpuid(0x80000007, &a, &b, &c, &d) == 0 || (d & 0x100) == 0) return false;
+    std::FILE* const file =
+        std::fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "r");
+    if (file == nullptr) return false;
+    char name[4] = {};
+    const bool read = std::fread(name, 1, 4, file) == 4;
+    std::fclose(file);
+    return read && name[0] == 't' && name[1] == 's' && name[2] == 'c' && name[3] == '\n';
+#else
+    return false;
+#endif
+}
+
+// The clock of std::chrono::steady_clock as of the last tick of the system's timer (4 ms here), read
+// in a quarter of the time; 0 where there is none.
+inline std::int64_t coarse_clock_ns() noexcept {
+#if defined(__linux__) && defined(CLOCK_MONOTONIC_COARSE)
+    timespec t{};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+#else
+    return 0;
+#endif
+}
+
+#if defined(__linux__)
+// Where a time has more bits than a register, the call that takes such a time is another one.
+#if defined(SYS_futex_time64)
+inline constexpr long futex_call = sizeof(timespec::tv_sec) > sizeof(long) ? SYS_futex_time64 : SYS_futex;
+#else
+inline constexpr long futex_call = SYS_futex;
+#endif
+#endif
+
+// Lets the waits of this thread end on time: Linux makes them up to 50 us longer, to wake less often.
+inline void end_waits_on_time() noexcept {
+#if defined(__linux__)
+    prctl(PR_SET_TIMERSLACK, 1'000UL, 0UL, 0UL, 0UL);  // ns
+#endif
+}
+
+// Blocks the thread while `word` holds `expected`, for at most `timeout_ns` (negative: without a
+// limit). May return early: the caller looks at the word again.
+inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                       std::int64_t timeout_ns) noexcept {
+    static_assert(sizeof(word) == 4);
+#if defined(__linux__)
+    timespec limit{};
+    limit.tv_sec = static_cast<decltype(limit.tv_sec)>(timeout_ns / 1'000'000'000);
+    limit.tv_nsec = static_cast<decltype(limit.tv_nsec)>(timeout_ns % 1'000'000'000);
+    syscall(futex_call, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT_PRIVATE, expected,
+            timeout_ns < 0 ? nullptr : &limit, nullptr, 0);
+#elif defined(_WIN32)
+    const std::int64_t ms = timeout_ns / 1'000'000 + 1;
+    WaitOnAddress(&word, &expected, sizeof(expected),
+                  timeout_ns < 0 ? 0xffffffffUL
+                                 : static_cast<unsigned long>(std::min<std::int64_t>(ms, 1 << 30)));
+#else
+    // No public futex here (macOS has one since 14.4): without a limit the standard's own wait, with one a
+    // sleep that grows. acquire; pairs with whoever changes the word
+    if (timeout_ns < 0) return word.wait(expected, std::memory_order_acquire);
+    for (std::int64_t step = 1'000; timeout_ns > 0; step = std::min<std::int64_t>(2 * step, 500'000)) {
+        if (word.load(std::memory_order_acquire) != expected) return;
+        const std::int64_t nap = std::min(step, timeout_ns);
+        std::this_thread::sleep_for(std::chrono::nanoseconds(nap));
+        timeout_ns -= nap;
+    }
+#endif
+}
+
+// Wakes one thread, or all, that blocks in `futex_wait` on this word. The word may be gone by
+// then (its owner woke by itself): only the address is used.
+inline void futex_wake(std::atomic<std::uint32_t>& word, bool all) noexcept {
+#if defined(__linux__)
+    syscall(futex_call, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE, all ? INT_MAX : 1,
+            nullptr, nullptr, 0);
+#elif defined(_WIN32)
+    all ? WakeByAddressAll(&word) : WakeByAddressSingle(&word);
+#else
+    all ? word.notify_all() : word.notify_one();
+#endif
+}
+
+// Which thread this is, and letting another one go first: <thread> has both, and a semaphore, a stop token
+// and more, which whoever only awaits something would compile, too.
+inline auto this_thread() noexcept {
+#if __has_include(<unistd.h>) && !defined(_WIN32)
+    return pthread_self();
+#else
+    return GetCurrentThreadId();
+#endif
+}
+inline void yield_thread() noexcept {
+#if __has_include(<unistd.h>) && !defined(_WIN32)
+    sched_yield();
+#else
+    SwitchToThread();
+#endif
+}
+
+// Starts a thread that nobody waits for. <thread> would be compiled by whoever uses a channel.
+inline bool begin_thread(void (*function)()) noexcept {
+#if __has_include(<unistd.h>) && !defined(_WIN32)
+    using any_function = void* (*)(void*);
+    const any_function begin = [](void* what) -> void* {
+        reinterpret_cast<void (*)()>(what)();
+        return nullptr;
+    };
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, begin, reinterpret_cast<void*>(function)) != 0) return false;
+    return pthread_detach(thread) == 0;
+#else
+    using any_function = unsigned long(__stdcall*)(void*);
+    const any_function begin = [](void* what) -> unsigned long {
+        reinterpret_cast<void (*)()>(what)();
+        return 0;
+    };
+    return CreateThread(nullptr, 0, begin, reinterpret_cast<void*>(function), 0, nullptr) != nullptr;
+#endif
+}
+
+// Has a function called in each process that is forked from this one, by the one thread that is there.
+inline bool at_fork_in_child(void (*function)()) noexcept {
+#if __has_include(<unistd.h>) && !defined(_WIN32)
+    return pthread_atfork(nullptr, nullptr, function) == 0;
+#else
+    static_cast<void>(function);
+    return true;
+#endif
+}
+
+// Whether `heavy_fence` works here; asks for it, once a process.
+inline bool register_heavy_fence() noexcept {
+#if defined(__linux__) && defined(SYS_membarrier)
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+#elif defined(_WIN32)
+    return true;
+#else
+    return false;
+#endif
+}
+
+// A full fence on every thread of the process that runs now: 0.1 us, 1.5 us if another one does. False if
+// there was none: a sandbox may have been closed since it was asked for.
+inline bool heavy_fence() noexcept {
+#if defined(__linux__) && defined(SYS_membarrier)
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+#elif defined(_WIN32)
+    FlushProcessWriteBuffers();
+    return true;
+#else
+    return false;
+#endif
+}
+
+}  // namespace weir::detail
+
+#endif
