@@ -1,10 +1,10 @@
-// What including the library costs: the compiler's processor time for tiny sources, which on a machine
-// with nothing else to do is the time that passes; and as a part of what <thread> alone costs in the same run.
+// What weir costs a compiler: its processor time for small programs, beside <thread> and the same three stages in oneTBB,
+// all in turns, by each compiler that is there; then the ratios, beside their goals.
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,8 +15,8 @@
 #include "common/check.hpp"
 #include "common/harness.hpp"
 
-// Set by the build file: the compiler and how it finds the library; and the peers, where installed.
-#ifndef BENCH_COMPILE
+// Set by the build file: the compilers and what they are called with; and the peers, where installed.
+#ifndef BENCH_COMPILERS
 #error "build this with CMake"
 #endif
 
@@ -28,23 +28,48 @@ struct unit {
     std::string flags = {};
 };
 
-constexpr const char* the_measure = "<thread>, unused";
+const std::string measure = "<thread>, unused";
+const std::string umbrella = "weir.hpp, unused";
+const std::string tasks = "task.hpp, unused";
+const std::string example = "the first example";
+const std::string stages = "weir, a pipeline of three stages";
+const std::string one_more = "weir, a pipeline of four stages";
+const std::string tbb = "tbb, a pipeline of three stages";
+
+std::string pipeline_of(const std::string& more) {
+    return R"(
+#include <weir/stages/pipeline.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <ranges>
+#include <vector>
+int square(int x) { return x * x; }
+double half(int x) { return x * 0.5; }
+int sum(std::vector<int> numbers) {
+    int total = 0;
+    for (const int n : numbers) total += n;
+    return total;
+}
+double run() {
+    auto pipeline = weir::source(std::views::iota(1, 101)) | weir::pipe(square, {.concurrency = 2}) |
+                    weir::aggregate(4) | weir::pipe(sum) | )" +
+           more + R"(weir::sink(3);
+    weir::thread_pool pool(2);
+    auto run = pipeline.start(pool);
+    double total = 0;
+    for (const auto n : run) total += n;
+    return total;
+}
+)";
+}
 
 std::vector<unit> units() {
     std::vector<unit> all = {
         {"nothing", ""},
-        {the_measure, "#include <thread>\n"},
-        {"the standard library's headers", R"(
-#include <atomic>
-#include <coroutine>
-#include <string>
-#include <thread>
-#include <vector>
-)"},
-        {"weir.hpp, unused", "#include <weir/weir.hpp>\n"},
+        {measure, "#include <thread>\n"},
+        {umbrella, "#include <weir/weir.hpp>\n"},
         {"pipeline.hpp, unused", "#include <weir/stages/pipeline.hpp>\n"},
-        {"task.hpp, unused", "#include <weir/task/task.hpp>\n"},
-        {"the first example", "#include \"" BENCH_FIRST_EXAMPLE "\"\n"},
+        {tasks, "#include <weir/task/task.hpp>\n"},
+        {example, "#include \"" BENCH_FIRST_EXAMPLE "\"\n"},
         {"weir, a channel and two coroutines", R"(
 #include <weir/channel/channel.hpp>
 #include <weir/task/sync_wait.hpp>
@@ -71,27 +96,8 @@ int run() {
     return weir::sync_wait(both(items));
 }
 )"},
-        {"weir, a pipeline of three stages", R"(
-#include <weir/stages/pipeline.hpp>
-#include <weir/executor/thread_pool.hpp>
-#include <ranges>
-#include <vector>
-int square(int x) { return x * x; }
-int sum(std::vector<int> numbers) {
-    int total = 0;
-    for (const int n : numbers) total += n;
-    return total;
-}
-int run() {
-    auto pipeline = weir::source(std::views::iota(1, 101)) | weir::pipe(square, {.concurrency = 2}) |
-                    weir::aggregate(4) | weir::pipe(sum) | weir::sink(3);
-    weir::thread_pool pool(2);
-    auto run = pipeline.start(pool);
-    int total = 0;
-    for (const int n : run) total += n;
-    return total;
-}
-)"},
+        {stages, pipeline_of("")},
+        {one_more, pipeline_of("weir::pipe(half) | ")},
     };
 #ifdef BENCH_ASIO_FLAGS
     all.push_back({"asio.hpp, a channel and two coroutines", R"(
@@ -121,7 +127,7 @@ int run() {
     std::cerr << "asio is left out: it is not installed\n";
 #endif
 #ifdef BENCH_TBB_FLAGS
-    all.push_back({"tbb, a pipeline of three stages", R"(
+    all.push_back({tbb, R"(
 #include <tbb/parallel_pipeline.h>
 int run() {
     int next = 0;
@@ -172,23 +178,32 @@ double children_seconds() {
 }
 
 struct compilation {
-    std::string title;
+    std::string compiler;
     std::string optimise;
-    bool is_measure;
+    std::string name;
     std::string command;
     std::vector<double> seconds = {};
 
+    std::string title() const { return compiler + " " + optimise + ", " + name; }
     void time() {
         const double start = children_seconds();
         const bool compiled = std::system(command.c_str()) == 0;
         bench::check(compiled, command.c_str());
         seconds.push_back(children_seconds() - start);
     }
-    double median() {
-        std::sort(seconds.begin(), seconds.end());
-        return seconds[seconds.size() / 2];
+    double median() const {
+        std::vector<double> sorted = seconds;
+        std::sort(sorted.begin(), sorted.end());
+        return sorted[sorted.size() / 2];
     }
 };
+
+// "g++", "clang++-19": the compiler's path and flags are BENCH_COMPILERS' other members.
+struct compiler {
+    const char* name;
+    const char* command;
+};
+constexpr compiler compilers[] = {BENCH_COMPILERS};
 
 std::vector<compilation> prepare(const bench::session& session, const folder& temporary) {
     std::vector<compilation> all;
@@ -196,16 +211,58 @@ std::vector<compilation> prepare(const bench::session& session, const folder& te
     for (std::size_t i = 0; i < sources.size(); ++i) {
         const std::string file = temporary.file("unit_" + std::to_string(i) + ".cpp");
         std::ofstream(file) << sources[i].source;
-        for (const char* const optimise : {"-O0", "-O2"}) {
-            const std::string title = sources[i].name + ", " + optimise;
-            const bool is_measure = sources[i].name == the_measure;
-            if (!session.wants(title) && !is_measure) continue;
-            all.push_back({title, optimise, is_measure,
-                           std::string(BENCH_COMPILE) + " " + sources[i].flags + " " + optimise + " -c '" +
-                               file + "' -o '" + temporary.file("unit.o") + "'"});
+        for (const compiler& by : compilers) {
+            for (const char* const optimise : {"-O0", "-O2"}) {
+                compilation c{by.name, optimise, sources[i].name,
+                              std::string(by.command) + " " + sources[i].flags + " " + optimise + " -c '" +
+                                  file + "' -o '" + temporary.file("unit.o") + "'"};
+                if (session.wants(c.title())) all.push_back(c);
+            }
         }
     }
     return all;
+}
+
+// A row of the table: one program's time, over another's or less another's, and at most what it should be.
+struct goal {
+    std::string what;
+    std::string name;
+    std::string other;
+    bool is_ratio;
+    double at_O0;  // 0: none
+    double at_O2;
+};
+
+const std::vector<goal> goals = {
+    {"the first example, of oneTBB's three stages", example, tbb, true, 2.0, 3.0},
+    {"weir.hpp, of <thread>", umbrella, measure, true, 2.8, 2.8},
+    {"task.hpp, of <thread>", tasks, measure, true, 1.05, 1.05},
+    {"another function stage, seconds", one_more, stages, false, 0, 0.25},
+};
+
+double median_of(const std::vector<compilation>& all, const compiler& by, const std::string& optimise,
+                 const std::string& name) {
+    for (const compilation& c : all) {
+        if (c.compiler == by.name && c.optimise == optimise && c.name == name) return c.median();
+    }
+    return 0;
+}
+
+void compare(bench::session& session, const std::vector<compilation>& all) {
+    for (const goal& g : goals) {
+        for (const compiler& by : compilers) {
+            for (const std::string optimise : {"-O0", "-O2"}) {
+                const double time = median_of(all, by, optimise, g.name);
+                const double other = median_of(all, by, optimise, g.other);
+                if (time == 0 || other == 0) continue;
+                const double most = optimise == "-O0" ? g.at_O0 : g.at_O2;
+                char unit[32] = "";
+                if (most != 0) std::snprintf(unit, sizeof unit, "(goal: %.2f)", most);
+                session.value(std::string(by.name) + " " + optimise + ", " + g.what,
+                              g.is_ratio ? time / other : time - other, unit);
+            }
+        }
+    }
 }
 
 }  // namespace
@@ -222,12 +279,6 @@ int main(int argc, char** argv) {
             c.time();
         }
     }
-    for (compilation& c : all) session.value(c.title, c.median() * 1e3, "ms");
-    for (compilation& measure : all) {
-        if (!measure.is_measure) continue;
-        for (compilation& c : all) {
-            if (c.optimise != measure.optimise) continue;
-            session.value(c.title + ", of <thread>", c.median() / measure.median() * 100, "%");
-        }
-    }
+    for (const compilation& c : all) session.value(c.title(), c.median() * 1e3, "ms");
+    compare(session, all);
 }

@@ -141,7 +141,7 @@ class session {
             std::cout << R"({"benchmark":")" << name_ << R"(","group":")" << what << R"(","value":)" << amount
                       << R"(,"unit":")" << unit << "\"}\n";
         } else {
-            std::printf("%-58s %12.1f %s\n", what.c_str(), amount, unit.c_str());
+            std::printf("%-58s %12.*f %s\n", what.c_str(), amount < 10 ? 2 : 1, amount, unit.c_str());
             std::fflush(stdout);
         }
     }

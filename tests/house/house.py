@@ -2,7 +2,7 @@
 """Checks what a reader may expect of the repository as a whole, reading nothing but the text.
 
     tests/house/house.py [ROOT]                        checks ROOT (the default: this repository)
-    tests/house/house.py --compile COMPILER [FLAG...]  compiles tests/house/alone.txt: each header's main idea, with it alone
+    tests/house/house.py --compile COMPILER [FLAG...]  compiles each header alone, with what tests/house/alone.txt has of it
     tests/house/house.py --self-test                   shows, on a small tree, that each rule can fail
 
 The rules (those of a single header are in tests/house/layers.py):
@@ -33,6 +33,9 @@ ALONE = "tests/house/alone.txt"
 ELSEWHERE = {
     "version.hpp": ("tests/packaging/run", "three numbers, which each build file reads its version from"),
 }
+
+# What not everybody has; what of CUDA there is a stand-in for isn't that.
+NEEDS_A_LIBRARY = re.compile(r"(asio|mpi)[/.]|report/(fmt|format)[.]")
 
 # Headers, or folders of them.
 NOT_ALONE = {
@@ -150,17 +153,49 @@ def problems_in(root, elsewhere, excused):
     yield from not_shown_alone(root, excused)
 
 
+def closures(root):
+    """{header: what of the library it includes, in the end}."""
+    direct = {name: set(i.removeprefix("weir/") for i in
+                        own_includes((root / "include" / "weir" / name).read_text(encoding="utf-8")))
+              for name in header_names(root)}
+    known = {}
+
+    def of(name):
+        if name not in known:
+            known[name] = set().union(*({i} | of(i) for i in direct.get(name, ())))
+        return known[name]
+
+    return {name: of(name) for name in direct}
+
+
+def to_compile(included, table):
+    """Lists of headers, each of which is included alone: what comes before it in its list it includes itself."""
+    lists = [[name] for name in included if name in table]
+    for name in sorted(included.keys() - table.keys(), key=lambda n: (len(included[n]), n)):
+        for known in lists:
+            before = known[:-1]
+            if name in included[known[-1]] and (not before or before[-1] in included[name]):
+                known.insert(-1, name)
+                break
+        else:
+            lists.append([name])
+    return lists
+
+
 def compile_all(root, compiler, flags):
     def judge(case, status, errors):
         return f"{case[1]}: does not compile:\n{errors}" if status else None
 
     runtime = f"-I{root}/tests/cuda/stand_in/include"  # of CUDA, for those who have none
+    table = alone(root)
+    included = {name: all for name, all in closures(root).items() if not NEEDS_A_LIBRARY.match(name)}
     with tempfile.TemporaryDirectory() as folder:
         cases = []
-        for name, text in alone(root).items():
-            path = Path(folder) / name.replace("/", ".").replace(".hpp", ".cpp")
-            path.write_text(f"#include <weir/{name}>\n{text}", encoding="utf-8")
-            cases.append((path, name))
+        for names in to_compile(included, table):
+            path = Path(folder) / names[-1].replace("/", ".").replace(".hpp", ".cpp")
+            includes = "".join(f"#include <weir/{name}>\n" for name in names)
+            path.write_text(includes + table.get(names[-1], ""), encoding="utf-8")
+            cases.append((path, names[-1]))
         yield from check.syntax_of_all(compiler, [*flags, runtime], root, cases, judge)
 
 
@@ -206,6 +241,10 @@ def self_test():
             return list(problems_in(root, {"b.hpp": ("tests/other.test.cpp", "so")}, {"c/": "so"}))
 
     yield from (f"the good tree: {problem}" for problem in found(GOOD))
+    # d includes b and c, which both include a; e is not included.
+    lists = to_compile({"a": set(), "b": {"a"}, "c": {"a"}, "d": {"a", "b", "c"}, "e": set()}, {"d": ""})
+    if lists != [["a", "b", "d"], ["e"], ["c"]]:
+        yield f"what is compiled together: {lists}"
     for name, text, expected in BAD:
         problems = found({**GOOD, name: text})
         if not any(expected in problem for problem in problems):

@@ -16,6 +16,10 @@ else()
 endif()
 add_library(weir_warnings INTERFACE)
 target_compile_options(weir_warnings INTERFACE ${weir_warning_flags})
+# g++ collects no garbage below a gigabyte, a tenth of its time; and makes no function of each std::move, another 7 %.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12)
+    target_compile_options(weir_warnings INTERFACE --param=ggc-min-heapsize=1000000 -ffold-simple-inlines)
+endif()
 if(sanitizers)
     list(TRANSFORM sanitizers PREPEND -fsanitize= OUTPUT_VARIABLE sanitizer_flags)
     target_compile_options(weir_warnings INTERFACE

@@ -1,3 +1,4 @@
+// Compiled by itself: names of types are compared.
 #include <weir/report/describe.hpp>
 
 #include "support/catch.hpp"

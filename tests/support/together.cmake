@@ -1,0 +1,28 @@
+# cmake -DOUTPUT=<file> -DSOURCES=<list of files> -P together.cmake
+# Writes a source that is several test files, each in a namespace of its own, so that no names clash: headers are read
+# once for all of them, and what they make of templates is compiled once. What they include comes first.
+cmake_policy(VERSION 3.24)
+set(includes)
+set(bodies)
+set(number 0)
+foreach(source IN LISTS SOURCES)
+    cmake_path(GET source PARENT_PATH folder)
+    file(STRINGS "${source}" lines REGEX "^#include ")
+    foreach(line IN LISTS lines)
+        if(line MATCHES "^#include ([<\"])([^>\"]+)([>\"])")
+            set(name "${CMAKE_MATCH_1}${CMAKE_MATCH_2}${CMAKE_MATCH_3}")
+            if(CMAKE_MATCH_1 STREQUAL "\"" AND EXISTS "${folder}/${CMAKE_MATCH_2}")
+                set(name "\"${folder}/${CMAKE_MATCH_2}\"")
+            endif()
+            # Not every one may be there: some stand below an #if.
+            set(line "#if __has_include(${name})\n#include ${name}\n#endif")
+        endif()
+        if(NOT line IN_LIST includes)
+            list(APPEND includes "${line}")
+        endif()
+    endforeach()
+    math(EXPR number "${number} + 1")
+    string(APPEND bodies "namespace file_${number} {\n#include \"${source}\"\n}\n")
+endforeach()
+list(JOIN includes "\n" includes)
+file(WRITE "${OUTPUT}" "${includes}\n${bodies}")
