@@ -1,0 +1,63 @@
+#include <weir/simulation/explorer.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+namespace sim = weir::simulation;
+using sim::detail::explorer;
+
+namespace {
+
+weir::task<> step() { co_await weir::yield(); }
+
+// Draws eight numbers, of which two matter: it fails if both are large.
+void draws(sim::world& w) {
+    weir::sync_wait(w, step());
+    std::size_t sum = 0;
+    for (int i = 0; i < 8; ++i) {
+        const std::size_t n = w.draw(10);
+        if (i == 2 || i == 6) sum += n;
+    }
+    sim::world::check(sum < 12, "the two aren't large");
+}
+
+}  // namespace
+
+TEST_CASE("of what fails only the decisions are left that it takes, and those as small as they can be") {
+    try {
+        explorer(draws, {.schedules = 10'000}).explore();
+        FAIL("it is found");
+    } catch (const sim::schedule_failure& e) {
+        CHECK(e.cause() == "the two aren't large");
+        CHECK(std::string(e.what()).find("2 decisions other") != std::string::npos);
+        CHECK_THROWS_AS(explorer(draws, {.replay = e.schedule()}).explore(), sim::schedule_failure);
+    }
+}
+
+TEST_CASE("without an attempt to make it shorter a schedule stays what it was when it failed") {
+    try {
+        explorer(draws, {.schedules = 10'000, .attempts_to_shrink = 0}).explore();
+        FAIL("it is found");
+    } catch (const sim::schedule_failure& e) {
+        CHECK(std::string(e.what()).find("2 decisions other") == std::string::npos);
+    }
+}
+
+TEST_CASE("all there is is tried once, one decision after the other") {
+    const auto few = [](sim::world& w) {
+        weir::sync_wait(w, step());
+        static_cast<void>(w.draw(3));
+        static_cast<void>(w.draw(2));
+    };
+    const auto done = explorer(few, {.strategy = sim::strategy::exhaustive}).explore();
+    CHECK(done.complete);
+    CHECK(done.schedules == 6);
+    CHECK_THROWS_AS(explorer(few, {.schedules = 0}), std::invalid_argument);
+}
