@@ -84,7 +84,7 @@ class executor {
     /// Queues a coroutine to be resumed. Any thread may call it unless the implementation says
     /// otherwise.
     virtual void post(std::coroutine_handle<> h) noexcept = 0;
-    /// A function gets a sentence; in a class of yours with `using executor::post`.
+    /// Rejects functions at compile time; in a class of yours with `using executor::post`.
     template <class F>
         requires(!std::is_convertible_v<F, std::coroutine_handle<>>)
     void post(F&&) noexcept {

@@ -3,12 +3,17 @@
 #ifndef WEIR_EXECUTOR_VIRTUAL_CLOCK_HPP
 #define WEIR_EXECUTOR_VIRTUAL_CLOCK_HPP
 
+#include <weir/executor/deadlock.hpp>
+#include <weir/executor/executor.hpp>
 #include <weir/executor/timer.hpp>
+#include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/platform/registry.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t
+#include <string>   // for std::string
 
 namespace weir::detail {
 
@@ -61,6 +66,32 @@ class virtual_clock {
     timer_queue timers_;
     std::size_t working_ = 0;  // of those, the ones that keep time going
     standard_platform::atomic<std::int64_t> now_{0};
+};
+
+// What executors on virtual time have in common: the clock, and who waits there on a channel.
+class virtual_executor : public executor {
+  public:
+    [[nodiscard]] time_point now() const noexcept final { return clock_.now(); }
+
+  protected:
+    virtual_executor() : executor({.exclusive = true, .waiters = &places_}) {}
+    ~virtual_executor() = default;
+
+    std::string waiters() {
+        std::string report;
+        detail::describe_waiters(places_, report);
+        return report;
+    }
+    // Those who wait are left where they are.
+    [[noreturn]] void throw_deadlock(const std::string& waiters) {
+        users().excuse();
+        throw deadlock_error(
+            "weir: deadlock: nothing can run, no timer is left, and somebody waits:" +
+            (waiters.empty() ? std::string("\n  for something other than a channel") : waiters));
+    }
+
+    virtual_clock clock_;
+    registry places_;
 };
 
 }  // namespace weir::detail

@@ -3,12 +3,10 @@
 #ifndef WEIR_EXECUTOR_VIRTUAL_TIME_HPP
 #define WEIR_EXECUTOR_VIRTUAL_TIME_HPP
 
-#include <weir/executor/deadlock.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/ready_queue.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/executor/virtual_clock.hpp>
-#include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/spin_lock.hpp>
@@ -39,11 +37,10 @@ namespace weir {
 /// Source: discrete-event simulation of the real code; the rules are those of FoundationDB's and
 ///        tokio's simulated clocks, made strict: time moves at quiescence only, to the earliest
 ///        timer, and all timers of that instant fire before anything runs.
-class virtual_time final : public executor {
+class virtual_time final : public detail::virtual_executor {
   public:
     /// \param seed 0: first come, first served; else the seed of the order of what is ready.
-    explicit virtual_time(std::uint64_t seed = 0)
-        : executor({.exclusive = true, .waiters = &places_}), ready_(256), random_(seed) {}
+    explicit virtual_time(std::uint64_t seed = 0) : ready_(256), random_(seed) {}
 
     using executor::post;
     void post(std::coroutine_handle<> h) noexcept override {
@@ -61,14 +58,12 @@ class virtual_time final : public executor {
         if (clock_.cancel(t)) make_ready(t.waiter());
     }
 
-    [[nodiscard]] time_point now() const noexcept override { return clock_.now(); }
-
     /// Runs until nothing is ready and no timer is left.
     /// Errors: `deadlock_error` if a coroutine still waits on a channel then.
     void run() {
         while (step(time_point::max())) {
         }
-        if (std::string waiters = describe_waiters(); !waiters.empty()) throw_deadlock(waiters);
+        if (const std::string who = waiters(); !who.empty()) throw_deadlock(who);
     }
 
     /// Runs everything that happens before the instant `t`, and sets the clock to `t`. What is due at
@@ -83,7 +78,7 @@ class virtual_time final : public executor {
     bool drive(detail::parker& done, time_point limit) override {
         static_cast<void>(done);
         if (step(limit)) return true;
-        if (limit == time_point::max()) throw_deadlock(describe_waiters());
+        if (limit == time_point::max()) throw_deadlock(waiters());
         if (limit > now()) clock_.set(limit);
         return true;
     }
@@ -117,23 +112,8 @@ class virtual_time final : public executor {
         std::swap(ready_[i], ready_.back());
     }
 
-    std::string describe_waiters() {
-        std::string report;
-        detail::describe_waiters(places_, report);
-        return report;
-    }
-
-    [[noreturn]] void throw_deadlock(const std::string& waiters) {
-        users().excuse();
-        throw deadlock_error(
-            "weir: deadlock: nothing can run, no timer is left, and somebody waits:" +
-            (waiters.empty() ? std::string("\n  for something other than a channel") : waiters));
-    }
-
     detail::spin_lock lock_;
     detail::ready_queue ready_;
-    detail::virtual_clock clock_;
-    detail::registry places_;
     std::uint64_t random_;
 };
 

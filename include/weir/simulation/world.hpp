@@ -41,12 +41,11 @@ class failed_check : public std::runtime_error {
 /// Errors: as on `virtual_time`, `deadlock_error` from what waits for ever.
 /// Lifetime: that of the scenario's call.
 /// Cost: no memory to have more coroutines ready at once than ever before, and than 256: std::terminate.
-class world final : public executor {
+class world final : public weir::detail::virtual_executor {
   public:
     /// For `explore`.
     explicit world(detail::decisions& decisions, std::size_t most_steps = 100'000)
-        : executor({.exclusive = true, .waiters = &places_}), decisions_(&decisions),
-          most_steps_(most_steps) {
+        : decisions_(&decisions), most_steps_(most_steps) {
         ready_.reserve(256);  // as posting can't fail
     }
 
@@ -59,13 +58,11 @@ class world final : public executor {
     void cancel(timer& t) noexcept override {
         if (clock_.cancel(t)) post(t.waiter());
     }
-    [[nodiscard]] time_point now() const noexcept override { return clock_.now(); }
-
     bool drive(weir::detail::parker& done, time_point limit) override {
         shift here(*this);
         while (!done.is_set() || !thread_goes_on()) {
             if (step(here, limit)) continue;
-            if (limit == time_point::max()) throw_deadlock();
+            if (limit == time_point::max()) throw_deadlock(waiters());
             if (limit > now()) clock_.set(limit);
             return true;
         }
@@ -191,23 +188,12 @@ class world final : public executor {
         if (broken_.empty()) broken_ = "after step " + std::to_string(steps_) + ": " + std::move(what);
     }
 
-    [[noreturn]] void throw_deadlock() {
-        std::string waiters;
-        weir::detail::describe_waiters(places_, waiters);
-        users().excuse();
-        throw deadlock_error(
-            "weir: deadlock: nothing can run, no timer is left, and somebody waits:" +
-            (waiters.empty() ? std::string("\n  for something other than a channel") : waiters));
-    }
-
     static constexpr std::size_t never = static_cast<std::size_t>(-1);
 
     detail::decisions* decisions_;
     const std::size_t most_steps_;
     std::vector<void*> ready_;  // in the order in which they became so
     std::size_t chosen_ = 0;    // which one goes next, from 1; 0: not decided yet
-    weir::detail::virtual_clock clock_;
-    weir::detail::registry places_;
     std::size_t steps_ = 0;
     std::vector<planned> actions_;  // the next one last
     std::size_t next_action_ = never;

@@ -33,6 +33,7 @@ class async_completion {
     async_completion(const async_completion&) = delete;
     async_completion& operator=(const async_completion&) = delete;
 
+    // The coroutine suspends; it is resumed on its executor, to which whoever answers posts it.
     // False if the answer is there already: the coroutine then goes on as it is. Else it may be running
     // elsewhere when this returns. acq_rel; pairs with answer()
     bool wait() noexcept {

@@ -53,7 +53,7 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
     /// Suspends: unless it has ended.
     auto next() noexcept { return next_operation(handle_); }
 
-    /// A plain loop, which can't wait, gets a sentence.
+    /// Rejects a plain loop, which can't wait, at compile time.
     template <class Item = T>
     detail::no_place<T> begin() const {
         static_assert(std::is_void_v<Item>,

@@ -3,6 +3,7 @@
 #ifndef WEIR_TASK_FOREIGN_AWAITABLE_ADAPTER_HPP
 #define WEIR_TASK_FOREIGN_AWAITABLE_ADAPTER_HPP
 
+#include <weir/executor/executor.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/result.hpp>
 
@@ -55,10 +56,9 @@ class foreign_awaitable_adapter {
       private:
         friend foreign_awaitable_adapter;
         // The frame may be gone when it returns.
-        void arrive() noexcept { post_(env_.home, awaiter_); }
+        void arrive() noexcept { env_.home->post(awaiter_); }
 
         coroutine_env env_;
-        void (*post_)(void*, std::coroutine_handle<>) noexcept = nullptr;
         std::coroutine_handle<> awaiter_;
         std::exception_ptr error_;
     };
@@ -74,14 +74,9 @@ class foreign_awaitable_adapter {
         if (handle_) handle_.destroy();
     }
 
-    // It is then to be resumed, on `home`; posts `awaiter` there at the end. A template, as what an executor
-    // is isn't known here.
-    template <class Executor>
-    std::coroutine_handle<> prepare(Executor& home, std::coroutine_handle<> awaiter) noexcept {
+    // It is then to be resumed, on `home`; posts `awaiter` there at the end.
+    std::coroutine_handle<> prepare(executor& home, std::coroutine_handle<> awaiter) noexcept {
         handle_.promise().env_.home = &home;
-        handle_.promise().post_ = [](void* ex, std::coroutine_handle<> h) noexcept {
-            static_cast<Executor*>(ex)->post(h);
-        };
         handle_.promise().awaiter_ = awaiter;
         return handle_;
     }
@@ -124,6 +119,7 @@ class [[nodiscard("co_await this, or nothing happens")]] crossing {
     crossing& operator=(const crossing&) = delete;
 
     bool await_ready() const noexcept { return false; }
+    // Resumes on the coroutine's executor, whoever completes it, and wherever.
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
         executor& home = detail::home_of(detail::env_of(h));

@@ -37,6 +37,7 @@ class sleep_operation {
 
     bool await_ready() const noexcept { return false; }
 
+    // Resumes on the executor by whose clock it sleeps, which posts it.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const coroutine_env env = detail::env_of(h);

@@ -69,7 +69,7 @@ auto sync_wait(A&& a) -> detail::joined_result_t<A> {
     return weir::sync_wait(loop, std::forward<A>(a));
 }
 
-/// What is not an awaitable gets a sentence.
+/// All of them reject what is not an awaitable, and no executor, or one without a name, at compile time.
 template <class A>
     requires(!awaitable<A>)
 auto sync_wait(A&&) {
@@ -77,7 +77,6 @@ auto sync_wait(A&&) {
                   "weir: sync_wait needs an awaitable: a task, or anything else that co_await takes; "
                   "this argument is none. Did you forget to call the coroutine function?");
 }
-/// What is no executor, or one without a name, gets a sentence.
 template <class Ex, class A>
     requires(!std::is_convertible_v<Ex, executor&>)
 auto sync_wait(Ex&&, A&&) {

@@ -58,7 +58,7 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
     /// Only a temporary or a moved task can be awaited: it has one result.
     auto operator co_await() && noexcept { return awaiter(handle_); }
 
-    /// A condition without a co_await gets a sentence.
+    /// Rejects a condition without a co_await at compile time.
     template <class Result = T>
     explicit operator bool() const noexcept {
         static_assert(!std::is_same_v<Result, T>,

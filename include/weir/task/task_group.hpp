@@ -41,7 +41,7 @@ class task_group final : detail::task_join {
   public:
     /// \param ex  where the tasks run. Outlives the group.
     explicit task_group(executor& ex) noexcept : executor_(&ex, detail::executor_user::task_group) {}
-    /// What is no executor, or one without a name, gets a sentence.
+    /// Rejects what is no executor, or is one without a name, at compile time.
     template <class Ex>
         requires(!std::is_convertible_v<Ex, executor&> && !std::same_as<std::remove_cvref_t<Ex>, task_group>)
     explicit task_group(Ex&&) noexcept : executor_(nullptr, detail::executor_user::task_group) {
@@ -80,7 +80,7 @@ class task_group final : detail::task_join {
         return join_operation(*this);
     }
 
-    /// What is no task gets a sentence.
+    /// Rejects what is no task at compile time.
     template <class Other>
         requires(!std::is_convertible_v<Other, task<>>)
     auto spawn(Other&&) {
@@ -90,7 +90,7 @@ class task_group final : detail::task_join {
                       "gives something, await it in a task<> that takes it");
         return std::suspend_never();
     }
-    /// What is no task gets a sentence.
+    /// Rejects what is no task at compile time.
     template <class Other>
         requires(!std::is_convertible_v<Other, task<>>)
     auto fork(Other&&) {
@@ -174,7 +174,7 @@ class task_group final : detail::task_join {
         if (!error_) error_ = std::move(error);
     }
 
-    // False if all have ended.
+    // The awaiter is resumed on its executor, by the task that ends last. False if all have ended.
     bool wait(std::coroutine_handle<> awaiter, const detail::coroutine_env& env) {
         detail::check_threads_of(&*executor_);
         home_ = &detail::home_of(env);

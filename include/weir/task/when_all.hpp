@@ -47,7 +47,8 @@ class when_all_join : public task_join, public detached_task_owner {
         return std::noop_coroutine();
     }
 
-    // Returns what runs next. `start_others(home)` forks all parts but the first.
+    // The awaiter is resumed on its executor, by the part that ends last. Returns what runs next.
+    // `start_others(home)` forks all parts but the first.
     template <class First, class StartOthers>
     std::coroutine_handle<> start(std::coroutine_handle<> awaiter, const coroutine_env& env, First& first,
                                   StartOthers start_others) {
@@ -269,7 +270,7 @@ auto when_all(const V& parts) {
     return detail::when_all_vector<typename V::value_type>(V(parts));
 }
 
-/// What is not an awaitable gets a sentence.
+/// Rejects what is not an awaitable at compile time.
 template <class... As>
     requires(!(awaitable<As> && ...) && !(detail::copyable_awaitables<std::remove_cvref_t<As>> && ...))
 auto when_all(As&&...) {
