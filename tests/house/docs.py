@@ -98,7 +98,7 @@ def is_constructor(d):
 
 
 def is_internal(d):
-    return d.kind == "namespace" and d.name.split("::")[-1] == "detail"
+    return d.name == "WEIR_COMPILED" or d.kind == "namespace" and d.name.split("::")[-1] == "detail"
 
 
 def speaks_for_itself(d):

@@ -31,11 +31,12 @@ ABOVE = 3  # lines above a variable
 ALONE = "tests/house/alone.txt"
 
 ELSEWHERE = {
+    "src.hpp": ("tests/packaging/run", "compiled with WEIR_SEPARATE_COMPILATION alone"),
     "version.hpp": ("tests/packaging/run", "three numbers, which each build file reads its version from"),
 }
 
-# What not everybody has; what of CUDA there is a stand-in for isn't that.
-NEEDS_A_LIBRARY = re.compile(r"(asio|mpi)[/.]|report/(fmt|format)[.]")
+# What not everybody has, or compiles; what of CUDA there is a stand-in for isn't that.
+NEEDS_A_LIBRARY = re.compile(r"(asio|mpi)[/.]|report/(fmt|format)[.]|src[.]hpp")
 
 # Headers, or folders of them.
 NOT_ALONE = {

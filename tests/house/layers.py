@@ -5,15 +5,15 @@
     tests/house/layers.py --self-test  shows, on small trees, that each rule can fail
 
 The rules:
-- A header lies in a room, a folder, or is version.hpp, weir.hpp or the face of a room. Line 1 is `// weir ROOM: <one
+- A header lies in a room, a folder, or is version.hpp, weir.hpp, src.hpp or the face of a room. Line 1 is `// weir ROOM: <one
   sentence>`; `// weir ROOM, internal: <one sentence>` where users are not to name what is inside.
 - A header includes its own room and rooms below, without a cycle, and never a face. ROOMS has their order; what is in
   BESIDE is included by no other room.
 - The face of a room, weir/ROOM.hpp, includes what users may include of it and nothing else; weir.hpp all faces of
   ROOMS. What they leave out, BY_NAME, its users include by name, and nobody else pays for it.
 - A header guards itself: `#pragma once`, or a guard named after its path.
-- `#if` and its kin stand in platform/config.hpp and system.hpp only, and in cuda/runtime.hpp for the versions of CUDA; `#define`
-  there and in version.hpp only.
+- `#if` and its kin stand in platform/config.hpp and system.hpp only, and in cuda/runtime.hpp for the versions of CUDA,
+  and in report/format.hpp for std::format; `#define` in config.hpp and version.hpp only.
 - What threads share, wait for and read comes from the platform (platform/platform.hpp), so that tests can put
   another one under it: the core names no atomic, lock, thread, clock or thread_local of the system's but there,
   and in the few headers that that is made of.
@@ -49,6 +49,8 @@ VERSION = "version.hpp"
 CONFIG = "platform/config.hpp"
 SYSTEM_CALLS = "platform/system.hpp"
 OF_CUDA = "cuda/runtime.hpp"  # its versions
+OF_FORMAT = "report/format.hpp"  # whether there is std::format
+SRC = "src.hpp"  # what is compiled once for a program
 # What the platform is made of, and the count of forks, which no thread but the only one of a child writes.
 OF_SYSTEM = ("platform/system.hpp", "platform/platform.hpp", "platform/process.hpp", "platform/system_thread.hpp",
              "platform/tick_clock.hpp")
@@ -170,7 +172,7 @@ def check_text(header):
         yield 2, f"neither `#pragma once` nor a guard named {header.guard()}"
         body = header.directives
     for number, keyword, _ in body:
-        if keyword in CONDITIONS and header.name not in (CONFIG, SYSTEM_CALLS, OF_CUDA):
+        if keyword in CONDITIONS and header.name not in (CONFIG, SYSTEM_CALLS, OF_CUDA, OF_FORMAT):
             yield number, f"`#{keyword}` belongs into {CONFIG} or {SYSTEM_CALLS}"
         if keyword in DEFINITIONS and header.name not in (CONFIG, VERSION):
             yield number, f"`#{keyword}` belongs into {CONFIG} or {VERSION}"
@@ -204,7 +206,7 @@ def check_faces(headers):
             yield name, 1, f"includes <{inner}>, which is not for everybody who includes it"
         if listed != sorted(listed):
             yield name, 1, "its includes are not sorted"
-    for name in sorted(n for n, h in headers.items() if not h.room and n not in faces and n != VERSION):
+    for name in sorted(n for n, h in headers.items() if not h.room and n not in faces and n not in (VERSION, SRC)):
         yield name, 1, "is in no room, and no face of one"
 
 

@@ -28,6 +28,13 @@ if(sanitizers)
 elseif(WEIR_BUILD_TESTS AND NOT MSVC)
     target_compile_options(weir_warnings INTERFACE -Werror)
 endif()
+# tests/run --separate: all of it with WEIR_SEPARATE_COMPILATION.
+option(WEIR_TESTS_SEPARATE "Have weir's tests and examples link weir::compiled" OFF)
+mark_as_advanced(WEIR_TESTS_SEPARATE)
+if(WEIR_TESTS_SEPARATE)
+    target_compile_options(weir_compiled PRIVATE ${sanitizer_flags})
+    target_link_libraries(weir_warnings INTERFACE weir_compiled)
+endif()
 
 # Asio of its own, for what is ours of include/weir/asio/: header-only, and without a package file in
 # Debian, Ubuntu and Homebrew.

@@ -384,6 +384,9 @@ class channel_core : public wait_site {
     }
 };
 
+WEIR_COMPILED(class channel_core<measured>);
+WEIR_COMPILED(class channel_core<summed>);
+
 }  // namespace weir::detail
 
 #endif

@@ -182,6 +182,8 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
 /// The one to use; only tests have another platform.
 using blocking_pool = basic_blocking_pool<>;
 
+WEIR_COMPILED(class basic_blocking_pool<detail::standard_platform>);
+
 }  // namespace weir
 
 #endif

@@ -149,6 +149,8 @@ class basic_work_stealing_deque {
 
 using work_stealing_deque = basic_work_stealing_deque<>;
 
+WEIR_COMPILED(class basic_work_stealing_deque<standard_platform>);
+
 }  // namespace weir::detail
 
 #endif

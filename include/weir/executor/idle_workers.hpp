@@ -247,6 +247,8 @@ class basic_idle_workers {
     }
 };
 
+WEIR_COMPILED(class basic_idle_workers<standard_platform>);
+
 }  // namespace weir::detail
 
 #endif

@@ -63,6 +63,8 @@ class basic_inbox {
     }
 };
 
+WEIR_COMPILED(class basic_inbox<standard_platform>);
+
 }  // namespace weir::detail
 
 #endif

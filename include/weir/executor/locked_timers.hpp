@@ -102,6 +102,8 @@ class basic_locked_timers {
     typename Platform::template atomic<std::int64_t> next_{never};
 };
 
+WEIR_COMPILED(class basic_locked_timers<detail::standard_platform>);
+
 }  // namespace weir
 
 #endif

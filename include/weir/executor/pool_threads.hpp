@@ -45,6 +45,8 @@ class basic_pool_threads {
     }
 };
 
+WEIR_COMPILED(class basic_pool_threads<standard_platform>);
+
 }  // namespace weir::detail
 
 #endif

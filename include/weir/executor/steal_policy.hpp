@@ -181,6 +181,9 @@ class basic_thieves {
     alignas(64) basic_spin_lock<Platform> lock_;
 };
 
+WEIR_COMPILED(class basic_steal_policy<standard_platform>);
+WEIR_COMPILED(class basic_thieves<standard_platform>);
+
 }  // namespace weir::detail
 
 #endif

@@ -289,6 +289,8 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
 /// The one to use; only tests have another platform.
 using thread_pool = basic_thread_pool<>;
 
+WEIR_COMPILED(class basic_thread_pool<detail::standard_platform>);
+
 }  // namespace weir
 
 #endif

@@ -112,6 +112,8 @@ class threaded_executor : public executor {
     basic_pool_threads<Platform> threads_;
 };
 
+WEIR_COMPILED(class threaded_executor<standard_platform>);
+
 }  // namespace weir::detail
 
 #endif

@@ -74,6 +74,8 @@ class alignas(64) basic_worker_queues {
     bool empty() const noexcept { return !has_next() && queue.empty() && forks.empty(); }
 };
 
+WEIR_COMPILED(class basic_worker_queues<standard_platform>);
+
 }  // namespace weir::detail
 
 #endif

@@ -54,16 +54,22 @@
 #endif
 // NOLINTEND(bugprone-macro-parentheses)
 
-// Where std::format is, for weir/report/format.hpp.
-#if defined(__cpp_lib_format)
-#define WEIR_FORMAT_FILE <format>
+// With WEIR_SEPARATE_COMPILATION, for big projects: an instantiation that has no item type is compiled in
+// the one source file that includes weir/src.hpp, or in CMake's target weir::compiled, and in no other. A
+// program that has neither, or both, hears it from the linker by the name of this function. Where some files
+// are compiled without, nothing clashes.
+#if defined(WEIR_SEPARATE_COMPILATION)
+#define WEIR_COMPILED(...) extern template __VA_ARGS__
 namespace weir::detail {
-inline constexpr bool has_format = true;
-}
+inline constexpr bool compiled_separately = true;
+void one_source_file_has_to_include_weir_src_hpp_or_link_weir_compiled();
+[[gnu::used]] static void (*const compiled_once)() =
+    one_source_file_has_to_include_weir_src_hpp_or_link_weir_compiled;
+}  // namespace weir::detail
 #else
-#define WEIR_FORMAT_FILE <version>
+#define WEIR_COMPILED(...) static_assert(true)
 namespace weir::detail {
-inline constexpr bool has_format = false;
+inline constexpr bool compiled_separately = false;
 }
 #endif
 

@@ -3,13 +3,22 @@
 #ifndef WEIR_REPORT_FORMAT_HPP
 #define WEIR_REPORT_FORMAT_HPP
 
-#include <weir/platform/config.hpp>
 #include <weir/report/printable.hpp>
-
-#include WEIR_FORMAT_FILE
 
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
+#include <version>      // for the library's feature macros
+
+#if defined(__cpp_lib_format)
+#include <format>  // for std::formatter
+namespace weir::detail {
+inline constexpr bool has_format = true;
+}
+#else
+namespace weir::detail {
+inline constexpr bool has_format = false;
+}
+#endif
 
 static_assert(
     weir::detail::has_format,

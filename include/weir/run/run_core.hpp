@@ -380,6 +380,10 @@ class run_core final : public run_context, public watched_run {
     std::optional<stop_callback<cancel_run>> on_stop_;
 };
 
+WEIR_COMPILED(class run_core<measured>);
+WEIR_COMPILED(class run_core<summed>);
+WEIR_COMPILED(class run_core<unmeasured>);
+
 }  // namespace weir::detail
 
 #endif

@@ -282,6 +282,10 @@ void running_stage<Policy>::stop_run(const std::string& stage, std::uint64_t ite
     }
 }
 
+WEIR_COMPILED(class running_stage<measured>);
+WEIR_COMPILED(class running_stage<summed>);
+WEIR_COMPILED(class running_stage<unmeasured>);
+
 }  // namespace weir::detail
 
 #endif

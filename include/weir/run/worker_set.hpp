@@ -331,6 +331,10 @@ void worker_set<Policy>::add_times(stage_stats& s, [[maybe_unused]] std::int64_t
     }
 }
 
+WEIR_COMPILED(class worker_set<measured>);
+WEIR_COMPILED(class worker_set<summed>);
+WEIR_COMPILED(class worker_set<unmeasured>);
+
 }  // namespace weir::detail
 
 #endif

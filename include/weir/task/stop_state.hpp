@@ -174,6 +174,8 @@ class basic_stop_ref {
     friend bool operator==(const basic_stop_ref&, const basic_stop_ref&) noexcept = default;
 };
 
+WEIR_COMPILED(class basic_stop_state<standard_platform>);
+
 }  // namespace weir::detail
 
 #endif

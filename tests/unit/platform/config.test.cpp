@@ -9,14 +9,6 @@
 
 namespace detail = weir::detail;
 
-// Where std::format is, <weir/report/format.hpp> includes it.
-#include WEIR_FORMAT_FILE
-#if defined(__cpp_lib_format)
-static_assert(detail::has_format);
-#else
-static_assert(!detail::has_format);
-#endif
-
 namespace {
 
 struct animal {

@@ -1,0 +1,62 @@
+// weir: what WEIR_SEPARATE_COMPILATION compiles once, for the one source file of a program that includes this
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_SRC_HPP
+#define WEIR_SRC_HPP
+
+#include <weir/channel/channel_core.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/deque.hpp>
+#include <weir/executor/idle_workers.hpp>
+#include <weir/executor/inbox.hpp>
+#include <weir/executor/locked_timers.hpp>
+#include <weir/executor/pool_threads.hpp>
+#include <weir/executor/steal_policy.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/threaded_executor.hpp>
+#include <weir/executor/worker_queues.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/run/running_stage.hpp>
+#include <weir/run/worker_set.hpp>
+#include <weir/task/stop_state.hpp>
+
+static_assert(
+    weir::detail::compiled_separately,
+    "weir: weir/src.hpp is for a program whose files are all compiled with -DWEIR_SEPARATE_COMPILATION; "
+    "define it, or leave weir/src.hpp out");
+
+namespace weir {
+
+template class basic_thread_pool<detail::standard_platform>;
+template class basic_blocking_pool<detail::standard_platform>;
+template class basic_locked_timers<detail::standard_platform>;
+
+namespace detail {
+
+void one_source_file_has_to_include_weir_src_hpp_or_link_weir_compiled() {}
+
+template class basic_idle_workers<standard_platform>;
+template class basic_worker_queues<standard_platform>;
+template class threaded_executor<standard_platform>;
+template class basic_pool_threads<standard_platform>;
+template class basic_inbox<standard_platform>;
+template class basic_work_stealing_deque<standard_platform>;
+template class basic_steal_policy<standard_platform>;
+template class basic_thieves<standard_platform>;
+template class basic_stop_state<standard_platform>;
+template class channel_core<measured>;
+template class channel_core<summed>;
+template class run_core<measured>;
+template class run_core<summed>;
+template class run_core<unmeasured>;
+template class running_stage<measured>;
+template class running_stage<summed>;
+template class running_stage<unmeasured>;
+template class worker_set<measured>;
+template class worker_set<summed>;
+template class worker_set<unmeasured>;
+
+}  // namespace detail
+}  // namespace weir
+
+#endif
