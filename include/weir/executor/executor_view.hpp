@@ -30,8 +30,8 @@ struct executor_view {
 // it changes from the one to the other; or it has been counted as resumed. It only goes on in that order.
 // So who looks at the queues between two looks at the workers, of which each asks for searching before
 // activity, and reads the count first and last, can't miss it.
-template <class Workers, class Watch, class Inbox, class Timers>
-void look_at_pool(executor_view& view, const Workers* workers, unsigned count, const Watch& watch,
+template <class Workers, class Idle, class Inbox, class Timers>
+void look_at_pool(executor_view& view, const Workers* workers, unsigned count, const Idle& idle,
                   const Inbox& inbox, const Timers& timers) {
     const auto resumed = [&] {
         std::uint64_t sum = 0;
@@ -45,7 +45,7 @@ void look_at_pool(executor_view& view, const Workers* workers, unsigned count, c
     };
     view.resumed = resumed();
     const bool searched = search();
-    view.busy = static_cast<std::size_t>(watch.active());
+    view.busy = static_cast<std::size_t>(idle.active());
     view.workers.clear();
     bool queued = !inbox.empty();
     for (unsigned i = 0; i < count; ++i) {
@@ -55,7 +55,7 @@ void look_at_pool(executor_view& view, const Workers* workers, unsigned count, c
     const bool timed = timers.next() != timers.never;
     view.crowded = queued && view.busy == count;
     view.pending =
-        searched || queued || timed || search() || watch.active() != view.busy || resumed() != view.resumed;
+        searched || queued || timed || search() || idle.active() != view.busy || resumed() != view.resumed;
 }
 
 }  // namespace weir::detail

@@ -60,13 +60,12 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
                "weir::thread_pool: 0 workers, or fewer, can run nothing; ask for at least 1, or for none to "
                "get one a core",
                true),
-          count_(workers), workers_(new worker[workers]), thieves_(workers), watch_(workers) {
+          count_(workers), workers_(new worker[workers]), thieves_(workers), idle_(workers) {
         for (unsigned i = 0; i < count_; ++i) {
             workers_[i].pool = this;
             workers_[i].random = Platform::seed() | 1;
         }
-        this->start([this](unsigned i) { work(workers_[i]); },
-                    [this](unsigned lost) { watch_.forget(lost); });
+        this->start([this](unsigned i) { work(workers_[i]); }, [this](unsigned lost) { idle_.forget(lost); });
     }
 
     ~basic_thread_pool() { this->end(); }
@@ -83,14 +82,14 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
         if (void* const displaced = me->exchange_next(h.address(), me->thread())) {
             return push(*me, displaced);
         }
-        if (watch_.unwatched()) watch_.call();
+        if (idle_.unwatched()) idle_.call();
     }
 
     WEIR_NOINLINE void fork(std::coroutine_handle<> h) noexcept override {
         worker* const me = current();
         if (me == nullptr || me->pool != this) return this->post_from_outside(h);
         me->forks.push_bottom(h.address());
-        if (watch_.listening() || watch_.unwatched()) watch_.call();
+        if (idle_.listening() || idle_.unwatched()) idle_.call();
     }
 
     /// On a worker of this pool: runs one coroutine, or naps for a moment if there is none, so that
@@ -121,7 +120,7 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
     }
 
     void look(detail::executor_view& view) const override {
-        detail::look_at_pool(view, workers_.get(), count_, watch_, inbox_, timers_);
+        detail::look_at_pool(view, workers_.get(), count_, idle_, inbox_, timers_);
     }
 
   private:
@@ -176,7 +175,7 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
     // To the end of the worker's own queue. It is work for two now: ends the watcher's nap.
     void push(worker& me, void* address) noexcept {
         me.queue.push_bottom(address);
-        if (watch_.listening() || watch_.unwatched()) watch_.call();
+        if (idle_.listening() || idle_.unwatched()) idle_.call();
     }
 
     // The next coroutine for an active worker, or null if there is none to be had.
@@ -258,32 +257,32 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
 
     // Returns a coroutine, or null when the pool ends.
     WEIR_NOINLINE void* idle(worker& me) noexcept {
-        const bool mine = watch_.go_idle();
-        if (!mine && !watch_.sleep()) return nullptr;
+        const bool mine = idle_.go_idle();
+        if (!mine && !idle_.sleep()) return nullptr;
         // Who has just run out of work waits for more; who was called has others to watch.
-        void* const found = watch_.keep(
+        void* const found = idle_.keep(
             me, mine ? Platform::now() + spin : 0, timers_, [this] { return this->is_over(); },
             [&](std::int64_t now, std::int64_t since) { return search(me, now, since); });
         if (found == nullptr) {
-            watch_.close();
+            idle_.close();
             return nullptr;
         }
-        watch_.leave();
+        idle_.leave();
         me.searches(false);
-        if (watch_.unwatched() && (!me.queue.empty() || !inbox_.empty() || timers_.next() != timers_.never)) {
-            watch_.call();
+        if (idle_.unwatched() && (!me.queue.empty() || !inbox_.empty() || timers_.next() != timers_.never)) {
+            idle_.call();
         }
         return found;
     }
 
-    wake_up who_takes() noexcept override { return watch_.alert(); }
-    wake_up who_sees(std::int64_t deadline) noexcept override { return watch_.alert(deadline); }
-    void wake_all() noexcept override { watch_.call(); }
+    wake_up who_takes() noexcept override { return idle_.alert(); }
+    wake_up who_sees(std::int64_t deadline) noexcept override { return idle_.alert(deadline); }
+    void wake_all() noexcept override { idle_.call(); }
 
     const unsigned count_;
     std::unique_ptr<worker[]> workers_;
     detail::basic_thieves<Platform> thieves_;
-    detail::basic_idle_workers<Platform> watch_;
+    detail::basic_idle_workers<Platform> idle_;
 };
 
 /// The one to use; only tests have another platform.
