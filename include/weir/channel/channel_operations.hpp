@@ -259,7 +259,7 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
         return this->channel_->take(place_.address(), this->waiter_.number, this->waiter_.measured, woken);
     }
 
-  private:
+  protected:
     uninitialised_slot<T> place_;
 };
 

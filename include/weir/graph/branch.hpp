@@ -55,9 +55,9 @@ inline constexpr bool is_branch<named_branch<Stages...>> = true;
 // What the last worker of a stage with branches closes.
 template <class Queue>
 struct all_of {
-    std::vector<Queue*>* queues;
+    std::vector<Queue*> queues;
     void close() noexcept {
-        for (Queue* const each : *queues) each->close();
+        for (Queue* const each : queues) each->close();
     }
 };
 

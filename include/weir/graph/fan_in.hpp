@@ -7,8 +7,9 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/channel/wait_queue.hpp>
 #include <weir/run/run_core.hpp>
-#include <weir/run/running_stage.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/stages/intake.hpp>
+#include <weir/stages/worker_loop.hpp>
 
 #include <algorithm>  // for std::all_of, std::fill
 #include <cstddef>    // for std::size_t
@@ -180,74 +181,67 @@ class merge_rule {
 };
 
 template <class C, class Policy>
-class running_fan_in final : public running_stage<Policy> {
+class running_fan_in final : public worker_loop<running_fan_in<C, Policy>, C, C, Policy> {
+    using base = worker_loop<running_fan_in, C, C, Policy>;
     using queue = channel<C, Policy>;
-    using typename running_stage<Policy>::slot;
-    using typename running_stage<Policy>::worker;
+    using typename base::slot;
 
   public:
+    using pass = typename base::template hand<merge_ticket>;
+    static constexpr bool is_invoked = false;
+    static constexpr bool gives_item = true;
+    static constexpr bool has_turns = true;
+
     running_fan_in(run_context& run, const char* kind, const stage_options& options, merge_rule rule,
                    bool as_they_come, std::vector<queue*> in, queue& out)
-        : running_stage<Policy>(run, kind, options), in_(std::move(in)), out_(out),
-          as_they_come_(as_they_come), room_(std::move(rule), "for its turn to merge") {}
+        : base(run, kind, options, nullptr, &out), ins_(std::move(in)), as_they_come_(as_they_come),
+          room_(std::move(rule), "for its turn to merge") {}
 
-  private:
-    worker make_worker(slot& me) override { return pass_on(me, *in_[me.index()]); }
+    intake<queue> take(slot& me, pass& now) noexcept {
+        now.input = me.index();
+        return intake<queue>(*ins_[now.input], me);
+    }
+    void accept(pass& now) noexcept {
+        now.epoch = now.mine.epoch;
+        now.mark = now.mine.mark;
+    }
+    void work(pass&) noexcept {}
+    C* next(pass& now) noexcept { return now.item; }
 
-    worker pass_on(slot& me, queue& in) {
-        this->arrive(me);
-        while (true) {
-            get_operation<queue> get(in, &me);
-            std::optional<C> item = co_await get;
-            if (!item) break;
-            bool begins = true;
-            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
-            if (!begins) break;
-            this->went_on(me);
-            merge_ticket mine;
-            mine.input = me.index();
-            if constexpr (is_epoch_item<C>) {
-                mine.epoch = item->epoch();
-                mine.mark = item->is_mark();
-            }
-            if (!as_they_come_) {
-                room_.update([&mine](merge_rule& rule) { rule.arrive(mine); });
-                const bool go = co_await room_.wait(mine, me, slot_state::wait_turn);
-                if (!go) {
-                    const bool shut = room_.look([](const merge_rule& rule) { return rule.is_shut(); });
-                    if (shut) break;
-                    continue;
-                }
-            }
-            put_operation<queue> put(out_, *item, &me);
-            const bool taken = co_await put;
-            if (!taken) {
-                room_.update([](merge_rule& rule) { rule.shut(); });
-                break;
-            }
-            if (!as_they_come_) {
-                const bool more = in.size() > 0;
-                bool shut = false;
-                room_.update([&mine, &shut, more](merge_rule& rule) {
-                    rule.leave(mine, more);
-                    shut = rule.is_shut();
-                });
-                if (shut) break;
-            }
-        }
-        in.cancel();
+    bool takes_turns() const noexcept { return !as_they_come_; }
+    auto turn(const merge_ticket& mine, slot& me) noexcept {
+        room_.update([&mine](merge_rule& rule) { rule.arrive(mine); });
+        return room_.wait(mine, me, slot_state::wait_turn);
+    }
+    bool leave_turn(const merge_ticket& mine) noexcept {
+        const bool more = ins_[mine.input]->size() > 0;
+        room_.update([&mine, more](merge_rule& rule) { rule.leave(mine, more); });
+        return !is_shut();
+    }
+    bool goes_on_without(const pass&) noexcept {
+        room_.update([](merge_rule& rule) { rule.shut(); });
+        return false;
+    }
+    // Who is refused its turn may have had a mark that another one gave for all.
+    bool ends_when_refused() const noexcept { return is_shut() || this->run_.ends().stop_requested(); }
+
+    void take_no_more(slot& me) noexcept {
+        ins_[me.index()]->cancel();
         room_.update([&me](merge_rule& rule) { rule.end(me.index()); });
-        if (room_.look([](const merge_rule& rule) { return rule.is_shut(); })) {
-            for (queue* const other : in_) other->cancel();
+        if (is_shut()) {
+            for (queue* const other : ins_) other->cancel();
         } else if (this->run_.has_failed()) {
             // What is finished is still to be had, also what waits for room.
-            for (queue* const other : in_) other->close_to_newcomers();
+            for (queue* const other : ins_) other->close_to_newcomers();
         }
-        this->leave(me, out_);
     }
 
-    std::vector<queue*> in_;
-    queue& out_;
+  private:
+    bool is_shut() const noexcept {
+        return room_.look([](const merge_rule& rule) { return rule.is_shut(); });
+    }
+
+    std::vector<queue*> ins_;
     const bool as_they_come_;
     wait_queue<merge_rule> room_;
 };

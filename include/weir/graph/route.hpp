@@ -8,9 +8,9 @@
 #include <weir/graph/branch.hpp>
 #include <weir/graph/fan_in.hpp>
 #include <weir/run/run_core.hpp>
-#include <weir/run/running_stage.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
+#include <weir/stages/worker_loop.hpp>
 
 #include <array>        // for std::array
 #include <cstddef>      // for std::size_t
@@ -29,102 +29,66 @@ namespace weir {
 
 namespace detail {
 
+template <class C>
+struct routed_item {
+    std::size_t where = 0;  // to which branch
+    std::optional<C> mark;  // which goes to all
+};
+
 template <class F, class C, class Policy>
-class running_route final : public running_stage<Policy> {
-    using In = carried_value_t<C>;
-    using load = epoch_item_traits<C>;
+class running_route final : public worker_loop<running_route<F, C, Policy>, C, C, Policy> {
+    using base = worker_loop<running_route, C, C, Policy>;
     using queue = channel<C, Policy>;
-    using call = typename the_chooser<F>::template is_given<In>::type;
-    static constexpr bool waits = awaitable<call>;
-    using typename running_stage<Policy>::slot;
-    using typename running_stage<Policy>::worker;
+    using call = typename the_chooser<F>::template is_given<carried_value_t<C>>::type;
 
   public:
+    using pass = typename base::template hand<routed_item<C>>;
+    static constexpr bool is_tolerant = true;
+    static constexpr bool gives_item = true;
+    static constexpr bool gives_several = true;
+    static constexpr bool waits = awaitable<call>;
+
     running_route(run_context& run, const stage_options& options, F&& f, branch_names names, queue& in,
                   std::vector<queue*> out)
-        : running_stage<Policy>(run, "route", options), f_(std::move(f)), names_(std::move(names)), in_(in),
-          out_(std::move(out)) {}
+        : base(run, "route", options, &in, nullptr), f_(std::move(f)), names_(std::move(names)),
+          branches_{std::move(out)} {}
+
+    call begin(pass& now) { return std::invoke(f_, std::as_const(base::load::value_of(*now.item))); }
+    template <class Pending>
+    static decltype(auto) awaiting(Pending& pending, coroutine_env& env) {
+        return detail::await_measured(pending, env);
+    }
+    template <class Chosen>
+    void keep(pass& now, Chosen&& chosen) {
+        now.where = names_.place_of(std::forward<Chosen>(chosen));
+    }
+    void work(pass& now) {
+        if constexpr (!waits) {
+            if (this->is_call(now)) keep(now, begin(now));
+        }
+    }
+    // A mark goes to each branch in turn.
+    C* next(pass& now) noexcept {
+        if constexpr (is_epoch_item<C>) {
+            if (now.mine.mark) {
+                now.where = now.mark ? now.where + 1 : 0;
+                return &now.mark.emplace(C::end_of_epoch(now.mine.epoch));
+            }
+        }
+        return now.item;
+    }
+    bool is_done(const pass& now) const noexcept {
+        return !now.mine.mark || now.where + 1 == branches_.queues.size();
+    }
+    queue& output_for(const pass& now) noexcept { return *branches_.queues[now.where]; }
+    bool is_tolerable(const pass&) const noexcept { return true; }
+    void settle(pass& now) noexcept { base::load::provenance_of(*now.item).settle(); }
+    void leave_stage(typename base::slot& me) noexcept { this->leave(me, branches_); }
 
   private:
-    worker make_worker(slot& me) override { return choose(me); }
-
-    worker choose(slot& me) {
-        [[maybe_unused]] coroutine_env& env = *co_await my_env();
-        this->arrive(me);
-        bool over = false;
-        while (!over) {
-            get_operation<queue> get(in_, &me);
-            std::optional<C> item = co_await get;
-            if (!item) break;
-            bool begins = true;
-            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
-            if (!begins) break;
-            if constexpr (is_epoch_item<C>) {
-                if (item->is_mark()) {
-                    for (std::size_t i = 0; i < out_.size() && !over; ++i) {
-                        C mark = C::end_of_epoch(item->epoch());
-                        put_operation<queue> put(*out_[i], mark, &me);
-                        const bool taken = co_await put;
-                        over = !taken;
-                    }
-                    continue;
-                }
-            }
-            std::uint64_t epoch = 0;
-            if constexpr (is_epoch_item<C>) epoch = item->epoch();
-            const std::uint64_t nth = get.number() - marks_before(epoch);
-            std::size_t where = 0;
-            std::size_t hooked = 0;
-            std::exception_ptr error;
-            [[maybe_unused]] const std::int64_t began = me.mark;
-            if (this->has_hooks()) this->before(me, nth, epoch, hooked, error);
-            try {
-                if (error) std::rethrow_exception(error);
-                if constexpr (waits) {
-                    auto pending = std::invoke(f_, std::as_const(load::value_of(*item)));
-                    auto got = co_await detail::await_measured(pending, env);
-                    where = names_.place_of(got);
-                } else {
-                    where = names_.place_of(std::invoke(f_, std::as_const(load::value_of(*item))));
-                }
-            } catch (...) {
-                error = std::current_exception();
-            }
-            if (hooked > 0) this->after(me, nth, epoch, hooked, error);
-            [[maybe_unused]] std::int64_t spent = 0;
-            if constexpr (waits) {
-                spent = this->work_done(me, began);
-            } else if (error) {
-                this->failed(me);
-            }
-            if (error) {
-                over = !this->tolerates(me, nth, std::move(error));
-                if (!over) load::provenance_of(*item).settle();
-                continue;
-            }
-            if constexpr (waits) {
-                over = !this->succeeded(me, spent);
-            } else {
-                over = !this->succeeded(me);
-            }
-            put_operation<queue> put(*out_[where], *item, &me);
-            const bool taken = co_await put;
-            over = over || !taken;
-        }
-        in_.cancel();
-        this->leave(me, branches_);
-    }
-
-    // How many of what came before an item of that epoch was none.
-    std::uint64_t marks_before(std::uint64_t epoch) const noexcept {
-        return is_epoch_item<C> ? epoch - this->run_.first_epoch() : 0;
-    }
-
     F f_;
     branch_names names_;
-    queue& in_;
-    std::vector<queue*> out_;
-    all_of<queue> branches_{&out_};
+    all_of<queue> branches_;
 };
 
 template <class F, class... Branches>

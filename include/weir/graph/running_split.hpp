@@ -7,8 +7,9 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/graph/branch.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/run/running_stage.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/stages/intake.hpp>
+#include <weir/stages/worker_loop.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/task.hpp>
 
@@ -65,278 +66,194 @@ class split_ledger {
     std::deque<entry> entries_;
 };
 
+template <class Batch, class Ledger>
+struct divided_batch {
+    std::vector<Batch> parts;
+    typename Ledger::entry entry;
+    std::uint64_t number = 0;  // as an epoch of the branches
+    std::size_t place = 0;  // what is to be given next: of branch `place / 2`, its part, then the mark behind
+    std::optional<epoch_item<Batch>> result;
+};
+
 // Inside of the branches each batch is an epoch: so what is made of its parts stays together, whatever
 // the branches' stages do with it.
 template <class F, class C, class Policy>
-class running_split final : public running_stage<Policy> {
+class running_split final
+    : public worker_loop<running_split<F, C, Policy>, C, epoch_item<carried_value_t<C>>, Policy> {
     using Batch = carried_value_t<C>;
     using part = epoch_item<Batch>;
+    using base = worker_loop<running_split, C, part, Policy>;
     using load = epoch_item_traits<C>;
-    using input = channel<C, Policy>;
     using queue = channel<part, Policy>;
     using ledger = split_ledger<typename load::provenance>;
     using call = typename the_chooser<F>::template is_given<typename Batch::value_type>::type;
-    static constexpr bool waits = awaitable<call>;
-    using typename running_stage<Policy>::slot;
-    using typename running_stage<Policy>::worker;
 
   public:
-    running_split(run_context& run, const stage_options& options, F&& f, branch_names names, input& in,
-                  std::vector<queue*> out, std::shared_ptr<ledger> batches)
-        : running_stage<Policy>(run, "split", options), f_(std::move(f)), names_(std::move(names)), in_(in),
-          out_(std::move(out)), batches_(std::move(batches)) {}
+    using pass = typename base::template hand<divided_batch<Batch, ledger>>;
+    static constexpr bool is_tolerant = true;
+    static constexpr bool gives_item = true;  // of which something is left if it fails
+    static constexpr bool gives_several = true;
+    static constexpr bool waits = awaitable<call>;
 
-  private:
-    worker make_worker(slot& me) override { return divide(me); }
+    running_split(run_context& run, const stage_options& options, F&& f, branch_names names,
+                  channel<C, Policy>& in, std::vector<queue*> out, std::shared_ptr<ledger> batches)
+        : base(run, "split", options, &in, nullptr), f_(std::move(f)), names_(std::move(names)),
+          branches_{std::move(out)}, batches_(std::move(batches)), number_(run.first_epoch()) {}
 
-    worker divide(slot& me) {
-        this->arrive(me);
-        std::uint64_t number = this->run_.first_epoch();  // of the batch, as an epoch of the branches
-        bool over = false;
-        while (!over) {
-            get_operation<input> get(in_, &me);
-            std::optional<C> item = co_await get;
-            if (!item) break;
-            bool begins = true;
-            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
-            if (!begins) break;
-            std::uint64_t epoch = 0;
-            if constexpr (is_epoch_item<C>) epoch = item->epoch();
-            const bool is_mark = load::is_mark(*item);
-            const std::uint64_t nth =
-                get.number() - (is_epoch_item<C> ? epoch - this->run_.first_epoch() : 0);  // no mark counts
-            std::vector<Batch> parts;
-            typename ledger::entry entry;
-            std::exception_ptr error;
-            std::size_t hooked = 0;
-            if (this->has_hooks() && !is_mark) this->before(me, nth, epoch, hooked, error);
-            [[maybe_unused]] const std::int64_t began = me.mark;
-            if constexpr (waits) {
-                if (!error) {
-                    try {
-                        task<std::exception_ptr> choosing = divide_later(*item, epoch, parts, entry);
-                        error = co_await std::move(choosing);
-                    } catch (...) {
-                        error = std::current_exception();
-                    }
-                }
-            } else {
-                if (!error) error = divide(*item, epoch, parts, entry);
-            }
-            if (hooked > 0) this->after(me, nth, epoch, hooked, error);
-            if (!error) error = enter(*item, entry);
-            [[maybe_unused]] std::int64_t spent = 0;
-            if constexpr (waits) {
-                spent = this->work_done(me, began);
-            } else if (error) {
-                this->failed(me);
-            }
-            if (error) {
-                if (is_mark) {
-                    this->gave_up(me, nth, std::move(error));  // without it the epochs run together
-                    break;
-                }
-                over = !this->tolerates(me, nth, std::move(error));
-                if (!over) load::provenance_of(*item).settle();
-                continue;
-            }
-            bool last = false;
-            if (!is_mark) {
-                if constexpr (waits) {
-                    last = !this->succeeded(me, spent);
-                } else {
-                    last = !this->succeeded(me);
-                }
-            }
-            for (std::size_t i = 0; i < out_.size() && !over; ++i) {
-                if (!is_mark) {
-                    part some(std::move(parts[i]), provenance(number));
-                    put_operation<queue> put(*out_[i], some, &me);
-                    const bool taken = co_await put;
-                    over = !taken;
-                }
-                if (!over) {
-                    part end = part::end_of_epoch(number);
-                    put_operation<queue> put(*out_[i], end, &me);
-                    const bool taken = co_await put;
-                    over = !taken;
-                }
-            }
-            ++number;
-            over = over || last;
-        }
-        in_.cancel();
-        this->leave(me, branches_);
-    }
-
-    std::exception_ptr divide(C& item, std::uint64_t epoch, std::vector<Batch>& parts,
-                              typename ledger::entry& entry) noexcept {
-        try {
-            if (prepare(item, epoch, parts, entry)) {
-                std::size_t place = 0;
-                for (auto& element : load::value_of(item)) {
-                    const std::size_t where = names_.place_of(std::invoke(f_, std::as_const(element)));
-                    assign(element, place++, where, parts, entry);
-                }
-            }
-            return nullptr;
-        } catch (...) {
-            return std::current_exception();
-        }
-    }
-
-    // The same where each choice has to be awaited, one after the other. What is thrown ends it.
-    task<std::exception_ptr> divide_later(C& item, std::uint64_t epoch, std::vector<Batch>& parts,
-                                          typename ledger::entry& entry) {
-        if (prepare(item, epoch, parts, entry)) {
+    void work(pass& now) {
+        if (now.mine.mark) {
+            now.entry.end_of_epoch = now.mine.epoch;
+        } else if constexpr (!waits) {
+            prepare(now);
             std::size_t place = 0;
-            for (auto& element : load::value_of(item)) {
-                auto pending = std::invoke(f_, std::as_const(element));
-                auto got = co_await std::move(pending);
-                assign(element, place++, names_.place_of(got), parts, entry);
+            for (auto& element : load::value_of(*now.item)) {
+                assign(now, element, place++, names_.place_of(std::invoke(f_, std::as_const(element))));
             }
         }
-        co_return std::exception_ptr();
     }
-
-    // False: a mark, of which there is nothing to divide.
-    bool prepare(C& item, std::uint64_t epoch, std::vector<Batch>& parts, typename ledger::entry& entry) {
-        if (load::is_mark(item)) {
-            entry.end_of_epoch = epoch;
-            return false;
+    // Each choice has to be awaited, one after the other.
+    task<bool> begin(pass& now) {
+        prepare(now);
+        std::size_t place = 0;
+        for (auto& element : load::value_of(*now.item)) {
+            auto pending = std::invoke(f_, std::as_const(element));
+            auto got = co_await std::move(pending);
+            assign(now, element, place++, names_.place_of(got));
         }
-        parts.resize(names_.size());
-        entry.places.resize(names_.size());
-        return true;
+        co_return true;
     }
-
-    template <class Element>
-    static void assign(Element& element, std::size_t place, std::size_t where, std::vector<Batch>& parts,
-                       typename ledger::entry& entry) {
-        parts[where].push_back(std::move(element));
-        entry.places[where].push_back(place);
-    }
+    static task<bool>&& awaiting(task<bool>& pending, coroutine_env&) noexcept { return std::move(pending); }
+    void keep(pass&, bool) noexcept {}
 
     // Into the ledger, now that its parts are sure to follow.
-    std::exception_ptr enter(C& item, typename ledger::entry& entry) noexcept {
+    std::exception_ptr commit(pass& now) noexcept {
         try {
-            batches_->add(std::move(entry), item);
+            batches_->add(std::move(now.entry), *now.item);
+            now.number = number_++;
             return nullptr;
         } catch (...) {
             return std::current_exception();
         }
+    }
+    part* next(pass& now) noexcept {
+        const std::size_t at = now.place / 2;
+        if (at == branches_.queues.size()) return nullptr;
+        if (now.place++ % 2 == 0) {
+            if (!now.mine.mark) {
+                return &now.result.emplace(std::move(now.parts[at]), provenance(now.number));
+            }
+            ++now.place;
+        }
+        return &now.result.emplace(part::end_of_epoch(now.number));
+    }
+    queue& output_for(const pass& now) noexcept { return *branches_.queues[(now.place - 1) / 2]; }
+    bool is_done(const pass& now) const noexcept { return now.place == 2 * branches_.queues.size(); }
+    // Without a mark the epochs would run together.
+    bool is_tolerable(const pass& now) const noexcept { return !now.mine.mark; }
+    void settle(pass& now) noexcept { load::provenance_of(*now.item).settle(); }
+    void leave_stage(typename base::slot& me) noexcept { this->leave(me, branches_); }
+
+  private:
+    void prepare(pass& now) {
+        now.parts.resize(names_.size());
+        now.entry.places.resize(names_.size());
+    }
+    template <class Element>
+    static void assign(pass& now, Element& element, std::size_t place, std::size_t where) {
+        now.parts[where].push_back(std::move(element));
+        now.entry.places[where].push_back(place);
     }
 
     F f_;
     branch_names names_;
-    input& in_;
-    std::vector<queue*> out_;
+    all_of<queue> branches_;
     std::shared_ptr<ledger> batches_;
-    all_of<queue> branches_{&out_};
+    std::uint64_t number_;  // of the next batch
+};
+
+template <class Batch, class D, class Ledger>
+struct joined_batch {
+    typename Ledger::entry entry;
+    std::optional<D> whole;
 };
 
 // `Part`: what the branches give; `D`: the whole batch on its way.
 template <class Part, class D, class Note, class Policy>
-class running_split_join final : public running_stage<Policy> {
+class running_split_join final
+    : public worker_loop<running_split_join<Part, D, Note, Policy>, Part, D, Policy> {
+    using base = worker_loop<running_split_join, Part, D, Policy>;
     using queue = channel<Part, Policy>;
-    using output = channel<D, Policy>;
     using Batch = carried_value_t<Part>;
     using ledger = split_ledger<Note>;
-    using typename running_stage<Policy>::slot;
-    using typename running_stage<Policy>::worker;
+    using typename base::slot;
 
   public:
+    using pass = typename base::template hand<joined_batch<Batch, D, ledger>>;
+    static constexpr bool gathers_parts = true;
+    static constexpr bool is_tolerant = true;
+    static constexpr bool numbers_itself = true;
+
     running_split_join(run_context& run, const stage_options& options, split_order order,
-                       std::vector<queue*> in, output& out, std::shared_ptr<ledger> batches)
-        : running_stage<Policy>(run, "join", options), order_(order), in_(std::move(in)), out_(out),
+                       std::vector<queue*> in, typename base::output& out, std::shared_ptr<ledger> batches)
+        : base(run, "join", options, nullptr, &out), order_(order), ins_(std::move(in)),
           batches_(std::move(batches)) {}
 
+    intake<queue> take(slot& me, pass&) noexcept { return intake<queue>(*ins_[at_], me); }
+    // When the last branch's part of a batch is at its end. What goes wrong before fails the batch.
+    bool is_complete(pass& now) noexcept {
+        if (now.mine.mark) {
+            now.mine.mark = false;
+            at_ = (at_ + 1) % ins_.size();
+            return at_ == 0;
+        }
+        this->went_on(now.on->me);
+        try {
+            parts_.resize(ins_.size());
+            parts_[at_].push_back(std::move(now.item->value()));
+        } catch (...) {
+            if (!lost_) lost_ = std::current_exception();
+        }
+        return false;
+    }
+    void work(pass& now) {
+        now.entry = batches_->take();
+        now.mine.mark = now.entry.end_of_epoch.has_value();
+        auto parts = std::exchange(parts_, {});
+        if (lost_) std::rethrow_exception(std::exchange(lost_, nullptr));
+        put_together(now, parts);
+    }
+    D* next(pass& now) noexcept {
+        if (!now.whole) now.entry.about.settle();
+        return now.whole ? &*now.whole : nullptr;
+    }
+    bool is_tolerable(const pass&) const noexcept { return true; }
+    void settle(pass& now) noexcept { now.entry.about.settle(); }
+    void take_no_more(slot&) noexcept {
+        for (queue* const each : ins_) each->cancel();
+    }
+
   private:
-    worker make_worker(slot& me) override { return join(me); }
-
-    worker join(slot& me) {
-        this->arrive(me);
-        std::uint64_t number = 0;
-        bool over = false;
-        while (!over) {
-            std::vector<std::vector<Batch>> parts;
-            std::exception_ptr error;
-            for (std::size_t i = 0; i < in_.size() && !over; ++i) {
-                while (true) {
-                    get_operation<queue> get(*in_[i], &me);
-                    std::optional<Part> part = co_await get;
-                    over = !part;
-                    if (over || part->is_mark()) break;
-                    if (!error) error = keep(parts, i, part->value());
-                    this->went_on(me);
+    void put_together(pass& now, std::vector<std::vector<Batch>>& parts) {
+        if constexpr (is_epoch_item<D>) {
+            if (now.mine.mark) {
+                now.whole.emplace(D::end_of_epoch(*now.entry.end_of_epoch));
+                return;
+            }
+        }
+        parts.resize(ins_.size());
+        Batch batch;
+        bool any = false;
+        if (order_ == split_order::branches) {
+            for (auto& of_branch : parts) {
+                for (Batch& some : of_branch) {
+                    for (auto& element : some) batch.push_back(std::move(element));
                 }
             }
-            bool begins = !over;
-            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
-            if (!begins) break;
-            const std::uint64_t nth = number;
-            std::optional<D> whole;
-            typename ledger::entry batch = batches_->take();
-            if (!batch.end_of_epoch) ++number;
-            if (!error) error = put_together(batch, parts, whole);
-            if (error) {
-                this->failed(me);
-                over = !this->tolerates(me, nth, std::move(error));
-                if (!over) batch.about.settle();
-                continue;
-            }
-            if (!batch.end_of_epoch) over = !this->succeeded(me);
-            if (!whole) {
-                batch.about.settle();
-                continue;
-            }
-            put_operation<output> put(out_, *whole, &me);
-            const bool taken = co_await put;
-            over = over || !taken;
+            any = batch.begin() != batch.end();
+        } else {
+            any = restore(now.entry, parts, batch);
         }
-        for (queue* const each : in_) each->cancel();
-        this->leave(me, out_);
-    }
-
-    // Not in the coroutine: g++ 12 keeps a try block's temporaries too long there.
-    std::exception_ptr keep(std::vector<std::vector<Batch>>& parts, std::size_t branch,
-                            Batch& part) noexcept {
-        try {
-            parts.resize(in_.size());
-            parts[branch].push_back(std::move(part));
-            return nullptr;
-        } catch (...) {
-            return std::current_exception();
-        }
-    }
-
-    std::exception_ptr put_together(typename ledger::entry& entry, std::vector<std::vector<Batch>>& parts,
-                                    std::optional<D>& whole) noexcept {
-        try {
-            if constexpr (is_epoch_item<D>) {
-                if (entry.end_of_epoch) {
-                    whole.emplace(D::end_of_epoch(*entry.end_of_epoch));
-                    return nullptr;
-                }
-            }
-            parts.resize(in_.size());
-            Batch batch;
-            bool any = false;
-            if (order_ == split_order::branches) {
-                for (auto& of_branch : parts) {
-                    for (Batch& some : of_branch) {
-                        for (auto& element : some) batch.push_back(std::move(element));
-                    }
-                }
-                any = batch.begin() != batch.end();
-            } else {
-                any = restore(entry, parts, batch);
-            }
-            if (any) whole.emplace(epoch_item_traits<D>::carry(batch, std::move(entry.about)));
-            return nullptr;
-        } catch (...) {
-            return std::current_exception();
-        }
+        if (any) now.whole.emplace(epoch_item_traits<D>::carry(batch, std::move(now.entry.about)));
     }
 
     // Each result to the place of its element.
@@ -365,9 +282,11 @@ class running_split_join final : public running_stage<Policy> {
     }
 
     const split_order order_;
-    std::vector<queue*> in_;
-    output& out_;
+    std::vector<queue*> ins_;
     std::shared_ptr<ledger> batches_;
+    std::size_t at_ = 0;                     // the branch whose part comes next
+    std::vector<std::vector<Batch>> parts_;  // of the batch, by branch
+    std::exception_ptr lost_;                // why one of them could not be kept
 };
 
 }  // namespace detail

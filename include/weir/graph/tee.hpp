@@ -8,9 +8,9 @@
 #include <weir/channel/wait_queue.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/run/run_core.hpp>
-#include <weir/run/running_stage.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
+#include <weir/stages/worker_loop.hpp>
 
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint64_t
@@ -44,116 +44,93 @@ using end_of_side = wait_queue<side_rule>;
 
 // The end of a part on the side: nobody wants what it gives. `Main`: the queue before the tee.
 template <class C, class Main, class Policy>
-class running_drain final : public running_stage<Policy> {
-    using queue = channel<C, Policy>;
-    using typename running_stage<Policy>::slot;
-    using typename running_stage<Policy>::worker;
+class running_drain final : public worker_loop<running_drain<C, Main, Policy>, C, C, Policy> {
+    using base = worker_loop<running_drain, C, C, Policy>;
 
   public:
-    running_drain(run_context& run, const stage_options& options, queue& in, Main& main, end_of_side& end)
-        : running_stage<Policy>(run, "drain", options), in_(in), main_(main), end_(end) {}
+    using pass = typename base::template hand<>;
+    static constexpr bool is_invoked = false;
 
-  private:
-    worker make_worker(slot& me) override { return drop(me); }
+    running_drain(run_context& run, const stage_options& options, channel<C, Policy>& in, Main& main,
+                  end_of_side& end)
+        : base(run, "drain", options, &in, nullptr), main_(main), end_(end) {}
 
-    worker drop(slot& me) {
-        this->arrive(me);
-        while (true) {
-            get_operation<queue> get(in_, &me);
-            std::optional<C> item = co_await get;
-            if (!item) break;
-            bool begins = true;
-            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
-            if (!begins) break;
-            this->went_on(me);
-        }
+    void work(pass&) noexcept {}
+    C* next(pass&) noexcept { return nullptr; }
+    void leave_stage(typename base::slot& me) noexcept {
         // The tee may wait for an item that never comes; what is finished still goes on its way.
         if (this->run_.has_failed()) main_.close();
         end_.update([](side_rule& rule) { rule.ended = true; });
         this->leave(me);
     }
 
-    queue& in_;
+  private:
     Main& main_;
     end_of_side& end_;
 };
 
+template <class C>
+struct copied_item {
+    std::optional<C> copy;
+    bool was_offered = false;  // the copy
+    bool was_given = false;    // the item
+    bool is_last = false;
+};
+
 template <class C, class Policy>
-class running_tee final : public running_stage<Policy> {
+class running_tee final : public worker_loop<running_tee<C, Policy>, C, C, Policy> {
+    using base = worker_loop<running_tee, C, C, Policy>;
     using queue = channel<C, Policy>;
-    using typename running_stage<Policy>::slot;
-    using typename running_stage<Policy>::worker;
 
   public:
+    using pass = typename base::template hand<copied_item<C>>;
+    static constexpr bool is_invoked = false;
+    static constexpr bool gives_item = true;
+    static constexpr bool gives_several = true;
+
     running_tee(run_context& run, const stage_options& options, queue& in, queue& out, queue& side)
-        : running_stage<Policy>(run, "tee", options), in_(in), out_(out), side_(side) {}
+        : base(run, "tee", options, &in, &out), side_(side) {}
 
     end_of_side& end() noexcept { return end_; }
 
-  private:
-    worker make_worker(slot& me) override { return copy(me); }
-
-    worker copy(slot& me) {
-        this->arrive(me);
-        bool over = false;
-        bool copies = true;
-        while (!over) {
-            get_operation<queue> get(in_, &me);
-            std::optional<C> item = co_await get;
-            if (!item) break;
-            bool begins = true;
-            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
-            if (!begins) break;
-            std::optional<C> other;
-            std::exception_ptr error;
-            if (copies) error = copy_of(*item, other);
-            if (error) {
-                std::uint64_t nth = get.number();
-                if constexpr (is_epoch_item<C>)
-                    nth -= item->epoch() - this->run_.first_epoch();  // no mark counts
-                this->gave_up(me, nth, std::move(error));
-                break;
-            }
-            this->went_on(me);
-            if (other) {
-                put_operation<queue> put(side_, *other, &me);
-                copies = co_await put;
-                // The side may end by itself; if it failed, so has the run.
-                if (!copies) over = this->run_.has_failed();
-            }
-            put_operation<queue> put(out_, *item, &me);
-            const bool taken = co_await put;
-            over = over || !taken;
-        }
-        in_.cancel();
-        side_.close();
-        co_await end_.wait(char(), me, slot_state::wait_turn);
-        this->leave(me, out_);
-    }
-
-    static std::exception_ptr copy_of(C& item, std::optional<C>& other) noexcept {
-        try {
-            if constexpr (is_epoch_item<C>) {
-                if (item.is_mark()) {
-                    other.emplace(C::end_of_epoch(item.epoch()));
-                } else {
-                    carried_value_t<C> value(item.value());
-                    // No share of where it came from: the side may end, and drop what it was given, and
-                    // it is the consumer who takes.
-                    other.emplace(std::move(value), provenance(item.epoch()));
-                }
+    void work(pass& now) {
+        if (!copies_) return;
+        if constexpr (is_epoch_item<C>) {
+            if (now.mine.mark) {
+                now.copy.emplace(C::end_of_epoch(now.mine.epoch));
             } else {
-                other.emplace(item);
+                carried_value_t<C> value(std::as_const(*now.item).value());
+                // No share of where it came from: the side may end, and drop what it was given, and
+                // it is the consumer who takes.
+                now.copy.emplace(std::move(value), provenance(now.mine.epoch));
             }
-            return nullptr;
-        } catch (...) {
-            return std::current_exception();
+        } else {
+            now.copy.emplace(std::as_const(*now.item));
         }
     }
+    // First the copy, then the item.
+    C* next(pass& now) noexcept {
+        now.was_given = !now.copy || std::exchange(now.was_offered, true);
+        return now.was_given ? now.item : &*now.copy;
+    }
+    bool is_done(const pass& now) const noexcept { return now.was_given; }
+    queue& output_for(const pass& now) noexcept { return now.was_given ? *this->out_ : side_; }
+    // The side may end by itself; if it failed, so has the run.
+    bool goes_on_without(pass& now) noexcept {
+        if (now.was_given) return false;
+        copies_ = false;
+        now.is_last = this->run_.has_failed();
+        return true;
+    }
+    bool is_over(const pass& now) const noexcept { return now.is_last; }
+    auto linger(typename base::slot& me) noexcept {
+        side_.close();
+        return end_.wait(char(), me, slot_state::wait_turn);
+    }
 
-    queue& in_;
-    queue& out_;
+  private:
     queue& side_;
+    bool copies_ = true;
     end_of_side end_{side_rule{}, "for the side to end", wait_kind::room};
 };
 

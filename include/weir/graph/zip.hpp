@@ -8,14 +8,13 @@
 #include <weir/executor/executor.hpp>
 #include <weir/graph/merge.hpp>
 #include <weir/run/run_core.hpp>
-#include <weir/run/running_stage.hpp>
+#include <weir/stages/intake.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
+#include <weir/stages/worker_loop.hpp>
 #include <weir/task/task.hpp>
 
 #include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::uint64_t
-#include <exception>    // for std::exception_ptr
 #include <memory>       // for std::make_unique
 #include <optional>     // for std::optional
 #include <string>       // for std::string
@@ -45,60 +44,41 @@ struct zipped {
     using type = std::conditional_t<with_epochs, epoch_item<row>, row>;
 };
 
+template <class D>
+struct joined_row {
+    std::optional<D> row;
+};
+
 template <class Policy, class... C>
-class running_zip final : public running_stage<Policy> {
+class running_zip final
+    : public worker_loop<running_zip<Policy, C...>, nothing, typename zipped<C...>::type, Policy> {
     using D = typename zipped<C...>::type;
-    using row = typename zipped<C...>::row;
-    using output = channel<D, Policy>;
-    using typename running_stage<Policy>::slot;
-    using typename running_stage<Policy>::worker;
+    using base = worker_loop<running_zip, nothing, D, Policy>;
+    using typename base::slot;
     static constexpr std::size_t size = sizeof...(C);
-    static constexpr bool with_epochs = zipped<C...>::with_epochs;
 
   public:
+    using pass = typename base::template hand<joined_row<D>>;
+    static constexpr bool is_invoked = false;
+
     running_zip(run_context& run, const stage_options& options, std::tuple<channel<C, Policy>*...> in,
-                output& out)
-        : running_stage<Policy>(run, "zip", options), in_(in), out_(out) {}
+                typename base::output& out)
+        : base(run, "zip", options, nullptr, &out), in_(in) {}
 
-  private:
-    worker make_worker(slot& me) override { return zip_up(me); }
-
-    worker zip_up(slot& me) {
-        this->arrive(me);
-        std::uint64_t number = 0;
-        while (true) {
-            bool all = false;
-            std::exception_ptr error;
-            try {
-                task<bool> fetching = fetch<0>(me);
-                all = co_await std::move(fetching);
-            } catch (...) {
-                error = std::current_exception();
-            }
-            if (!all && !error) break;
-            bool begins = true;
-            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
-            if (!begins) break;
-            std::optional<D> result;
-            if (!error) error = make(result, std::index_sequence_for<C...>());
-            if (error) {
-                this->gave_up(me, number, std::move(error));
-                break;
-            }
-            if (!result) continue;
-            if (!epoch_item_traits<D>::is_mark(*result)) {
-                this->went_on(me);
-                ++number;
-            }
-            put_operation<output> put(out_, *result, &me);
-            const bool taken = co_await put;
-            if (!taken) break;
-        }
-        // A failure in one of them leaves to the others what they have finished; it is of no use here.
+    gathering take(slot& me, pass& now) noexcept {
+        return gathering([this, &me] { return fetch<0>(me); }, now.error);
+    }
+    void work(pass& now) { make(now.row, std::index_sequence_for<C...>()); }
+    bool counts(const pass& now) const noexcept {
+        return now.row && !epoch_item_traits<D>::is_mark(*now.row);
+    }
+    D* next(pass& now) noexcept { return now.row ? &*now.row : nullptr; }
+    // A failure in one of them leaves to the others what they have finished; it is of no use here.
+    void take_no_more(slot&) noexcept {
         std::apply([](auto*... each) { (each->cancel(), ...); }, in_);
-        this->leave(me, out_);
     }
 
+  private:
     // One of each, but of those that wait at the end of an epoch. False: one has ended.
     template <std::size_t I>
     task<bool> fetch(slot& me) {
@@ -121,30 +101,24 @@ class running_zip final : public running_stage<Policy> {
 
     // A row; or nothing, if some are at the end of an epoch and others aren't; or the mark.
     template <std::size_t... I>
-    std::exception_ptr make(std::optional<D>& result, std::index_sequence<I...>) noexcept {
-        try {
-            if constexpr (with_epochs) {
-                const std::size_t at_end = (std::size_t(std::get<I>(row_)->is_mark()) + ...);
-                if (at_end == size) {
-                    result.emplace(D::end_of_epoch(std::get<0>(row_)->epoch()));
-                    (std::get<I>(row_).reset(), ...);
-                } else if (at_end != 0) {
-                    (pass_over(std::get<I>(row_)), ...);
-                } else {
-                    provenance about;
-                    (about.add(std::move(std::get<I>(row_)->about())), ...);
-                    row values(std::move(std::get<I>(row_)->value())...);
-                    result.emplace(std::move(values), std::move(about));
-                    (std::get<I>(row_).reset(), ...);
-                }
+    void make(std::optional<D>& result, std::index_sequence<I...>) {
+        if constexpr (zipped<C...>::with_epochs) {
+            const std::size_t at_end = (std::size_t(std::get<I>(row_)->is_mark()) + ...);
+            if (at_end == size) {
+                result.emplace(D::end_of_epoch(std::get<0>(row_)->epoch()));
+            } else if (at_end != 0) {
+                (pass_over(std::get<I>(row_)), ...);
+                return;
             } else {
-                result.emplace(std::move(*std::get<I>(row_))...);
-                (std::get<I>(row_).reset(), ...);
+                provenance about;
+                (about.add(std::move(std::get<I>(row_)->about())), ...);
+                typename zipped<C...>::row values(std::move(std::get<I>(row_)->value())...);
+                result.emplace(std::move(values), std::move(about));
             }
-            return nullptr;
-        } catch (...) {
-            return std::current_exception();
+        } else {
+            result.emplace(std::move(*std::get<I>(row_))...);
         }
+        (std::get<I>(row_).reset(), ...);
     }
     template <class T>
     static void pass_over(std::optional<epoch_item<T>>& item) noexcept {
@@ -155,7 +129,6 @@ class running_zip final : public running_stage<Policy> {
 
     std::tuple<channel<C, Policy>*...> in_;
     std::tuple<std::optional<C>...> row_;
-    output& out_;
 };
 
 template <class... Inputs>

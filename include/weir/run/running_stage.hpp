@@ -8,7 +8,6 @@
 #include <weir/platform/platform.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/failure_tally.hpp>
-#include <weir/run/invocation.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/run/worker_set.hpp>
@@ -134,21 +133,6 @@ class running_stage : public worker_set<Policy> {
     // What can't be tolerated, because the stage can't go on.
     void gave_up(slot& me, std::uint64_t item, std::exception_ptr error) noexcept;
 
-    // Around an invocation, for those who asked for it. What a hook throws becomes the item's error.
-    // `entered`: how many of them are to hear of its end.
-    bool has_hooks() const noexcept { return !run_.hooks().empty(); }
-    void before(const invocation& call, std::size_t& entered, std::exception_ptr& error) const noexcept;
-    void after(const invocation& call, std::size_t entered, std::exception_ptr& error) const noexcept;
-    // The same where the function takes no `invocation`.
-    WEIR_NOINLINE void before(const slot& me, std::uint64_t item, std::uint64_t epoch, std::size_t& entered,
-                              std::exception_ptr& error) const noexcept {
-        before(invocation(this->name(), item, epoch, me.index(), {}), entered, error);
-    }
-    WEIR_NOINLINE void after(const slot& me, std::uint64_t item, std::uint64_t epoch, std::size_t entered,
-                             std::exception_ptr& error) const noexcept {
-        after(invocation(this->name(), item, epoch, me.index(), {}), entered, error);
-    }
-
     // It takes nothing any more. The last of the stage's workers closes what they put into.
     template <class... Channels>
     void leave(slot& me, Channels&... outputs) noexcept {
@@ -206,30 +190,6 @@ void running_stage<Policy>::dismiss_hooks() noexcept {
             run_.hooks()[--announced_]->stage_ends(this->name());
         } catch (...) {
             stop_run(0, std::current_exception());
-        }
-    }
-}
-
-template <class Policy>
-void running_stage<Policy>::before(const invocation& call, std::size_t& entered,
-                                   std::exception_ptr& error) const noexcept {
-    try {
-        for (entered = 0; entered < run_.hooks().size(); ++entered) {
-            run_.hooks()[entered]->before(call);
-        }
-    } catch (...) {
-        error = std::current_exception();
-    }
-}
-
-template <class Policy>
-void running_stage<Policy>::after(const invocation& call, std::size_t entered,
-                                  std::exception_ptr& error) const noexcept {
-    for (std::size_t i = entered; i > 0; --i) {
-        try {
-            run_.hooks()[i - 1]->after(call, error);
-        } catch (...) {
-            if (!error) error = std::current_exception();
         }
     }
 }

@@ -141,14 +141,12 @@ class worker_set {
 
     // Where all that keeps a slot from going on with an item that it has, or is to make, holds: a pause, and
     // stages that go first. Every worker, of whatever kind of stage, asks before it begins:
-    //     while (begins && this->is_held_up()) begins = co_await this->admitted(me);
-    bool is_held_up() const noexcept {
-        return run_.may_hold_up() && (run_.is_paused() || run_.gives_way(home_));
-    }
-    // The same for who makes items, of these sources: too many bytes in the run's queues hold it up, too.
+    //     while (begins && this->is_held_up(sources)) begins = co_await this->admitted(me);
+    // `sources`: which ones it is, if it makes items: too many bytes in the run's queues hold those up, too.
     bool is_held_up(std::uint64_t sources) const noexcept {
         if (!run_.may_hold_up()) return false;
-        return is_held_up() || (run_.budget() != nullptr && run_.budget()->is_spent(sources));
+        if (run_.is_paused() || run_.gives_way(home_)) return true;
+        return sources != 0 && run_.budget() != nullptr && run_.budget()->is_spent(sources);
     }
 
     // Awaitable of bool: waits for the first of these things. False: the run ends, and nothing is to begin.

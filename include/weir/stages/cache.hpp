@@ -7,13 +7,13 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/run/run_core.hpp>
-#include <weir/run/running_stage.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/stages/intake.hpp>
 #include <weir/stages/stage.hpp>
+#include <weir/stages/worker_loop.hpp>
 
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint64_t
-#include <exception>    // for std::exception_ptr
 #include <memory>       // for std::make_unique
 #include <optional>     // for std::optional
 #include <stdexcept>    // for std::invalid_argument
@@ -43,115 +43,85 @@ struct the_cache_of {
                   "message");
 };
 
+template <class D>
+struct cached_item {
+    std::optional<D> value;
+    bool is_end = false;  // of an epoch
+};
+
+// The first epoch comes through the queue, each other one out of the record.
 template <class C, class Policy>
-class running_cache final : public running_stage<Policy> {
+class running_cache final
+    : public worker_loop<running_cache<C, Policy>, C, epoch_item<carried_value_t<C>>, Policy> {
     using T = carried_value_t<C>;
     using D = epoch_item<T>;
     using load = epoch_item_traits<C>;
     using input = channel<C, Policy>;
-    using output = channel<D, Policy>;
-    using typename running_stage<Policy>::slot;
-    using typename running_stage<Policy>::worker;
+    using base = worker_loop<running_cache, C, D, Policy>;
 
   public:
+    using pass = typename base::template hand<cached_item<D>>;
+    static constexpr bool makes_items = true;
+    static constexpr bool works_without_item = true;
+    static constexpr bool numbers_itself = true;
+
     running_cache(run_context& run, const stage_options& options, std::uint64_t epochs, input& in,
-                  output& out)
-        : running_stage<Policy>(run, "cache", options), left_(epochs), in_(in), out_(out) {}
+                  channel<D, Policy>& out)
+        : base(run, "cache", options, &in, &out), left_(epochs), epoch_(run.first_epoch()) {}
+
+    std::uint64_t sources(const pass&) const noexcept {
+        return is_first_ ? 0 : detail::inside(*this->out_).sources();
+    }
+    intake<input> take(typename base::slot& me, pass& now) noexcept {
+        now.mine.epoch = epoch_;
+        return intake<input>(*this->in_, me, !is_first_);
+    }
+    bool is_call(const pass& now) const noexcept {
+        return now.item != nullptr ? !now.mine.mark : !is_first_ && at_ < record_.size();
+    }
+    bool counts(const pass& now) const noexcept { return now.value && !now.is_end; }
+    void work(pass& now) {
+        if (is_call(now)) {
+            now.item != nullptr ? record(now) : play(now);
+        } else if (!now.has_ended || !this->run_.has_failed()) {  // of one that failed that was not all
+            now.is_end = true;
+            now.value.emplace(D::end_of_epoch(epoch_));
+            if (is_first_) this->in_->cancel();
+            is_first_ = false;
+            at_ = 0;
+            ++epoch_;
+            if (left_ != forever) --left_;
+        }
+    }
+    D* next(pass& now) noexcept { return now.value ? &*now.value : nullptr; }
+    bool is_over(const pass& now) const noexcept {
+        if (!now.is_end) return !now.value;
+        return left_ == 0 || record_.empty() || this->run_.has_failed();
+    }
 
   private:
-    worker make_worker(slot& me) override { return repeat(me); }
-
-    // The first epoch comes through the queue, each other one out of the record: one loop for both, as they
-    // differ only in where an item is from.
-    worker repeat(slot& me) {
-        this->arrive(me);
-        std::uint64_t number = 0;
-        std::uint64_t epoch = this->run_.first_epoch();
-        std::size_t at = 0;  // in the record
-        bool first = true;
-        bool over = false;
-        while (!over) {
-            std::optional<D> item;
-            std::exception_ptr error;
-            std::size_t hooked = 0;
-            std::optional<C> got;
-            if (first) {
-                get_operation<input> get(in_, &me);
-                std::optional<C> next = co_await get;
-                detail::replace(got, std::move(next));
-                if (!got && this->run_.has_failed()) break;  // that was not all of it
-            }
-            bool begins = true;
-            while (begins &&
-                   (first ? this->is_held_up() : this->is_held_up(detail::inside(out_).sources()))) {
-                begins = co_await this->admitted(me);
-                if (begins && !first && this->run_.budget() != nullptr)
-                    co_await this->run_.budget()->wait(detail::inside(out_).sources(), me);
-            }
-            if (!begins) break;
-            if (got ? !load::is_mark(*got) : !first && at < record_.size()) {
-                if (this->has_hooks()) this->before(me, number, epoch, hooked, error);
-                if (!error) error = got ? record(*got, item) : play(at++, epoch, item);
-                got.reset();
-            }
-            if (hooked > 0) this->after(me, number, epoch, hooked, error);
-            if (error) {
-                this->failed(me);
-                this->gave_up(me, number, std::move(error));
-                break;
-            }
-            const bool is_end = !item;
-            if (is_end) {
-                this->went_on(me);
-                item.emplace(D::end_of_epoch(epoch));
-                if (first) in_.cancel();
-                first = false;
-                at = 0;
-                ++epoch;
-                if (left_ != forever) --left_;
-            } else {
-                this->gave(me);
-                ++number;
-            }
-            put_operation<output> put(out_, *item, &me);
-            const bool taken = co_await put;
-            over = !taken || (is_end && (left_ == 0 || record_.empty() || this->run_.has_failed()));
-        }
-        in_.cancel();
-        this->leave(me, out_);
+    void record(pass& now) {
+        if (left_ > 1) record_.push_back(load::value_of(*now.item));
+        now.value.emplace(std::move(load::value_of(*now.item)), of_an_epoch(load::provenance_of(*now.item)));
     }
-
-    // Not in the coroutine: g++ 12 keeps a try block's temporaries too long there.
-    std::exception_ptr record(C& from, std::optional<D>& item) noexcept {
-        try {
-            if (left_ > 1) record_.push_back(load::value_of(from));
-            item.emplace(std::move(load::value_of(from)), as_epoch_item(load::provenance_of(from)));
-            return nullptr;
-        } catch (...) {
-            return std::current_exception();
+    void play(pass& now) {
+        T& place = record_[at_++];
+        if (left_ == 1) {
+            now.value.emplace(std::move(place), provenance(epoch_));
+        } else {
+            T copy(place);
+            now.value.emplace(std::move(copy), provenance(epoch_));
         }
     }
-    std::exception_ptr play(std::size_t at, std::uint64_t epoch, std::optional<D>& item) noexcept {
-        try {
-            if (left_ == 1) {
-                item.emplace(std::move(record_[at]), provenance(epoch));
-            } else {
-                T copy(record_[at]);
-                item.emplace(std::move(copy), provenance(epoch));
-            }
-            return nullptr;
-        } catch (...) {
-            return std::current_exception();
-        }
-    }
-    provenance as_epoch_item(provenance&& about) const noexcept { return std::move(about); }
-    provenance as_epoch_item(no_provenance) const noexcept { return provenance(this->run_.first_epoch()); }
+    provenance of_an_epoch(provenance&& about) const noexcept { return std::move(about); }
+    provenance of_an_epoch(no_provenance) const noexcept { return provenance(epoch_); }
 
     static constexpr std::uint64_t forever = INT64_MAX;  // as `endless` has it
     std::uint64_t left_;                                 // epochs, with the one at hand
+    std::uint64_t epoch_;
+    bool is_first_ = true;
+    std::size_t at_ = 0;  // in the record
     std::vector<T> record_;
-    input& in_;
-    output& out_;
 };
 
 struct cache_stage : stage_base {

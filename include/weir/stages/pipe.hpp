@@ -31,9 +31,9 @@ struct pipe_stage : stage_base {
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         auto& out = run.template add_queue<output<C>>(self.options);
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        run.add_stage(std::make_unique<running_pipe<F, C, Policy>>(run, self.options,
-                                                                   std::forward<Self>(self).function, in,
-                                                                   out),
+        run.add_stage(std::make_unique<running_function<F, C, Policy>>(run, self.options,
+                                                                       std::forward<Self>(self).function, in,
+                                                                       out),
                       {&in}, {&out});
         return out;
     }

@@ -6,13 +6,13 @@
 #include <weir/channel/channel.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/run/run_core.hpp>
-#include <weir/run/running_stage.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/stage.hpp>
+#include <weir/stages/worker_loop.hpp>
 
 #include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
 #include <memory>     // for std::make_unique
-#include <optional>   // for std::optional
 #include <stdexcept>  // for std::invalid_argument
 
 namespace weir {
@@ -20,38 +20,22 @@ namespace weir {
 namespace detail {
 
 template <class T, class Policy>
-class running_sink final : public running_stage<Policy> {
-    using queue = channel<T, Policy>;
-    using typename running_stage<Policy>::slot;
-    using typename running_stage<Policy>::worker;
+class running_sink final : public worker_loop<running_sink<T, Policy>, T, T, Policy> {
+    using base = worker_loop<running_sink, T, T, Policy>;
 
   public:
-    running_sink(run_context& run, const stage_options& options, queue& in, queue& out)
-        : running_stage<Policy>(run, "sink", options), in_(in), out_(out) {}
+    using pass = typename base::template hand<>;
+    static constexpr bool is_invoked = false;
+    static constexpr bool gives_item = true;
 
-  private:
-    worker make_worker(slot& me) override { return pass_on(me); }
+    running_sink(run_context& run, const stage_options& options, channel<T, Policy>& in,
+                 channel<T, Policy>& out)
+        : base(run, "sink", options, &in, &out) {}
 
-    worker pass_on(slot& me) {
-        this->arrive(me);
-        while (true) {
-            get_operation<queue> get(in_, &me);
-            std::optional<T> item = co_await get;
-            if (!item) break;
-            // Not held up by a pause, as what is finished can be taken; and no stage is nearer to the end.
-            this->went_on(me);
-            put_operation<queue> put(out_, *item, &me);
-            const bool taken = co_await put;
-            if (!taken) {
-                in_.cancel();
-                break;
-            }
-        }
-        this->leave(me, out_);
-    }
-
-    queue& in_;
-    queue& out_;
+    // Not by a pause, as what is finished can be taken.
+    bool is_held_up(std::uint64_t) const noexcept { return false; }
+    void work(pass&) noexcept {}
+    T* next(pass& now) noexcept { return now.item; }
 };
 
 struct sink_stage : stage_base {

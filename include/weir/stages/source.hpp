@@ -7,14 +7,14 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/run/run.hpp>
 #include <weir/run/run_core.hpp>
-#include <weir/run/running_stage.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/stages/intake.hpp>
 #include <weir/stages/stage.hpp>
+#include <weir/stages/worker_loop.hpp>
 #include <weir/task/task.hpp>
 
 #include <cstddef>           // for std::size_t
-#include <cstdint>           // for std::int64_t, std::uint64_t
-#include <exception>         // for std::exception_ptr
+#include <cstdint>           // for std::uint64_t
 #include <functional>        // for std::reference_wrapper
 #include <initializer_list>  // for std::initializer_list
 #include <iterator>          // for std::default_sentinel
@@ -206,86 +206,56 @@ class items_of<run<T, Policy>> {
 template <class S>
 concept source_like = requires { typename items_of<S>::item; };
 
+template <class T>
+struct made_item {
+    std::optional<T> value;
+};
+
 template <class S, class Policy>
-class running_source final : public running_stage<Policy> {
+class running_source final
+    : public worker_loop<running_source<S, Policy>, nothing, typename items_of<S>::item, Policy> {
     using items = items_of<S>;
     using Out = typename items::item;
-    using output = channel<Out, Policy>;
-    using typename running_stage<Policy>::slot;
-    using typename running_stage<Policy>::worker;
+    using base = worker_loop<running_source, nothing, Out, Policy>;
 
   public:
-    running_source(run_context& run, const stage_options& options, S&& from, output& out)
-        : running_stage<Policy>(run, "source", options), items_(std::move(from)), out_(out) {
+    using pass = typename base::template hand<made_item<Out>>;
+    static constexpr bool makes_items = true;
+    static constexpr bool waits = items::waits;
+
+    running_source(run_context& run, const stage_options& options, S&& from, channel<Out, Policy>& out)
+        : base(run, "source", options, nullptr, &out), items_(std::move(from)) {
         // Where it has epochs, it says with which one it begins.
         if constexpr (requires { items_.introduce(run); }) items_.introduce(run);
+        epoch_ = run.first_epoch();
     }
+
+    std::uint64_t sources(const pass&) const noexcept { return detail::inside(*this->out_).sources(); }
+    no_intake take(typename base::slot&, [[maybe_unused]] pass& now) noexcept {
+        if constexpr (is_epoch_item<Out>) now.mine.epoch = epoch_;
+        return {};
+    }
+    void work(pass& now) {
+        if constexpr (!waits) keep(now, items_.next());
+    }
+    nothing begin(pass&) noexcept { return {}; }
+    decltype(auto) awaiting(nothing&, coroutine_env& env) { return items_.next(env); }
+    void keep(pass& now, std::optional<Out>&& item) {
+        detail::replace(now.value, std::move(item));
+        if constexpr (is_epoch_item<Out>) {
+            if (!now.value) return;
+            now.mine.mark = now.value->is_mark();
+            epoch_ = now.value->epoch() + (now.mine.mark ? 1 : 0);
+        }
+    }
+    bool counts(const pass& now) const noexcept { return now.value && !now.mine.mark; }
+    Out* next(pass& now) noexcept { return now.value ? &*now.value : nullptr; }
+    bool is_over(const pass& now) const noexcept { return !now.value; }
+    void take_no_more(typename base::slot&) noexcept {}
 
   private:
-    worker make_worker(slot& me) override { return give(me); }
-
-    worker give(slot& me) {
-        [[maybe_unused]] coroutine_env& env = *co_await my_env();
-        this->arrive(me);
-        std::uint64_t number = 0;
-        std::uint64_t epoch = this->run_.first_epoch();  // of the next item
-        while (true) {
-            std::optional<Out> item;
-            std::exception_ptr error;
-            bool begins = true;
-            while (begins && this->is_held_up(detail::inside(out_).sources())) {
-                begins = co_await this->admitted(me);
-                if (begins && this->run_.budget() != nullptr)
-                    co_await this->run_.budget()->wait(detail::inside(out_).sources(), me);
-            }
-            if (!begins) break;
-            [[maybe_unused]] const std::int64_t began = me.mark;
-            std::size_t hooked = 0;
-            if (this->has_hooks()) this->before(me, number, epoch, hooked, error);
-            try {
-                if (error) std::rethrow_exception(error);
-                if constexpr (items::waits) {
-                    auto got = co_await items_.next(env);
-                    detail::replace(item, std::move(got));
-                } else {
-                    detail::replace(item, items_.next());
-                }
-            } catch (...) {
-                error = std::current_exception();
-            }
-            if (hooked > 0) this->after(me, number, epoch, hooked, error);
-            [[maybe_unused]] std::int64_t spent = 0;
-            if constexpr (items::waits) {
-                spent = this->work_done(me, began);
-            } else if (error) {
-                this->failed(me);
-            }
-            if (error) {
-                // Where it stands is unknown, so there is no next item to go on with.
-                this->gave_up(me, number, std::move(error));
-                break;
-            }
-            if (!item) break;
-            if (epoch_item_traits<Out>::is_mark(*item)) {
-                this->went_on(me);
-            } else {
-                if constexpr (items::waits) {
-                    this->gave(me, spent);
-                } else {
-                    this->gave(me);
-                }
-                ++number;
-            }
-            if constexpr (is_epoch_item<Out>) epoch = item->epoch() + (item->is_mark() ? 1 : 0);
-            put_operation<output> put(out_, *item, &me);
-            const bool taken = co_await put;
-            if (!taken) break;
-        }
-        this->leave(me, out_);
-    }
-
     items items_;
-    output& out_;
+    std::uint64_t epoch_;  // of the next item
 };
 
 template <class S>

@@ -7,14 +7,13 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/run/run_core.hpp>
-#include <weir/run/running_stage.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/task/stop_token.hpp>
+#include <weir/stages/worker_loop.hpp>
 #include <weir/task/timeout.hpp>
 
 #include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::int64_t
+#include <cstdint>    // for std::uint64_t
 #include <exception>  // for std::exception_ptr
 #include <memory>     // for std::make_unique
 #include <optional>   // for std::optional
@@ -38,209 +37,136 @@ namespace weir::detail {
 //
 // Whatever it throws stops the run: there is no next item to go on with. One invocation is a push with
 // its pops, without the waits for room between them.
+template <class Op>
+inline constexpr bool is_patient = requires(const Op& op) { op.patience(); };
+
+template <class D>
+struct transformed {
+    std::optional<D> result;
+    bool mark_is_due = false;  // when all is given that was held
+    bool gave_any = false;
+};
+
+// Lets go a slot that waits for an item when what it holds is due.
+template <class Stage, class Slot>
+struct held_for_a_time {
+    struct ring {
+        Stage* stage;
+        Slot* who;
+        void operator()() const noexcept { stage->let_go(*who); }
+    };
+    std::optional<timeout<ring>> alarm;
+    time_point came{};  // the last item, which may have waited for what was to leave before it
+};
+
 template <class Op, class C, class D, class Policy>
-class running_transform final : public running_stage<Policy> {
-    using input = channel<C, Policy>;
-    using output = channel<D, Policy>;
-    using load = epoch_item_traits<C>;
-    using typename running_stage<Policy>::slot;
-    using typename running_stage<Policy>::worker;
-    static constexpr bool is_patient = requires(const Op& op) { op.patience(); };
+class running_transform final : public worker_loop<running_transform<Op, C, D, Policy>, C, D, Policy> {
+    using base = worker_loop<running_transform, C, D, Policy>;
+    using typename base::slot;
+    using time_limited = held_for_a_time<running_transform, slot>;
 
   public:
-    running_transform(run_context& run, const char* kind, const stage_options& options, Op&& op, input& in,
-                      output& out)
-        : running_stage<Policy>(run, kind, options), op_(std::move(op)), in_(in), out_(out) {}
+    using tools = std::conditional_t<is_patient<Op>, time_limited, nothing>;
+    using pass = typename base::template hand<transformed<D>, tools>;
+    static constexpr bool works_without_item = true;
+    static constexpr bool gives_several = true;
+    static constexpr bool results_are_work = true;
+
+    running_transform(run_context& run, const char* kind, const stage_options& options, Op&& op,
+                      channel<C, Policy>& in, channel<D, Policy>& out)
+        : base(run, kind, options, &in, &out), op_(std::move(op)) {}
+
+    void work(pass& now) {
+        now.mark_is_due = is_epoch_item<C> && now.mine.mark;
+        if (this->is_call(now)) {
+            if constexpr (is_patient<Op>) now.on->tools.came = now.on->home.now();
+            op_.push(std::move(*now.item));
+        } else if (now.item != nullptr) {
+            op_.end();
+        } else if (now.has_ended) {
+            cut_off();
+        } else {
+            hurry();
+        }
+    }
+    D* next(pass& now) noexcept {
+        try {
+            detail::replace(now.result, op_.pop());
+        } catch (...) {
+            now.error = std::current_exception();
+            return nullptr;
+        }
+        if constexpr (is_epoch_item<D>) {
+            if (!now.result && std::exchange(now.mark_is_due, false)) {
+                now.result.emplace(D::end_of_epoch(now.mine.epoch));
+            }
+        }
+        now.gave_any = now.gave_any || now.result;
+        return now.result ? &*now.result : nullptr;
+    }
+    bool is_done(const pass& now) const noexcept {
+        if constexpr (requires { op_.done(); }) {
+            return op_.done() && !now.mark_is_due;
+        } else {
+            return false;
+        }
+    }
+    bool is_over(const pass& now) const noexcept {
+        if constexpr (requires { op_.finished(); }) {
+            return now.has_ended || op_.finished();
+        } else {
+            return now.has_ended;
+        }
+    }
+
+    // ---- what is due after some time
+    // If it rang while there was an item in hand, what is held is still due.
+    bool is_alarm_over(const pass& now, bool over) const noexcept
+        requires is_patient<Op>
+    {
+        const bool rang = now.item == nullptr && !now.has_ended;
+        return now.on->tools.alarm && (over || now.gave_any || rang || !op_.holds());
+    }
+    auto alarm(pass& now) noexcept
+        requires is_patient<Op>
+    {
+        return now.on->tools.alarm->off();
+    }
+    void forget_alarm(pass& now) noexcept {
+        now.on->tools.alarm.reset();
+        now.on->me.recalled.store(false, std::memory_order_relaxed);
+    }
+    // False: there is no memory for it, which ends the stage.
+    bool set_alarm(pass& now) noexcept {
+        if (now.on->tools.alarm || op_.patience() == duration(0) || !op_.holds()) return true;
+        try {
+            executor& home = now.on->home;
+            now.on->tools.alarm.emplace(home, op_.patience() - (home.now() - now.on->tools.came),
+                                        typename time_limited::ring{this, &now.on->me});
+            return true;
+        } catch (...) {
+            this->gave_up(now.on->me, this->item_number(now), std::current_exception());
+            return false;
+        }
+    }
+    void let_go(slot& who) noexcept {
+        who.recalled.store(true, std::memory_order_relaxed);
+        detail::inside(*this->in_).recall(who);
+    }
 
   private:
-    // Lets go a slot that waits for an item: what it holds is due.
-    struct ring {
-        running_transform* stage;
-        slot* who;
-        void operator()() const noexcept {
-            who->recalled.store(true, std::memory_order_relaxed);
-            detail::inside(stage->in_).recall(*who);
-        }
-    };
-
-    worker make_worker(slot& me) override { return work(me); }
-
-    worker work(slot& me) {
-        [[maybe_unused]] coroutine_env& env = *co_await my_env();
-        this->arrive(me);
-        std::optional<timeout<ring>> bell;
-        std::uint64_t number = 0;            // of the last item or mark
-        std::uint64_t nth = 0;               // of the last item: marks are none
-        [[maybe_unused]] time_point came{};  // the last item, where patience has an end
-        bool over = false;
-        while (!over) {
-            std::optional<C> item;
-            if (this->serves(me)) {
-                get_operation<input> get(in_, &me);
-                std::optional<C> got = co_await get;
-                over = !got && !get.was_recalled();
-                if (got) {
-                    number = get.number();
-                    detail::replace(item, std::move(got));
-                }
-            }
-            // Also where nothing came, as what is held may leave then.
-            bool begins = true;
-            while (begins && this->is_held_up()) begins = co_await this->admitted(me);
-            if (!begins) {
-                item.reset();
-                over = true;
-            }
-            const bool is_mark = item && load::is_mark(*item);
-            const bool is_item = item && !is_mark;
-            std::uint64_t epoch = 0;
-            if constexpr (is_epoch_item<C>) {
-                if (item) epoch = item->epoch();
-            }
-            if (is_item) nth = number - (epoch - first_epoch(epoch));
-            if constexpr (is_patient) {
-                if (is_item && op_.patience() > duration(0)) came = env.home->now();
-            }
-            std::int64_t began = me.mark;
-            std::int64_t spent = 0;
-            std::size_t hooked = 0;
-            std::exception_ptr error;
-            if (is_item && this->has_hooks()) this->before(me, nth, epoch, hooked, error);
-            const bool in_time = over || item.has_value();
-            if (!error) error = is_item ? push(*item) : over ? cut_off() : in_time ? end() : hurry();
-            bool more = true;
-            bool gave_any = false;
-            while (more) {
-                std::optional<D> result;
-                if (!error) error = pop(result);
-                more = result.has_value() && !is_done();
-                if (!more && hooked > 0) this->after(me, nth, epoch, hooked, error);
-                spent += this->work_done(me, began);
-                if (error) {
-                    this->gave_up(me, nth, std::move(error));
-                    over = true;
-                    break;
-                }
-                if (!more && is_item) this->gave(me, spent);
-                if (!result) break;
-                gave_any = true;
-                put_operation<output> put(out_, *result, &me);
-                const bool taken = co_await put;
-                began = me.mark;
-                if (!taken) {
-                    if (more && hooked > 0) this->after(me, nth, epoch, hooked, error);
-                    over = true;
-                    break;
-                }
-            }
-            if constexpr (is_epoch_item<D>) {
-                if (is_mark && !over) {
-                    D mark = D::end_of_epoch(epoch);
-                    put_operation<output> put(out_, mark, &me);
-                    const bool taken = co_await put;
-                    over = !taken;
-                }
-            }
-            if constexpr (is_patient) {
-                // If it rang while there was an item in hand, what is held is still due.
-                if (bell && (over || gave_any || !in_time || !op_.holds())) {
-                    co_await bell->off();
-                    bell.reset();
-                    me.recalled.store(false, std::memory_order_relaxed);
-                }
-                if (!over && !bell && op_.patience() > duration(0) && op_.holds()) {
-                    error = set(bell, env, me, came);
-                    if (error) {
-                        this->gave_up(me, nth, std::move(error));
-                        over = true;
-                    }
-                }
-            }
-            if (is_finished()) over = true;
-        }
-        in_.cancel();
-        this->leave(me, out_);
-    }
-
-    // Not in the coroutine: g++ 12 keeps a try block's temporaries too long there.
-    std::exception_ptr push(C& item) noexcept {
-        try {
-            op_.push(std::move(item));
-            return nullptr;
-        } catch (...) {
-            return std::current_exception();
-        }
-    }
-    std::exception_ptr end() noexcept {
-        try {
+    void cut_off() {
+        if constexpr (requires { op_.cut_off(); }) {
+            op_.cut_off();
+        } else {
             op_.end();
-            return nullptr;
-        } catch (...) {
-            return std::current_exception();
         }
     }
-    std::exception_ptr cut_off() noexcept {
-        try {
-            if constexpr (requires { op_.cut_off(); }) {
-                op_.cut_off();
-            } else {
-                op_.end();
-            }
-            return nullptr;
-        } catch (...) {
-            return std::current_exception();
-        }
-    }
-    std::exception_ptr hurry() noexcept {
-        try {
-            if constexpr (is_patient) op_.hurry();
-            return nullptr;
-        } catch (...) {
-            return std::current_exception();
-        }
-    }
-    std::exception_ptr pop(std::optional<D>& result) noexcept {
-        try {
-            detail::replace(result, op_.pop());
-            return nullptr;
-        } catch (...) {
-            return std::current_exception();
-        }
-    }
-    // `since`: when what is held came, which may have waited for what was to leave before it.
-    std::exception_ptr set(std::optional<timeout<ring>>& bell, coroutine_env& env, slot& me,
-                           time_point since) noexcept {
-        try {
-            if constexpr (is_patient) {
-                bell.emplace(*env.home, op_.patience() - (env.home->now() - since), ring{this, &me});
-            }
-            return nullptr;
-        } catch (...) {
-            return std::current_exception();
-        }
-    }
-
-    bool is_done() const noexcept {
-        if constexpr (requires { op_.done(); }) {
-            return op_.done();
-        } else {
-            return false;
-        }
-    }
-    bool is_finished() const noexcept {
-        if constexpr (requires { op_.finished(); }) {
-            return op_.finished();
-        } else {
-            return false;
-        }
-    }
-    std::uint64_t first_epoch(std::uint64_t otherwise) const noexcept {
-        return is_epoch_item<C> ? this->run_.first_epoch() : otherwise;
+    void hurry() {
+        if constexpr (is_patient<Op>) op_.hurry();
     }
 
     Op op_;
-    input& in_;
-    output& out_;
 };
 
 // Puts such a stage into a run. `what`: ends a sentence that says why there is one slot.

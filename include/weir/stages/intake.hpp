@@ -1,0 +1,94 @@
+// weir stages, internal: how a worker takes: an item, nothing, or one of each of several queues
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_INTAKE_HPP
+#define WEIR_STAGES_INTAKE_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/task/awaitable.hpp>
+#include <weir/task/task.hpp>
+
+#include <atomic>     // for std::memory_order_relaxed
+#include <coroutine>  // for std::suspend_never
+#include <exception>  // for std::exception_ptr
+#include <optional>   // for std::optional
+#include <utility>    // for std::declval, std::move
+
+namespace weir::detail {
+
+// Takes an item and leaves it where it arrived, for as long as this lives.
+template <class Queue>
+class intake : public get_operation<Queue> {
+    using base = get_operation<Queue>;
+
+  public:
+    // Takes nothing if the slot is recalled, or `skips`.
+    template <class Slot>
+    intake(Queue& queue, Slot& me, bool skips = false) noexcept
+        : base(queue, &me), skips_(skips || me.recalled.load(std::memory_order_relaxed)) {}
+
+    bool await_ready() noexcept {
+        if (skips_) this->waiter_.outcome = outcome::stopped;
+        return skips_ || base::await_ready();
+    }
+    // Whether something came; if not, `was_recalled` tells whether something still may.
+    WEIR_ALWAYS_INLINE bool await_resume() {
+        this->resumed();
+        return this->waiter_.outcome == outcome::done;
+    }
+    typename Queue::value_type* item() noexcept { return this->place_.address(); }
+    void drop() noexcept {
+        if (this->waiter_.outcome != outcome::done) return;
+        this->waiter_.outcome = outcome::fetched;
+        this->place_.destroy();
+    }
+
+  private:
+    const bool skips_;
+};
+
+// Of a kind that takes nothing.
+class no_intake : public std::suspend_never {
+  public:
+    bool await_resume() const noexcept { return true; }
+    bool was_recalled() const noexcept { return false; }
+};
+
+// Takes from several queues, by a task; what goes wrong is kept.
+class gathering {
+    using awaiter = decltype(detail::get_awaiter(std::declval<task<bool>>()));
+
+  public:
+    template <class Start>
+    gathering(Start start, std::exception_ptr& error) noexcept : error_(error) {
+        try {
+            task_.emplace(start());
+        } catch (...) {
+            error_ = std::current_exception();
+        }
+    }
+    bool await_ready() const noexcept { return !task_; }
+    template <class Promise>
+    auto await_suspend(std::coroutine_handle<Promise> h) {
+        awaiter_.emplace(detail::get_awaiter(std::move(*task_)));
+        return awaiter_->await_suspend(h);
+    }
+    bool await_resume() noexcept {
+        try {
+            return awaiter_ && awaiter_->await_resume();
+        } catch (...) {
+            error_ = std::current_exception();
+            return false;
+        }
+    }
+    bool was_recalled() const noexcept { return false; }
+
+  private:
+    std::exception_ptr& error_;
+    std::optional<task<bool>> task_;
+    std::optional<awaiter> awaiter_;
+};
+
+}  // namespace weir::detail
+
+#endif

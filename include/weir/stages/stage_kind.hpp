@@ -1,0 +1,140 @@
+// weir stages, internal: what a kind of stage says of itself to the loop of its workers
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_STAGE_KIND_HPP
+#define WEIR_STAGES_STAGE_KIND_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/channel/epoch_item.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/run/running_stage.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/stages/in_hand.hpp>
+#include <weir/stages/intake.hpp>
+
+#include <cstdint>      // for std::uint64_t
+#include <type_traits>  // for std::is_same_v
+
+namespace weir::detail {
+
+// `C`: what comes, or `nothing`; `D`: what is given on. A `Kind`, which derives from `worker_loop`, has a type
+// `pass`, which is a `hand` with what it adds, and says, all noexcept but `work`:
+//     void work(pass& now)      what it does with `now.item`; what it throws fails the item, or ends the stage
+//     D* next(pass& now)        what is to be given on now, and stays until it is taken; null: nothing (more)
+// All else is here, as most kinds have it; what a kind has otherwise it says by a member of the same name.
+template <class Kind, class C, class D, class Policy>
+class stage_kind : public running_stage<Policy> {
+  public:
+    using typename running_stage<Policy>::slot;
+    using input = channel<C, Policy>;
+    using output = channel<D, Policy>;
+
+    stage_kind(run_context& run, const char* kind, const stage_options& options, input* in, output* out)
+        : running_stage<Policy>(run, kind, options), in_(in), out_(out) {}
+
+  protected:
+    using load = epoch_item_traits<C>;
+    template <class Own = nothing, class Tools = nothing>
+    using hand = in_hand<C, D, slot, Own, Tools>;
+    static constexpr bool takes = !std::is_same_v<C, nothing>;
+
+    // ---- what kind it is
+    static constexpr bool makes_items = false;      // it is a source, of which the run's bytes are limited
+    static constexpr bool any_concurrency = false;  // it works with any number of slots, also a changing one
+    static constexpr bool is_invoked = true;        // its work is an invocation: hooks hear, it is counted
+    static constexpr bool is_tolerant = false;      // an item may fail; else the stage can't go on
+    static constexpr bool gathers_parts = false;    // several of what comes are one: see `is_complete`
+    static constexpr bool gives_item = false;       // what it gives on is the item that came
+    static constexpr bool waits = false;            // its work is awaited: `begin`, `awaiting` and `keep`
+    static constexpr bool has_time_limit = false;   // of an invocation, whose result is `now.value`
+    static constexpr bool works_without_item = false;  // also at the end, or when it is recalled
+    static constexpr bool gives_several = false;       // `next` is called until it gives null, or `is_done`
+    static constexpr bool results_are_work = false;    // to make the next one is part of the invocation
+    static constexpr bool results_wait = false;        // and is awaited: `next_value` and `keep_next`
+    static constexpr bool has_turns = false;  // it may have to wait for its turn: `turn`, `leave_turn`
+
+    static constexpr bool numbers_itself = !takes;  // by those that count, from 0
+    using tools = nothing;                          // what each slot works with
+
+    // ---- what it does, in this order
+    template <class Duty>
+    bool equip(Duty&) noexcept {  // false: it can't, and has told why
+        return true;
+    }
+    template <class Duty>
+    void put_away(Duty&) noexcept {}
+    template <class Pass>
+    intake<input> take(slot& me, Pass&) noexcept {
+        return intake<input>(*in_, me);
+    }
+    // Which sources of the run it is, if it makes items: see `byte_budget`.
+    template <class Pass>
+    std::uint64_t sources(const Pass&) const noexcept {
+        return 0;
+    }
+    bool wants_call() const noexcept { return false; }  // to know which invocation it is, or to limit it
+    duration limit() const noexcept { return duration(0); }
+    // Whether there is anything to invoke, and afterwards whether that counts as an invocation.
+    template <class Pass>
+    bool is_call(const Pass& now) const noexcept {
+        return !now.mine.mark && (now.item != nullptr || !takes);
+    }
+    template <class Pass>
+    bool counts(const Pass& now) const noexcept {
+        return this->self().is_call(now);
+    }
+    template <class Pass>
+    void accept(Pass&) noexcept {}  // an item came
+    // It failed before it began.
+    template <class Pass>
+    void left_out(Pass&) noexcept {}
+    // The invocation has ended; what it needed goes, before the item does.
+    template <class Pass>
+    void release(Pass&) noexcept {}
+    // All that comes of the item was given, or it failed, which is tolerated: for a checkpoint it is taken.
+    template <class Pass>
+    void settle(Pass&) noexcept {}
+    template <class Pass>
+    bool is_done(const Pass&) const noexcept {
+        return false;
+    }
+    template <class Pass>
+    output& output_for(const Pass&) noexcept {
+        return *out_;
+    }
+    // Who takes it takes nothing any more.
+    template <class Pass>
+    bool goes_on_without(const Pass&) noexcept {
+        return false;
+    }
+    bool takes_turns() const noexcept { return false; }
+    template <class Pass>
+    void block(const Pass&) noexcept {}
+    bool ends_when_refused() const noexcept { return true; }
+    template <class Pass>
+    bool is_over(const Pass&) const noexcept {
+        return false;
+    }
+    // It has ended: takes no more, and then gives no more.
+    void take_no_more(slot&) noexcept { in_->cancel(); }
+    void leave_stage(slot& me) noexcept { this->leave(me, *out_); }
+
+    // Of the item in hand, or the last one. Marks are no items.
+    template <class Pass>
+    std::uint64_t item_number(const Pass& now) const noexcept {
+        return Kind::numbers_itself || Kind::works_without_item ? now.on->nth : number_of(now.mine);
+    }
+    template <class Turn>
+    std::uint64_t number_of(const Turn& t) const noexcept {
+        return t.number - (is_epoch_item<C> ? t.epoch - this->run_.first_epoch() : 0);
+    }
+
+    input* const in_;
+    output* const out_;
+
+    Kind& self() noexcept { return static_cast<Kind&>(*this); }
+    const Kind& self() const noexcept { return static_cast<const Kind&>(*this); }
+};
+
+}  // namespace weir::detail
+
+#endif

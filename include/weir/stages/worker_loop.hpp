@@ -1,0 +1,298 @@
+// weir stages, internal: the one loop of every worker: take, be admitted, work, give on in turn, account
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_WORKER_LOOP_HPP
+#define WEIR_STAGES_WORKER_LOOP_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/channel/epoch_item.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/stages/in_hand.hpp>
+#include <weir/stages/invoking_stage.hpp>
+#include <weir/stages/stage.hpp>
+
+#include <cstdint>    // for std::uint64_t
+#include <exception>  // for std::current_exception
+#include <optional>   // for std::nullopt
+#include <utility>    // for std::move
+
+namespace weir::detail {
+
+// A stage at work: all that stages have in common, once. `Kind` derives from this, see `stage_kind`.
+template <class Kind, class C, class D, class Policy>
+class worker_loop : public invoking_stage<Kind, C, D, Policy> {
+    using base = invoking_stage<Kind, C, D, Policy>;
+    using typename base::worker;
+
+  public:
+    using base::base;
+    using typename base::slot;
+
+  private:
+    bool resizable() const noexcept final { return Kind::any_concurrency; }
+    void recall(slot& who) noexcept final {
+        if constexpr (base::takes) detail::inside(*this->in_).recall(who);
+    }
+    worker make_worker(slot& me) final { return work_through(me); }
+
+    // The coroutine only waits. What is to be awaited next is decided by the functions below it, which need
+    // no frame: three stages that do nothing take 57 ns an item so, 115 with all in one coroutine.
+    worker work_through(slot& me) {
+        Kind& kind = this->self();
+        [[maybe_unused]] coroutine_env& env = *co_await my_env();
+        this->arrive(me);
+        const bool is_watched = Kind::is_invoked && (kind.wants_call() || !this->run_.hooks().empty());
+        duty<slot, typename Kind::tools> on{me, *env.home, is_watched, {}, 0, std::nullopt};
+        step then = kind.equip(on) ? step::take : step::end;
+        while (then == step::take) {
+            typename Kind::pass now;
+            now.on = &on;
+            auto take = kind.take(me, now);
+            const bool came = co_await take;
+            D* what = taken(now, take, came);
+            while (what != nullptr || now.then > step::end) {
+                if (what != nullptr) {
+                    put_operation<channel<D, Policy>> put(kind.output_for(now), *what, &me);
+                    const bool is_in = co_await put;
+                    what = offered(now, take, is_in);
+                    continue;
+                }
+                bool goes_on = true;
+                if (now.then == step::admit) {
+                    goes_on = co_await this->admitted(me);
+                    if constexpr (Kind::makes_items) {
+                        const std::uint64_t sources = kind.sources(now);
+                        if (goes_on && sources != 0) co_await this->run_.budget()->wait(sources, me);
+                    }
+                }
+                if constexpr (Kind::has_turns) {
+                    if (now.then == step::turn) goes_on = co_await kind.turn(now, me);
+                }
+                if constexpr (Kind::waits) {
+                    if (now.then == step::work) {
+                        try {
+                            auto pending = kind.begin(now);
+                            auto got = co_await kind.awaiting(pending, env);
+                            kind.keep(now, std::move(got));
+                        } catch (...) {
+                            now.error = std::current_exception();
+                        }
+                    }
+                }
+                if constexpr (Kind::has_time_limit) {
+                    if (now.then == step::limit) {
+                        co_await on.around->limit()->off();
+                        on.around->limit()->judge(now.value, now.error);
+                    }
+                }
+                if constexpr (Kind::results_wait) {
+                    if (now.then == step::value) {
+                        try {
+                            auto got = co_await kind.next_value(now);
+                            kind.keep_next(now, std::move(got));
+                        } catch (...) {
+                            now.error = std::current_exception();
+                        }
+                    }
+                }
+                if constexpr (Kind::any_concurrency) {
+                    if (now.then == step::shift) {
+                        kind.put_away(on);
+                        const bool is_back = co_await this->next_shift(me);
+                        now.then = is_back && kind.equip(on) ? step::take : step::end;
+                        break;
+                    }
+                }
+                if constexpr (requires { kind.alarm(now); }) {
+                    if (now.then == step::alarm) {
+                        co_await kind.alarm(now);
+                        kind.forget_alarm(now);
+                    }
+                }
+                what = resume(now, take, goes_on);
+            }
+            then = now.then;
+        }
+        kind.put_away(on);
+        kind.take_no_more(me);
+        if constexpr (requires { kind.linger(me); }) co_await kind.linger(me);
+        kind.leave_stage(me);
+    }
+
+    // An item came, or none.
+    template <class Pass, class Take>
+    WEIR_ALWAYS_INLINE D* taken(Pass& now, Take& take, bool came) noexcept {
+        now.item = nullptr;
+        now.said = verdict::good;
+        now.has_ended = false;
+        if (!came && !now.error) {
+            now.has_ended = !take.was_recalled();
+            if (Kind::any_concurrency && !now.has_ended) return wait(now, step::shift);
+            if (!Kind::works_without_item) return wait(now, step::end);
+        }
+        if constexpr (base::takes) {
+            if (came) look_at(now, take);
+        }
+        if constexpr (Kind::gathers_parts) {
+            if (!this->self().is_complete(now)) return wait(now, step::take);
+        }
+        return ask(now, take);
+    }
+
+    template <class Pass, class Take>
+    WEIR_ALWAYS_INLINE D* ask(Pass& now, Take& take) noexcept {
+        if (this->run_.may_hold_up() && this->self().is_held_up(this->self().sources(now)))
+            return wait(now, step::admit);
+        if constexpr (Kind::has_turns && Kind::results_are_work) {
+            if (this->self().takes_turns()) return wait(now, step::turn);
+        }
+        return begin(now, take);
+    }
+
+    // `then` is to be awaited before anything is given.
+    template <class Pass>
+    static D* wait(Pass& now, step then) noexcept {
+        now.then = then;
+        return nullptr;
+    }
+    // That was awaited. `goes_on`: not in vain.
+    template <class Pass, class Take>
+    WEIR_NOINLINE D* resume(Pass& now, Take& take, bool goes_on) noexcept {
+        if (!goes_on) return refused(now);
+        switch (now.then) {
+            case step::admit:
+                return ask(now, take);
+            case step::turn:
+                return Kind::results_are_work ? begin(now, take) : offer(now, take);
+            case step::work:
+                return worked(now, take);
+            case step::limit:
+                return done(now, take);
+            case step::value:
+                return give_next(now, take);
+            default:
+                return next_round(now);
+        }
+    }
+
+    template <class Pass, class Take>
+    WEIR_ALWAYS_INLINE D* begin(Pass& now, Take& take) noexcept {
+        if constexpr (Kind::results_are_work || Kind::waits) {
+            now.began = now.on->me.mark;
+            now.spent = 0;
+        }
+        if (now.on->is_watched && this->self().is_call(now)) this->surround(now);
+        if (now.error) {
+            this->self().left_out(now);
+        } else if (Kind::waits && this->self().is_call(now)) {
+            return wait(now, step::work);
+        } else {
+            this->attempt(now);
+        }
+        return worked(now, take);
+    }
+    template <class Pass, class Take>
+    WEIR_ALWAYS_INLINE D* worked(Pass& now, Take& take) noexcept {
+        if constexpr (Kind::has_time_limit) {
+            if (now.on->around && now.on->around->limit() != nullptr) return wait(now, step::limit);
+        }
+        return done(now, take);
+    }
+
+    template <class Pass, class Take>
+    WEIR_ALWAYS_INLINE D* done(Pass& now, Take& take) noexcept {
+        if constexpr (!Kind::results_are_work) {
+            now.said = this->conclude(now, take);
+            if (now.said == verdict::fatal) return refused(now);
+        }
+        return give(now, take);
+    }
+
+    template <class Pass, class Take>
+    WEIR_ALWAYS_INLINE D* give(Pass& now, Take& take) noexcept {
+        if (Kind::results_wait && !now.error && this->self().is_call(now)) return wait(now, step::value);
+        return give_next(now, take);
+    }
+
+    template <class Pass, class Take>
+    WEIR_ALWAYS_INLINE D* give_next(Pass& now, Take& take) noexcept {
+        now.what = now.error || now.said == verdict::dropped ? nullptr : this->self().next(now);
+        now.has_more = Kind::gives_several && now.what != nullptr && !this->self().is_done(now);
+        if constexpr (Kind::results_are_work) {
+            if (now.has_more) {
+                now.spent += this->work_done(now.on->me, now.began);
+            } else {
+                now.said = this->conclude(now, take);
+                if (now.said == verdict::fatal) return refused(now);
+                if (now.said == verdict::dropped) now.what = nullptr;
+            }
+        } else if constexpr (Kind::has_turns) {
+            if (this->self().takes_turns()) return wait(now, step::turn);
+        }
+        return offer(now, take);
+    }
+
+    template <class Pass, class Take>
+    WEIR_ALWAYS_INLINE D* offer(Pass& now, Take& take) noexcept {
+        return now.what != nullptr ? now.what : offered(now, take, true);
+    }
+
+    template <class Pass, class Take>
+    D* offered(Pass& now, Take& take, bool is_in) noexcept {
+        if (!is_in && !this->self().goes_on_without(now)) return refused(now);
+        now.is_over = false;
+        if constexpr (Kind::results_are_work) now.began = now.on->me.mark;
+        if (Kind::gives_several && now.has_more) return give(now, take);
+        if (Kind::numbers_itself && this->self().counts(now)) ++now.on->nth;
+        if (now.said == verdict::last) return refused(now);
+        if constexpr (Kind::has_turns) {
+            if (this->self().takes_turns()) now.is_over = !this->self().leave_turn(now);
+        }
+        return finish(now);
+    }
+
+    // Nothing more comes of it, as the stage has to end, nobody wants it, or its turn never comes.
+    template <class Pass>
+    WEIR_NOINLINE D* refused(Pass& now) noexcept {
+        if (now.on->around) this->end_surroundings(now);
+        now.is_over = now.said >= verdict::last || this->self().ends_when_refused();
+        if (now.is_over) this->self().block(now);
+        return finish(now);
+    }
+
+    template <class Pass>
+    D* finish(Pass& now) noexcept {
+        now.is_over = now.is_over || this->self().is_over(now);
+        if constexpr (requires { this->self().alarm(now); }) {
+            if (this->self().is_alarm_over(now, now.is_over)) return wait(now, step::alarm);
+        }
+        return next_round(now);
+    }
+
+    template <class Pass>
+    D* next_round(Pass& now) noexcept {
+        if constexpr (requires { this->self().alarm(now); }) {
+            now.is_over = now.is_over || !this->self().set_alarm(now);
+        }
+        now.then = now.is_over ? step::end : step::take;
+        return nullptr;
+    }
+
+    template <class Pass, class Take>
+    WEIR_ALWAYS_INLINE void look_at(Pass& now, Take& take) noexcept {
+        now.item = take.item();
+        now.mine.number = take.number();
+        if constexpr (is_epoch_item<C>) {
+            now.mine.epoch = now.item->epoch();
+            now.mine.mark = now.item->is_mark();
+        }
+        if constexpr (Kind::works_without_item && !Kind::numbers_itself) {
+            if (!now.mine.mark) now.on->nth = this->number_of(now.mine);
+        }
+        this->self().accept(now);
+    }
+};
+
+}  // namespace weir::detail
+
+#endif
