@@ -32,6 +32,8 @@ ALONE = "tests/house/alone.txt"
 
 ELSEWHERE = {
     "src.hpp": ("tests/packaging/run", "compiled with WEIR_SEPARATE_COMPILATION alone"),
+    "stages/invoking_stage.hpp": ("tests/unit/stages/worker_loop.test.cpp", "a base of the loop"),
+    "stages/stage_kind.hpp": ("tests/unit/stages/worker_loop.test.cpp", "what the loop asks of a kind"),
     "version.hpp": ("tests/packaging/run", "three numbers, which each build file reads its version from"),
 }
 

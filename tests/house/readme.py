@@ -146,8 +146,9 @@ if __name__ == "__main__":
                                      for p in ROOT.glob("examples/**/*.[ch]pp")}, text)
         for name, folder in [("README.md", ""), *((f".github/{p.name}", ".github/") for p in ROOT.glob(".github/*.md"))]:
             page = (ROOT / name).read_text()
+            code = problems(page, read_file) if "```cpp" in page else []
             bad += [f"{name}: {line}"
-                    for line in [*missing(page, folder, lambda f: (ROOT / f).exists()),
+                    for line in [*(code if name != "README.md" else []), *missing(page, folder, lambda f: (ROOT / f).exists()),
                                  *unfound(page, lambda h: read_file(f"include/weir/{h}"))]]
         print(*bad, sep="\n")
         sys.exit(1 if bad else 0)

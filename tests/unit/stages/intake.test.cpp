@@ -1,0 +1,88 @@
+#include <weir/stages/intake.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/executor/virtual_time.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/task/sync_wait.hpp>
+
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+using weir::task;
+using weir::virtual_time;
+using weir::detail::gathering;
+using weir::detail::intake;
+using weir::detail::slot;
+using queue = weir::channel<std::shared_ptr<int>, weir::unmeasured>;
+
+namespace {
+
+const std::string stage = "stage";
+
+struct in_a_slot {
+    virtual_time time;
+    slot me{stage, 0, time};
+    queue in{2};
+};
+
+task<bool> takes(in_a_slot& s, bool skips, bool drops, std::shared_ptr<int>& got) {
+    intake<queue> take(s.in, s.me, skips);
+    const bool came = co_await take;
+    if (came && drops) {
+        got = *take.item();
+        take.drop();
+    }
+    co_return came || take.was_recalled();
+}
+
+task<bool> fails() {
+    throw std::runtime_error("no");
+    co_return true;
+}
+task<bool> gives(bool what) { co_return what; }
+
+task<bool> gathers(bool what, bool breaks, std::exception_ptr& error) {
+    gathering all([&] { return breaks ? fails() : gives(what); }, error);
+    const bool whole = co_await all;
+    co_return whole;
+}
+
+}  // namespace
+
+TEST_CASE("what is taken stays where it arrived, and is destroyed once: when it is dropped, or with the taking") {
+    in_a_slot s;
+    const auto item = std::make_shared<int>(3);
+    for (const bool drops : {true, false}) {
+        std::shared_ptr<int> got;
+        CHECK(s.in.try_put(std::shared_ptr<int>(item)));
+        CHECK(weir::sync_wait(s.time, takes(s, false, drops, got)));
+        CHECK((got == item) == drops);
+        got.reset();
+        CHECK(item.use_count() == 1);
+    }
+}
+
+TEST_CASE("who is to take nothing leaves what is there, as if it was recalled") {
+    in_a_slot s;
+    std::shared_ptr<int> got;
+    CHECK(s.in.try_put(std::make_shared<int>(3)));
+    CHECK(weir::sync_wait(s.time, takes(s, true, true, got)));
+    s.me.recalled = true;
+    CHECK(weir::sync_wait(s.time, takes(s, false, true, got)));
+    CHECK(got == nullptr);
+    CHECK(s.in.size() == 1);
+}
+
+TEST_CASE("what gathers keeps what went wrong, and gives nothing then") {
+    virtual_time time;
+    std::exception_ptr error;
+    CHECK(weir::sync_wait(time, gathers(true, false, error)));
+    CHECK_FALSE(weir::sync_wait(time, gathers(false, false, error)));
+    CHECK(error == nullptr);
+    CHECK_FALSE(weir::sync_wait(time, gathers(true, true, error)));
+    CHECK_THROWS_AS(std::rethrow_exception(error), std::runtime_error);
+}
