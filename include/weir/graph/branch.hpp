@@ -133,23 +133,15 @@ struct rejoined {
 template <class F, class... Branches>
 struct stage_of_branches : stage_base {
     template <class G, class Options>
-    stage_of_branches(G&& f, Options o, Branches... parts)
-        : chooser(std::forward<G>(f)), branches(std::move(parts)...) {
-        options.name = std::move(o.name);
-        options.executor = o.executor;
-        options.capacity = o.capacity;
-        options.max_failures = o.max_failures;
-    }
+    stage_of_branches(G&& f, const Options& o, Branches... parts)
+        : stage_base{detail::stage_options_of(o)}, chooser(std::forward<G>(f)),
+          branches(std::move(parts)...) {}
 
-    template <class Function>
-    void each_options(Function function) {
-        function(options);
-        std::apply([&](auto&... each) { (each.part.each_options(function), ...); }, branches);
-    }
-    template <class Function>
-    void each_options(Function function) const {
-        function(options);
-        std::apply([&](const auto&... each) { (each.part.each_options(function), ...); }, branches);
+    template <class Self, class Function>
+    static void each_options(Self& self, Function function) {
+        function(self.options);
+        std::apply([&](auto&... each) { (decltype(each.part)::each_options(each.part, function), ...); },
+                   self.branches);
     }
 
     F chooser;

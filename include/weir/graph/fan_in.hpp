@@ -192,7 +192,7 @@ class running_fan_in final : public worker_loop<running_fan_in<C, Policy>, C, C,
     static constexpr bool gives_item = true;
     static constexpr bool has_turns = true;
 
-    running_fan_in(run_context& run, const char* kind, const stage_options& options, merge_rule rule,
+    running_fan_in(run_context& run, const stage_options& options, const char* kind, merge_rule rule,
                    bool as_they_come, std::vector<queue*> in, queue& out)
         : base(run, kind, options, nullptr, &out), ins_(std::move(in)), as_they_come_(as_they_come),
           room_(std::move(rule), "for its turn to merge") {}
@@ -256,11 +256,9 @@ channel<C, Policy>& attach_fan_in(run_core<Policy>& run, const char* kind, stage
     auto& out = run.template add_queue<C>(options);
     std::vector<const void*> inputs(in.begin(), in.end());
     const bool as_they_come = order == merge_order::arrival && !is_epoch_item<C> && !until_first_end;
-    run.add_stage(std::make_unique<running_fan_in<C, Policy>>(run, kind, options,
-                                                              merge_rule(order, std::move(weights),
-                                                                         until_first_end, run.first_epoch()),
-                                                              as_they_come, std::move(in), out),
-                  std::move(inputs), {&out});
+    merge_rule rule(order, std::move(weights), until_first_end, run.first_epoch());
+    run.template add<running_fan_in<C, Policy>>(std::move(inputs), {&out}, options, kind, std::move(rule),
+                                                as_they_come, std::move(in), out);
     return out;
 }
 

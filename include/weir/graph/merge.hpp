@@ -72,17 +72,13 @@ template <class... Inputs>
 struct stage_of_inputs : stage_base {
     static constexpr bool begins_pipelines = true;
 
-    explicit stage_of_inputs(Inputs... from) : inputs(std::move(from)...) {}
+    explicit stage_of_inputs(stage_options all, Inputs... from)
+        : stage_base{std::move(all)}, inputs(std::move(from)...) {}
 
-    template <class Function>
-    void each_options(Function function) {
-        std::apply([&](auto&... each) { (each.each_options(function), ...); }, inputs);
-        function(options);
-    }
-    template <class Function>
-    void each_options(Function function) const {
-        std::apply([&](const auto&... each) { (each.each_options(function), ...); }, inputs);
-        function(options);
+    template <class Self, class Function>
+    static void each_options(Self& self, Function function) {
+        std::apply([&](auto&... each) { (Inputs::each_options(each, function), ...); }, self.inputs);
+        function(self.options);
     }
 
     std::tuple<Inputs...> inputs;
@@ -105,11 +101,7 @@ struct merge_stage : stage_of_inputs<Inputs...> {
     using output = typename merged<typename given_by<Inputs>::type...>::type;
 
     explicit merge_stage(merge_options o, Inputs... from)
-        : stage_of_inputs<Inputs...>(std::move(from)...), how(std::move(o)) {
-        this->options.name = how.name;
-        this->options.executor = how.executor;
-        this->options.capacity = how.capacity;
-    }
+        : stage_of_inputs<Inputs...>(detail::stage_options_of(o), std::move(from)...), how(std::move(o)) {}
 
     template <class Self, class Policy>
     static channel<output, Policy>& attach(Self&& self, run_core<Policy>& run) {

@@ -16,7 +16,6 @@
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t
 #include <exception>    // for std::exception_ptr
-#include <memory>       // for std::make_unique
 #include <optional>     // for std::optional
 #include <stdexcept>    // for std::out_of_range
 #include <string>       // for std::string
@@ -54,10 +53,6 @@ class running_route final : public worker_loop<running_route<F, C, Policy>, C, C
           branches_{std::move(out)} {}
 
     call begin(pass& now) { return std::invoke(f_, std::as_const(base::load::value_of(*now.item))); }
-    template <class Pending>
-    static decltype(auto) awaiting(Pending& pending, coroutine_env& env) {
-        return detail::await_measured(pending, env);
-    }
     template <class Chosen>
     void keep(pass& now, Chosen&& chosen) {
         now.where = names_.place_of(std::forward<Chosen>(chosen));
@@ -81,7 +76,6 @@ class running_route final : public worker_loop<running_route<F, C, Policy>, C, C
         return !now.mine.mark || now.where + 1 == branches_.queues.size();
     }
     queue& output_for(const pass& now) noexcept { return *branches_.queues[now.where]; }
-    bool is_tolerable(const pass&) const noexcept { return true; }
     void settle(pass& now) noexcept { base::load::provenance_of(*now.item).settle(); }
     void leave_stage(typename base::slot& me) noexcept { this->leave(me, branches_); }
 
@@ -126,10 +120,9 @@ struct route_stage : stage_of_branches<F, Branches...> {
         branch_names names(self.names());
         const stage_options options = self.options;
         stage_options join = self.options_of_join();
-        run.add_stage(std::make_unique<running_route<F, C, Policy>>(run, options,
-                                                                    F(std::forward<Self>(self).chooser),
-                                                                    std::move(names), in, begins),
-                      {&in}, std::move(outputs));
+        run.template add<running_route<F, C, Policy>>({&in}, std::move(outputs), options,
+                                                      F(std::forward<Self>(self).chooser), std::move(names),
+                                                      in, begins);
         std::vector<channel<output<C>, Policy>*> ends;
         // NOLINTBEGIN(bugprone-use-after-move): another part of it
         (ends.push_back(

@@ -226,7 +226,6 @@ class running_split_join final
         if (!now.whole) now.entry.about.settle();
         return now.whole ? &*now.whole : nullptr;
     }
-    bool is_tolerable(const pass&) const noexcept { return true; }
     void settle(pass& now) noexcept { now.entry.about.settle(); }
     void take_no_more(slot&) noexcept {
         for (queue* const each : ins_) each->cancel();

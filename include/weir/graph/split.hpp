@@ -102,20 +102,20 @@ struct split_stage : stage_of_branches<F, Branches...> {
         const stage_options options = self.options;
         const split_order order = self.order;
         auto batches = std::make_shared<split_ledger<about>>();
-        run.add_stage(std::make_unique<running_split<F, C, Policy>>(run, options,
-                                                                    F(std::forward<Self>(self).chooser),
-                                                                    branch_names(self.names()), in, begins,
-                                                                    batches),
-                      {&in}, std::vector<const void*>(begins.begin(), begins.end()));
+        run.template add<running_split<F, C, Policy>>({&in},
+                                                      std::vector<const void*>(begins.begin(), begins.end()),
+                                                      options, F(std::forward<Self>(self).chooser),
+                                                      branch_names(self.names()), in, begins, batches);
         std::vector<channel<part_of<C>, Policy>*> ends;
         (ends.push_back(
              &detail::attach_part(run, *begins[I], std::get<I>(std::forward<Self>(self).branches).part)),
          ...);
         auto& out = run.template add_queue<output<C>>(join);
         std::vector<const void*> inputs(ends.begin(), ends.end());
-        run.add_stage(std::make_unique<running_split_join<part_of<C>, output<C>, about, Policy>>(
-                          run, join, order, std::move(ends), out, std::move(batches)),
-                      std::move(inputs), {&out});
+        run.template add<running_split_join<part_of<C>, output<C>, about, Policy>>(std::move(inputs), {&out},
+                                                                                   join, order,
+                                                                                   std::move(ends), out,
+                                                                                   std::move(batches));
         return out;
     }
 };

@@ -15,7 +15,6 @@
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint64_t
 #include <exception>    // for std::exception_ptr
-#include <memory>       // for std::make_unique
 #include <optional>     // for std::optional
 #include <string>       // for std::string
 #include <type_traits>  // for std::is_copy_constructible_v
@@ -141,11 +140,7 @@ inline constexpr bool has_ends<pipeline<Stages...>> = ((is_source<Stages> || is_
 
 template <class Part>
 struct tee_stage : stage_base {
-    tee_stage(Part p, tee_options o) : part(std::move(p)) {
-        options.name = std::move(o.name);
-        options.executor = o.executor;
-        options.capacity = o.capacity;
-    }
+    tee_stage(Part p, const tee_options& o) : stage_base{detail::stage_options_of(o)}, part(std::move(p)) {}
 
     template <class C>
     struct copied {
@@ -165,14 +160,11 @@ struct tee_stage : stage_base {
         named.name += "_side";
         auto& side = run.template add_queue<C>(named);
         auto& out = run.template add_queue<C>(options);
-        auto stage = std::make_unique<running_tee<C, Policy>>(run, options, in, out, side);
-        end_of_side& ended = stage->end();
-        run.add_stage(std::move(stage), {&in}, {&out, &side});
+        auto& tee = run.template add<running_tee<C, Policy>>({&in}, {&out, &side}, options, in, out, side);
         auto& end = detail::attach_part(run, side, std::forward<Self>(self).part);
         named.name = options.name + "_end";
-        run.add_stage(std::make_unique<running_drain<queued_t<decltype(end)>, channel<C, Policy>, Policy>>(
-                          run, named, end, in, ended),
-                      {&end}, {});
+        using drain = running_drain<queued_t<decltype(end)>, channel<C, Policy>, Policy>;
+        run.template add<drain>({&end}, {}, named, end, in, tee.end());
         return out;
     }
 
@@ -184,15 +176,10 @@ struct tee_stage : stage_base {
         return begin;
     }
 
-    template <class Function>
-    void each_options(Function function) {
-        function(options);
-        part.each_options(function);
-    }
-    template <class Function>
-    void each_options(Function function) const {
-        function(options);
-        part.each_options(function);
+    template <class Self, class Function>
+    static void each_options(Self& self, Function function) {
+        function(self.options);
+        Part::each_options(self.part, function);
     }
 
     Part part;

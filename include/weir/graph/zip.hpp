@@ -15,7 +15,6 @@
 #include <weir/task/task.hpp>
 
 #include <cstddef>      // for std::size_t
-#include <memory>       // for std::make_unique
 #include <optional>     // for std::optional
 #include <string>       // for std::string
 #include <tuple>        // for std::tuple
@@ -135,11 +134,8 @@ template <class... Inputs>
 struct zip_stage : stage_of_inputs<Inputs...> {
     using output = typename zipped<typename given_by<Inputs>::type...>::type;
 
-    explicit zip_stage(zip_options o, Inputs... from) : stage_of_inputs<Inputs...>(std::move(from)...) {
-        this->options.name = std::move(o.name);
-        this->options.executor = o.executor;
-        this->options.capacity = o.capacity;
-    }
+    explicit zip_stage(const zip_options& o, Inputs... from)
+        : stage_of_inputs<Inputs...>(detail::stage_options_of(o), std::move(from)...) {}
 
     template <class Self, class Policy>
     static channel<output, Policy>& attach(Self&& self, run_core<Policy>& run) {
@@ -162,9 +158,8 @@ struct zip_stage : stage_of_inputs<Inputs...> {
         std::tuple<channel<typename given_by<Inputs>::type, Policy>*...> in{
             &detail::attach_source_part(run, std::get<I>(std::forward<Self>(self).inputs))...};
         auto& out = run.template add_queue<output>(options);
-        run.add_stage(std::make_unique<running_zip<Policy, typename given_by<Inputs>::type...>>(run, options,
-                                                                                                in, out),
-                      {std::get<I>(in)...}, {&out});
+        using zip = running_zip<Policy, typename given_by<Inputs>::type...>;
+        run.template add<zip>({std::get<I>(in)...}, {&out}, options, in, out);
         return out;
     }
 };

@@ -165,7 +165,7 @@ class description_builder {
         if constexpr (requires { s.template describe<In>(*this, std::move(from)); }) {
             return s.template describe<In>(*this, std::move(from));
         } else if constexpr (is_stage_list<S>) {
-            s.each_options([&](const stage_options& o) { from = stage<In, In>("stage", o, from); });
+            S::each_options(s, [&](const stage_options& o) { from = stage<In, In>("stage", o, from); });
             return from;
         } else {
             return stage<In, Out>(kind_of(s), s.options, from, remark_of(s));

@@ -174,7 +174,7 @@ class profiler {
 
     template <class S>
     static void tolerate(S& stage) {
-        stage.each_options([](stage_options& o) { o.max_failures = unlimited; });
+        S::each_options(stage, [](stage_options& o) { o.max_failures = unlimited; });
     }
 
     template <class S>
@@ -183,7 +183,7 @@ class profiler {
             return stage.options.name;
         } else {
             std::string first, last;
-            stage.each_options([&](const stage_options& o) {
+            S::each_options(stage, [&](const stage_options& o) {
                 if (first.empty()) first = o.name;
                 last = o.name;
             });

@@ -36,7 +36,7 @@
 #include <stdexcept>    // for std::invalid_argument, std::logic_error
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
-#include <utility>      // for std::move
+#include <utility>      // for std::forward, std::move
 #include <vector>       // for std::vector
 
 namespace weir::detail {
@@ -80,6 +80,23 @@ class run_core final : public run_context, public watched_run {
         }
         stage->connect(std::move(from), std::move(to));
         stages_.push_back(std::move(stage));
+    }
+
+    // The same, made of the run, its options and `args`.
+    template <class Running, class... Args>
+    Running& add(std::vector<const void*> inputs, std::vector<const void*> outputs,
+                 const stage_options& options, Args&&... args) {
+        auto stage = std::make_unique<Running>(*this, options, std::forward<Args>(args)...);
+        Running& added = *stage;
+        add_stage(std::move(stage), std::move(inputs), std::move(outputs));
+        return added;
+    }
+    // The same behind the queue `in`, with one behind it, which is returned.
+    template <class Running, class In, class... Args>
+    typename Running::output& append(const stage_options& options, In& in, Args&&... args) {
+        auto& out = add_queue<typename Running::output::value_type>(options);
+        add<Running>({&in}, {&out}, options, std::forward<Args>(args)..., in, out);
+        return out;
     }
 
     // From which the consumer takes.

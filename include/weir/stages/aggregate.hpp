@@ -156,9 +156,8 @@ struct the_batch<void> {
 template <class Batch, class Weigh>
 struct aggregate_stage : stage_base {
     aggregate_stage(std::size_t n, std::uint64_t max_weight, Weigh w, aggregate_options o)
-        : size(n), most(max_weight), weigh(std::move(w)), how(std::move(o)) {
-        options.name = how.name;
-        options.capacity = how.capacity;
+        : stage_base{detail::stage_options_of(o)}, size(n), most(max_weight), weigh(std::move(w)),
+          how(std::move(o)) {
         if (size == 0) {
             throw std::invalid_argument(
                 "weir: aggregate(0) would wait for ever for an empty batch; give it 1 or more");
@@ -267,9 +266,8 @@ struct the_aggregator {
 
 template <class A>
 struct own_aggregate_stage : stage_base {
-    own_aggregate_stage(A a, aggregate_options o) : aggregator(std::move(a)), drop_last(o.drop_last) {
-        options.name = std::move(o.name);
-        options.capacity = o.capacity;
+    own_aggregate_stage(A a, const aggregate_options& o)
+        : stage_base{detail::stage_options_of(o)}, aggregator(std::move(a)), drop_last(o.drop_last) {
         if (o.max_delay != duration(0)) {
             throw std::invalid_argument(
                 "weir: an aggregator of one's own has no max_delay: only a batch by "

@@ -14,7 +14,6 @@
 
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint64_t
-#include <memory>       // for std::make_unique
 #include <optional>     // for std::optional
 #include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
@@ -125,9 +124,8 @@ class running_cache final
 };
 
 struct cache_stage : stage_base {
-    cache_stage(std::uint64_t n, cache_options o) : epochs(n) {
-        options.name = std::move(o.name);
-        options.capacity = o.capacity;
+    cache_stage(std::uint64_t n, const cache_options& o)
+        : stage_base{detail::stage_options_of(o)}, epochs(n) {
         if (epochs == 0) {
             throw std::invalid_argument(
                 "weir: cache(0) would give nothing at all; give it the number of "
@@ -147,10 +145,7 @@ struct cache_stage : stage_base {
                   "caches: it gives one item after the other, its concurrency is 1");
         // What is repeated is nothing that a source could go on from.
         run.forget_progress();
-        auto& out = run.template add_queue<output<C>>(self.options);
-        run.add_stage(std::make_unique<running_cache<C, Policy>>(run, self.options, self.epochs, in, out),
-                      {&in}, {&out});
-        return out;
+        return run.template append<running_cache<C, Policy>>(self.options, in, self.epochs);
     }
 
     std::uint64_t epochs;

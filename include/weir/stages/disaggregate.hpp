@@ -83,10 +83,7 @@ class unpack_op {
 };
 
 struct disaggregate_stage : stage_base {
-    explicit disaggregate_stage(disaggregate_options o) {
-        options.name = std::move(o.name);
-        options.capacity = o.capacity;
-    }
+    explicit disaggregate_stage(const disaggregate_options& o) : stage_base{detail::stage_options_of(o)} {}
 
     template <class C>
     using output = carry_t<C, typename element<carried_value_t<C>>::type>;

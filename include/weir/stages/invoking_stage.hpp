@@ -21,21 +21,18 @@ class invoking_stage : public stage_kind<Kind, C, D, Policy> {
     using typename base::slot;
 
   protected:
-    template <class Pass>
-    WEIR_NOINLINE void surround(Pass& now) noexcept {
+    WEIR_NOINLINE void surround(auto& now) noexcept {
         now.on->around.emplace(this->run_, this->name(), this->item_number(now), now.mine.epoch,
                                now.on->me.index(), this->self().limit(), now.on->home, now.error);
     }
 
-    template <class Pass>
-    WEIR_NOINLINE void end_surroundings(Pass& now) noexcept {
+    WEIR_NOINLINE void end_surroundings(auto& now) noexcept {
         now.on->around->end(now.error);
         now.on->around.reset();
     }
 
     // Not in the coroutine: g++ 12 keeps a try block's temporaries too long there.
-    template <class Pass>
-    void attempt(Pass& now) noexcept {
+    void attempt(auto& now) noexcept {
         try {
             this->self().work(now);
         } catch (...) {
@@ -44,8 +41,7 @@ class invoking_stage : public stage_kind<Kind, C, D, Policy> {
     }
 
     // The work is done, or has failed: hooks hear of it, its time is noted, a failure is told.
-    template <class Pass, class Take>
-    WEIR_ALWAYS_INLINE verdict conclude(Pass& now, Take& take) noexcept {
+    WEIR_ALWAYS_INLINE verdict conclude(auto& now, auto& take) noexcept {
         Kind& kind = this->self();
         slot& me = now.on->me;
         kind.release(now);

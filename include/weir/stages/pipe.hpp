@@ -11,7 +11,6 @@
 #include <weir/stages/running_pipe.hpp>
 #include <weir/stages/stage.hpp>
 
-#include <memory>       // for std::make_unique
 #include <type_traits>  // for std::decay_t
 #include <utility>      // for std::move
 
@@ -29,13 +28,8 @@ struct pipe_stage : stage_base {
 
     template <class Self, class Policy, class C>
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        auto& out = run.template add_queue<output<C>>(self.options);
-        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        run.add_stage(std::make_unique<running_function<F, C, Policy>>(run, self.options,
-                                                                       std::forward<Self>(self).function, in,
-                                                                       out),
-                      {&in}, {&out});
-        return out;
+        return run.template append<running_function<F, C, Policy>>(self.options, in,
+                                                                   std::forward<Self>(self).function);
     }
 
     F function;

@@ -229,7 +229,7 @@ class pipeline {
             found = &each;
             ++matches;
         };
-        std::apply([&](Stages&... stages) { (stages.each_options(look), ...); }, stages_);
+        each_options(*this, look);
         if (matches == 1) return *found;
         throw std::invalid_argument(
             "weir: " + std::string(matches == 0 ? "no stage" : "more than one stage") +
@@ -245,18 +245,14 @@ class pipeline {
             if (each.concurrency != 1) out << '[' << each.concurrency << ']';
             before = " | ";
         };
-        std::apply([&](const Stages&... stages) { (stages.each_options(print), ...); }, p.stages_);
+        each_options(p, print);
         return out;
     }
 
     // For every stage's options, those of parts inside of a stage, too.
-    template <class Function>
-    void each_options(Function function) {
-        std::apply([&](Stages&... stages) { (stages.each_options(function), ...); }, stages_);
-    }
-    template <class Function>
-    void each_options(Function function) const {
-        std::apply([&](const Stages&... stages) { (stages.each_options(function), ...); }, stages_);
+    template <class Self, class Function>
+    static void each_options(Self& self, Function function) {
+        std::apply([&](auto&... stages) { (Stages::each_options(stages, function), ...); }, self.stages_);
     }
 
     [[nodiscard]] const std::tuple<Stages...>& stages() const& noexcept { return stages_; }

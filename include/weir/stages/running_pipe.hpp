@@ -72,8 +72,7 @@ class function_stage : public worker_loop<Kind, C, typename piped<Given, C>::D, 
     }
 
     bool wants_call() const noexcept { return piped<Given, C>::types::takes_call; }
-    template <class Duty>
-    bool equip([[maybe_unused]] Duty& on) noexcept {
+    bool equip([[maybe_unused]] auto& on) noexcept {
         if constexpr (is_slot_factory<Given>) {
             try {
                 on.tools.emplace(given_.make());
@@ -86,23 +85,17 @@ class function_stage : public worker_loop<Kind, C, typename piped<Given, C>::D, 
         }
         return true;
     }
-    template <class Duty>
-    void put_away([[maybe_unused]] Duty& on) noexcept {
+    void put_away([[maybe_unused]] auto& on) noexcept {
         if constexpr (is_slot_factory<Given>) on.tools.reset();
     }
 
-    template <class Pass>
-    void accept(Pass& now) noexcept {
-        now.about = base::load::provenance_of(*now.item);
-    }
-    template <class Pass>
-    void left_out(Pass& now) noexcept {
+    void accept(auto& now) noexcept { now.about = base::load::provenance_of(*now.item); }
+    void left_out(auto& now) noexcept {
         if constexpr (requires { function(now).left_out(now.on->around->call()); }) {
             if (now.on->around) function(now).left_out(now.on->around->call());
         }
     }
-    template <class Pass>
-    decltype(auto) begin(Pass& now) {
+    decltype(auto) begin(auto& now) {
         auto& item = base::load::value_of(*now.item);
         if constexpr (piped<Given, C>::types::takes_call) {
             return std::invoke(function(now), std::move(item), now.on->around->call());
@@ -110,38 +103,21 @@ class function_stage : public worker_loop<Kind, C, typename piped<Given, C>::D, 
             return std::invoke(function(now), std::move(item));
         }
     }
-    template <class Pending>
-    static decltype(auto) awaiting(Pending& pending, coroutine_env& env) {
-        return detail::await_measured(pending, env);
-    }
-    template <class Pass>
-    void settle(Pass& now) noexcept {
-        now.about.settle();
-    }
-    template <class Pass>
-    static bool is_tolerable(const Pass&) noexcept {
-        return true;
-    }
+    void settle(auto& now) noexcept { now.about.settle(); }
 
     bool takes_turns() const noexcept { return takes_turns_; }
-    template <class Pass>
-    auto turn(const Pass& now, slot& me) noexcept {
-        return turns_.wait(now.mine, me, slot_state::wait_turn);
-    }
-    template <class Pass>
-    bool leave_turn(const Pass& now) noexcept {
+    auto turn(const auto& now, slot& me) noexcept { return turns_.wait(now.mine, me, slot_state::wait_turn); }
+    bool leave_turn(const auto& now) noexcept {
         turns_.update([&now](turn_rule& rule) { rule.leave(now.mine); });
         return true;
     }
     // Nothing comes of this item, and of none that has to leave after it.
-    template <class Pass>
-    void block(const Pass& now) noexcept {
+    void block(const auto& now) noexcept {
         if (takes_turns_) turns_.update([&now](turn_rule& rule) { rule.block(now.mine); });
     }
 
   private:
-    template <class Pass>
-    auto& function([[maybe_unused]] Pass& now) noexcept {
+    auto& function([[maybe_unused]] auto& now) noexcept {
         if constexpr (is_slot_factory<Given>) {
             return *now.on->tools;
         } else {

@@ -102,9 +102,8 @@ class shuffle_op {
 };
 
 struct shuffle_stage : stage_base {
-    shuffle_stage(std::size_t n, std::uint64_t s, shuffle_options o) : size(n), seed(s) {
-        options.name = std::move(o.name);
-        options.capacity = o.capacity;
+    shuffle_stage(std::size_t n, std::uint64_t s, const shuffle_options& o)
+        : stage_base{detail::stage_options_of(o)}, size(n), seed(s) {
         if (size == 0) {
             throw std::invalid_argument(
                 "weir: shuffle(0) has no place to hold an item back; give it 1 or more");

@@ -12,7 +12,6 @@
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
-#include <memory>     // for std::make_unique
 #include <stdexcept>  // for std::invalid_argument
 
 namespace weir {
@@ -59,9 +58,7 @@ struct sink_stage : stage_base {
             run.set_last(&in);
             return in;
         } else {
-            auto& out = run.template add_queue<In>(self.options);
-            run.add_stage(std::make_unique<running_sink<In, Policy>>(run, self.options, in, out), {&in},
-                          {&out});
+            auto& out = run.template append<running_sink<In, Policy>>(self.options, in);
             run.set_last(&out);
             return out;
         }

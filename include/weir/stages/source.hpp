@@ -18,7 +18,6 @@
 #include <functional>        // for std::reference_wrapper
 #include <initializer_list>  // for std::initializer_list
 #include <iterator>          // for std::default_sentinel
-#include <memory>            // for std::make_unique
 #include <optional>          // for std::optional
 #include <span>         // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
 #include <string>       // for std::string
@@ -263,12 +262,8 @@ struct source_stage : stage_base {
     static constexpr bool begins_pipelines = true;
 
     template <class U>
-    source_stage(U&& from, source_options o) : items(std::forward<U>(from)) {
-        options.name = std::move(o.name);
-        options.executor = o.executor;
-        options.capacity = o.capacity;
-        options.max_bytes = o.max_bytes;
-    }
+    source_stage(U&& from, const source_options& o)
+        : stage_base{detail::stage_options_of(o)}, items(std::forward<U>(from)) {}
 
     using output = typename items_of<S>::item;
 
@@ -278,9 +273,8 @@ struct source_stage : stage_base {
                   "is a source: it gives one item after the other, its concurrency is 1");
         auto& out = run.template add_queue<output>(self.options);
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        auto stage = std::make_unique<running_source<S, Policy>>(run, self.options,
-                                                                 S(std::forward<Self>(self).items), out);
-        run.add_stage(std::move(stage), {}, {&out});
+        run.template add<running_source<S, Policy>>({}, {&out}, self.options,
+                                                    S(std::forward<Self>(self).items), out);
         return out;
     }
 

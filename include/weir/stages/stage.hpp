@@ -28,15 +28,24 @@ namespace detail {
 struct stage_base {
     stage_options options;
 
-    template <class Function>
-    void each_options(Function function) {
-        function(options);
-    }
-    template <class Function>
-    void each_options(Function function) const {
-        function(options);
+    // For its options, and those of the stages inside of it.
+    template <class Self, class Function>
+    static void each_options(Self& self, Function function) {
+        function(self.options);
     }
 };
+
+// What the options of a kind of stage have in common with those of all.
+template <class Options>
+stage_options stage_options_of(const Options& from) {
+    stage_options all;
+    all.name = from.name;
+    all.capacity = from.capacity;
+    if constexpr (requires { from.executor; }) all.executor = from.executor;
+    if constexpr (requires { from.max_bytes; }) all.max_bytes = from.max_bytes;
+    if constexpr (requires { from.max_failures; }) all.max_failures = from.max_failures;
+    return all;
+}
 
 template <class S>
 concept stage_description = std::derived_from<std::remove_cvref_t<S>, stage_base>;

@@ -6,10 +6,12 @@
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/env.hpp>
 #include <weir/run/running_stage.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/in_hand.hpp>
 #include <weir/stages/intake.hpp>
+#include <weir/stages/stage.hpp>
 
 #include <cstdint>      // for std::uint64_t
 #include <type_traits>  // for std::is_same_v
@@ -56,71 +58,43 @@ class stage_kind : public running_stage<Policy> {
     using tools = nothing;                          // what each slot works with
 
     // ---- what it does, in this order
-    template <class Duty>
-    bool equip(Duty&) noexcept {  // false: it can't, and has told why
-        return true;
-    }
-    template <class Duty>
-    void put_away(Duty&) noexcept {}
-    template <class Pass>
-    intake<input> take(slot& me, Pass&) noexcept {
-        return intake<input>(*in_, me);
-    }
+    // False: it can't, and has told why.
+    bool equip(auto&) noexcept { return true; }
+    void put_away(auto&) noexcept {}
+    intake<input> take(slot& me, auto&) noexcept { return intake<input>(*in_, me); }
     // Which sources of the run it is, if it makes items: see `byte_budget`.
-    template <class Pass>
-    std::uint64_t sources(const Pass&) const noexcept {
-        return 0;
-    }
+    std::uint64_t sources(const auto&) const noexcept { return 0; }
     bool wants_call() const noexcept { return false; }  // to know which invocation it is, or to limit it
     duration limit() const noexcept { return duration(0); }
     // Whether there is anything to invoke, and afterwards whether that counts as an invocation.
-    template <class Pass>
-    bool is_call(const Pass& now) const noexcept {
-        return !now.mine.mark && (now.item != nullptr || !takes);
-    }
-    template <class Pass>
-    bool counts(const Pass& now) const noexcept {
-        return this->self().is_call(now);
-    }
-    template <class Pass>
-    void accept(Pass&) noexcept {}  // an item came
+    bool is_call(const auto& now) const noexcept { return !now.mine.mark && (now.item != nullptr || !takes); }
+    bool counts(const auto& now) const noexcept { return this->self().is_call(now); }
+    void accept(auto&) noexcept {}  // an item came
     // It failed before it began.
-    template <class Pass>
-    void left_out(Pass&) noexcept {}
+    void left_out(auto&) noexcept {}
+    // What its work waits for, so that its slot knows.
+    static decltype(auto) awaiting(auto& pending, coroutine_env& env) {
+        return detail::await_measured(pending, env);
+    }
+    bool is_tolerable(const auto&) const noexcept { return true; }
     // The invocation has ended; what it needed goes, before the item does.
-    template <class Pass>
-    void release(Pass&) noexcept {}
+    void release(auto&) noexcept {}
     // All that comes of the item was given, or it failed, which is tolerated: for a checkpoint it is taken.
-    template <class Pass>
-    void settle(Pass&) noexcept {}
-    template <class Pass>
-    bool is_done(const Pass&) const noexcept {
-        return false;
-    }
-    template <class Pass>
-    output& output_for(const Pass&) noexcept {
-        return *out_;
-    }
+    void settle(auto&) noexcept {}
+    bool is_done(const auto&) const noexcept { return false; }
+    output& output_for(const auto&) noexcept { return *out_; }
     // Who takes it takes nothing any more.
-    template <class Pass>
-    bool goes_on_without(const Pass&) noexcept {
-        return false;
-    }
+    bool goes_on_without(const auto&) noexcept { return false; }
     bool takes_turns() const noexcept { return false; }
-    template <class Pass>
-    void block(const Pass&) noexcept {}
+    void block(const auto&) noexcept {}
     bool ends_when_refused() const noexcept { return true; }
-    template <class Pass>
-    bool is_over(const Pass&) const noexcept {
-        return false;
-    }
+    bool is_over(const auto&) const noexcept { return false; }
     // It has ended: takes no more, and then gives no more.
     void take_no_more(slot&) noexcept { in_->cancel(); }
     void leave_stage(slot& me) noexcept { this->leave(me, *out_); }
 
     // Of the item in hand, or the last one. Marks are no items.
-    template <class Pass>
-    std::uint64_t item_number(const Pass& now) const noexcept {
+    std::uint64_t item_number(const auto& now) const noexcept {
         return Kind::numbers_itself || Kind::works_without_item ? now.on->nth : number_of(now.mine);
     }
     template <class Turn>

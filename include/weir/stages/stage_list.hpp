@@ -107,14 +107,11 @@ class stage_list {
         return *last;
     }
 
-    template <class Function>
-    void each_options(Function function) {
-        for (const auto& stage : stages_) stage->each_options(function);
-    }
-    template <class Function>
-    void each_options(Function function) const {
-        for (const auto& stage : stages_) {
-            stage->each_options([&function](stage_options& o) { function(std::as_const(o)); });
+    template <class Self, class Function>
+    static void each_options(Self& self, Function function) {
+        using options = std::conditional_t<std::is_const_v<Self>, const stage_options, stage_options>;
+        for (const auto& stage : self.stages_) {
+            stage->each_options([&function](stage_options& o) { function(static_cast<options&>(o)); });
         }
     }
 
@@ -160,7 +157,7 @@ class stage_list {
             explicit holder(S s) : stage(std::move(s)) {}
             std::unique_ptr<any> copy() const override { return std::make_unique<holder>(stage); }
             void each_options(const std::function<void(stage_options&)>& function) override {
-                stage.each_options(function);
+                S::each_options(stage, function);
             }
             S stage;
         };

@@ -85,10 +85,10 @@ class skip_op {
 };
 
 struct take_stage : stage_base {
-    take_stage(std::uint64_t items, take_options o) : n(items) {
+    take_stage(std::uint64_t items, const take_options& o)
+        : stage_base{detail::stage_options_of(o)}, n(items) {
         refuse_negative(n, "weir: take can't give a negative number of items; 0 gives none");
-        options.name = o.name.empty() ? "take" : std::move(o.name);
-        options.capacity = o.capacity;
+        if (options.name.empty()) options.name = "take";
     }
 
     template <class C>
@@ -105,10 +105,10 @@ struct take_stage : stage_base {
 };
 
 struct skip_stage : stage_base {
-    skip_stage(std::uint64_t items, take_options o) : n(items) {
+    skip_stage(std::uint64_t items, const take_options& o)
+        : stage_base{detail::stage_options_of(o)}, n(items) {
         refuse_negative(n, "weir: skip can't drop a negative number of items; 0 drops none");
-        options.name = o.name.empty() ? "skip" : std::move(o.name);
-        options.capacity = o.capacity;
+        if (options.name.empty()) options.name = "skip";
     }
 
     template <class C>

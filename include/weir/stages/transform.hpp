@@ -15,7 +15,6 @@
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
 #include <exception>  // for std::exception_ptr
-#include <memory>     // for std::make_unique
 #include <optional>   // for std::optional
 #include <utility>    // for std::move
 
@@ -72,7 +71,7 @@ class running_transform final : public worker_loop<running_transform<Op, C, D, P
     static constexpr bool gives_several = true;
     static constexpr bool results_are_work = true;
 
-    running_transform(run_context& run, const char* kind, const stage_options& options, Op&& op,
+    running_transform(run_context& run, const stage_options& options, const char* kind, Op&& op,
                       channel<C, Policy>& in, channel<D, Policy>& out)
         : base(run, kind, options, &in, &out), op_(std::move(op)) {}
 
@@ -174,11 +173,7 @@ template <class D, class Op, class Policy, class C>
 channel<D, Policy>& attach_transform(run_core<Policy>& run, const char* kind, const stage_options& options,
                                      const char* what, Op op, channel<C, Policy>& in) {
     run.check(options.concurrency == 1, options, what);
-    auto& out = run.template add_queue<D>(options);
-    run.add_stage(std::make_unique<running_transform<Op, C, D, Policy>>(run, kind, options, std::move(op), in,
-                                                                        out),
-                  {&in}, {&out});
-    return out;
+    return run.template append<running_transform<Op, C, D, Policy>>(options, in, kind, std::move(op));
 }
 
 }  // namespace weir::detail

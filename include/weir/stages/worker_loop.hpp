@@ -120,8 +120,7 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
     }
 
     // An item came, or none.
-    template <class Pass, class Take>
-    WEIR_ALWAYS_INLINE D* taken(Pass& now, Take& take, bool came) noexcept {
+    WEIR_ALWAYS_INLINE D* taken(auto& now, auto& take, bool came) noexcept {
         now.item = nullptr;
         now.said = verdict::good;
         now.has_ended = false;
@@ -139,8 +138,7 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
         return ask(now, take);
     }
 
-    template <class Pass, class Take>
-    WEIR_ALWAYS_INLINE D* ask(Pass& now, Take& take) noexcept {
+    WEIR_ALWAYS_INLINE D* ask(auto& now, auto& take) noexcept {
         if (this->run_.may_hold_up() && this->self().is_held_up(this->self().sources(now)))
             return wait(now, step::admit);
         if constexpr (Kind::has_turns && Kind::results_are_work) {
@@ -150,14 +148,12 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
     }
 
     // `then` is to be awaited before anything is given.
-    template <class Pass>
-    static D* wait(Pass& now, step then) noexcept {
+    static D* wait(auto& now, step then) noexcept {
         now.then = then;
         return nullptr;
     }
     // That was awaited. `goes_on`: not in vain.
-    template <class Pass, class Take>
-    WEIR_NOINLINE D* resume(Pass& now, Take& take, bool goes_on) noexcept {
+    WEIR_NOINLINE D* resume(auto& now, auto& take, bool goes_on) noexcept {
         if (!goes_on) return refused(now);
         switch (now.then) {
             case step::admit:
@@ -175,8 +171,7 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
         }
     }
 
-    template <class Pass, class Take>
-    WEIR_ALWAYS_INLINE D* begin(Pass& now, Take& take) noexcept {
+    WEIR_ALWAYS_INLINE D* begin(auto& now, auto& take) noexcept {
         if constexpr (Kind::results_are_work || Kind::waits) {
             now.began = now.on->me.mark;
             now.spent = 0;
@@ -191,16 +186,14 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
         }
         return worked(now, take);
     }
-    template <class Pass, class Take>
-    WEIR_ALWAYS_INLINE D* worked(Pass& now, Take& take) noexcept {
+    WEIR_ALWAYS_INLINE D* worked(auto& now, auto& take) noexcept {
         if constexpr (Kind::has_time_limit) {
             if (now.on->around && now.on->around->limit() != nullptr) return wait(now, step::limit);
         }
         return done(now, take);
     }
 
-    template <class Pass, class Take>
-    WEIR_ALWAYS_INLINE D* done(Pass& now, Take& take) noexcept {
+    WEIR_ALWAYS_INLINE D* done(auto& now, auto& take) noexcept {
         if constexpr (!Kind::results_are_work) {
             now.said = this->conclude(now, take);
             if (now.said == verdict::fatal) return refused(now);
@@ -208,14 +201,12 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
         return give(now, take);
     }
 
-    template <class Pass, class Take>
-    WEIR_ALWAYS_INLINE D* give(Pass& now, Take& take) noexcept {
+    WEIR_ALWAYS_INLINE D* give(auto& now, auto& take) noexcept {
         if (Kind::results_wait && !now.error && this->self().is_call(now)) return wait(now, step::value);
         return give_next(now, take);
     }
 
-    template <class Pass, class Take>
-    WEIR_ALWAYS_INLINE D* give_next(Pass& now, Take& take) noexcept {
+    WEIR_ALWAYS_INLINE D* give_next(auto& now, auto& take) noexcept {
         now.what = now.error || now.said == verdict::dropped ? nullptr : this->self().next(now);
         now.has_more = Kind::gives_several && now.what != nullptr && !this->self().is_done(now);
         if constexpr (Kind::results_are_work) {
@@ -232,13 +223,11 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
         return offer(now, take);
     }
 
-    template <class Pass, class Take>
-    WEIR_ALWAYS_INLINE D* offer(Pass& now, Take& take) noexcept {
+    WEIR_ALWAYS_INLINE D* offer(auto& now, auto& take) noexcept {
         return now.what != nullptr ? now.what : offered(now, take, true);
     }
 
-    template <class Pass, class Take>
-    D* offered(Pass& now, Take& take, bool is_in) noexcept {
+    D* offered(auto& now, auto& take, bool is_in) noexcept {
         if (!is_in && !this->self().goes_on_without(now)) return refused(now);
         now.is_over = false;
         if constexpr (Kind::results_are_work) now.began = now.on->me.mark;
@@ -252,16 +241,14 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
     }
 
     // Nothing more comes of it, as the stage has to end, nobody wants it, or its turn never comes.
-    template <class Pass>
-    WEIR_NOINLINE D* refused(Pass& now) noexcept {
+    WEIR_NOINLINE D* refused(auto& now) noexcept {
         if (now.on->around) this->end_surroundings(now);
         now.is_over = now.said >= verdict::last || this->self().ends_when_refused();
         if (now.is_over) this->self().block(now);
         return finish(now);
     }
 
-    template <class Pass>
-    D* finish(Pass& now) noexcept {
+    D* finish(auto& now) noexcept {
         now.is_over = now.is_over || this->self().is_over(now);
         if constexpr (requires { this->self().alarm(now); }) {
             if (this->self().is_alarm_over(now, now.is_over)) return wait(now, step::alarm);
@@ -269,8 +256,7 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
         return next_round(now);
     }
 
-    template <class Pass>
-    D* next_round(Pass& now) noexcept {
+    D* next_round(auto& now) noexcept {
         if constexpr (requires { this->self().alarm(now); }) {
             now.is_over = now.is_over || !this->self().set_alarm(now);
         }
@@ -278,8 +264,7 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
         return nullptr;
     }
 
-    template <class Pass, class Take>
-    WEIR_ALWAYS_INLINE void look_at(Pass& now, Take& take) noexcept {
+    WEIR_ALWAYS_INLINE void look_at(auto& now, auto& take) noexcept {
         now.item = take.item();
         now.mine.number = take.number();
         if constexpr (is_epoch_item<C>) {
