@@ -37,7 +37,7 @@ struct duty {
     std::optional<surroundings> around;  // of the invocation at hand, if it is watched
 };
 
-// What a worker awaits next: the next item, nothing more as its stage ends, or what else it takes to give this
+// What a worker awaits next: the next item; nothing more, as its stage ends; or what it takes to give this
 // one on.
 enum class step : std::uint8_t { take, end, admit, turn, work, limit, value, shift, alarm };
 

@@ -18,10 +18,10 @@
 
 namespace weir::detail {
 
-// `C`: what comes, or `nothing`; `D`: what is given on. A `Kind`, which derives from `worker_loop`, has a type
-// `pass`, which is a `hand` with what it adds, and says, all noexcept but `work`:
-//     void work(pass& now)      what it does with `now.item`; what it throws fails the item, or ends the stage
-//     D* next(pass& now)        what is to be given on now, and stays until it is taken; null: nothing (more)
+// `C`: what comes, or `nothing`; `D`: what is given on. A `Kind`, which derives from `worker_loop`, has a
+// type `pass`, which is a `hand` with what it adds, and says:
+//     void work(pass& now)         what it does with `now.item`; what it throws fails the item, or the stage
+//     D* next(pass& now) noexcept  what is to be given on now, and stays until it is taken; null: nothing
 // All else is here, as most kinds have it; what a kind has otherwise it says by a member of the same name.
 template <class Kind, class C, class D, class Policy>
 class stage_kind : public running_stage<Policy> {

@@ -17,8 +17,8 @@
 
 namespace weir::detail {
 
-// Of one invocation. Made only where there is something to do: most stages have neither hooks nor a limit, nor
-// a function that takes the `invocation`.
+// Of one invocation. Made only where there is something to do: most stages have neither hooks nor a limit,
+// nor a function that takes the `invocation`.
 class surroundings {
   public:
     // It begins, unless `error` says that it can't: there is no memory for its limit, or a hook threw.

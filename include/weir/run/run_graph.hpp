@@ -1,0 +1,217 @@
+// weir run, internal: what a run is made of: its queues and stages, by place and by name, and their figures
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_RUN_GRAPH_HPP
+#define WEIR_RUN_RUN_GRAPH_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/owning_list.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/run/fused_sink.hpp>
+#include <weir/run/run_context.hpp>
+#include <weir/run/run_queue.hpp>
+#include <weir/run/running_stage.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/run/watched_run.hpp>
+
+#include <algorithm>    // for std::max
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t, std::uint64_t
+#include <memory>       // for std::make_unique
+#include <mutex>        // for std::lock_guard
+#include <optional>     // for std::optional
+#include <stdexcept>    // for std::invalid_argument
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+#include <utility>      // for std::forward, std::move
+#include <vector>       // for std::vector
+
+namespace weir::detail {
+
+// Owns the queues and stages. They are added by a pipeline's `start`; then only a change of a capacity or a
+// concurrency, by name, changes what there is.
+template <class Policy>
+class run_graph : public run_context, public watched_run {
+    static_assert(policy_like<Policy>,
+                  "weir: what measures a channel or a run, or doesn't, is a policy, and this is none: "
+                  "weir::measured, weir::summed or weir::unmeasured");
+
+  public:
+    using run_context::run_context;
+
+    template <class T>
+    weir::channel<T, Policy>& add_queue(const stage_options& options) {
+        check_capacity(options);
+        auto queue = std::make_unique<queue_of<T, Policy>>(options.capacity, home(), options.name);
+        auto& channel = queue->channel;
+        if (options.max_bytes != 0) channel.set_max_bytes(options.max_bytes);
+        queues_.push_back(std::move(queue));
+        return channel;
+    }
+
+    // `inputs` and `outputs`: the channels that it takes from, and those that it gives to.
+    void add_stage(std::unique_ptr<running_stage<Policy>> stage, std::vector<const void*> inputs,
+                   std::vector<const void*> outputs) {
+        std::vector<std::size_t> from = places_of(inputs);
+        std::vector<std::size_t> to = places_of(outputs);
+        if (budget() != nullptr) {
+            std::uint64_t sources = from.empty() ? budget()->add_source() : 0;
+            for (const std::size_t each : from) sources |= queues_[each]->sources();
+            for (const std::size_t each : to) queues_[each]->set_budget(budget(), sources);
+        }
+        stage->connect(std::move(from), std::move(to));
+        stages_.push_back(std::move(stage));
+    }
+
+    // The same, made of the run, its options and `args`.
+    template <class Running, class... Args>
+    Running& add(std::vector<const void*> inputs, std::vector<const void*> outputs,
+                 const stage_options& options, Args&&... args) {
+        auto stage = std::make_unique<Running>(*this, options, std::forward<Args>(args)...);
+        Running& added = *stage;
+        add_stage(std::move(stage), std::move(inputs), std::move(outputs));
+        return added;
+    }
+    // The same behind the queue `in`, with one behind it, which is returned.
+    template <class Running, class In, class... Args>
+    typename Running::output& append(const stage_options& options, In& in, Args&&... args) {
+        auto& out = add_queue<typename Running::output::value_type>(options);
+        add<Running>({&in}, {&out}, options, std::forward<Args>(args)..., in, out);
+        return out;
+    }
+
+    // From which the consumer takes.
+    void set_last(const void* channel) { last_ = places_of({channel}).front(); }
+
+    // The last queue is also the sink's, which has no stage of its own: see `running_sink`.
+    void merge_sink(const stage_options& options, std::size_t capacity_before) {
+        check_capacity(options);
+        sink_.emplace(options, capacity_before);
+    }
+
+    // The stage of that name, for a change while it runs.
+    running_stage<Policy>& stage_named(std::string_view name) { return *stages_[place_named(name, stages_)]; }
+    void set_concurrency(std::string_view name, std::size_t concurrency) {
+        if (sink_ && name == sink_->name()) {
+            check(concurrency == 1, sink_->options(),
+                  "works on one item after the other; its concurrency is 1");
+            return;
+        }
+        stage_named(name).set_concurrency(concurrency);
+    }
+    // Of the queue behind the stage of that name.
+    void set_capacity(std::string_view name, std::size_t capacity) {
+        stage_options named;
+        named.name = name;
+        check(capacity >= 1, named,
+              "would have a queue of capacity 0, which never takes an item; "
+              "give it 1 or more");
+        check(!was_negative(capacity), named, "can't have a queue of a negative capacity; give it 1 or more");
+        const std::lock_guard guard(capacities_);
+        if (sink_ && name == sink_->name()) {
+            queues_[last_]->set_capacity(sink_->set_behind(capacity));
+            return;
+        }
+        any_queue& queue = *queues_[place_named(name, queues_)];
+        const bool is_merged = sink_ && &queue == queues_[last_];
+        queue.set_capacity(is_merged ? sink_->set_before(capacity) : capacity);
+    }
+    std::vector<std::string> stage_names() const {
+        std::vector<std::string> names;
+        for (const auto& stage : stages_) names.push_back(stage->name());
+        if (sink_) names.push_back(sink_->name());
+        return names;
+    }
+
+    void look(run_seen& seen, bool states) const override {
+        seen.last = &queues_[last_]->place();
+        seen.has_failed = has_failed();
+        for (const auto& stage : stages_) {
+            stage_seen& s = seen.stages.emplace_back();
+            for (const std::size_t i : stage->inputs()) s.from.push_back(&queues_[i]->place());
+            for (const std::size_t i : stage->outputs()) s.to.push_back(&queues_[i]->place());
+            stage->look(s, states);
+        }
+    }
+
+    pipeline_stats stats() const {
+        const std::int64_t end = frozen_at_.load(std::memory_order_acquire);  // pairs with freeze()
+        const auto until = [&] { return end != running ? end : now(); };
+        pipeline_stats s;
+        for (const auto& stage : stages_) s.stages.push_back(stage->stats(until()));
+        for (const auto& queue : queues_) s.channels.push_back(queue->stats(until()));
+        {
+            const std::lock_guard guard(capacities_);
+            if (sink_) sink_->split(s, last_);
+        }
+        s.elapsed = duration(time_between(begin_.time_since_epoch().count(), until()));
+        // Less only if the clock was set back; they then stand still.
+        for (const stage_stats& each : s.stages) s.elapsed = std::max(s.elapsed, each.elapsed);
+        for (const channel_stats& each : s.channels) s.elapsed = std::max(s.elapsed, each.elapsed);
+        return s;
+    }
+
+  protected:
+    ~run_graph() = default;
+
+    std::string whole_name() const {
+        std::string all;
+        for (const std::string& each : stage_names()) all += (all.empty() ? "" : " | ") + each;
+        return all;
+    }
+
+    std::int64_t now() const noexcept { return home().now().time_since_epoch().count(); }
+
+    static constexpr std::int64_t running = INT64_MIN;
+    standard_platform::atomic<std::int64_t> frozen_at_{running};  // until when the statistics go
+    time_point begin_{};
+    std::size_t last_ = 0;  // the queue from which the consumer takes
+    // Destroyed in reverse: the stages' coroutines before the queues that they use.
+    owning_list<any_queue> queues_;
+    owning_list<running_stage<Policy>> stages_;
+
+  private:
+    std::vector<std::size_t> places_of(const std::vector<const void*>& channels) const {
+        std::vector<std::size_t> places;
+        for (const void* channel : channels) {
+            for (std::size_t i = 0; i < queues_.size(); ++i) {
+                if (queues_[i]->address() == channel) places.push_back(i);
+            }
+        }
+        return places;
+    }
+
+    static void check_capacity(const stage_options& options) {
+        check(options.capacity >= 1, options,
+              "has a queue of capacity 0, which never takes an item; "
+              "give it .capacity = 1 or more");
+        check(!was_negative(options.capacity), options,
+              "has a queue of a negative capacity; give it .capacity = 1 or more");
+        check(!was_negative(options.max_bytes), options,
+              "has a queue of a negative .max_bytes; 0 means no limit");
+    }
+
+    template <class Things>
+    static std::size_t place_named(std::string_view name, const Things& things) {
+        std::size_t found = things.size();
+        std::size_t matches = 0;
+        for (std::size_t i = 0; i < things.size(); ++i) {
+            if (things[i]->name() != name) continue;
+            found = i;
+            ++matches;
+        }
+        if (matches == 1) return found;
+        throw std::invalid_argument(
+            "weir: " + std::string(matches == 0 ? "no stage" : "more than one stage") +
+            " of this run is named '" + std::string(name) + "'; run.stages() lists them");
+    }
+
+    mutable standard_platform::mutex capacities_;  // guards those of the sink once the run has begun
+    std::optional<fused_sink> sink_;
+};
+
+}  // namespace weir::detail
+
+#endif
