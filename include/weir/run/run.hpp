@@ -12,7 +12,6 @@
 #include <weir/run/epoch_range.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/run_outcome.hpp>
-#include <weir/sampling/checkpoint.hpp>
 #include <weir/task/task.hpp>
 
 #include <coroutine>    // for std::coroutine_handle
@@ -194,7 +193,15 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// a draw of which a stage made several items, when all of them have been taken.
     ///
     /// Errors: `std::logic_error` if the source is not one that can go on from a checkpoint.
-    [[nodiscard]] weir::checkpoint checkpoint() const { return core().checkpoint(); }
+    /// Takes `<weir/stages/epochs.hpp>`, which has such sources: no other program compiles what it needs.
+    template <class Keeper = detail::progress_keeper>
+    [[nodiscard]] auto checkpoint() const {
+        constexpr bool known = requires { sizeof(Keeper); };
+        static_assert(known,
+                      "weir: a checkpoint is of a source that draws from a sampler: "
+                      "#include <weir/stages/epochs.hpp>");
+        if constexpr (known) return static_cast<const Keeper&>(core().keeper()).checkpoint();
+    }
 
     /// Stops: no stage takes another item, what is in the queues is destroyed, and the call blocks
     /// until all invocations under way have ended. Doing it again does nothing.

@@ -11,10 +11,8 @@
 #include <weir/platform/platform.hpp>
 #include <weir/platform/transfer.hpp>
 #include <weir/run/failure.hpp>
-#include <weir/run/progress_keeper.hpp>
 #include <weir/run/run_graph.hpp>
 #include <weir/run/run_outcome.hpp>
-#include <weir/sampling/checkpoint.hpp>
 #include <weir/task/detached_task.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
@@ -104,15 +102,12 @@ class run_core final : public run_graph<Policy> {
         this->worker_joined();
     }
 
-    weir::checkpoint checkpoint() const {
+    const progress_keeper& keeper() const {
         const progress_listener* const listener = this->progress().get();
-        const progress_keeper* const keeper = listener == nullptr ? nullptr : listener->keeper();
-        if (keeper == nullptr) {
-            throw std::logic_error(
-                "weir: this run has no checkpoint: its one source has to be a sampler, which "
-                "knows where to go on, and no stage a cache");
-        }
-        return keeper->checkpoint();
+        if (listener != nullptr && listener->keeper() != nullptr) return *listener->keeper();
+        throw std::logic_error(
+            "weir: this run has no checkpoint: its one source has to be a sampler, which "
+            "knows where to go on, and no stage a cache");
     }
 
     // release and acquire: they pair, so that who sees the end sees what the run did before

@@ -17,7 +17,7 @@ using weir::virtual_time;
 using weir::detail::gathering;
 using weir::detail::intake;
 using weir::detail::slot;
-using queue = weir::channel<std::shared_ptr<int>, weir::unmeasured>;
+using waiting = weir::channel<std::shared_ptr<int>, weir::unmeasured>;
 
 namespace {
 
@@ -26,11 +26,11 @@ const std::string stage = "stage";
 struct in_a_slot {
     virtual_time time;
     slot me{stage, 0, time};
-    queue in{2};
+    waiting in{2};
 };
 
 task<bool> takes(in_a_slot& s, bool skips, bool drops, std::shared_ptr<int>& got) {
-    intake<queue> take(s.in, s.me, skips);
+    intake<waiting> take(s.in, s.me, skips);
     const bool came = co_await take;
     if (came && drops) {
         got = *take.item();
@@ -58,7 +58,7 @@ TEST_CASE("what is taken stays where it arrived, and is destroyed once: when it 
     const auto item = std::make_shared<int>(3);
     for (const bool drops : {true, false}) {
         std::shared_ptr<int> got;
-        CHECK(s.in.try_put(std::shared_ptr<int>(item)));
+        CHECK(s.in.try_put(std::shared_ptr<int>(item)) == weir::channel_status::success);
         CHECK(weir::sync_wait(s.time, takes(s, false, drops, got)));
         CHECK((got == item) == drops);
         got.reset();
@@ -69,7 +69,7 @@ TEST_CASE("what is taken stays where it arrived, and is destroyed once: when it 
 TEST_CASE("who is to take nothing leaves what is there, as if it was recalled") {
     in_a_slot s;
     std::shared_ptr<int> got;
-    CHECK(s.in.try_put(std::make_shared<int>(3)));
+    CHECK(s.in.try_put(std::make_shared<int>(3)) == weir::channel_status::success);
     CHECK(weir::sync_wait(s.time, takes(s, true, true, got)));
     s.me.recalled = true;
     CHECK(weir::sync_wait(s.time, takes(s, false, true, got)));
