@@ -16,6 +16,7 @@
 #include <weir/executor/worker_queues.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/run/run_core.hpp>
+#include <weir/run/run_graph.hpp>
 #include <weir/run/running_stage.hpp>
 #include <weir/run/worker_set.hpp>
 #include <weir/task/stop_state.hpp>
@@ -46,6 +47,9 @@ template class basic_thieves<standard_platform>;
 template class basic_stop_state<standard_platform>;
 template class channel_core<measured>;
 template class channel_core<summed>;
+template class run_graph<measured>;
+template class run_graph<summed>;
+template class run_graph<unmeasured>;
 template class run_core<measured>;
 template class run_core<summed>;
 template class run_core<unmeasured>;

@@ -7,6 +7,7 @@
 #include <weir/measure/policy.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/owning_list.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/fused_sink.hpp>
@@ -211,6 +212,10 @@ class run_graph : public run_context, public watched_run {
     mutable standard_platform::mutex capacities_;  // guards those of the sink once the run has begun
     std::optional<fused_sink> sink_;
 };
+
+WEIR_COMPILED(class run_graph<measured>);
+WEIR_COMPILED(class run_graph<summed>);
+WEIR_COMPILED(class run_graph<unmeasured>);
 
 }  // namespace weir::detail
 
