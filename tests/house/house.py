@@ -32,6 +32,11 @@ ALONE = "tests/house/alone.txt"
 
 ELSEWHERE = {
     "src.hpp": ("tests/packaging/run", "compiled with WEIR_SEPARATE_COMPILATION alone"),
+    "run/admission_gate.hpp": ("tests/unit/run/worker_set.test.cpp", "what a worker asks before it begins"),
+    "run/run_holds.hpp": ("tests/unit/run_budget.test.cpp", "a pause's is tested with the run's"),
+    "stages/flow.hpp": ("tests/unit/stages/pipeline.test.cpp", "how a pipeline puts stages in a row"),
+    "stages/own_aggregate.hpp": ("tests/unit/stages/aggregate.test.cpp", "one of its two forms"),
+    "stages/source_items.hpp": ("tests/unit/stages/source.test.cpp", "what a source is made from"),
     "stages/invoking_stage.hpp": ("tests/unit/stages/worker_loop.test.cpp", "a base of the loop"),
     "stages/stage_kind.hpp": ("tests/unit/stages/worker_loop.test.cpp", "what the loop asks of a kind"),
     "version.hpp": ("tests/packaging/run", "three numbers, which each build file reads its version from"),

@@ -3,7 +3,6 @@
 #ifndef WEIR_RUN_RUN_CONTEXT_HPP
 #define WEIR_RUN_RUN_CONTEXT_HPP
 
-#include <weir/channel/byte_budget.hpp>
 #include <weir/channel/epoch_item.hpp>
 #include <weir/channel/wait_queue.hpp>
 #include <weir/executor/executor.hpp>
@@ -18,6 +17,7 @@
 #include <weir/run/failure_tally.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/priority_lanes.hpp>
+#include <weir/run/run_holds.hpp>
 #include <weir/run/run_outcome.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/task/detached_task.hpp>
@@ -42,46 +42,6 @@ namespace weir::detail {
 class nesting_failure final : public pipeline_failure, public std::nested_exception {
   public:
     explicit nesting_failure(pipeline_failure&& whole) noexcept : pipeline_failure(std::move(whole)) {}
-};
-
-// Where slots are that have an item, or would make one, while the run is paused.
-struct pause_rule {
-    using ticket = char;
-    bool paused = false;
-    bool over = false;
-    admission ask(ticket) const noexcept {
-        if (over) return admission::refused;
-        return paused ? admission::wait : admission::go;
-    }
-};
-
-// Where sources are while there is too much in the queues of the run.
-struct budget_rule {
-    using ticket = std::uint64_t;  // the sources that ask
-    const byte_budget* budget;
-    bool over = false;
-    admission ask(ticket sources) const noexcept {
-        return budget->is_spent(sources) && !over ? admission::wait : admission::go;
-    }
-};
-class run_budget final : public byte_budget {
-  public:
-    explicit run_budget(std::size_t most) noexcept
-        : byte_budget(most),
-          room_(budget_rule{this}, "for the run's queues to hold fewer bytes", wait_kind::room) {}
-    void has_room() noexcept override {
-        room_.update([](budget_rule&) {});
-    }
-    void end() noexcept {
-        room_.update([](budget_rule& rule) { rule.over = true; });
-    }
-    template <class Slot>
-    auto wait(std::uint64_t sources, Slot& me) noexcept {
-        return room_.wait(sources, me, slot_state::wait_turn);
-    }
-
-  private:
-    wait_queue<budget_rule> room_;
 };
 
 class run_context : public detached_task_owner {

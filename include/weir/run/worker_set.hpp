@@ -11,33 +11,24 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/owning_list.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/run/admission_gate.hpp>
 #include <weir/run/run_context.hpp>
+#include <weir/run/run_holds.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/run/watched_run.hpp>
 #include <weir/task/detached_task.hpp>
 
 #include <algorithm>    // for std::max
-#include <coroutine>    // for std::coroutine_handle
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t, std::uint64_t
 #include <memory>       // for std::unique_ptr
 #include <mutex>        // for std::lock_guard
 #include <string>       // for std::string
 #include <type_traits>  // for std::is_constructible_v
-#include <utility>      // for std::declval, std::move
+#include <utility>      // for std::move
 #include <vector>       // for std::vector
 
 namespace weir::detail {
-
-// Where slots are that were taken out of service, until they are wanted again or the stage ends.
-struct bench_rule {
-    using ticket = const slot*;
-    bool over = false;
-    admission ask(const slot* who) const noexcept {
-        if (over) return admission::refused;
-        return who->recalled.load(std::memory_order_relaxed) ? admission::wait : admission::go;
-    }
-};
 
 // The slots of a stage, each with a coroutine that `make_worker` of the stage's kind gives.
 template <class Policy>
@@ -150,39 +141,7 @@ class worker_set {
     }
 
     // Awaitable of bool: waits for the first of these things. False: the run ends, and nothing is to begin.
-    class [[nodiscard("co_await this, or nothing holds it up")]] gate {
-      public:
-        gate(run_context& run, executor& home, slot& me) noexcept
-            : run_(run), home_(home), me_(me), pause_(run.end_of_pause(me)) {}
-        bool await_ready() noexcept {
-            pauses_ = run_.is_paused();
-            return pauses_ ? pause_.await_ready() : !run_.gives_way(home_);
-        }
-        template <class Promise>
-        bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
-            if (pauses_) return pause_.await_suspend(h);
-            gives_way_ = true;
-            if constexpr (Policy::statistics) {
-                me_.catch_up(detail::clock_of(me_));
-                me_.enter(slot_state::runnable, me_.mark);
-            }
-            home_.post(h);  // this frame may be running elsewhere from here on
-            return true;
-        }
-        bool await_resume() noexcept {
-            if (gives_way_) detail::goes_on(me_);
-            return !pauses_ || pause_.await_resume();
-        }
-
-      private:
-        run_context& run_;
-        executor& home_;
-        slot& me_;
-        decltype(std::declval<run_context&>().end_of_pause(std::declval<slot&>())) pause_;
-        bool pauses_ = false;
-        bool gives_way_ = false;
-    };
-    gate admitted(slot& me) noexcept { return gate(run_, home_, me); }
+    auto admitted(slot& me) noexcept { return admission_gate<slot>(run_, home_, me); }
 
     std::int64_t now() const noexcept { return run_.home().now().time_since_epoch().count(); }
 

@@ -11,6 +11,7 @@
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/disaggregate.hpp>
+#include <weir/stages/flow.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/sink.hpp>
 #include <weir/stages/source.hpp>
@@ -76,64 +77,6 @@ auto stages_of(P&& part) {
     } else {
         return std::tuple<std::remove_cvref_t<P>>(std::forward<P>(part));
     }
-}
-
-// The type of the items that leave the last of the stages; checks each pair on the way.
-template <class In, class... Stages>
-struct flow {
-    using type = In;
-};
-template <class In, class First, class... Rest>
-struct flow<In, First, Rest...> : flow<typename First::template output<In>, Rest...> {};
-
-template <class In, class First, class... Rest>
-    requires is_source<First>
-struct flow<In, First, Rest...> {  // refused when they were put together
-    using type = In;
-};
-
-template <class... Stages>
-struct flow_from_source {};
-template <class First, class... Rest>
-    requires is_source<First>
-struct flow_from_source<First, Rest...> : flow<typename First::output, Rest...> {};
-
-template <class Policy, class In, class Stages>
-auto& attach_from(run_core<Policy>&, channel<In, Policy>& in, Stages&&, std::index_sequence<>) {
-    return in;
-}
-template <class Policy, class In, class Stages, std::size_t I, std::size_t... Rest>
-auto& attach_from(run_core<Policy>& run, channel<In, Policy>& in, Stages&& stages,
-                  std::index_sequence<I, Rest...>) {
-    using stage = std::tuple_element_t<I, std::remove_cvref_t<Stages>>;
-    auto& out = stage::attach(std::get<I>(std::forward<Stages>(stages)), run, in);
-    // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-    return detail::attach_from(run, out, std::forward<Stages>(stages), std::index_sequence<Rest...>());
-}
-
-// Puts a part of a pipeline into a run, behind a queue.
-template <class Policy, class In, class Part>
-auto& attach_part(run_core<Policy>& run, channel<In, Policy>& in, Part&& part) {
-    using stages = std::remove_cvref_t<decltype(part.stages())>;
-    return detail::attach_from(run, in, std::forward<Part>(part).stages(),
-                               std::make_index_sequence<std::tuple_size_v<stages>>());
-}
-
-// The same of one that begins with a source.
-template <class Policy, class Part, std::size_t... I>
-auto& attach_source_part(run_core<Policy>& run, Part&& part, std::index_sequence<I...>) {
-    using stages = std::remove_cvref_t<decltype(part.stages())>;
-    using first = std::tuple_element_t<0, stages>;
-    auto& begin = first::attach(std::get<0>(std::forward<Part>(part).stages()), run);
-    // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-    return detail::attach_from(run, begin, std::forward<Part>(part).stages(),
-                               std::index_sequence<(I + 1)...>());
-}
-template <class Policy, class Part>
-auto& attach_source_part(run_core<Policy>& run, Part&& part) {
-    using stages = std::remove_cvref_t<decltype(part.stages())>;
-    return detail::attach_source_part(run, std::forward<Part>(part),
-                                      std::make_index_sequence<std::tuple_size_v<stages> - 1>());
 }
 
 }  // namespace detail

@@ -1,0 +1,55 @@
+// weir run, internal: where a slot that has an item waits until it may begin with it
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_ADMISSION_GATE_HPP
+#define WEIR_RUN_ADMISSION_GATE_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/run/run_context.hpp>
+
+#include <coroutine>  // for std::coroutine_handle
+#include <utility>    // for std::declval
+
+namespace weir::detail {
+
+// Awaitable of bool: of a pause, and stages that go first, waits for the first one. False: the run ends, and
+// nothing is to begin. Resumes on the stage's executor.
+template <class Slot>
+class [[nodiscard("co_await this, or nothing holds it up")]] admission_gate {
+    static constexpr bool is_measured = requires(Slot& s) { s.watch; };
+
+  public:
+    admission_gate(run_context& run, executor& home, Slot& me) noexcept
+        : run_(run), home_(home), me_(me), pause_(run.end_of_pause(me)) {}
+    bool await_ready() noexcept {
+        pauses_ = run_.is_paused();
+        return pauses_ ? pause_.await_ready() : !run_.gives_way(home_);
+    }
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
+        if (pauses_) return pause_.await_suspend(h);
+        gives_way_ = true;
+        if constexpr (is_measured) {
+            me_.catch_up(detail::clock_of(me_));
+            me_.enter(slot_state::runnable, me_.mark);
+        }
+        home_.post(h);  // this frame may be running elsewhere from here on
+        return true;
+    }
+    bool await_resume() noexcept {
+        if (gives_way_) detail::goes_on(me_);
+        return !pauses_ || pause_.await_resume();
+    }
+
+  private:
+    run_context& run_;
+    executor& home_;
+    Slot& me_;
+    decltype(std::declval<run_context&>().end_of_pause(std::declval<Slot&>())) pause_;
+    bool pauses_ = false;
+    bool gives_way_ = false;
+};
+
+}  // namespace weir::detail
+
+#endif
