@@ -18,15 +18,14 @@
 #include <weir/run/watched_run.hpp>
 #include <weir/task/detached_task.hpp>
 
-#include <algorithm>    // for std::max
-#include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::int64_t, std::uint64_t
-#include <memory>       // for std::unique_ptr
-#include <mutex>        // for std::lock_guard
-#include <string>       // for std::string
-#include <type_traits>  // for std::is_constructible_v
-#include <utility>      // for std::move
-#include <vector>       // for std::vector
+#include <algorithm>  // for std::max
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t, std::uint64_t
+#include <memory>     // for std::unique_ptr
+#include <mutex>      // for std::lock_guard
+#include <string>     // for std::string
+#include <utility>    // for std::move
+#include <vector>     // for std::vector
 
 namespace weir::detail {
 
