@@ -84,6 +84,7 @@ auto sync_wait(Ex&&, A&&) {
                   "weir: sync_wait(executor, awaitable) runs on an executor: a thread_pool, a run_loop, "
                   "virtual_time, or what derives from weir::executor, with a name");
 }
+/// Rejects what is not an awaitable, on whatever executor.
 template <class A>
     requires(!awaitable<A>)
 auto sync_wait(executor&, A&&) {
