@@ -29,7 +29,7 @@ struct blocking_operations {
         executor* ex = nullptr;
         outcome how;
         {
-            const typename core::both_ends held(channel);
+            const typename core::whole held(channel);
             how = channel.offer(item, nullptr, woken);
             if (how == outcome::pending) ex = channel.wait_in_line(w, core::side::put);
         }
@@ -53,7 +53,7 @@ struct blocking_operations {
         executor* ex = nullptr;
         outcome how;
         {
-            const typename core::both_ends held(channel);
+            const typename core::whole held(channel);
             how = channel.take(place.address(), w.number, nullptr, woken);
             if (how == outcome::pending) ex = channel.wait_in_line(w, core::side::get);
         }

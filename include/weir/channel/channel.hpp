@@ -6,6 +6,7 @@
 #include <weir/channel/blocking_operations.hpp>
 #include <weir/channel/channel_core.hpp>
 #include <weir/channel/channel_operations.hpp>
+#include <weir/channel/channel_refusals.hpp>
 #include <weir/channel/channel_store.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
@@ -13,11 +14,11 @@
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/ring.hpp>
-#include <weir/task/awaitable.hpp>
 #include <weir/task/stop_token.hpp>
 
-#include <coroutine>    // for std::suspend_never
 #include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t
+#include <optional>     // for std::optional
 #include <string>       // for std::string
 #include <type_traits>  // for std::is_copy_constructible_v
 #include <utility>      // for std::move
@@ -59,9 +60,10 @@ channel_store<T, Policy>& inside(channel<T, Policy>& c) noexcept {
 ///           `stopped`, from a wait in the function of a stage whose run is stopped: the item of a put stays
 ///           with the caller, and what was answered before gives what it has.
 /// Lifetime: outlives every operation on it. Destroying it destroys what is inside.
-/// Cost:     O(1), one short lock for an operation that doesn't wait and wakes nobody (5 ns), two for
-///           any other; both cost next to nothing while one thread alone uses the channel. No
-///           allocation after the constructor but in `set_capacity`. The places are a power of two.
+/// Cost:     O(1), one short lock for an operation that doesn't wait and wakes nobody, and for any where the
+///           capacity is 1 or 2; else two. They cost next to nothing while one thread alone uses the channel
+///           (figures: bench/results.md). No allocation after the constructor but in `set_capacity`. The
+///           places are a power of two.
 ///           An operation that doesn't wait reads the clock only if it makes the channel empty or
 ///           ends its being empty; one that waits, once, and so does who answers.
 /// Source:   a ring under the two locks of Michael and Scott's queue (PODC 1996), which are biased
@@ -72,15 +74,21 @@ channel_store<T, Policy>& inside(channel<T, Policy>& c) noexcept {
 /// \tparam Policy `measured`; or `summed`: no histograms; or `unmeasured`: no statistics. No member is
 ///                there that would hold what isn't kept.
 template <class T, class Policy = measured>
-class channel final : detail::channel_store<T, Policy> {
+class channel final : detail::channel_store<T, Policy>, public detail::channel_refusals<T, Policy> {
     using core = detail::channel_core<Policy>;
     using store = detail::channel_store<T, Policy>;
-    using wakes = detail::wake_list<typename core::platform>;
-    using both_ends = typename core::both_ends;
+    using change = typename store::change;
+    using whole = typename core::whole;
     // stop_token, on every platform but one that a test supplies.
     using stop_token = basic_stop_token<typename core::platform>;
+    using refusals = detail::channel_refusals<T, Policy>;
 
   public:
+    using refusals::blocking_put;
+    using refusals::get;
+    using refusals::put;
+    using refusals::try_put;
+
     using value_type = T;
     using core_type = core;
     using policy_type = Policy;
@@ -132,59 +140,6 @@ class channel final : detail::channel_store<T, Policy> {
         return detail::put_copy_operation<channel, stop_token>(*this, item, std::move(stop));
     }
 
-    /// What can't be copied gets a sentence, and so does another type.
-    template <class Item>
-        requires(std::is_same_v<Item, T> && !std::is_copy_constructible_v<T>)
-    auto put(const Item&, stop_token = {}) {
-        static_assert(std::is_copy_constructible_v<Item>,
-                      "weir: put copies what has a name, and this channel's items can't be copied: "
-                      "co_await c.put(std::move(item))");
-    }
-    template <class Item>
-        requires(!std::is_convertible_v<Item, T> && !std::is_same_v<std::remove_cvref_t<Item>, T>)
-    auto put(Item&&, stop_token = {}) {
-        static_assert(std::is_convertible_v<Item, T>,
-                      "weir: what is put into a channel has to be one of its items, or to become one by "
-                      "itself; the types are those of channel<T> and Item in this message");
-    }
-
-    /// What is no stop token gets one, too.
-    template <class Item, class Limit>
-        requires(!std::is_convertible_v<Limit, stop_token>)
-    auto put(Item&&, Limit&&) {
-        return no_limit<Limit>();
-    }
-    /// The same.
-    template <class Limit>
-        requires(!std::is_convertible_v<Limit, stop_token>)
-    auto get(Limit&&) {
-        return no_limit<Limit>();
-    }
-
-    /// What would have to be copied gets a sentence, and so does another type.
-    template <class Item>
-        requires(!std::is_convertible_v<Item, T &&>)
-    channel_status try_put(Item&&) noexcept {
-        return refuse<Item>();
-    }
-    /// The same.
-    template <class Item>
-        requires(!std::is_convertible_v<Item, T &&>)
-    channel_status blocking_put(Item&&, duration = duration::max()) noexcept {
-        return refuse<Item>();
-    }
-
-    /// A plain loop, which can't wait, gets a sentence.
-    template <class Item = T>
-    detail::no_place<T> begin() const {
-        static_assert(std::is_void_v<Item>,
-                      "weir: a plain loop can't wait for a channel; in a coroutine write "
-                      "while (auto x = co_await channel.get()), in a thread "
-                      "while (auto x = channel.blocking_get())");
-        return {};
-    }
-    detail::no_place<T> end() const { return {}; }
-
     /// Takes the next item, waiting while the channel is empty.
     ///
     /// \returns awaitable of `optional<T>`: empty when the channel is closed and drained, or when the
@@ -201,13 +156,8 @@ class channel final : detail::channel_store<T, Policy> {
     /// \returns     `success`, `full` or `closed`.
     channel_status try_put(T&& item) {
         if (this->put_alone(item)) return channel_status::success;
-        wakes woken;
-        detail::outcome how;
-        {
-            const both_ends held(*this);
-            how = this->offer(item, nullptr, woken);
-        }
-        core::wake_all(woken);
+        change now(*this);
+        const detail::outcome how = this->offer(item, nullptr, now.woken());
         return how == detail::outcome::done     ? channel_status::success
                : how == detail::outcome::closed ? channel_status::closed
                                                 : channel_status::full;
@@ -219,13 +169,8 @@ class channel final : detail::channel_store<T, Policy> {
         detail::uninitialised_slot<T> place;
         std::uint64_t number = 0;
         if (this->get_alone(place.address(), number)) return get_result<T>(*place.take());
-        wakes woken;
-        detail::outcome how;
-        {
-            const both_ends held(*this);
-            how = this->take(place.address(), number, nullptr, woken);
-        }
-        core::wake_all(woken);
+        change now(*this);
+        const detail::outcome how = this->take(place.address(), number, nullptr, now.woken());
         if (how == detail::outcome::done) return get_result<T>(*place.take());
         return get_result<T>(how == detail::outcome::closed ? channel_status::closed : channel_status::empty);
     }
@@ -252,54 +197,44 @@ class channel final : detail::channel_store<T, Policy> {
     /// From now on nothing goes in; what is inside still comes out. Everybody who waits is woken: puts
     /// with false, their items still theirs, gets with nothing. May be called again, and by anyone.
     void close() noexcept {
-        wakes woken;
-        {
-            const both_ends held(*this);
-            this->shut(woken);
-        }
-        core::wake_all(woken);
+        change now(*this);
+        this->shut(now.woken());
     }
 
     /// The same, but who waits to put has his item let in, as there is room, and it comes out: what was
     /// finished before isn't lost.
     void close_to_newcomers() noexcept {
-        wakes woken;
-        {
-            const both_ends held(*this);
-            this->shut_to_newcomers(woken);
-        }
-        core::wake_all(woken);
+        change now(*this);
+        this->shut_to_newcomers(now.woken());
     }
 
     /// Closes, and destroys what is inside: for a consumer that wants no more.
     void cancel() noexcept {
-        wakes woken;
         detail::ring<T> discarded(0);
         std::uint64_t first = 0;
         std::uint64_t last = 0;
         {
-            const both_ends held(*this);
-            this->shut(woken);
+            change now(*this);
+            this->shut(now.woken());
             first = this->get_end_.count.load(std::memory_order_relaxed);
-            last = this->discard(discarded, woken);
+            last = this->discard(discarded, now.woken());
         }
-        core::wake_all(woken);
         for (; first != last; ++first) discarded.destroy(first);
     }
 
     /// Whether nothing goes in any more; something may still be inside.
     [[nodiscard]] bool closed() const noexcept {
-        const both_ends held(*this);
+        const whole held(*this);
         return this->closed_;
     }
     /// How many items are inside.
     [[nodiscard]] std::size_t size() const noexcept {
-        const both_ends held(*this);
+        const whole held(*this);
         return core::size();
     }
     /// In items, as it was last set.
     [[nodiscard]] std::size_t capacity() const noexcept {
-        const both_ends held(*this);
+        const whole held(*this);
         return this->capacity_;
     }
     [[nodiscard]] const std::string& name() const noexcept { return this->name_; }  ///< as constructed
@@ -310,70 +245,32 @@ class channel final : detail::channel_store<T, Policy> {
     /// Errors: `std::invalid_argument` for 0; `std::bad_alloc`, and then nothing has changed.
     void set_capacity(std::size_t capacity) {
         core::check(capacity);
-        wakes woken;
         detail::ring<T> other(capacity);  // the old block is freed after the lock
-        {
-            const both_ends held(*this);
-            this->grow(other, capacity, woken);
-        }
-        core::wake_all(woken);
+        change now(*this, true);
+        this->grow(other, capacity, now.woken());
     }
 
     /// A limit in bytes beside the one in items, by `item_size`; 0, as at first: none. An item that is
     /// larger alone goes in when the channel is empty. May be changed while the channel is in use.
     ///
     /// Errors: `std::invalid_argument` for what was negative.
-    /// Cost: with a limit every operation takes both locks, and asks for the size of its item.
+    /// Cost: with a limit every operation takes the locks of both ends, and asks for the size of its item.
     void set_max_bytes(std::size_t bytes) {
         detail::refuse_negative(bytes, "weir: a channel's limit in bytes was negative; 0 means no limit");
-        wakes woken;
-        {
-            const both_ends held(*this);
-            this->limit_bytes(bytes, woken);
-        }
-        core::wake_all(woken);
+        change now(*this);
+        this->limit_bytes(bytes, now.woken());
     }
 
     /// What happened until now, open waits included. At any time, from any thread. Errors: `std::bad_alloc`.
-    [[nodiscard]] channel_stats stats() {
-        channel_stats s;
-        s.name = core::name_;  // takes memory, so not under the locks
-        {
-            const both_ends held(*this);
-            core::fill(s, core::reading(nullptr));
-        }
-        return s;
-    }
+    [[nodiscard]] channel_stats stats() { return stats_until(std::nullopt); }
 
   private:
-    template <class Limit>
-    static auto no_limit() noexcept {
-        static_assert(std::is_convertible_v<Limit, stop_token>,
-                      "weir: a coroutine's put or get ends early by a stop_token, get(token); a time limit "
-                      "is for threads, channel.blocking_get(100ms)");
-        return std::suspend_never();
-    }
-    template <class Item>
-    static constexpr channel_status refuse() noexcept {
-        constexpr bool one_of_them = std::is_same_v<std::remove_cvref_t<Item>, T>;
-        static_assert(one_of_them || std::is_convertible_v<Item, T>,
-                      "weir: what is put into a channel has to be one of its items, or to become one by "
-                      "itself; the types are those of channel<T> and Item in this message");
-        static_assert(
-            !one_of_them,
-            "weir: try_put and blocking_put take away what they are given, if it goes in; give away "
-            "what has a name, c.try_put(std::move(item)), or a copy, c.try_put(T(item))");
-        return channel_status::closed;
-    }
-
     // What `stats` would have said at an instant since which nothing has happened, in ns of the clock.
-    channel_stats stats_until(std::int64_t now) {
+    channel_stats stats_until(std::optional<std::int64_t> now) {
         channel_stats s;
         s.name = core::name_;  // takes memory, so not under the locks
-        {
-            const both_ends held(*this);
-            core::fill(s, now);
-        }
+        const whole held(*this);
+        core::fill(s, now);
         return s;
     }
 

@@ -1,9 +1,8 @@
-// weir channel, internal: what a channel does whatever its items are: lock, lines of waiters, clock, figures
+// weir channel, internal: what a channel does whatever its items are: lines of waiters, clock, figures
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_CHANNEL_CORE_HPP
 #define WEIR_CHANNEL_CHANNEL_CORE_HPP
 
-#include <weir/channel/byte_budget.hpp>
 #include <weir/channel/channel_clock.hpp>
 #include <weir/channel/channel_end.hpp>
 #include <weir/channel/waiter.hpp>
@@ -18,7 +17,7 @@
 
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t, std::uint64_t
-#include <stdexcept>    // for std::invalid_argument
+#include <optional>     // for std::optional
 #include <string>       // for std::string
 #include <type_traits>  // for std::conditional_t
 #include <utility>      // for std::move
@@ -29,51 +28,21 @@ namespace weir::detail {
 template <class Policy>
 using slot_of = std::conditional_t<Policy::statistics, timed_slot<keeps_histograms<Policy>>, slot>;
 
-// Each end has a lock (M. Michael, M. Scott, the two-lock queue of "Simple, fast, and practical
-// non-blocking and blocking concurrent queue algorithms", PODC 1996; here with a ring). An operation
-// that concerns its own end only takes that one: so a thread that puts and one that gets don't meet
-// but at the items. Whatever changes something else (who waits, whether the channel is closed or, if
-// that is measured, empty) takes both, first the one for putting; either is enough to look at it. Items
-// are added and taken by `channel<T>`; here is who waits, and since when.
-//
-// ns an item on one worker, 1 to 1, at capacity 1 / 64: one spin lock 40 / 28; the same reserved
-// (biased_lock.hpp) 22 / 12; an end each 22 / 9. Three stages of 500 ns on two workers (ideal 750): one
-// lock 917, an end each 850.
+// Items are added and taken by `channel<T>`; here is who waits, since when, and what that adds up to.
 template <class Policy>
-class channel_core : public wait_site {
-    static_assert(policy_like<Policy>,
-                  "weir: what measures a channel or a run, or doesn't, is a policy, and this is none: "
-                  "weir::measured, weir::summed or weir::unmeasured");
+class channel_core : public wait_site, public channel_ends<Policy> {
+    using ends = channel_ends<Policy>;
 
   public:
-    using platform = typename Policy::platform;
-    using waiter = basic_waiter<platform>;
+    using typename ends::platform;
+    using typename ends::side;
+    using typename ends::waiter;
+    using typename ends::whole;
     using parker = basic_parker<platform>;
-    using put_guard = typename channel_end<platform, 0>::lock_type::guard;
-    using get_guard = typename channel_end<platform, 1>::lock_type::guard;
     using slot_type = slot_of<Policy>;
-    enum class side : bool { put, get };
-
-    // Holds both locks, and leaves word for those who will hold only one.
-    class [[nodiscard]] both_ends {
-      public:
-        explicit both_ends(const channel_core& core) noexcept
-            : core_(core), put_(core.put_end_.lock), get_(core.get_end_.lock) {}
-        // For a thread that knows its record.
-        WEIR_ALWAYS_INLINE both_ends(const channel_core& core, basic_thread_record<platform>* me) noexcept
-            : core_(core), put_(core.put_end_.lock, me), get_(core.get_end_.lock, me) {}
-        both_ends(const both_ends&) = delete;
-        both_ends& operator=(const both_ends&) = delete;
-        WEIR_ALWAYS_INLINE ~both_ends() { core_.leave_word(); }
-
-      private:
-        const channel_core& core_;
-        put_guard put_;
-        get_guard get_;
-    };
 
     void look(place_seen& seen) const override {
-        const both_ends held(*this);
+        const whole held(*this);
         seen.place = this;
         seen.channel = &name_;
         seen.size = size();
@@ -100,7 +69,7 @@ class channel_core : public wait_site {
     // stands: nothing is lost. If it does not wait yet, it won't.
     void stop(waiter& w, side line) noexcept {
         {
-            const both_ends held(*this);
+            const whole held(*this);
             if (!w.linked) {
                 w.stop_seen = true;
                 return;
@@ -114,7 +83,7 @@ class channel_core : public wait_site {
     void recall(const slot& who) noexcept {
         waiter* found = nullptr;
         {
-            const both_ends held(*this);
+            const whole held(*this);
             found = getters_.front();
             while (found != nullptr && found->measured != &who) found = found->next;
             if (found == nullptr) return;
@@ -126,7 +95,7 @@ class channel_core : public wait_site {
     // A frame is destroyed, or a thread gives up, while it may still wait: true if it was still in
     // the line.
     bool forget(waiter& w, side line) noexcept {
-        const both_ends held(*this);
+        const whole held(*this);
         if (!w.linked) return false;
         take_out(w, line, outcome::timed_out, reading(nullptr));
         return true;
@@ -147,7 +116,7 @@ class channel_core : public wait_site {
         if (list.budget != nullptr) list.budget->has_room();
     }
 
-    // Under both locks: a coroutine of `home` begins to wait. The first executor that wants to names the
+    // Under the whole: a coroutine of `home` begins to wait. The first executor that wants to names the
     // channel's waiters in its reports; where the channel was given no clock, it uses the first's.
     WEIR_ALWAYS_INLINE void wait_in_line(waiter& w, side line, executor& home) noexcept {
         if (!is_registered() && !home.traits().passing) watch(*this, home);
@@ -170,40 +139,17 @@ class channel_core : public wait_site {
         return measured != nullptr && add_way(0, measured->last_resumed(), measured->mark) > longest_turn;
     }
 
-    // Under the lock of the end: whether an operation there needs the other one, too. Under no lock: a
-    // hint.
-    bool put_takes_both() const noexcept { return put_takes_both_.load(std::memory_order_relaxed); }
-    bool get_takes_both() const noexcept { return get_takes_both_.load(std::memory_order_relaxed); }
-
-    // How many operations have been done at an end; under its lock.
-    std::uint64_t count_at(side line) const noexcept {
-        return (line == side::put ? put_end_.count : get_end_.count).load(std::memory_order_relaxed);
-    }
-
     // An operation is done, and its coroutine is about to be posted all the same.
-    void turn_ends(waiter& w) const noexcept {
+    static void turn_ends(waiter& w) noexcept {
         if constexpr (Policy::statistics) {
-            if (w.measured != nullptr) {
-                w.measured->enter(slot_state::runnable, w.measured->mark);
-            } else if (w.work_of != nullptr) {
-                w.ready = clock_of(*w.work_of);
-            }
+            if (w.measured != nullptr) w.measured->enter(slot_state::runnable, reading_of(*w.measured));
         }
     }
-
-    // Its bytes count for a whole run, too. Before it is used.
-    // `sources`: those whose items come through here.
-    void set_budget(byte_budget* budget, std::uint64_t sources = 0) noexcept {
-        const both_ends held(*this);
-        bytes_.budget = budget;
-        bytes_.sources = sources;
-    }
-    std::uint64_t sources() const noexcept { return bytes_.sources; }
 
     // Measures from now on, which is the beginning of the run that it belongs to.
     void start_measuring(std::int64_t now) noexcept {
         if constexpr (Policy::statistics) {
-            const both_ends held(*this);
+            const whole held(*this);
             meter_.start(now);
         }
     }
@@ -219,12 +165,17 @@ class channel_core : public wait_site {
     }
 
   protected:
-    mutable channel_end<platform, 0> put_end_;
-    mutable channel_end<platform, 1> get_end_;
+    using ends::bytes_;
+    using ends::capacity_;
+    using ends::closed_;
+    using ends::get_end_;
+    using ends::getters_;
+    using ends::put_end_;
+    using ends::putters_;
+    using ends::size;
 
     channel_core(std::size_t capacity, executor* clock, std::string name)
-        : capacity_(capacity), clock_(clock), name_(std::move(name)) {
-        check(capacity);
+        : ends(capacity), clock_(clock), name_(std::move(name)) {
         if (clock != nullptr && clock->traits().exclusive) {
             put_end_.lock.reserve();
             get_end_.lock.reserve();
@@ -235,21 +186,21 @@ class channel_core : public wait_site {
     }
     ~channel_core() = default;
 
-    static void check(std::size_t capacity) {
-        if (capacity != 0 && !was_negative(capacity)) return;
-        throw std::invalid_argument(
-            capacity == 0 ? "weir: a channel of capacity 0 could never take an item; give it 1 or more"
-                          : "weir: a channel's capacity was negative; give it 1 or more");
-    }
-
     // The instant of what happens now: a slot's last reading of the clock, which is as old as the
-    // few instructions since the end of its invocation; else a reading of its own.
-    std::int64_t reading(const slot* measured) const noexcept {
+    // few instructions since the end of its invocation; where something else was done since, or there is no
+    // slot, another one.
+    std::int64_t reading(slot* measured) const noexcept {
         if constexpr (Policy::statistics) {
-            return measured != nullptr ? measured->mark : clock_.now();
+            return measured != nullptr ? reading_of(*measured) : clock_.now();
         } else {
             return 0;
         }
+    }
+
+    static std::int64_t reading_of(slot& measured) noexcept {
+        auto& me = static_cast<slot_type&>(measured);
+        if (me.watch.is_behind()) me.catch_up(clock_of(me));
+        return me.mark;
     }
 
     // A channel that was built without a clock measures by that of the first coroutine that needs
@@ -292,7 +243,7 @@ class channel_core : public wait_site {
     }
 
     // The first item comes, or the last one goes, without anybody waiting for it.
-    void now_empty([[maybe_unused]] bool empty, [[maybe_unused]] const slot* measured) noexcept {
+    void now_empty([[maybe_unused]] bool empty, [[maybe_unused]] slot* measured) noexcept {
         if constexpr (Policy::statistics) {
             if (!clock_.bound()) {
                 if (executor* const here = current_executor()) bind(*here);
@@ -303,26 +254,15 @@ class channel_core : public wait_site {
         }
     }
 
-    void fill(channel_stats& s, [[maybe_unused]] std::int64_t now) noexcept {
+    // `until`: null for now.
+    void fill(channel_stats& s, [[maybe_unused]] std::optional<std::int64_t> until) noexcept {
         s.capacity = capacity_;
         s.num_put = put_end_.count.load(std::memory_order_relaxed) - put_marks_;
         s.num_get = get_end_.count.load(std::memory_order_relaxed) - discarded_ - get_marks_;
         s.size = size() - static_cast<std::size_t>(put_marks_ - get_marks_);
         s.bytes = bytes_.bytes;
         s.max_bytes = bytes_.most;
-        if constexpr (Policy::statistics) {
-            // With the lock held, so that they agree with the counts.
-            s.put_waits = with_the_rest(histogram(meter_.puts.waits), s.num_put);
-            s.get_waits = with_the_rest(histogram(meter_.gets.waits), s.num_get);
-            if (!meter_.started()) return;
-            meter_.settle(now);
-            s.elapsed = duration(meter_.elapsed());
-            s.empty = duration(meter_.empty());
-            s.put_wait = duration(meter_.puts.wait);
-            s.get_wait = duration(meter_.gets.wait);
-            s.put_blocked = duration(meter_.puts.blocked());
-            s.get_blocked = duration(meter_.gets.blocked());
-        }
+        if constexpr (Policy::statistics) meter_.fill(s, until ? *until : reading(nullptr));
     }
 
     // A mark was handed over.
@@ -336,52 +276,19 @@ class channel_core : public wait_site {
         get_marks_ = put_marks_;
     }
 
-    std::size_t size() const noexcept {
-        return static_cast<std::size_t>(put_end_.count.load(std::memory_order_relaxed) -
-                                        get_end_.count.load(std::memory_order_relaxed));
-    }
-
-    // Written under both locks; what follows from the rest for an operation that holds one.
-    mutable typename platform::template atomic<bool> put_takes_both_{Policy::statistics};
-    mutable typename platform::template atomic<bool> get_takes_both_{false};
-    bool closed_ = false;
-    std::size_t capacity_;
-    waiter_line<platform> putters_;
-    waiter_line<platform> getters_;
     channel_clock<platform> clock_;
-    std::uint64_t waits_ = 0;             // how many operations have begun to wait
+    std::uint64_t waits_ = 0;      // how many operations have begun to wait
     std::uint64_t discarded_ = 0;  // items that were cancelled; at the end for getting, they have passed
     // How many of the items were none, but marks (channel/epoch_item.hpp). Each under the lock of its end.
     std::uint64_t put_marks_ = 0;
     std::uint64_t get_marks_ = 0;
-    byte_gauge bytes_;  // under both locks
     std::conditional_t<Policy::statistics, channel_meter<platform, keeps_histograms<Policy>>, no_meter>
         meter_;
     const std::string name_;
 
   private:
-    // Relaxed: both are read under a lock that is held here; where they aren't, as a hint.
-    WEIR_ALWAYS_INLINE void leave_word() const noexcept {
-        const bool put_both =
-            closed_ || bytes_.counts() || !getters_.empty() || (Policy::statistics && size() == 0);
-        put_takes_both_.store(put_both, std::memory_order_relaxed);
-        get_takes_both_.store(bytes_.counts() || !putters_.empty(), std::memory_order_relaxed);
-    }
-
     waiter_line<platform>& line_of(side line) noexcept { return line == side::put ? putters_ : getters_; }
     auto& side_of(side line) noexcept { return line == side::put ? meter_.puts : meter_.gets; }
-
-    // Operations that didn't wait are not recorded one by one: they waited 0.
-    static histogram with_the_rest(histogram h, std::uint64_t operations) noexcept {
-        if (operations <= h.count()) return h;
-        const std::uint64_t rest = operations - h.count();
-        if constexpr (keeps_histograms<Policy>) {
-            h.record(duration(0), rest);
-        } else {
-            h += histogram::without_quantiles(rest, duration(0), duration(0));
-        }
-        return h;
-    }
 };
 
 WEIR_COMPILED(class channel_core<measured>);

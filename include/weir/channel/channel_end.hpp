@@ -1,11 +1,18 @@
-// weir channel, internal: one end of a channel: its lock, and how many items have passed it
+// weir channel, internal: the ends of a channel and their locks, and which of those an operation takes
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_CHANNEL_END_HPP
 #define WEIR_CHANNEL_CHANNEL_END_HPP
 
+#include <weir/channel/byte_budget.hpp>
+#include <weir/channel/waiter.hpp>
+#include <weir/measure/policy.hpp>
 #include <weir/platform/biased_lock.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/thread_record.hpp>
 
-#include <cstdint>  // for std::uint64_t
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
+#include <stdexcept>  // for std::invalid_argument
 
 namespace weir::detail {
 
@@ -19,6 +26,133 @@ struct alignas(64) channel_end {
     // place, or out of it; read by the other end with acquire.
     typename Platform::template atomic<std::uint64_t> count{0};
     std::uint64_t seen = 0;  // what this end knows of the other's count; it can only be more
+};
+
+// Each end has a lock (M. Michael, M. Scott, the two-lock queue of "Simple, fast, and practical
+// non-blocking and blocking concurrent queue algorithms", PODC 1996; here with a ring). An operation
+// that concerns its own end only takes that one: so a thread that puts and one that gets don't meet
+// but at the items. Whatever changes something else (who waits, whether the channel is closed or, if
+// that is measured, empty) takes both, first the one for putting; either is enough to look at it.
+//
+// With one or two places the ends can't be used at once for long, and most operations change more than
+// their end: there the lock for putting is the whole channel's, and nothing is tried twice. What that and a
+// lock for each end are worth: bench/results.md.
+template <class Policy>
+class channel_ends {
+    static_assert(policy_like<Policy>,
+                  "weir: what measures a channel or a run, or doesn't, is a policy, and this is none: "
+                  "weir::measured, weir::summed or weir::unmeasured");
+
+  public:
+    using platform = typename Policy::platform;
+    using waiter = basic_waiter<platform>;
+    using record = basic_thread_record<platform>;
+    using put_guard = typename channel_end<platform, 0>::lock_type::guard;
+    using get_guard = typename channel_end<platform, 1>::lock_type::guard;
+    enum class side : bool { put, get };
+
+    // Holds the whole channel, and leaves word for those who will hold only one end of it.
+    class [[nodiscard]] whole {
+      public:
+        // `ends_apart`: for who may change whether the ends have a lock in common.
+        explicit whole(const channel_ends& core, bool ends_apart = false) noexcept
+            : whole(core, record::mine(), ends_apart) {}
+        // For a thread that knows its record.
+        WEIR_ALWAYS_INLINE whole(const channel_ends& core, record* me, bool ends_apart = false) noexcept
+            : core_(core), put_owner_(core.put_end_.lock.enter(me)),
+              two_locks_(ends_apart || !core.one_lock_),
+              get_owner_(two_locks_ ? core.get_end_.lock.enter(me) : nullptr) {}
+        whole(const whole&) = delete;
+        whole& operator=(const whole&) = delete;
+        WEIR_ALWAYS_INLINE ~whole() {
+            if (two_locks_) {
+                core_.leave_word();
+                core_.get_end_.lock.leave(get_owner_);
+            }
+            core_.put_end_.lock.leave(put_owner_);
+        }
+
+      private:
+        const channel_ends& core_;
+        record* const put_owner_;
+        const bool two_locks_;
+        record* const get_owner_;
+    };
+
+    // Under the lock of the end: whether an operation there takes more than that lock, and than to move an
+    // item. Under no lock: a hint.
+    bool put_takes_whole() const noexcept { return put_takes_whole_.load(std::memory_order_relaxed); }
+    bool get_takes_whole() const noexcept { return get_takes_whole_.load(std::memory_order_relaxed); }
+
+    // How many operations have been done at an end; under its lock.
+    std::uint64_t count_at(side line) const noexcept {
+        return (line == side::put ? put_end_.count : get_end_.count).load(std::memory_order_relaxed);
+    }
+
+    // Its bytes count for a whole run, too. Before it is used.
+    // `sources`: those whose items come through here.
+    void set_budget(byte_budget* budget, std::uint64_t sources = 0) noexcept {
+        const whole held(*this);
+        bytes_.budget = budget;
+        bytes_.sources = sources;
+    }
+    std::uint64_t sources() const noexcept { return bytes_.sources; }
+
+  protected:
+    explicit channel_ends(std::size_t capacity)
+        : put_takes_whole_(Policy::statistics || needs_one_lock(capacity)),
+          get_takes_whole_(needs_one_lock(capacity)), one_lock_(needs_one_lock(capacity)),
+          capacity_(capacity) {
+        check(capacity);
+    }
+    ~channel_ends() = default;
+
+    static void check(std::size_t capacity) {
+        if (capacity != 0 && !was_negative(capacity)) return;
+        throw std::invalid_argument(
+            capacity == 0 ? "weir: a channel of capacity 0 could never take an item; give it 1 or more"
+                          : "weir: a channel's capacity was negative; give it 1 or more");
+    }
+
+    // Under the whole, with the ends apart.
+    void set_room(std::size_t capacity) noexcept {
+        capacity_ = capacity;
+        one_lock_ = needs_one_lock(capacity);
+    }
+
+    std::size_t size() const noexcept {
+        return static_cast<std::size_t>(put_end_.count.load(std::memory_order_relaxed) -
+                                        get_end_.count.load(std::memory_order_relaxed));
+    }
+
+    mutable channel_end<platform, 0> put_end_;
+    mutable channel_end<platform, 1> get_end_;
+
+  private:
+    static constexpr bool needs_one_lock(std::size_t capacity) noexcept {
+        return capacity <= platform::most_under_one_lock;
+    }
+
+    // What follows from the rest for an operation that does no more than to move an item. Relaxed: read
+    // under a lock that is held here; where it isn't, as a hint.
+    WEIR_ALWAYS_INLINE void leave_word() const noexcept {
+        const bool put_whole = one_lock_ || closed_ || bytes_.counts() || !getters_.empty() ||
+                               (Policy::statistics && size() == 0);
+        put_takes_whole_.store(put_whole, std::memory_order_relaxed);
+        get_takes_whole_.store(one_lock_ || bytes_.counts() || !putters_.empty(), std::memory_order_relaxed);
+    }
+
+    mutable typename platform::template atomic<bool> put_takes_whole_;
+    mutable typename platform::template atomic<bool> get_takes_whole_;
+    bool one_lock_;  // the whole channel is under the lock for putting
+
+  protected:
+    // Written under the whole.
+    bool closed_ = false;
+    std::size_t capacity_;
+    waiter_line<platform> putters_;
+    waiter_line<platform> getters_;
+    byte_gauge bytes_;
 };
 
 }  // namespace weir::detail

@@ -23,9 +23,10 @@
 
 namespace weir::detail {
 
-// The part that put and get share: one try under the lock of its end without suspending
-// (`Derived::try_one_end`); when suspending, one under both locks (`Derived::attempt`), and a place in the
-// line if that fails too.
+// The part that put and get share: a try under the lock of its end (`Derived::moves`), but for where it is
+// known to take more; else all is decided at once, under the whole channel's: it is done
+// (`Derived::attempt`), or gets its place in the line. What has to be made ready before it may wait is made
+// so, under no lock, only when it turns out that it has to: then it is tried once more.
 //
 // It is made for every item, so the constructor writes little: most of the waiter is filled in when
 // it has to wait.
@@ -41,6 +42,7 @@ class channel_operation : stop_listener<Channel, Stop> {
     using wakes = wake_list<typename core::platform>;
 
     using slot_type = typename core::slot_type;
+    static constexpr bool has_stop = !std::is_same_v<Stop, no_stop>;
 
     channel_operation(Channel& channel, side line, void* item, slot_type* measured, Stop stop) noexcept
         : listener(std::move(stop)), channel_(&channel), waiter_(item, measured), line_(line) {}
@@ -53,24 +55,17 @@ class channel_operation : stop_listener<Channel, Stop> {
     }
 
   public:
-    // Not inlined, nor is what await_suspend calls: see WEIR_NOINLINE.
-    WEIR_NOINLINE bool await_ready() noexcept {
-        record* const me = record::mine();
-        if (me != nullptr) me->count_operation();
-        if (channel_->clock_.is_orphaned()) return false;  // suspend() says so, before it takes a lock
-        if (!self().try_one_end(me)) return false;
-        waiter_.outcome = outcome::done;
-        return true;
-    }
+    // It tells the slot whose work waits by itself, and only where it waits.
+    using part_of_its_awaiter = void;
 
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
-        return suspend(h, detail::env_of(h));
+        if constexpr (has_env<Promise>) {
+            return suspend(h, h.promise().env());
+        } else {
+            return suspend(h, detail::env_of(h));
+        }
     }
-
-    // For whoever accounts the wait (task's await_transform), after a suspension: when the item was
-    // handed over; 0 if that is not known.
-    std::int64_t ready_at() const noexcept { return waiter_.ready; }
 
     // A condition without a co_await gets a sentence.
     template <class Operation = Derived>
@@ -82,12 +77,20 @@ class channel_operation : stop_listener<Channel, Stop> {
     }
 
   protected:
+    // Not inlined, nor is what await_suspend calls: see WEIR_NOINLINE.
+    WEIR_NOINLINE bool moves_at_once() noexcept {
+        if (channel_->clock_.is_orphaned()) return false;  // suspend() says so, before it takes a lock
+        record* const me = record::mine();
+        if (!static_cast<Derived&>(*this).moves(me)) return false;
+        if (me != nullptr) me->count_operation();
+        waiter_.outcome = outcome::done;
+        return true;
+    }
+
     void resumed() {
-        listener::listen_no_more();
+        if constexpr (has_stop) listener::listen_no_more();
+        if (suspended_) goes_on();
         if (on_end_) heed_end();
-        if (suspended_ && waiter_.measured != nullptr) {
-            detail::goes_on(*static_cast<slot_type*>(waiter_.measured));
-        }
     }
 
     Channel* channel_;
@@ -106,67 +109,83 @@ class channel_operation : stop_listener<Channel, Stop> {
         if (waiter_.outcome == outcome::stopped && !listener::stop_requested()) throw stopped();
     }
 
-    Derived& self() noexcept { return static_cast<Derived&>(*this); }
-
-    WEIR_NOINLINE bool suspend(std::coroutine_handle<> h, const coroutine_env env) {
-        detail::check_threads_of(channel_->clock_.owner());
-        if (env.home == nullptr && is_ready_at_once()) return false;
-        executor* const home = &detail::home_of(env);
-        waiter_.is_coroutine(h, home, env.measured);
-        listener::listen(*channel_, waiter_, line_);
+    WEIR_NOINLINE bool suspend(std::coroutine_handle<> h, const coroutine_env& env) {
+        record* const me = record::mine();
+        if (me != nullptr) me->count_operation();
+        if (was_forked()) detail::check_threads_of(channel_->clock_.owner());
+        executor* home = env.home;
         // What a stage itself waits for ends with its channels.
-        if (env.ends != nullptr && waiter_.measured == nullptr) {
-            on_end_.emplace(*env.ends, end_waiting{channel_, &waiter_, line_});
-        }
-        if constexpr (Channel::policy_type::statistics) {
-            auto* const measured = static_cast<slot_type*>(waiter_.measured);
-            if (measured != nullptr && measured->watch.is_behind()) {
-                measured->catch_up(detail::clock_of(*measured));
-            }
-        }
+        const bool ends_with_run = env.ends != nullptr && waiter_.measured == nullptr;
+        bool may_wait = home != nullptr && !ends_with_run;
+        if constexpr (has_stop) may_wait = may_wait && !listener::stop_possible();
         wakes woken;
         bool yields;
-        {
-            const typename core::both_ends held(*channel_, record::mine());
-            yields = core::uses_up_turn(line_, channel_->count_at(line_), waiter_.measured);
-            waiter_.outcome = self().attempt(woken);
-            if (waiter_.outcome == outcome::pending) {
-                if (waiter_.stop_seen || is_recalled()) {
-                    waiter_.outcome = outcome::stopped;
-                } else {
-                    suspended_ = true;
-                    channel_->wait_in_line(waiter_, line_, *home);
-                    return true;  // this frame may be running elsewhere once the locks are released
+        while (true) {
+            {
+                const typename core::whole held(*channel_, me);
+                // One that no executor runs needs none as long as it need not wait: its turn never ends.
+                yields =
+                    home != nullptr && core::uses_up_turn(line_, channel_->count_at(line_), waiter_.measured);
+                waiter_.outcome = static_cast<Derived&>(*this).attempt(woken);
+                if (waiter_.outcome == outcome::pending) {
+                    if (waiter_.stop_seen || is_recalled()) {
+                        waiter_.outcome = outcome::stopped;
+                    } else if (may_wait) {
+                        waits(h, *home, env);
+                        return true;  // this frame may be running elsewhere once the lock is released
+                    }
                 }
             }
+            if (waiter_.outcome != outcome::pending) break;
+            home = &prepare_to_wait(env, ends_with_run);
+            may_wait = true;
         }
         core::wake_all(woken);
-        if (!yields) return false;
-        suspended_ = true;
-        channel_->turn_ends(waiter_);
-        home->post(h);  // this frame may be running elsewhere from here on
-        return true;
+        if (yields) posts(h, *home, env);
+        return yields;
     }
 
-    // relaxed; under the locks that `recall` takes after it was set
+    WEIR_NOINLINE void waits(std::coroutine_handle<> h, executor& home, const coroutine_env& env) {
+        is_suspended(h, home, env, slot_state::await);
+        channel_->wait_in_line(waiter_, line_, home);
+    }
+    // This frame may be running elsewhere when it returns.
+    WEIR_NOINLINE void posts(std::coroutine_handle<> h, executor& home, const coroutine_env& env) {
+        is_suspended(h, home, env, slot_state::runnable);
+        core::turn_ends(waiter_);
+        home.post(h);
+    }
+
+    // Under no lock, as a stop that was asked for already calls back at once.
+    WEIR_NOINLINE executor& prepare_to_wait(const coroutine_env& env, bool ends_with_run) {
+        executor& home = detail::home_of(env);
+        if constexpr (has_stop) listener::listen(*channel_, waiter_, line_);
+        if (ends_with_run) on_end_.emplace(*env.ends, end_waiting{channel_, &waiter_, line_});
+        return home;
+    }
+
+    // relaxed; under the lock that `recall` takes after it was set
     bool is_recalled() const noexcept {
         return line_ == side::get && waiter_.measured != nullptr &&
                waiter_.measured->recalled.load(std::memory_order_relaxed);
     }
 
-    // One that no executor runs: it needs none as long as it need not wait. Its turn never ends.
-    bool is_ready_at_once() noexcept {
-        wakes woken;
-        {
-            const typename core::both_ends held(*channel_);
-            waiter_.outcome = self().attempt(woken);
-        }
-        core::wake_all(woken);
-        return waiter_.outcome != outcome::pending;
+    // It is suspended, and under the lock if it waits; `as`: until it is woken.
+    void is_suspended(std::coroutine_handle<> h, executor& home, const coroutine_env& env, slot_state as) {
+        waiter_.is_coroutine(h, &home, env.measured);
+        ends_ = env.ends;
+        suspended_ = true;
+        if (waiter_.measured == nullptr) detail::pauses(env, as);
+    }
+    void goes_on() noexcept {
+        if (waiter_.measured != nullptr) return detail::goes_on(*static_cast<slot_type*>(waiter_.measured));
+        if (waiter_.work_of == nullptr && ends_ == nullptr) return;
+        detail::continues(coroutine_env{nullptr, waiter_.work_of, ends_}, waiter_.ready);
     }
 
     side line_;
     bool suspended_ = false;
+    const end_token* ends_;                             // of the coroutine; once it was suspended
     std::optional<stop_callback<end_waiting>> on_end_;  // of the run in whose stage it waits
 };
 
@@ -186,12 +205,14 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
         return this->waiter_.outcome == outcome::done;
     }
 
-    bool try_one_end(typename base::record* me) noexcept {
-        if (this->channel_->put_takes_both()) return false;
-        const typename base::core::put_guard held(this->channel_->put_end_.lock, me);
-        return !base::core::uses_up_turn(base::side::put, this->channel_->count_at(base::side::put),
+    bool await_ready() noexcept { return !this->channel_->put_takes_whole() && base::moves_at_once(); }
+    // True if that took no more than to move the item.
+    WEIR_ALWAYS_INLINE bool moves(typename base::record* me) noexcept {
+        auto& c = *this->channel_;
+        const typename base::core::put_guard held(c.put_end_.lock, me);
+        return !base::core::uses_up_turn(base::side::put, c.count_at(base::side::put),
                                          this->waiter_.measured) &&
-               this->channel_->put_here(*static_cast<T*>(this->waiter_.item));
+               c.put_here(*static_cast<T*>(this->waiter_.item));
     }
 
     outcome attempt(typename base::wakes& woken) noexcept {
@@ -247,16 +268,19 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
     // The item's number in the order of the gets, from 0; after an item was got.
     std::uint64_t number() const noexcept { return this->waiter_.number; }
 
-    bool try_one_end(typename base::record* me) noexcept {
-        if (this->channel_->get_takes_both()) return false;
-        const typename base::core::get_guard held(this->channel_->get_end_.lock, me);
-        return !base::core::uses_up_turn(base::side::get, this->channel_->count_at(base::side::get),
+    bool await_ready() noexcept { return !this->channel_->get_takes_whole() && base::moves_at_once(); }
+    // True if that took no more than to move the item.
+    WEIR_ALWAYS_INLINE bool moves(typename base::record* me) noexcept {
+        auto& c = *this->channel_;
+        const typename base::core::get_guard held(c.get_end_.lock, me);
+        return !base::core::uses_up_turn(base::side::get, c.count_at(base::side::get),
                                          this->waiter_.measured) &&
-               this->channel_->get_here(place_.address(), this->waiter_.number);
+               c.get_here(place_.address(), this->waiter_.number);
     }
 
     outcome attempt(typename base::wakes& woken) noexcept {
-        return this->channel_->take(place_.address(), this->waiter_.number, this->waiter_.measured, woken);
+        return this->channel_->take(static_cast<T*>(this->waiter_.item), this->waiter_.number,
+                                    this->waiter_.measured, woken);
     }
 
   protected:

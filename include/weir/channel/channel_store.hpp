@@ -75,6 +75,24 @@ class channel_store : public channel_core<Policy> {
     }
 
   protected:
+    // Holds the whole channel; when that is let go of, it wakes whom it has let go on.
+    class [[nodiscard]] change {
+      public:
+        explicit change(channel_store& c, bool ends_apart = false) noexcept : held_(c, ends_apart) {}
+        wakes& woken() noexcept { return waker_.woken; }
+
+      private:
+        struct waker {
+            wakes woken;
+            waker() noexcept = default;
+            waker(const waker&) = delete;
+            waker& operator=(const waker&) = delete;
+            ~waker() { core::wake_all(woken); }
+        };
+        waker waker_;
+        const typename core::whole held_;
+    };
+
     // ---- under no lock --------------------------------------------------------------------------
 
     bool put_alone(T& item) noexcept {
@@ -90,7 +108,7 @@ class channel_store : public channel_core<Policy> {
 
     // True if the item is in; what takes more than this end has to be done under both locks.
     bool put_here(T& item) noexcept {
-        if (core::put_takes_both()) return false;
+        if (core::put_takes_whole()) return false;
         const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
         if (number - put_end_.seen >= capacity_) {
             // acquire; pairs with pop(): the place is free
@@ -105,7 +123,7 @@ class channel_store : public channel_core<Policy> {
     bool get_here(T* into, std::uint64_t& number) noexcept {
         // Who takes the last one makes the channel empty.
         constexpr std::uint64_t least = Policy::statistics ? 2 : 1;
-        if (core::get_takes_both()) return false;
+        if (core::get_takes_whole()) return false;
         number = get_end_.count.load(std::memory_order_relaxed);
         if (get_end_.seen - number < least) {
             // acquire; pairs with push(): the item is there
@@ -117,26 +135,27 @@ class channel_store : public channel_core<Policy> {
     }
 
     void push(T& item, std::uint64_t number) noexcept {
-        if (is_mark(item)) ++this->put_marks_;
+        if constexpr (is_epoch_item<T>) this->put_marks_ += item.is_mark() ? 1 : 0;
         ring_.put(number, std::move(item));
         // release; pairs with the acquire in get_here()
         put_end_.count.store(number + 1, std::memory_order_release);
     }
     void pop(T* into, std::uint64_t number) noexcept {
         ring_.take(number, into);
-        if (is_mark(*into)) ++this->get_marks_;
+        if constexpr (is_epoch_item<T>) this->get_marks_ += into->is_mark() ? 1 : 0;
         // release; pairs with the acquire in put_here()
         get_end_.count.store(number + 1, std::memory_order_release);
     }
 
     // ---- under both -----------------------------------------------------------------------------
 
-    outcome offer(T& item, const slot* measured, wakes& woken) noexcept {
+    outcome offer(T& item, slot* measured, wakes& woken) noexcept {
         if (closed_) return outcome::closed;
         const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
         if (waiter* const getter = getters_.front()) {
-            core::take_out(*getter, side::get, outcome::done, core::reading(measured), !is_mark(item));
-            if (is_mark(item)) core::count_mark();
+            const bool mark = is_mark(item);
+            core::take_out(*getter, side::get, outcome::done, core::reading(measured), !mark);
+            if (mark) core::count_mark();
             std::construct_at(static_cast<T*>(getter->item), std::move(item));
             getter->number = number;
             put_end_.count.store(number + 1, std::memory_order_relaxed);
@@ -154,21 +173,19 @@ class channel_store : public channel_core<Policy> {
         return outcome::done;
     }
 
-    outcome take(T* into, std::uint64_t& number, const slot* measured, wakes& woken) noexcept {
-        if (core::size() == 0) {
-            return closed_ ? outcome::closed : outcome::pending;
-        }
+    outcome take(T* into, std::uint64_t& number, slot* measured, wakes& woken) noexcept {
         number = get_end_.count.load(std::memory_order_relaxed);
         get_end_.seen = put_end_.count.load(std::memory_order_relaxed);
+        if (number == get_end_.seen) return closed_ ? outcome::closed : outcome::pending;
         pop(into, number);
         if (core::bytes_.counts()) woken.budget = core::bytes_.remove(size_of(*into));
-        admit_putters(measured, woken);
+        if (!putters_.empty()) admit_putters(measured, woken);
         if (core::size() == 0) core::now_empty(true, measured);
         return outcome::done;
     }
 
     // Whoever waits to put gets the places that are free.
-    void admit_putters(const slot* measured, wakes& woken) noexcept {
+    void admit_putters(slot* measured, wakes& woken) noexcept {
         while (core::size() < capacity_ && !putters_.empty()) {
             waiter* const putter = putters_.front();
             T& item = *static_cast<T*>(putter->item);
@@ -198,7 +215,13 @@ class channel_store : public channel_core<Policy> {
         lets_in_ = true;
     }
 
-    static bool is_mark(const T& item) noexcept { return epoch_item_traits<T>::is_mark(item); }
+    static bool is_mark([[maybe_unused]] const T& item) noexcept {
+        if constexpr (is_epoch_item<T>) {
+            return item.is_mark();
+        } else {
+            return false;
+        }
+    }
 
     // Everything that is inside goes into `discarded`, to be destroyed after the lock. Returns the number
     // after its last item's.
@@ -216,7 +239,7 @@ class channel_store : public channel_core<Policy> {
 
     // `other` has room for `capacity`, and gets the old block.
     void grow(ring<T>& other, std::size_t capacity, wakes& woken) noexcept {
-        capacity_ = capacity;
+        core::set_room(capacity);
         if (capacity > ring_.places() && ring_.places() != 0) {  // none: it was cancelled
             const std::uint64_t end = put_end_.count.load(std::memory_order_relaxed);
             for (auto i = get_end_.count.load(std::memory_order_relaxed); i != end; ++i) {
@@ -241,12 +264,8 @@ class channel_store : public channel_core<Policy> {
     }
 
     void let_in() noexcept {
-        wakes woken;
-        {
-            const typename core::both_ends held(*this);
-            if (core::bytes_.most != 0) admit_putters(nullptr, woken);
-        }
-        core::wake_all(woken);
+        change now(*this);
+        if (core::bytes_.most != 0) admit_putters(nullptr, now.woken());
     }
 
     bool fits(std::size_t before, const T& item) const noexcept {

@@ -22,6 +22,7 @@ class stop_listener {
   protected:
     explicit stop_listener(Stop stop) noexcept : stop_(std::move(stop)) {}
     bool stop_requested() const noexcept { return stop_.stop_requested(); }
+    bool stop_possible() const noexcept { return stop_.stop_possible(); }
 
     // The callback may run at once, or from another thread before the waiter is linked: then it marks
     // the waiter, which is looked at under the lock.
@@ -45,9 +46,6 @@ class stop_listener<Channel, no_stop> {
   protected:
     explicit stop_listener(no_stop) noexcept {}
     static constexpr bool stop_requested() noexcept { return false; }
-    template <class... Ignored>
-    void listen(Ignored&...) noexcept {}
-    void listen_no_more() noexcept {}
 };
 
 }  // namespace weir::detail

@@ -25,10 +25,10 @@ class uninitialised_slot {
     T* address() noexcept { return std::addressof(item_); }
     WEIR_ALWAYS_INLINE std::optional<T> take() noexcept {
         std::optional<T> item(std::move(item_));
-        destroy();
+        std::destroy_at(std::addressof(item_));
         return item;
     }
-    void destroy() noexcept { std::destroy_at(address()); }
+    void destroy() noexcept { std::destroy_at(std::addressof(item_)); }
 
   private:
     union {

@@ -253,13 +253,17 @@ void goes_on(Slot& me) noexcept {
         me.resumed();
     }
 }
-// The same of what has no slot at hand.
-inline void goes_on(coroutine_env& env) noexcept {
-    if (env.measured != nullptr) {
-        env.measured->resumed(clock_of(*env.measured));
-    } else {
-        trampoline::is_work_of(env.ends);
-    }
+// The same of what has no slot at hand: its work, if it is a slot's, pauses for something that isn't a queue
+// of the stage; and goes on. `ready`: when it could have, by the clock of whoever woke it, so not believed
+// where that can't be right; 0: unknown.
+WEIR_NOINLINE inline void pauses(const coroutine_env& env, slot_state as) noexcept {
+    if (env.measured != nullptr) env.measured->enter(as, clock_of(*env.measured));
+}
+WEIR_NOINLINE inline void continues(const coroutine_env& env, std::int64_t ready = 0) noexcept {
+    if (env.measured == nullptr) return trampoline::is_work_of(env.ends);
+    const std::int64_t now = clock_of(*env.measured);
+    if (ready != 0 && ready < now) env.measured->enter(slot_state::runnable, ready);
+    env.measured->resumed(now);
 }
 
 }  // namespace detail

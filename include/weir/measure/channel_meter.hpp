@@ -3,7 +3,10 @@
 #ifndef WEIR_MEASURE_CHANNEL_METER_HPP
 #define WEIR_MEASURE_CHANNEL_METER_HPP
 
+#include <weir/measure/clock.hpp>
+#include <weir/measure/histogram.hpp>
 #include <weir/measure/recorder.hpp>
+#include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 
 #include <cstdint>  // for std::int64_t
@@ -38,12 +41,11 @@ class channel_meter {
 
     // The instant at which an event counts.
     std::int64_t settle(std::int64_t now) noexcept {
-        const std::int64_t before = last_;
-        last_ = larger(now, before);
-        integrate(puts, before, last_);
-        integrate(gets, before, last_);
-        if (is_empty_) empty_ = add_way(empty_, before, last_);
-        return last_;
+        if (now <= last_) return last_;  // several events have one reading
+        if (puts.waiting != 0) integrate(puts, last_, now);
+        if (gets.waiting != 0) integrate(gets, last_, now);
+        if (is_empty_) empty_ = add_way(empty_, last_, now);
+        return last_ = now;
     }
 
     void set_empty(bool is_empty) noexcept { is_empty_ = is_empty; }
@@ -52,12 +54,37 @@ class channel_meter {
     std::int64_t elapsed() const noexcept { return time_between(begin_, last_); }
     std::int64_t empty() const noexcept { return read_sum(empty_); }
 
+    // What it knows, at an instant of which the counts in `s` are.
+    void fill(channel_stats& s, std::int64_t now) noexcept {
+        s.put_waits = with_the_rest(histogram(puts.waits), s.num_put);
+        s.get_waits = with_the_rest(histogram(gets.waits), s.num_get);
+        if (!started_) return;
+        settle(now);
+        s.elapsed = duration(elapsed());
+        s.empty = duration(empty());
+        s.put_wait = duration(puts.wait);
+        s.get_wait = duration(gets.wait);
+        s.put_blocked = duration(puts.blocked());
+        s.get_blocked = duration(gets.blocked());
+    }
+
     side puts;
     side gets;
 
   private:
+    // Operations that didn't wait are not recorded one by one: they waited 0.
+    static histogram with_the_rest(histogram h, std::uint64_t operations) noexcept {
+        if (operations <= h.count()) return h;
+        const std::uint64_t rest = operations - h.count();
+        if constexpr (Histogram) {
+            h.record(duration(0), rest);
+        } else {
+            h += histogram::without_quantiles(rest, duration(0), duration(0));
+        }
+        return h;
+    }
+
     static void integrate(side& s, std::int64_t from, std::int64_t to) noexcept {
-        if (s.waiting == 0) return;
         s.blocked_ = add_way(s.blocked_, from, to);
         // The sum of several waits is more than the way: it stops at the longest time there is.
         const std::int64_t passed = time_between(from, to);

@@ -73,10 +73,10 @@ class basic_slot_times {
 
   private:
     void settle(std::int64_t now) noexcept {
-        const std::int64_t until = larger(now, since_);
+        if (now <= since_) return;
         std::int64_t& spent = spent_[static_cast<std::size_t>(state_)];
-        spent = add_way(spent, since_, until);
-        since_ = until;
+        spent = add_way(spent, since_, now);
+        since_ = now;
     }
 
     lock_type lock_;

@@ -59,19 +59,7 @@ class basic_biased_lock {
 
     // For who can't use a guard. Returns what `leave` takes. Not inlined: see WEIR_NOINLINE.
     WEIR_NOINLINE record* enter() noexcept { return enter(record::mine()); }
-    WEIR_ALWAYS_INLINE void leave(record* owner) noexcept {
-        if (owner != nullptr) {
-            // release; pairs with the acquire in revoke()
-            owner->inside[Level].store(nullptr, std::memory_order_release);
-        } else {
-            lock_.unlock();
-        }
-    }
-
-  private:
-    static constexpr std::uint32_t first_streak = Platform::streak_before_reservation;
-    static constexpr std::uint32_t longest_streak = 1U << 20;
-
+    // For a thread that knows its record.
     WEIR_ALWAYS_INLINE record* enter(record* me) noexcept {
         if (me == nullptr || me != owner_.load(std::memory_order_relaxed) ||
             me->inside[Level].load(std::memory_order_relaxed) != nullptr) {
@@ -84,6 +72,18 @@ class basic_biased_lock {
         me->inside[Level].store(nullptr, std::memory_order_release);
         return lock(me);
     }
+    WEIR_ALWAYS_INLINE void leave(record* owner) noexcept {
+        if (owner != nullptr) {
+            // release; pairs with the acquire in revoke()
+            owner->inside[Level].store(nullptr, std::memory_order_release);
+        } else {
+            lock_.unlock();
+        }
+    }
+
+  private:
+    static constexpr std::uint32_t first_streak = Platform::streak_before_reservation;
+    static constexpr std::uint32_t longest_streak = 1U << 20;
 
     WEIR_NOINLINE record* lock(record* me) noexcept {
         lock_.lock();

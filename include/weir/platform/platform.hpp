@@ -100,6 +100,9 @@ struct standard_platform {
     static constexpr int yields_before_sleep = 100;
     static constexpr std::uint32_t streak_before_reservation = 32;  // of biased_lock
 
+    // Up to this capacity the ends of a channel have one lock (channel/channel_core.hpp).
+    static constexpr std::size_t most_under_one_lock = 2;
+
     static constexpr std::size_t first_capacity = 256;  // of work_stealing_deque
 
   private:

@@ -23,7 +23,9 @@ struct alignas(64) basic_thread_record {
     basic_thread_record* next_free = nullptr;
 
     // How many operations on channels the thread has begun. It counts, any thread may look.
-    void count_operation() noexcept { operations_.store(operations() + 1, std::memory_order_relaxed); }
+    void count_operation() noexcept {
+        operations_.store(operations_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
     std::uint64_t operations() const noexcept { return operations_.load(std::memory_order_relaxed); }
 
     // Whose thread it is: of which executor, or of which watchdog. Null: the program's. release; pairs with
@@ -72,7 +74,7 @@ struct alignas(64) basic_thread_record {
     }
 
     // The calling thread's; null before the first `acquire`, and again while the thread ends.
-    static basic_thread_record* mine() noexcept { return here().record; }
+    static basic_thread_record* mine() noexcept { return Platform::template of_thread<place>().record; }
 
     // The same, made if need be; null if there is no memory, or the thread ends.
     WEIR_NOINLINE static basic_thread_record* acquire() noexcept {

@@ -14,7 +14,6 @@
 #include <concepts>     // for std::same_as
 #include <coroutine>    // for std::coroutine_handle
 #include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::int64_t
 #include <exception>    // for std::current_exception
 #include <type_traits>  // for std::is_void_v
 #include <utility>      // for std::exchange
@@ -39,6 +38,25 @@ using joined_result_t = std::conditional_t<is_task<A>, await_result_t<A>, lastin
 template <class A>
 concept part_of_its_awaiter = is_task<A> || requires { typename A::part_of_its_awaiter; };
 
+// Such a one that can't be moved, as g++ 12 would even what `await_transform` gives by reference.
+template <class A>
+class in_its_place {
+    A& inner_;
+
+  public:
+    explicit in_its_place(A& a) noexcept : inner_(a) {}
+    bool await_ready() const { return inner_.await_ready(); }
+    template <class Promise>
+    auto await_suspend(std::coroutine_handle<Promise> h) const {
+        return inner_.await_suspend(h);
+    }
+    decltype(auto) await_resume() const { return inner_.await_resume(); }
+};
+
+template <class A>
+using as_it_is = std::conditional_t<std::is_move_constructible_v<std::remove_cvref_t<A>>, A&&,
+                                    in_its_place<std::remove_reference_t<A>>>;
+
 // Awaits on behalf of a stage's function and tells the slot: suspended from here, back from there.
 // Without a slot it costs one comparison.
 template <class A>
@@ -56,17 +74,12 @@ class observed {
     auto await_suspend(std::coroutine_handle<Promise> h) {
         // Told before the inner call, which may publish the coroutine: after it nothing is touched
         // unless it says that the coroutine stays.
-        slot* const measured = env_->measured;
-        suspended_ = measured != nullptr || env_->ends != nullptr;
-        if (measured != nullptr) {
-            constexpr bool ready = requires { std::remove_reference_t<inner>::ready_at_once; };
-            measured->enter(ready ? slot_state::runnable : slot_state::await, clock_of(*measured));
-        }
+        suspended_ = env_->measured != nullptr || env_->ends != nullptr;
+        constexpr bool ready = requires { std::remove_reference_t<inner>::ready_at_once; };
+        detail::pauses(*env_, ready ? slot_state::runnable : slot_state::await);
         using answer = decltype(inner_.await_suspend(h));
-        if constexpr (std::same_as<answer, bool>) {
+        if constexpr (std::same_as<answer, bool> || std::is_void_v<answer>) {
             return inner_.await_suspend(h);
-        } else if constexpr (std::is_void_v<answer>) {
-            inner_.await_suspend(h);
         } else {
             return std::coroutine_handle<>(inner_.await_suspend(h));
         }
@@ -74,16 +87,10 @@ class observed {
 
     WEIR_ALWAYS_INLINE decltype(auto) await_resume() {
         if (suspended_) {
-            if (slot* const measured = env_->measured) {
-                const std::int64_t now = clock_of(*measured);
-                if constexpr (requires { inner_.ready_at(); }) {
-                    // Of the clock of whoever woke it, so not believed where it can't be right.
-                    const std::int64_t ready = inner_.ready_at();
-                    if (ready != 0 && ready < now) measured->enter(slot_state::runnable, ready);
-                }
-                measured->resumed(now);
+            if constexpr (requires { inner_.ready_at(); }) {
+                detail::continues(*env_, inner_.ready_at());
             } else {
-                trampoline::is_work_of(env_->ends);
+                detail::continues(*env_);
             }
         }
         return inner_.await_resume();
@@ -147,7 +154,7 @@ class task_promise_base {
                       "coroutine function, call it; if it is a task with a name, it gives its result "
                       "away: co_await std::move(it); if it is a value, use it as it is");
         if constexpr (part_of_its_awaiter<std::remove_cvref_t<A>>) {
-            return std::forward<A>(a);
+            return static_cast<detail::as_it_is<A>>(a);
         } else if constexpr (awaitable<A>) {
             return observed<A>(std::forward<A>(a), env_);
         } else {
@@ -165,7 +172,7 @@ class task_promise_base {
 
     // The awaiter is back on its executor.
     void awaiter_resumed() noexcept {
-        if (std::exchange(went_home_, false)) goes_on(env_);
+        if (std::exchange(went_home_, false)) detail::continues(env_);
     }
 
     void awaited_by(std::coroutine_handle<> awaiter, const coroutine_env& env) noexcept {

@@ -378,6 +378,7 @@ struct platform {
     static constexpr int yields_before_sleep = 1;
     static constexpr std::uint32_t streak_before_reservation = 1;
     static constexpr std::size_t first_capacity = 2;
+    static constexpr std::size_t most_under_one_lock = 1;
 };
 
 }  // namespace models

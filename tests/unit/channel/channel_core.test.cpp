@@ -26,7 +26,7 @@ namespace {
 template <class Policy = weir::measured>
 class lines final : public weir::detail::channel_core<Policy> {
     using core = weir::detail::channel_core<Policy>;
-    using both_ends = typename core::both_ends;
+    using whole = typename core::whole;
 
   public:
     const char* contradiction() const noexcept override { return nullptr; }
@@ -45,7 +45,7 @@ class lines final : public weir::detail::channel_core<Policy> {
     void serve(side line) {
         typename core::waiter* served = nullptr;
         {
-            const both_ends held(*this);
+            const whole held(*this);
             served = line == side::put ? core::putters_.front() : core::getters_.front();
             core::take_out(*served, line, weir::detail::outcome::done, core::reading(nullptr));
             core::put_end_.count.fetch_add(1);
@@ -56,30 +56,30 @@ class lines final : public weir::detail::channel_core<Policy> {
     void wait(waiter& w, side line, weir::executor& home, std::coroutine_handle<> h = std::noop_coroutine(),
               weir::detail::slot* works_for = nullptr) {
         w.is_coroutine(h, &home, works_for);
-        const both_ends held(*this);
+        const whole held(*this);
         core::wait_in_line(w, line, home);
     }
     weir::executor* wait(waiter& w, side line, weir::detail::parker& thread) {
         w.is_thread(&thread);
-        const both_ends held(*this);
+        const whole held(*this);
         return core::wait_in_line(w, line);
     }
     void is_empty(bool empty) {
-        const both_ends held(*this);
+        const whole held(*this);
         core::now_empty(empty, nullptr);
     }
     void close() {
-        const both_ends held(*this);
+        const whole held(*this);
         core::closed_ = true;
     }
     // Items, which nobody waits for.
     void puts(std::uint64_t n) {
-        const both_ends held(*this);
+        const whole held(*this);
         core::put_end_.count.fetch_add(n);
     }
     weir::channel_stats stats() {
         weir::channel_stats s;
-        const both_ends held(*this);
+        const whole held(*this);
         core::fill(s, core::reading(nullptr));
         return s;
     }
@@ -261,7 +261,7 @@ TEST_CASE("a report names everybody who waits, those who put first, each in thei
 TEST_CASE("a slot that waits and its channel count the same instants") {
     weir::virtual_time time;
     const std::string stage = "stage";
-    weir::detail::slot slot(stage, 0, time);
+    weir::detail::timed_slot<true> slot(stage, 0, time);
     lines<> l(&time);
     slot.begin(0);
     slot.resumed(0);
@@ -340,8 +340,8 @@ struct with_fences : weir::unmeasured {
 }  // namespace
 
 TEST_CASE("a channel is reserved for who makes it where its clock's executor runs all on one thread, only") {
-    const auto fences = [](weir::executor* clock) {
-        lines<with_fences> l(clock);
+    const auto fences = [](weir::executor* clock, std::size_t capacity = 3) {
+        lines<with_fences> l(clock, capacity);
         const int before = fenced::fences;
         l.close();
         return fenced::fences - before;
@@ -349,45 +349,58 @@ TEST_CASE("a channel is reserved for who makes it where its clock's executor run
     counting ex;
     weir::virtual_time time;
     CHECK(fences(&time) == 2);
+    CHECK(fences(&time, 2) == 1);
     CHECK(fences(&ex) == 0);
     CHECK(fences(nullptr) == 0);
 }
 
 TEST_CASE("an operation needs the other end where somebody waits there, or all is closed") {
     counting ex;
-    lines<weir::unmeasured> l(&ex);
+    lines<weir::unmeasured> l(&ex, 3);
     using line = lines<weir::unmeasured>::side;
     lines<weir::unmeasured>::waiter w;
-    const auto takes_both = [&l] { return std::pair(l.put_takes_both(), l.get_takes_both()); };
-    CHECK(takes_both() == std::pair(false, false));
+    const auto takes_whole = [&l] { return std::pair(l.put_takes_whole(), l.get_takes_whole()); };
+    CHECK(takes_whole() == std::pair(false, false));
     l.wait(w, line::get, ex);
-    CHECK(takes_both() == std::pair(true, false));
+    CHECK(takes_whole() == std::pair(true, false));
     l.stop(w, line::get);
-    CHECK(takes_both() == std::pair(false, false));
+    CHECK(takes_whole() == std::pair(false, false));
     l.wait(w, line::put, ex);
-    CHECK(takes_both() == std::pair(false, true));
+    CHECK(takes_whole() == std::pair(false, true));
     l.serve(line::put);
-    CHECK(takes_both() == std::pair(false, false));
+    CHECK(takes_whole() == std::pair(false, false));
     l.wait(w, line::put, ex);
     l.forget(w, line::put);
-    CHECK(takes_both() == std::pair(false, false));
+    CHECK(takes_whole() == std::pair(false, false));
     l.close();
-    CHECK(takes_both() == std::pair(true, false));
+    CHECK(takes_whole() == std::pair(true, false));
+}
+
+TEST_CASE("the ends of a channel of capacity 1 or 2 have one lock, which every operation takes") {
+    counting ex;
+    for (const std::size_t capacity : {1U, 2U}) {
+        lines<weir::unmeasured> l(&ex, capacity);
+        CHECK(l.put_takes_whole());
+        CHECK(l.get_takes_whole());
+        l.puts(1);
+        CHECK(l.put_takes_whole());
+        CHECK(l.get_takes_whole());
+    }
 }
 
 TEST_CASE("where being empty is measured, who puts into an empty channel needs the other end") {
     counting ex;
-    lines<> l(&ex);
-    CHECK(l.put_takes_both());
+    lines<> l(&ex, 3);
+    CHECK(l.put_takes_whole());
     l.puts(1);
-    CHECK_FALSE(l.put_takes_both());
-    CHECK_FALSE(l.get_takes_both());
+    CHECK_FALSE(l.put_takes_whole());
+    CHECK_FALSE(l.get_takes_whole());
     lines<>::waiter w;
     l.wait(w, side::put, ex);
-    CHECK_FALSE(l.put_takes_both());
-    CHECK(l.get_takes_both());
+    CHECK_FALSE(l.put_takes_whole());
+    CHECK(l.get_takes_whole());
     l.forget(w, side::put);
-    CHECK_FALSE(l.get_takes_both());
+    CHECK_FALSE(l.get_takes_whole());
 }
 
 TEST_CASE("a turn is used up by one operation in 128, or by a slot that has had its thread long") {
@@ -430,5 +443,4 @@ TEST_CASE("a line may be joined and left by one thread while others look at the 
     done = true;
     looker.join();
     CHECK(report_of(l).empty());
-    CHECK_FALSE(l.get_takes_both());
 }

@@ -1,4 +1,5 @@
-// The protocol of a channel: two ends with a lock each, two words that say who needs both, two lines.
+// The protocol of a channel: two ends with a lock each, or one for both, two words that say who needs the
+// whole, two lines.
 // SPDX-License-Identifier: BSL-1.0
 //
 // Code: include/weir/channel/channel_core.hpp, channel/channel_store.hpp, channel/channel_operations.hpp, channel/channel.hpp. Memory is
@@ -34,6 +35,9 @@
 #ifndef NEW
 #define NEW CAP
 #endif
+#ifndef ONE
+#define ONE 0  /* up to this capacity the ends have one lock */
+#endif
 #ifndef BYTES
 #define BYTES 0  /* the limit in bytes; 0: none */
 #endif
@@ -63,8 +67,9 @@ bool put_locked, get_locked;
 byte put_count, get_count;
 byte put_seen, get_seen;
 // channel_core and channel_store
-bool put_takes_both = STATISTICS || BYTES > 0;
-bool get_takes_both = BYTES > 0;
+bool put_takes_whole = STATISTICS || BYTES > 0 || CAP <= ONE;
+bool get_takes_whole = BYTES > 0 || CAP <= ONE;
+bool one_lock = CAP <= ONE;
 bool closed;
 byte capacity = CAP;
 chan putters = [P] of { byte };
@@ -96,34 +101,44 @@ bool to_let_in;  // a putter has left; whoever took it out looks next who fits n
 
 inline lock(word) { atomic { !word -> word = true } }
 
-// both_ends::both_ends()
-inline lock_both() {
+// whole::whole(); `apart`: for who may change whether the ends have one lock
+inline lock_whole(apart) {
 #ifndef MUTANT_put_end_unlocked
     lock(put_locked);
 #endif
+    two_locks = apart || !one_lock;
 #ifndef MUTANT_get_end_unlocked
-    lock(get_locked);
+    if
+    :: two_locks -> lock(get_locked)
+    :: else
+    fi;
 #endif
     skip
 }
 
-// both_ends::~both_ends(): leaves word for those who will hold only one lock. And what has to hold
-// whenever somebody lets go of both.
-inline unlock_both() {
+// whole::~whole(): leaves word for those who will hold only one end's lock. And what has to hold whenever
+// somebody lets go of the whole.
+inline unlock_whole() {
     d_step {
-        put_takes_both = BYTES > 0;
+        put_takes_whole = BYTES > 0;
+#ifndef MUTANT_put_ignores_one_lock
+        put_takes_whole = put_takes_whole || one_lock;
+#endif
 #ifndef MUTANT_put_ignores_closed
-        put_takes_both = put_takes_both || closed;
+        put_takes_whole = put_takes_whole || closed;
 #endif
 #ifndef MUTANT_put_ignores_getters
-        put_takes_both = put_takes_both || len(getters) > 0;
+        put_takes_whole = put_takes_whole || len(getters) > 0;
 #endif
 #ifndef MUTANT_put_ignores_empty
-        put_takes_both = put_takes_both || (STATISTICS && SIZE == 0);
+        put_takes_whole = put_takes_whole || (STATISTICS && SIZE == 0);
 #endif
-        get_takes_both = BYTES > 0;
+        get_takes_whole = BYTES > 0;
+#ifndef MUTANT_get_ignores_one_lock
+        get_takes_whole = get_takes_whole || one_lock;
+#endif
 #ifndef MUTANT_get_ignores_putters
-        get_takes_both = get_takes_both || len(putters) > 0;
+        get_takes_whole = get_takes_whole || len(putters) > 0;
 #endif
         assert(SIZE == 0 || len(getters) == 0);  // no getter waits while an item is inside
         if                                       // no putter waits while there is room
@@ -138,7 +153,7 @@ inline unlock_both() {
         assert(!STATISTICS || meter_empty == (SIZE == 0))
     };
 #ifndef MUTANT_get_end_unlocked
-    get_locked = false;
+    get_locked = get_locked && !two_locks;
 #endif
 #ifndef MUTANT_put_end_unlocked
     put_locked = false;
@@ -202,7 +217,7 @@ inline put_here(v) {
     lock(put_locked);
     if
 #ifndef MUTANT_put_word_unread
-    :: put_takes_both
+    :: put_takes_whole
 #endif
 #ifdef MUTANT_put_word_unread
     :: true ->
@@ -237,7 +252,7 @@ inline get_here() {
     lock(get_locked);
     if
 #ifndef MUTANT_get_word_unread
-    :: get_takes_both
+    :: get_takes_whole
 #endif
 #ifdef MUTANT_get_word_unread
     :: true ->
@@ -383,6 +398,7 @@ inline discard() {
 // store::grow(): the items move to the places that they have in the larger ring
 inline grow(n) {
     capacity = n;
+    one_lock = n <= ONE;
     d_step {
         if
         :: PLACES_FOR(n) > places ->
@@ -428,12 +444,12 @@ inline take_out(who, how) {
 inline let_in(who) {
     if
     :: who < P && BYTES > 0 ->
-        lock_both();
+        lock_whole(false);
         to_let_in = false;
 #ifndef MUTANT_nobody_is_let_in
         admit_putters();
 #endif
-        unlock_both();
+        unlock_whole();
         wake_all()
     :: else
     fi
@@ -441,7 +457,7 @@ inline let_in(who) {
 
 // store::stop(): a waiter that was answered stands, one that does not wait yet won't
 inline stop(who) {
-    lock_both();
+    lock_whole(false);
     if
 #ifdef MUTANT_stop_overrides
     :: !linked[who] ->
@@ -457,7 +473,7 @@ inline stop(who) {
         take_out(who, stopped);
         woken[me]!who
     fi;
-    unlock_both();
+    unlock_whole();
     wake_all();
     let_in(who)
 }
@@ -500,14 +516,14 @@ inline wait() {
     if
     :: runnable[me] -> runnable[me] = false
     :: SCENARIO == TIMEOUT && me == TARGET && !gave_up ->
-        lock_both();
+        lock_whole(false);
         if
         :: linked[me] ->
             take_out(me, timed_out);
-            unlock_both();
+            unlock_whole();
             let_in(me)
         :: !linked[me] ->
-            unlock_both();
+            unlock_whole();
 #ifdef MUTANT_timeout_overrides
             outcome[me] = timed_out;
 #endif
@@ -532,7 +548,8 @@ inline end_operation() {
     }
 }
 
-// put_operation: await_ready, await_suspend, await_resume; or block_on_put
+// put_operation: await_ready, await_suspend, await_resume; or block_on_put. Where both ends have one lock, the
+// try at one end is one that fails.
 inline put(v) {
     begin_operation();
     item[me] = v;
@@ -542,11 +559,18 @@ inline put(v) {
     fi;
     if
     :: outcome[me] == pending ->
-        listen();
-        lock_both();
+        lock_whole(false);
 #ifndef MUTANT_no_second_try
         offer(v);
 #endif
+        if
+        :: outcome[me] == pending && LISTENS ->  // prepare_to_wait(), under no lock; then once more
+            unlock_whole();
+            listen();
+            lock_whole(false);
+            offer(v)
+        :: else
+        fi;
         if
         :: outcome[me] == pending && stop_seen[me] -> outcome[me] = stopped
         :: outcome[me] == pending && !stop_seen[me] ->
@@ -558,7 +582,7 @@ inline put(v) {
             }
         :: else
         fi;
-        unlock_both();
+        unlock_whole();
         wake_all();
         if
         :: waits ->
@@ -586,11 +610,18 @@ inline get() {
     fi;
     if
     :: outcome[me] == pending ->
-        listen();
-        lock_both();
+        lock_whole(false);
 #ifndef MUTANT_no_second_try
         take();
 #endif
+        if
+        :: outcome[me] == pending && LISTENS ->  // prepare_to_wait(), under no lock; then once more
+            unlock_whole();
+            listen();
+            lock_whole(false);
+            take()
+        :: else
+        fi;
         if
         :: outcome[me] == pending && (stop_seen[me] || RECALLED) -> outcome[me] = stopped
         :: outcome[me] == pending && !stop_seen[me] && !RECALLED ->
@@ -602,7 +633,7 @@ inline get() {
             }
         :: else
         fi;
-        unlock_both();
+        unlock_whole();
         wake_all();
         if
         :: waits ->
@@ -617,7 +648,7 @@ inline get() {
 
 proctype producer(byte me) {
     byte k, w;
-    bool waits, gave_up;
+    bool waits, gave_up, two_locks;
     do
     :: k < ITEMS ->
         k++;
@@ -640,7 +671,7 @@ proctype producer(byte me) {
 
 proctype consumer(byte me) {
     byte w;
-    bool waits, gave_up;
+    bool waits, gave_up, two_locks;
     do
     :: true ->
         get();
@@ -669,6 +700,7 @@ proctype consumer(byte me) {
 init {
     byte me = MAIN;
     byte k, w;
+    bool two_locks;
     byte moved[PLACES];
     byte last[P];
     atomic {
@@ -703,19 +735,23 @@ init {
         fi
     :: SCENARIO == RECALL ->  // core::recall()
         recalled = true;
-        lock_both();
+        lock_whole(false);
         if
         :: linked[TARGET] ->
             take_out(TARGET, stopped);
             woken[me]!TARGET
         :: else
         fi;
-        unlock_both();
+        unlock_whole();
         wake_all()
     :: SCENARIO == RESIZE ->  // channel::set_capacity()
-        lock_both();
+#ifdef MUTANT_resize_takes_one_lock
+        lock_whole(false);
+#else
+        lock_whole(true);
+#endif
         grow(NEW);
-        unlock_both();
+        unlock_whole();
         wake_all()
     :: else
     fi;
@@ -728,13 +764,13 @@ init {
     fi;
 
     // channel::close() and cancel()
-    lock_both();
+    lock_whole(false);
     shut();
     if
     :: SCENARIO == CANCEL -> discard()
     :: else
     fi;
-    unlock_both();
+    unlock_whole();
     wake_all();
 
     producers_left == 0 && consumers_left == 0;

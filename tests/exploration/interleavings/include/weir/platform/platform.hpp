@@ -72,6 +72,7 @@ struct standard_platform {
     static constexpr int yields_before_sleep = 1;
     static constexpr std::uint32_t streak_before_reservation = 2;
     static constexpr std::size_t first_capacity = 2;
+    static constexpr std::size_t most_under_one_lock = 1;
 };
 
 }  // namespace weir::detail

@@ -1,0 +1,99 @@
+// weir channel, internal: what a channel says to calls that can't be right
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CHANNEL_CHANNEL_REFUSALS_HPP
+#define WEIR_CHANNEL_CHANNEL_REFUSALS_HPP
+
+#include <weir/channel/get_result.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/task/awaitable.hpp>
+#include <weir/task/stop_token.hpp>
+
+#include <coroutine>    // for std::suspend_never
+#include <type_traits>  // for std::is_copy_constructible_v
+
+namespace weir::detail {
+
+// Overloads that take what the channel's own don't, each with a sentence.
+template <class T, class Policy>
+class channel_refusals {
+    using stop_token = basic_stop_token<typename Policy::platform>;
+
+  public:
+    // What can't be copied gets a sentence, and so does another type.
+    template <class Item>
+        requires(std::is_same_v<Item, T> && !std::is_copy_constructible_v<T>)
+    auto put(const Item&, stop_token = {}) {
+        static_assert(std::is_copy_constructible_v<Item>,
+                      "weir: put copies what has a name, and this channel's items can't be copied: "
+                      "co_await c.put(std::move(item))");
+    }
+    template <class Item>
+        requires(!std::is_convertible_v<Item, T> && !std::is_same_v<std::remove_cvref_t<Item>, T>)
+    auto put(Item&&, stop_token = {}) {
+        static_assert(std::is_convertible_v<Item, T>,
+                      "weir: what is put into a channel has to be one of its items, or to become one by "
+                      "itself; the types are those of channel<T> and Item in this message");
+    }
+
+    // What is no stop token gets one, too.
+    template <class Item, class Limit>
+        requires(!std::is_convertible_v<Limit, stop_token>)
+    auto put(Item&&, Limit&&) {
+        return no_limit<Limit>();
+    }
+    // The same.
+    template <class Limit>
+        requires(!std::is_convertible_v<Limit, stop_token>)
+    auto get(Limit&&) {
+        return no_limit<Limit>();
+    }
+
+    // What would have to be copied gets a sentence, and so does another type.
+    template <class Item>
+        requires(!std::is_convertible_v<Item, T &&>)
+    channel_status try_put(Item&&) noexcept {
+        return refuse<Item>();
+    }
+    // The same.
+    template <class Item>
+        requires(!std::is_convertible_v<Item, T &&>)
+    channel_status blocking_put(Item&&, duration = duration::max()) noexcept {
+        return refuse<Item>();
+    }
+
+    // A plain loop, which can't wait, gets a sentence.
+    template <class Item = T>
+    no_place<T> begin() const {
+        static_assert(std::is_void_v<Item>,
+                      "weir: a plain loop can't wait for a channel; in a coroutine write "
+                      "while (auto x = co_await channel.get()), in a thread "
+                      "while (auto x = channel.blocking_get())");
+        return {};
+    }
+    no_place<T> end() const { return {}; }
+
+  private:
+    template <class Limit>
+    static auto no_limit() noexcept {
+        static_assert(std::is_convertible_v<Limit, stop_token>,
+                      "weir: a coroutine's put or get ends early by a stop_token, get(token); a time limit "
+                      "is for threads, channel.blocking_get(100ms)");
+        return std::suspend_never();
+    }
+    template <class Item>
+    static constexpr channel_status refuse() noexcept {
+        constexpr bool one_of_them = std::is_same_v<std::remove_cvref_t<Item>, T>;
+        static_assert(one_of_them || std::is_convertible_v<Item, T>,
+                      "weir: what is put into a channel has to be one of its items, or to become one by "
+                      "itself; the types are those of channel<T> and Item in this message");
+        static_assert(
+            !one_of_them,
+            "weir: try_put and blocking_put take away what they are given, if it goes in; give away "
+            "what has a name, c.try_put(std::move(item)), or a copy, c.try_put(T(item))");
+        return channel_status::closed;
+    }
+};
+
+}  // namespace weir::detail
+
+#endif
