@@ -46,7 +46,7 @@ class invoking_stage : public stage_kind<Kind, C, D, Policy> {
         slot& me = now.on->me;
         kind.release(now);
         if constexpr (base::takes && !Kind::gives_item) take.drop();  // its destructor is part of the work
-        if (now.on->around) end_surroundings(now);
+        if (Kind::is_invoked && now.on->around) end_surroundings(now);
         if constexpr (requires { kind.commit(now); }) {
             if (!now.error) now.error = kind.commit(now);
         }

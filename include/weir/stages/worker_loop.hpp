@@ -176,7 +176,7 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
             now.began = now.on->me.mark;
             now.spent = 0;
         }
-        if (now.on->is_watched && this->self().is_call(now)) this->surround(now);
+        if (Kind::is_invoked && now.on->is_watched && this->self().is_call(now)) this->surround(now);
         if (now.error) {
             this->self().left_out(now);
         } else if (Kind::waits && this->self().is_call(now)) {
@@ -242,7 +242,7 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
 
     // Nothing more comes of it, as the stage has to end, nobody wants it, or its turn never comes.
     WEIR_NOINLINE D* refused(auto& now) noexcept {
-        if (now.on->around) this->end_surroundings(now);
+        if (Kind::is_invoked && now.on->around) this->end_surroundings(now);
         now.is_over = now.said >= verdict::last || this->self().ends_when_refused();
         if (now.is_over) this->self().block(now);
         return finish(now);
