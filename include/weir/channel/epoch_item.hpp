@@ -38,7 +38,7 @@ class origin {
 
     void add_share() noexcept { shares_.fetch_add(1, std::memory_order_relaxed); }
     // acq_rel: who takes the last share tells of all
-    void settle_share() noexcept {
+    void acknowledge_share() noexcept {
         if (shares_.fetch_sub(1, std::memory_order_acq_rel) == 1) listener_->finished(position_);
     }
 
@@ -49,7 +49,7 @@ class origin {
 };
 
 // What travels with an item: its epoch, and a share of each source item that it was made of. One that is
-// destroyed with its item (a run that was stopped) settles nothing: those items have not been taken.
+// destroyed with its item (a run that was stopped) acknowledges nothing: those items have not been taken.
 class provenance {
   public:
     provenance() noexcept = default;
@@ -77,8 +77,8 @@ class provenance {
         other.from_.clear();
     }
     // The item is taken, or dropped.
-    void settle() noexcept {
-        for (const auto& each : from_) each->settle_share();
+    void acknowledge() noexcept {
+        for (const auto& each : from_) each->acknowledge_share();
         from_.clear();
     }
 
@@ -124,7 +124,7 @@ struct no_provenance {
     static constexpr std::uint64_t epoch() noexcept { return 0; }
     no_provenance share() const noexcept { return {}; }
     void add(no_provenance&&) noexcept {}
-    void settle() noexcept {}
+    void acknowledge() noexcept {}
 };
 
 template <class C>

@@ -76,7 +76,7 @@ class running_route final : public worker_loop<running_route<F, C, Policy>, C, C
         return !now.mine.mark || now.where + 1 == branches_.queues.size();
     }
     queue& output_for(const pass& now) noexcept { return *branches_.queues[now.where]; }
-    void settle(pass& now) noexcept { base::load::provenance_of(*now.item).settle(); }
+    void acknowledge(pass& now) noexcept { base::load::provenance_of(*now.item).acknowledge(); }
     void leave_stage(typename base::slot& me) noexcept { this->leave(me, branches_); }
 
   private:

@@ -150,7 +150,7 @@ class running_split final
     bool is_done(const pass& now) const noexcept { return now.place == 2 * branches_.queues.size(); }
     // Without a mark the epochs would run together.
     bool is_tolerable(const pass& now) const noexcept { return !now.mine.mark; }
-    void settle(pass& now) noexcept { load::provenance_of(*now.item).settle(); }
+    void acknowledge(pass& now) noexcept { load::provenance_of(*now.item).acknowledge(); }
     void leave_stage(typename base::slot& me) noexcept { this->leave(me, branches_); }
 
   private:
@@ -223,10 +223,10 @@ class running_split_join final
         put_together(now, parts);
     }
     D* next(pass& now) noexcept {
-        if (!now.whole) now.entry.about.settle();
+        if (!now.whole) now.entry.about.acknowledge();
         return now.whole ? &*now.whole : nullptr;
     }
-    void settle(pass& now) noexcept { now.entry.about.settle(); }
+    void acknowledge(pass& now) noexcept { now.entry.about.acknowledge(); }
     void take_no_more(slot&) noexcept {
         for (queue* const each : ins_) each->cancel();
     }

@@ -122,7 +122,7 @@ class running_zip final
     template <class T>
     static void pass_over(std::optional<epoch_item<T>>& item) noexcept {
         if (item->is_mark()) return;
-        item->about().settle();
+        item->about().acknowledge();
         item.reset();
     }
 

@@ -73,7 +73,7 @@ class batch_op {
     void end() {
         if (drop_last_) {
             items_.clear();
-            about_.settle();
+            about_.acknowledge();
             weight_ = 0;
         } else {
             hurry();

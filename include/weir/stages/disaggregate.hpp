@@ -62,7 +62,7 @@ class unpack_op {
         if (*at_ == std::ranges::end(*whole_)) {
             at_.reset();
             whole_.reset();
-            about_.settle();
+            about_.acknowledge();
             return result;
         }
         if constexpr (std::ranges::view<In>) {

@@ -62,14 +62,14 @@ class invoking_stage : public stage_kind<Kind, C, D, Policy> {
                 if (kind.is_tolerable(now)) {
                     if (!this->tolerates(me, this->item_number(now), std::move(now.error)))
                         return verdict::fatal;
-                    kind.settle(now);
+                    kind.acknowledge(now);
                     return verdict::dropped;
                 }
             }
             this->gave_up(me, this->item_number(now), std::move(now.error));
             return verdict::fatal;
         }
-        if constexpr (Kind::results_are_work) kind.settle(now);
+        if constexpr (Kind::results_are_work) kind.acknowledge(now);
         if (!Kind::is_invoked || !kind.counts(now)) {
             this->went_on(me);
             return verdict::good;

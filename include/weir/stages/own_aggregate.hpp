@@ -48,7 +48,7 @@ class own_batch_op {
     bool done() const noexcept { return !ready_; }
     void end() {
         cut_off();
-        about_.settle();
+        about_.acknowledge();
     }
     void cut_off() {
         std::optional<Batch> batch = aggregator_.flush();

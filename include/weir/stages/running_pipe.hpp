@@ -103,7 +103,7 @@ class function_stage : public worker_loop<Kind, C, typename piped<Given, C>::D, 
             return std::invoke(function(now), std::move(item));
         }
     }
-    void settle(auto& now) noexcept { now.about.settle(); }
+    void acknowledge(auto& now) noexcept { now.about.acknowledge(); }
 
     bool takes_turns() const noexcept { return takes_turns_; }
     auto turn(const auto& now, slot& me) noexcept { return turns_.wait(now.mine, me, slot_state::wait_turn); }
@@ -176,7 +176,7 @@ class running_pipe final : public function_stage<running_pipe<Given, C, Policy>,
         } else if (now.value) {
             return &now.result.emplace(base::load::carry(*now.value, std::move(now.about)));
         } else {
-            now.about.settle();
+            now.about.acknowledge();
             return nullptr;
         }
     }

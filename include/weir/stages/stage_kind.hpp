@@ -80,7 +80,7 @@ class stage_kind : public running_stage<Policy> {
     // The invocation has ended; what it needed goes, before the item does.
     void release(auto&) noexcept {}
     // All that comes of the item was given, or it failed, which is tolerated: for a checkpoint it is taken.
-    void settle(auto&) noexcept {}
+    void acknowledge(auto&) noexcept {}
     bool is_done(const auto&) const noexcept { return false; }
     output& output_for(const auto&) noexcept { return *out_; }
     // Who takes it takes nothing any more.

@@ -67,7 +67,7 @@ class skip_op {
             ready_.emplace(std::move(item));
         } else {
             --left_;
-            epoch_item_traits<C>::provenance_of(item).settle();
+            epoch_item_traits<C>::provenance_of(item).acknowledge();
         }
     }
     std::optional<C> pop() {

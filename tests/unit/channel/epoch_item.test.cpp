@@ -36,18 +36,18 @@ static_assert(!epoch_item_traits<int>::is_mark(7));
 
 }  // namespace
 
-TEST_CASE("a source item is finished when each share of it has been settled, once") {
+TEST_CASE("a source item is finished when each share of it has been acknowledged, once") {
     const auto told = std::make_shared<listener>();
     provenance first(2, std::make_shared<origin>(7, told));
     CHECK(first.epoch() == 2);
     provenance second = first.share();
     provenance third = second.share();
     CHECK(third.epoch() == 2);
-    second.settle();
-    second.settle();  // it holds nothing any more
-    first.settle();
+    second.acknowledge();
+    second.acknowledge();  // it holds nothing any more
+    first.acknowledge();
     CHECK(told->heard.empty());
-    third.settle();
+    third.acknowledge();
     CHECK(told->heard == positions{7});
 }
 
@@ -58,14 +58,14 @@ TEST_CASE("a note that is destroyed settles nothing, and what was moved from hol
     }
     provenance from(0, std::make_shared<origin>(2, told));
     provenance to(std::move(from));
-    from.settle();  // NOLINT: that is what is asked
+    from.acknowledge();  // NOLINT: that is what is asked
     CHECK(told->heard.empty());
-    to.settle();
+    to.acknowledge();
     CHECK(told->heard == positions{2});
     {
         provenance half(0, std::make_shared<origin>(3, told));
         provenance other = half.share();
-        other.settle();
+        other.acknowledge();
     }
     CHECK(told->heard == positions{2});
 }
@@ -81,9 +81,9 @@ TEST_CASE("what is made of several items holds a share of each") {
     batch.add(std::move(twice));
     CHECK(batch.epoch() == 4);
     provenance part = batch.share();
-    batch.settle();
+    batch.acknowledge();
     CHECK(told->heard.empty());
-    part.settle();
+    part.acknowledge();
     CHECK(told->heard == positions{1, 2, 3});
 }
 
@@ -97,14 +97,14 @@ TEST_CASE("a tracked item is a value with its note, or a mark") {
     epoch_item<std::string> moved(std::move(item));
     CHECK(moved.value().size() == 41);
     auto about = epoch_item_traits<epoch_item<std::string>>::provenance_of(moved);
-    moved.about().settle();
+    moved.about().acknowledge();
     CHECK(told->heard.empty());
     int length = 41;
     auto other = epoch_item_traits<epoch_item<std::string>>::carry(length, std::move(about));
     static_assert(std::is_same_v<decltype(other), epoch_item<int>>);
     CHECK(other.value() == 41);
     CHECK(other.epoch() == 3);
-    other.about().settle();
+    other.about().acknowledge();
     CHECK(told->heard == positions{9});
     const auto mark = epoch_item<int>::end_of_epoch(5);
     CHECK(mark.is_mark());
@@ -118,6 +118,6 @@ TEST_CASE("an item without epochs is itself, and its note is nothing") {
     no_provenance about = epoch_item_traits<int>::provenance_of(n);
     CHECK(about.epoch() == 0);
     about.add(about.share());
-    about.settle();
+    about.acknowledge();
     CHECK(epoch_item_traits<int>::carry(n, no_provenance()) == 5);
 }

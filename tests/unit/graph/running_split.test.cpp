@@ -58,7 +58,7 @@ TEST_CASE("the ledger of a split keeps its batches in their order, with what was
         split_ledger<provenance>::entry entry;
         entry.places = {{n}, {}};
         ledger.add(std::move(entry), batch);
-        batch.about().settle();
+        batch.about().acknowledge();
         CHECK(listener->positions.empty());  // the ledger has its note
     }
     auto mark = epoch_item<ints>::end_of_epoch(9);
@@ -71,7 +71,7 @@ TEST_CASE("the ledger of a split keeps its batches in their order, with what was
         CHECK(entry.places == std::vector<std::vector<std::size_t>>{{n}, {}});
         CHECK_FALSE(entry.end_of_epoch);
         CHECK(entry.about.epoch() == 9);
-        entry.about.settle();
+        entry.about.acknowledge();
         CHECK(listener->positions.size() == n);
         CHECK(listener->positions.back() == n);
     }

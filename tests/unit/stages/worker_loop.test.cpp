@@ -38,7 +38,7 @@ class running_thin final : public worker_loop<running_thin<C, Policy>, C, C, Pol
     void work(pass&) noexcept {}
     C* next(pass& now) noexcept {
         if (now.mine.mark || this->item_number(now) % n_ == 0) return now.item;
-        base::load::provenance_of(*now.item).settle();  // for a checkpoint it is taken
+        base::load::provenance_of(*now.item).acknowledge();  // for a checkpoint it is taken
         return nullptr;
     }
 
@@ -63,7 +63,8 @@ struct thin_stage : stage_base {
 
 }  // namespace
 
-TEST_CASE("a new kind of stage says what it does with an item, and is measured, paused and counted as all are") {
+TEST_CASE(
+    "a new kind of stage says what it does with an item, and is measured, paused and counted as all are") {
     virtual_time time;
     auto run = (weir::source({0, 1, 2, 3, 4, 5, 6}) | thin_stage(3) | weir::sink()).start(time);
     CHECK(take_all(run) == ints{0, 3, 6});
