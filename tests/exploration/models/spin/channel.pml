@@ -121,9 +121,7 @@ inline lock_whole(apart) {
 inline unlock_whole() {
     d_step {
         put_takes_whole = BYTES > 0;
-#ifndef MUTANT_put_ignores_one_lock
-        put_takes_whole = put_takes_whole || one_lock;
-#endif
+        put_takes_whole = put_takes_whole || one_lock;  // for speed: a put's own lock is the one lock
 #ifndef MUTANT_put_ignores_closed
         put_takes_whole = put_takes_whole || closed;
 #endif
@@ -745,11 +743,8 @@ init {
         unlock_whole();
         wake_all()
     :: SCENARIO == RESIZE ->  // channel::set_capacity()
-#ifdef MUTANT_resize_takes_one_lock
-        lock_whole(false);
-#else
+        // Where it ends the mode of one lock, the second one orders memory, of which this model knows nothing.
         lock_whole(true);
-#endif
         grow(NEW);
         unlock_whole();
         wake_all()
