@@ -7,5 +7,5 @@
 int main() {
     weir::virtual_time time;
     auto run = (weir::source({1, 2, 3}) | weir::sink()).start(time);
-    run.checkpoint();
+    static_cast<void>(run.checkpoint());
 }

@@ -72,8 +72,8 @@ template <class... Inputs>
 struct stage_of_inputs : stage_base {
     static constexpr bool begins_pipelines = true;
 
-    explicit stage_of_inputs(stage_options all, Inputs... from)
-        : stage_base{std::move(all)}, inputs(std::move(from)...) {}
+    explicit stage_of_inputs(stage_options of_all, Inputs... from)
+        : stage_base{std::move(of_all)}, inputs(std::move(from)...) {}
 
     template <class Self, class Function>
     static void each_options(Self& self, Function function) {

@@ -167,7 +167,7 @@ struct cache_stage : stage_base {
 /// Cost:   the memory of all items of an epoch; one copy an item and epoch, none in the last one.
 /// A run with a cache has no checkpoint; a source that begins within an epoch is recorded from there.
 [[nodiscard]] inline auto cache(std::uint64_t epochs = INT64_MAX, cache_options options = {}) {
-    return detail::cache_stage(epochs, std::move(options));
+    return detail::cache_stage(epochs, options);
 }
 
 }  // namespace weir

@@ -104,7 +104,7 @@ struct disaggregate_stage : stage_base {
 /// Order:  kept.
 /// Errors: what is thrown while an item is taken apart stops the run.
 [[nodiscard]] inline auto disaggregate(disaggregate_options options = {}) {
-    return detail::disaggregate_stage(std::move(options));
+    return detail::disaggregate_stage(options);
 }
 
 }  // namespace weir

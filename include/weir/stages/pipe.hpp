@@ -28,6 +28,7 @@ struct pipe_stage : stage_base {
 
     template <class Self, class Policy, class C>
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
+        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
         return run.template append<running_function<F, C, Policy>>(self.options, in,
                                                                    std::forward<Self>(self).function);
     }

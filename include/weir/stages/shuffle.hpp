@@ -141,7 +141,7 @@ struct shuffle_stage : stage_base {
 /// Cost:   the items it holds; one random number an item, about 5 ns.
 [[nodiscard]] inline auto shuffle(std::size_t buffer_size, std::uint64_t seed = 0,
                                   shuffle_options options = {}) {
-    return detail::shuffle_stage(buffer_size, seed, std::move(options));
+    return detail::shuffle_stage(buffer_size, seed, options);
 }
 
 }  // namespace weir

@@ -134,7 +134,7 @@ struct skip_stage : stage_base {
 /// Order:  kept.
 /// Errors: `std::invalid_argument` for what was negative, and at the start for a capacity of 0.
 [[nodiscard]] inline auto take(std::uint64_t n, take_options options = {}) {
-    return detail::take_stage(n, std::move(options));
+    return detail::take_stage(n, options);
 }
 
 /// Drops the first `n` items, and gives all others; of a source with epochs, `n` in all. For a checkpoint
@@ -143,7 +143,7 @@ struct skip_stage : stage_base {
 /// Order:  kept.
 /// Errors: as of `take`.
 [[nodiscard]] inline auto skip(std::uint64_t n, take_options options = {}) {
-    return detail::skip_stage(n, std::move(options));
+    return detail::skip_stage(n, options);
 }
 
 }  // namespace weir

@@ -53,7 +53,8 @@ task<bool> gathers(bool what, bool breaks, std::exception_ptr& error) {
 
 }  // namespace
 
-TEST_CASE("what is taken stays where it arrived, and is destroyed once: when it is dropped, or with the taking") {
+TEST_CASE(
+    "what is taken stays where it arrived, and is destroyed once: when it is dropped, or with the taking") {
     in_a_slot s;
     const auto item = std::make_shared<int>(3);
     for (const bool drops : {true, false}) {

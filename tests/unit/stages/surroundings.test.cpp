@@ -61,8 +61,8 @@ std::vector<std::string> heard_with(const char* first_breaks, const char* second
 }  // namespace
 
 TEST_CASE("hooks stand around the work, the last one nearest to it") {
-    CHECK(heard_with("", "") == std::vector<std::string>{"first before", "second before", "work",
-                                                         "second after", "first after"});
+    CHECK(heard_with("", "") ==
+          std::vector<std::string>{"first before", "second before", "work", "second after", "first after"});
 }
 
 TEST_CASE("a hook that throws before the work leaves it out, and those before it hear of the failure") {
