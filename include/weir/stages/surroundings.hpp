@@ -42,8 +42,9 @@ class surroundings {
     surroundings& operator=(const surroundings&) = delete;
 
     const invocation& call() const noexcept { return call_; }
-    // Null: it has none. Otherwise to be awaited `off()` when the function has ended, and judged.
-    limited* limit() noexcept { return limit_ ? &*limit_ : nullptr; }
+    // If it has one, that is to be awaited `off()` when the function has ended, and judges then.
+    bool has_limit() const noexcept { return limit_.has_value(); }
+    limited& limit() noexcept { return *limit_; }
 
     // It has ended: those hooks that heard of its beginning hear of it, the last one first, and may fail it.
     void end(std::exception_ptr& error) noexcept {

@@ -81,8 +81,8 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
                 }
                 if constexpr (Kind::has_time_limit) {
                     if (now.then == step::limit) {
-                        co_await on.around->limit()->off();
-                        on.around->limit()->judge(now.value, now.error);
+                        co_await on.around->limit().off();
+                        on.around->limit().judge(now.value, now.error);
                     }
                 }
                 if constexpr (Kind::results_wait) {
@@ -188,7 +188,7 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
     }
     WEIR_ALWAYS_INLINE D* worked(auto& now, auto& take) noexcept {
         if constexpr (Kind::has_time_limit) {
-            if (now.on->around && now.on->around->limit() != nullptr) return wait(now, step::limit);
+            if (now.on->around && now.on->around->has_limit()) return wait(now, step::limit);
         }
         return done(now, take);
     }
