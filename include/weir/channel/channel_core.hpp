@@ -254,7 +254,7 @@ class channel_core : public wait_site, public channel_ends<Policy> {
         }
     }
 
-    // `until`: null for now.
+    // `until`: null: until this instant.
     void fill(channel_stats& s, [[maybe_unused]] std::optional<std::int64_t> until) noexcept {
         s.capacity = capacity_;
         s.num_put = put_end_.count.load(std::memory_order_relaxed) - put_marks_;

@@ -205,7 +205,6 @@ class running_fan_in final : public worker_loop<running_fan_in<C, Policy>, C, C,
         now.epoch = now.mine.epoch;
         now.mark = now.mine.mark;
     }
-    void work(pass&) noexcept {}
     C* next(pass& now) noexcept { return now.item; }
 
     bool takes_turns() const noexcept { return !as_they_come_; }

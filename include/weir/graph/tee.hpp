@@ -54,7 +54,6 @@ class running_drain final : public worker_loop<running_drain<C, Main, Policy>, C
                   end_of_side& end)
         : base(run, "drain", options, &in, nullptr), main_(main), end_(end) {}
 
-    void work(pass&) noexcept {}
     C* next(pass&) noexcept { return nullptr; }
     void leave_stage(typename base::slot& me) noexcept {
         // The tee may wait for an item that never comes; what is finished still goes on its way.

@@ -156,7 +156,6 @@ class running_pipe final : public function_stage<running_pipe<Given, C, Policy>,
                  typename base::output& out)
         : base(run, options, std::forward<G>(f), in, out), limit_(options.time_limit) {}
 
-    bool wants_call() const noexcept { return base::wants_call() || limit_ > duration(0); }
     duration limit() const noexcept { return limit_; }
 
     void work(pass& now) {

@@ -33,7 +33,6 @@ class running_sink final : public worker_loop<running_sink<T, Policy>, T, T, Pol
 
     // Not by a pause, as what is finished can be taken.
     bool is_held_up(std::uint64_t) const noexcept { return false; }
-    void work(pass&) noexcept {}
     T* next(pass& now) noexcept { return now.item; }
 };
 

@@ -20,8 +20,8 @@ namespace weir::detail {
 
 // `C`: what comes, or `nothing`; `D`: what is given on. A `Kind`, which derives from `worker_loop`, has a
 // type `pass`, which is a `hand` with what it adds, and says:
-//     void work(pass& now)         what it does with `now.item`; what it throws fails the item, or the stage
 //     D* next(pass& now) noexcept  what is to be given on now, and stays until it is taken; null: nothing
+//     void work(pass& now)         what it does before; what it throws fails the item, or the stage
 // All else is here, as most kinds have it; what a kind has otherwise it says by a member of the same name.
 template <class Kind, class C, class D, class Policy>
 class stage_kind : public running_stage<Policy> {
@@ -64,7 +64,7 @@ class stage_kind : public running_stage<Policy> {
     intake<input> take(slot& me, auto&) noexcept { return intake<input>(*in_, me); }
     // Which sources of the run it is, if it makes items: see `byte_budget`.
     std::uint64_t sources(const auto&) const noexcept { return 0; }
-    bool wants_call() const noexcept { return false; }  // to know which invocation it is, or to limit it
+    bool wants_call() const noexcept { return false; }  // to know which invocation it is
     duration limit() const noexcept { return duration(0); }
     // Whether there is anything to invoke, and afterwards whether that counts as an invocation.
     bool is_call(const auto& now) const noexcept { return !now.mine.mark && (now.item != nullptr || !takes); }
@@ -72,6 +72,7 @@ class stage_kind : public running_stage<Policy> {
     void accept(auto&) noexcept {}  // an item came
     // It failed before it began.
     void left_out(auto&) noexcept {}
+    void work(auto&) noexcept {}
     // What its work waits for, so that its slot knows.
     static decltype(auto) awaiting(auto& pending, coroutine_env& env) {
         return detail::await_measured(pending, env);

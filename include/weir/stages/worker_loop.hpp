@@ -5,6 +5,7 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
+#include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/stages/in_hand.hpp>
@@ -41,7 +42,8 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
         Kind& kind = this->self();
         [[maybe_unused]] coroutine_env& env = *co_await my_env();
         this->arrive(me);
-        const bool is_watched = Kind::is_invoked && (kind.wants_call() || !this->run_.hooks().empty());
+        const bool is_watched = Kind::is_invoked && (kind.wants_call() || kind.limit() > duration(0) ||
+                                                     !this->run_.hooks().empty());
         duty<slot, typename Kind::tools> on{me, *env.home, is_watched, {}, 0, std::nullopt};
         step then = kind.equip(on) ? step::take : step::end;
         while (then == step::take) {

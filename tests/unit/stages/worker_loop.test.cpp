@@ -35,7 +35,6 @@ class running_thin final : public worker_loop<running_thin<C, Policy>, C, C, Pol
                  channel<C, Policy>& out)
         : base(run, "thin", options, &in, &out), n_(n) {}
 
-    void work(pass&) noexcept {}
     C* next(pass& now) noexcept {
         if (now.mine.mark || this->item_number(now) % n_ == 0) return now.item;
         base::load::provenance_of(*now.item).acknowledge();  // for a checkpoint it is taken
