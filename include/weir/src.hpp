@@ -3,7 +3,7 @@
 #ifndef WEIR_SRC_HPP
 #define WEIR_SRC_HPP
 
-#include <weir/channel/channel_core.hpp>
+#include <weir/channel/channel.hpp>
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/deque.hpp>
 #include <weir/executor/idle_workers.hpp>
@@ -47,6 +47,15 @@ template class basic_thieves<standard_platform>;
 template class basic_stop_state<standard_platform>;
 template class channel_core<measured>;
 template class channel_core<summed>;
+template class channel_store<measured>;
+template class channel_store<summed>;
+template class channel_store<unmeasured>;
+template class any_channel<measured>;
+template class any_channel<summed>;
+template class any_channel<unmeasured>;
+template class channel_operation<measured, no_stop>;
+template class channel_operation<summed, no_stop>;
+template class channel_operation<unmeasured, no_stop>;
 template class run_graph<measured>;
 template class run_graph<summed>;
 template class run_graph<unmeasured>;

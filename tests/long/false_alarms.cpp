@@ -104,11 +104,11 @@ class feeder {
 // Wakes its coroutine from a thread of which nothing is known.
 class driver {
   public:
-    explicit driver(weir::executor& home) noexcept : home_(&home) {}
+    explicit driver(weir::executor& home) noexcept : executor_(&home) {}
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> h) {
         auto* const promise = new weir::external_wait;
-        std::thread([promise, h, home = home_] {
+        std::thread([promise, h, home = executor_] {
             spin_for(30us);
             home->post(h);
             delete promise;
@@ -117,7 +117,7 @@ class driver {
     void await_resume() const noexcept {}
 
   private:
-    weir::executor* home_;
+    weir::executor* executor_;
 };
 
 task<> give(channel<int>& out, int items) {

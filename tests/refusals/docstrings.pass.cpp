@@ -115,9 +115,9 @@ void counts() {
 }
 }  // namespace of_generator
 
-void of_external_wait(device_driver& driver, weir::executor& home, std::coroutine_handle<> h) {
+void of_external_wait(device_driver& driver, weir::executor& ex, std::coroutine_handle<> h) {
     weir::external_wait promised;                  // before the driver is told
-    driver.on_completion([&] { home.post(h); });   // destroyed after the post
+    driver.on_completion([&] { ex.post(h); });    // destroyed after the post
 }
 
 auto of_flat_map() {

@@ -34,7 +34,7 @@ struct actor {
         if (handle) std::exchange(handle, nullptr).destroy();
     }
     void start(weir::executor& ex) {
-        handle.promise().env().home = &ex;
+        handle.promise().env().executor = &ex;
         ex.post(handle);
     }
     bool ended() const noexcept { return handle.done(); }

@@ -7,7 +7,7 @@
 #include <weir/asio/pending.hpp>
 #include <weir/asio/stoppable.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/task/foreign_home.hpp>
+#include <weir/task/foreign_executor.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include WEIR_ASIO_FILE(async_result.hpp)
@@ -49,11 +49,11 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
                       "cancelled: its initiation has no get_executor(). Await it with weir::asio::awaiting, "
                       "without a stop token, or give the initiation that function");
         const weir::detail::coroutine_env env = weir::detail::env_of(h);
-        executor& home = weir::detail::home_of(env);
+        executor& ex = weir::detail::executor_of(env);
         if constexpr (tells_executor<Initiation>) {
             if (env.ends != nullptr || stop_.stop_possible()) {
                 using state = stoppable_of<Initiation, Values>;
-                const shared<state> s(new state(initiation_.get_executor(), home, env.measured, h));
+                const shared<state> s(new state(initiation_.get_executor(), ex, env.measured, h));
                 begin(s, stoppable_handler<state>(s));
                 if (stop_.stop_possible()) on_stop_.emplace(stop_, stop_request(s));
                 ends_ = env.ends;
@@ -61,7 +61,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
                 return state_->wait();
             }
         }
-        const shared<pending<Values>> s(new pending<Values>(home, env.measured, h));
+        const shared<pending<Values>> s(new pending<Values>(ex, env.measured, h));
         begin(s, handler<pending<Values>>(s));
         return state_->wait();
     }

@@ -37,7 +37,7 @@ class pending_base : public weir::detail::async_completion {
     virtual void cancel() {}
 
     void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
-    // acq_rel: the last owner sees what all others did.
+    // acq_rel; pairs with itself: the last owner sees what all others did.
     bool disown() noexcept { return owners_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
   private:

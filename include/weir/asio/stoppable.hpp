@@ -26,8 +26,8 @@ concept tells_executor = requires(const Initiation& i) { i.get_executor(); };
 template <class Values, class Executor>
 class stoppable final : public pending<Values> {
   public:
-    stoppable(const Executor& ex, executor& home, slot* measured, std::coroutine_handle<> h)
-        : pending<Values>(home, measured, h), strand(ex) {}
+    stoppable(const Executor& on, executor& ex, slot* measured, std::coroutine_handle<> h)
+        : pending<Values>(ex, measured, h), strand(on) {}
 
     // What has ended may have taken with it what the signal would reach.
     void cancel() override {

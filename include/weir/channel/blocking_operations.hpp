@@ -3,8 +3,6 @@
 #ifndef WEIR_CHANNEL_BLOCKING_OPERATIONS_HPP
 #define WEIR_CHANNEL_BLOCKING_OPERATIONS_HPP
 
-#include <weir/channel/get_result.hpp>
-#include <weir/channel/uninitialised_slot.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
@@ -12,70 +10,52 @@
 #include <weir/platform/thread_record.hpp>
 #include <weir/task/detached_task.hpp>
 
-#include <algorithm>  // for std::max
-#include <cstdint>    // for std::int64_t
+#include <cstdint>  // for std::int64_t
 
 namespace weir::detail {
 
+// A channel without its item's type: see `channel_store`.
 struct blocking_operations {
-    template <class Channel>
-    static channel_status put(Channel& channel, typename Channel::value_type& item, duration timeout) {
-        using core = typename Channel::core_type;
-        detail::check_threads_of(channel.clock_.owner());
-        typename core::parker flag;
-        typename core::waiter w(&item, nullptr);
-        w.is_thread(&flag, timeout != duration::max());
-        wake_list<typename core::platform> woken;
-        executor* ex = nullptr;
-        outcome how;
-        {
-            const typename core::whole held(channel);
-            how = channel.offer(item, nullptr, woken);
-            if (how == outcome::pending) ex = channel.wait_in_line(w, core::side::put);
-        }
-        core::wake_all(woken);
-        if (how == outcome::pending) how = block(channel, w, core::side::put, flag, ex, timeout);
-        return how == outcome::done        ? channel_status::success
-               : how == outcome::timed_out ? channel_status::timed_out
-                                           : channel_status::closed;
+    template <class Store>
+    static outcome put(Store& channel, void* item, duration timeout) {
+        return wait(channel, Store::side::put, item, timeout);
     }
-
-    template <class Channel>
-    static get_result<typename Channel::value_type> get(Channel& channel, duration timeout) {
-        using T = typename Channel::value_type;
-        using core = typename Channel::core_type;
-        detail::check_threads_of(channel.clock_.owner());
-        typename core::parker flag;
-        uninitialised_slot<T> place;
-        typename core::waiter w(place.address(), nullptr);
-        w.is_thread(&flag, timeout != duration::max());
-        wake_list<typename core::platform> woken;
-        executor* ex = nullptr;
-        outcome how;
-        {
-            const typename core::whole held(channel);
-            how = channel.take(place.address(), w.number, nullptr, woken);
-            if (how == outcome::pending) ex = channel.wait_in_line(w, core::side::get);
-        }
-        core::wake_all(woken);
-        if (how == outcome::pending) how = block(channel, w, core::side::get, flag, ex, timeout);
-        if (how == outcome::done) return get_result<T>(*place.take());
-        return get_result<T>(how == outcome::timed_out ? channel_status::timed_out : channel_status::closed);
+    template <class Store>
+    static outcome get(Store& channel, void* into, duration timeout) {
+        return wait(channel, Store::side::get, into, timeout);
     }
 
   private:
+    template <class Store>
+    static outcome wait(Store& channel, typename Store::side line, void* item, duration timeout) {
+        detail::check_threads_of(channel.clock_.owner());
+        typename Store::parker flag;
+        typename Store::waiter w(item, nullptr);
+        w.is_thread(&flag, timeout != duration::max());
+        typename Store::wakes woken;
+        executor* ex = nullptr;
+        outcome how;
+        {
+            const typename Store::whole held(channel);
+            how = channel.attempt(line, w, woken);
+            if (how == outcome::pending) ex = channel.wait_in_line(w, line);
+        }
+        Store::wake_all(woken);
+        return how == outcome::pending ? block(channel, w, line, flag, ex, timeout) : how;
+    }
+
     // Blocks the thread until `w` is answered or the time is over. Where `ex`, the channel's executor, has
     // no threads of its own, the thread runs it meanwhile: see `help_until`. The time is that of `ex`.
-    template <class Channel, class Waiter, class Parker>
-    static outcome block(Channel& channel, Waiter& w, typename Channel::core_type::side line, Parker& flag,
-                         executor* ex, duration timeout) {
+    template <class Store>
+    static outcome block(Store& channel, typename Store::waiter& w, typename Store::side line,
+                         typename Store::parker& flag, executor* ex, duration timeout) {
         const bool forever = timeout == duration::max();
-        const basic_blocked_thread<typename Channel::core_type::platform> here(forever ? &flag : nullptr);
+        const basic_blocked_thread<typename Store::platform> here(forever ? &flag : nullptr);
         const auto now = [ex] {
-            return ex != nullptr ? ex->now() : time_point(duration(Channel::core_type::platform::now()));
+            return ex != nullptr ? ex->now() : time_point(duration(Store::platform::now()));
         };
         const time_point limit =
-            forever ? time_point::max() : weir::saturating_add(now(), std::max(timeout, duration(0)));
+            forever ? time_point::max() : weir::saturating_add(now(), detail::larger(timeout, duration(0)));
         try {
             while (!flag.is_set()) {
                 const bool helping = detail::help_until(flag, ex, limit);

@@ -3,13 +3,13 @@
 #ifndef WEIR_CHANNEL_BYTE_BUDGET_HPP
 #define WEIR_CHANNEL_BYTE_BUDGET_HPP
 
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/platform.hpp>
 
-#include <algorithm>  // for std::max, std::min
-#include <array>      // for std::array
-#include <bit>        // for std::countr_zero
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
+#include <array>    // for std::array
+#include <bit>      // for std::countr_zero
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::uint64_t
 
 namespace weir::detail {
 
@@ -26,7 +26,7 @@ class byte_budget {
     // lies in front of that. So each has a share, of what lies in the queues behind it. Sources are sets of
     // bits; the 64th and those after it have one in common. Before anything is added.
     std::uint64_t add_source() noexcept {
-        const std::size_t number = std::min<std::size_t>(sources_++, 63);
+        const std::size_t number = detail::smaller<std::size_t>(sources_++, 63);
         return std::uint64_t{1} << number;
     }
 
@@ -68,7 +68,7 @@ class byte_budget {
     static bool comes_below(std::size_t limit, std::size_t before, std::size_t bytes) noexcept {
         return before >= limit && before - bytes < limit;
     }
-    std::size_t share() const noexcept { return std::max<std::size_t>(most_ / sources_, 1); }
+    std::size_t share() const noexcept { return detail::larger<std::size_t>(most_ / sources_, 1); }
     // Of the first of them.
     counter& behind(std::uint64_t sources) noexcept {
         return behind_[static_cast<std::size_t>(std::countr_zero(sources))];

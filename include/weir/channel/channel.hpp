@@ -3,17 +3,16 @@
 #ifndef WEIR_CHANNEL_CHANNEL_HPP
 #define WEIR_CHANNEL_CHANNEL_HPP
 
+#include <weir/channel/any_channel.hpp>
 #include <weir/channel/blocking_operations.hpp>
-#include <weir/channel/channel_core.hpp>
 #include <weir/channel/channel_operations.hpp>
 #include <weir/channel/channel_refusals.hpp>
-#include <weir/channel/channel_store.hpp>
+#include <weir/channel/item_type.hpp>
+#include <weir/channel/uninitialised_slot.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/platform/bounds.hpp>
-#include <weir/platform/ring.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <cstddef>      // for std::size_t
@@ -24,22 +23,6 @@
 #include <utility>      // for std::move
 
 namespace weir {
-
-template <class T, class Policy>
-class channel;
-
-namespace detail {
-
-template <class T, class Policy>
-class queue_of;  // of a run
-
-// A channel as the library's own parts see it.
-template <class T, class Policy>
-channel_store<T, Policy>& inside(channel<T, Policy>& c) noexcept {
-    return c;
-}
-
-}  // namespace detail
 
 /// A bounded first-in first-out queue for many producers and many consumers.
 ///
@@ -74,10 +57,17 @@ channel_store<T, Policy>& inside(channel<T, Policy>& c) noexcept {
 /// \tparam Policy `measured`; or `summed`: no histograms; or `unmeasured`: no statistics. No member is
 ///                there that would hold what isn't kept.
 template <class T, class Policy = measured>
-class channel final : detail::channel_store<T, Policy>, public detail::channel_refusals<T, Policy> {
-    using core = detail::channel_core<Policy>;
-    using store = detail::channel_store<T, Policy>;
-    using change = typename store::change;
+class channel final : detail::any_channel<Policy>, public detail::channel_refusals<T, Policy> {
+    static_assert(std::is_object_v<T> && !std::is_const_v<T>,
+                  "weir: a channel's items are objects that move in and out: neither references nor "
+                  "constants; put pointers instead");
+    static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>,
+                  "weir: a channel's items must be movable without throwing, so that none is lost "
+                  "between two places; put std::unique_ptr of this type instead");
+
+    using base = detail::any_channel<Policy>;
+    using core = typename base::core;
+    using change = typename base::change;
     using whole = typename core::whole;
     // stop_token, on every platform but one that a test supplies.
     using stop_token = basic_stop_token<typename core::platform>;
@@ -96,24 +86,24 @@ class channel final : detail::channel_store<T, Policy>, public detail::channel_r
     /// \param capacity  in items, at least 1. Statistics are in the time of the executor of the first
     ///                  coroutine that finds the channel empty or full, and begin there. Where that is
     ///                  gone before the channel, times stand still from then on, and all else goes on.
-    explicit channel(std::size_t capacity) : store(capacity, nullptr, {}) {}
+    explicit channel(std::size_t capacity) : base(detail::item_type_of<T>, capacity, nullptr, {}) {}
 
     /// \param clock  whose time the statistics are in, from now on. Outlives the channel.
     /// \param name   for statistics and deadlock reports.
     channel(std::size_t capacity, executor& clock, std::string name = {})
-        : store(capacity, &clock, std::move(name)) {}
+        : base(detail::item_type_of<T>, capacity, &clock, std::move(name)) {}
 
     /// What is no executor, or one without a name, gets a sentence.
     template <class Ex>
         requires(!std::is_convertible_v<Ex, executor&>)
-    channel(std::size_t, Ex&&, std::string = {}) : store(1, nullptr, {}) {
+    channel(std::size_t, Ex&&, std::string = {}) : base(detail::item_type_of<T>, 1, nullptr, {}) {
         static_assert(std::is_convertible_v<Ex, executor&>,
                       "weir: a channel(capacity, clock, name) measures in the time of an executor that "
                       "outlives it: a thread_pool, a run_loop, virtual_time, or what derives from "
                       "weir::executor, with a name");
     }
 
-    ~channel() { this->leave_registry(); }
+    ~channel() override { this->leave_registry(); }
 
     /// Adds one item, waiting while the channel is full.
     ///
@@ -157,7 +147,7 @@ class channel final : detail::channel_store<T, Policy>, public detail::channel_r
     channel_status try_put(T&& item) {
         if (this->put_alone(item)) return channel_status::success;
         change now(*this);
-        const detail::outcome how = this->offer(item, nullptr, now.woken());
+        const detail::outcome how = this->offer(&item, nullptr, now.woken());
         return how == detail::outcome::done     ? channel_status::success
                : how == detail::outcome::closed ? channel_status::closed
                                                 : channel_status::full;
@@ -184,43 +174,33 @@ class channel final : detail::channel_store<T, Policy>, public detail::channel_r
     /// Errors: `deadlock_error` on virtual time, where nothing can go on; `forked_error` where its executor
     ///         is a pool of before a fork. Nothing went in then.
     channel_status blocking_put(T&& item, duration timeout = duration::max()) {
-        return detail::blocking_operations::put(*this, item, timeout);
+        const detail::outcome how = detail::blocking_operations::put<base>(*this, &item, timeout);
+        return how == detail::outcome::done        ? channel_status::success
+               : how == detail::outcome::timed_out ? channel_status::timed_out
+                                                   : channel_status::closed;
     }
 
     /// For plain threads: blocks while the channel is empty, at most for `timeout`, as `blocking_put`.
     /// \returns an item, or `closed` (and drained), or `timed_out`. No item is lost by a time-out.
     /// Errors: as of `blocking_put`; no item is lost.
     [[nodiscard]] get_result<T> blocking_get(duration timeout = duration::max()) {
-        return detail::blocking_operations::get(*this, timeout);
+        detail::uninitialised_slot<T> place;
+        const detail::outcome how = detail::blocking_operations::get<base>(*this, place.address(), timeout);
+        if (how == detail::outcome::done) return get_result<T>(*place.take());
+        return get_result<T>(how == detail::outcome::timed_out ? channel_status::timed_out
+                                                               : channel_status::closed);
     }
 
     /// From now on nothing goes in; what is inside still comes out. Everybody who waits is woken: puts
     /// with false, their items still theirs, gets with nothing. May be called again, and by anyone.
-    void close() noexcept {
-        change now(*this);
-        this->shut(now.woken());
-    }
+    void close() noexcept { base::close(); }
 
     /// The same, but who waits to put has his item let in, as there is room, and it comes out: what was
     /// finished before isn't lost.
-    void close_to_newcomers() noexcept {
-        change now(*this);
-        this->shut_to_newcomers(now.woken());
-    }
+    void close_to_newcomers() noexcept { base::close_to_newcomers(); }
 
     /// Closes, and destroys what is inside: for a consumer that wants no more.
-    void cancel() noexcept {
-        detail::ring<T> discarded(0);
-        std::uint64_t first = 0;
-        std::uint64_t last = 0;
-        {
-            change now(*this);
-            this->shut(now.woken());
-            first = this->get_end_.count.load(std::memory_order_relaxed);
-            last = this->discard(discarded, now.woken());
-        }
-        for (; first != last; ++first) discarded.destroy(first);
-    }
+    void cancel() noexcept { base::cancel(); }
 
     /// Whether nothing goes in any more; something may still be inside.
     [[nodiscard]] bool closed() const noexcept {
@@ -237,57 +217,36 @@ class channel final : detail::channel_store<T, Policy>, public detail::channel_r
         const whole held(*this);
         return this->capacity_;
     }
-    [[nodiscard]] const std::string& name() const noexcept { return this->name_; }  ///< as constructed
+    [[nodiscard]] const std::string& name() const noexcept { return base::name(); }  ///< as constructed
 
     /// Changes the capacity while the channel is in use. More room wakes as many puts as fit. With
     /// less, nothing is lost: what is inside stays, and puts wait until it has come below.
     ///
     /// Errors: `std::invalid_argument` for 0; `std::bad_alloc`, and then nothing has changed.
-    void set_capacity(std::size_t capacity) {
-        core::check(capacity);
-        detail::ring<T> other(capacity);  // the old block is freed after the lock
-        change now(*this, true);
-        this->grow(other, capacity, now.woken());
-    }
+    void set_capacity(std::size_t capacity) { base::set_capacity(capacity); }
 
     /// A limit in bytes beside the one in items, by `item_size`; 0, as at first: none. An item that is
     /// larger alone goes in when the channel is empty. May be changed while the channel is in use.
     ///
     /// Errors: `std::invalid_argument` for what was negative.
     /// Cost: with a limit every operation takes the locks of both ends, and asks for the size of its item.
-    void set_max_bytes(std::size_t bytes) {
-        detail::refuse_negative(bytes, "weir: a channel's limit in bytes was negative; 0 means no limit");
-        change now(*this);
-        this->limit_bytes(bytes, now.woken());
-    }
+    void set_max_bytes(std::size_t bytes) { base::set_max_bytes(bytes); }
 
     /// What happened until now, open waits included. At any time, from any thread. Errors: `std::bad_alloc`.
-    [[nodiscard]] channel_stats stats() { return stats_until(std::nullopt); }
+    [[nodiscard]] channel_stats stats() { return base::stats(std::nullopt); }
 
   private:
-    // What `stats` would have said at an instant since which nothing has happened, in ns of the clock.
-    channel_stats stats_until(std::optional<std::int64_t> now) {
-        channel_stats s;
-        s.name = core::name_;  // takes memory, so not under the locks
-        const whole held(*this);
-        core::fill(s, now);
-        return s;
-    }
-
-    template <class, class>
-    friend class detail::queue_of;
-    friend store& detail::inside<T, Policy>(channel&) noexcept;
-    friend struct detail::blocking_operations;
-    template <class, class, class>
-    friend class detail::channel_operation;
-    template <class, class>
-    friend class detail::put_operation;
-    template <class, class>
-    friend class detail::get_operation;
-    template <class, class>
-    friend class detail::stop_listener;
+    friend base& detail::inside<T, Policy>(channel&) noexcept;
 };
 
+namespace detail {
+
+template <class T, class Policy>
+any_channel<Policy>& inside(channel<T, Policy>& c) noexcept {
+    return c;
+}
+
+}  // namespace detail
 }  // namespace weir
 
 #endif

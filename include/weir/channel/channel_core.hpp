@@ -106,8 +106,8 @@ class channel_core : public wait_site, public channel_ends<Policy> {
         if (w.thread != nullptr) {
             w.thread->set();
         } else {
-            executor* const home = w.home;
-            home->post(w.coroutine);
+            executor* const ex = w.executor;
+            ex->post(w.coroutine);
         }
     }
 
@@ -116,11 +116,11 @@ class channel_core : public wait_site, public channel_ends<Policy> {
         if (list.budget != nullptr) list.budget->has_room();
     }
 
-    // Under the whole: a coroutine of `home` begins to wait. The first executor that wants to names the
+    // Under the whole: a coroutine of `ex` begins to wait. The first executor that wants to names the
     // channel's waiters in its reports; where the channel was given no clock, it uses the first's.
-    WEIR_ALWAYS_INLINE void wait_in_line(waiter& w, side line, executor& home) noexcept {
-        if (!is_registered() && !home.traits().passing) watch(*this, home);
-        bind(home);
+    WEIR_ALWAYS_INLINE void wait_in_line(waiter& w, side line, executor& ex) noexcept {
+        if (!is_registered() && !ex.traits().passing) watch(*this, ex);
+        bind(ex);
         put_in(w, line, reading(w.measured));
     }
 

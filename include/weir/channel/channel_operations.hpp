@@ -3,7 +3,7 @@
 #ifndef WEIR_CHANNEL_CHANNEL_OPERATIONS_HPP
 #define WEIR_CHANNEL_CHANNEL_OPERATIONS_HPP
 
-#include <weir/channel/channel_core.hpp>
+#include <weir/channel/any_channel.hpp>
 #include <weir/channel/stop_listener.hpp>
 #include <weir/channel/uninitialised_slot.hpp>
 #include <weir/channel/waiter.hpp>
@@ -12,30 +12,31 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/thread_record.hpp>
-#include <weir/task/foreign_home.hpp>
+#include <weir/task/foreign_executor.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <coroutine>    // for std::coroutine_handle
 #include <cstdint>      // for std::uint64_t
 #include <optional>     // for std::optional
-#include <type_traits>  // for std::is_void_v
+#include <type_traits>  // for std::is_same_v, std::is_void_v
 #include <utility>      // for std::move
 
 namespace weir::detail {
 
-// The part that put and get share: a try under the lock of its end (`Derived::moves`), but for where it is
-// known to take more; else all is decided at once, under the whole channel's: it is done
-// (`Derived::attempt`), or gets its place in the line. What has to be made ready before it may wait is made
-// so, under no lock, only when it turns out that it has to: then it is tried once more.
+// What a put and a get share, whatever the item is. All is decided at once, under the whole channel's lock:
+// it is done, or gets its place in the line. What has to be made ready before it may wait is made so, under
+// no lock, only when it turns out that it has to: then it is tried once more. Where the lock of its end is
+// known to be enough, it is tried under that alone before, by who knows the item's type.
 //
 // It is made for every item, so the constructor writes little: most of the waiter is filled in when
 // it has to wait.
-template <class Derived, class Channel, class Stop>
-class channel_operation : stop_listener<Channel, Stop> {
-    using listener = stop_listener<Channel, Stop>;
+template <class Policy, class Stop>
+class channel_operation : stop_listener<any_channel<Policy>, Stop> {
+    using store = any_channel<Policy>;
+    using listener = stop_listener<store, Stop>;
 
   protected:
-    using core = typename Channel::core_type;
+    using core = channel_core<Policy>;
     using waiter = typename core::waiter;
     using side = typename core::side;
     using record = basic_thread_record<typename core::platform>;
@@ -44,13 +45,13 @@ class channel_operation : stop_listener<Channel, Stop> {
     using slot_type = typename core::slot_type;
     static constexpr bool has_stop = !std::is_same_v<Stop, no_stop>;
 
-    channel_operation(Channel& channel, side line, void* item, slot_type* measured, Stop stop) noexcept
+    channel_operation(store& channel, side line, void* item, slot_type* measured, Stop stop) noexcept
         : listener(std::move(stop)), channel_(&channel), waiter_(item, measured), line_(line) {}
     channel_operation(const channel_operation&) = delete;
     channel_operation& operator=(const channel_operation&) = delete;
 
     // Still in the line only if its frame is destroyed while it is suspended.
-    ~channel_operation() {
+    WEIR_ALWAYS_INLINE ~channel_operation() {
         if (waiter_.linked) channel_->forget(waiter_, line_);
     }
 
@@ -68,7 +69,7 @@ class channel_operation : stop_listener<Channel, Stop> {
     }
 
     // A condition without a co_await gets a sentence.
-    template <class Operation = Derived>
+    template <class Operation = channel_operation>
     explicit operator bool() const noexcept {
         static_assert(std::is_void_v<Operation>,
                       "weir: this has not been awaited, so it is neither true nor false: "
@@ -77,29 +78,27 @@ class channel_operation : stop_listener<Channel, Stop> {
     }
 
   protected:
-    // Not inlined, nor is what await_suspend calls: see WEIR_NOINLINE.
-    WEIR_NOINLINE bool moves_at_once() noexcept {
-        if (channel_->clock_.is_orphaned()) return false;  // suspend() says so, before it takes a lock
-        record* const me = record::mine();
-        if (!static_cast<Derived&>(*this).moves(me)) return false;
+    // Else suspend() says so, before it takes a lock.
+    bool may_move() const noexcept { return !channel_->clock_.is_orphaned(); }
+    bool has_moved(record* me) noexcept {
         if (me != nullptr) me->count_operation();
         waiter_.outcome = outcome::done;
         return true;
     }
 
-    void resumed() {
+    WEIR_ALWAYS_INLINE void resumed() {
         if constexpr (has_stop) listener::listen_no_more();
         if (suspended_) goes_on();
         if (on_end_) heed_end();
     }
 
-    Channel* channel_;
+    store* channel_;
     waiter waiter_;
 
   private:
     // Called at once, or from another thread before the waiter is linked, it marks that, as a stop does.
     struct end_waiting {
-        Channel* channel;
+        store* channel;
         waiter* who;
         side line;
         void operator()() const noexcept { channel->stop(*who, line); }
@@ -113,10 +112,10 @@ class channel_operation : stop_listener<Channel, Stop> {
         record* const me = record::mine();
         if (me != nullptr) me->count_operation();
         if (was_forked()) detail::check_threads_of(channel_->clock_.owner());
-        executor* home = env.home;
+        executor* ex = env.executor;
         // What a stage itself waits for ends with its channels.
         const bool ends_with_run = env.ends != nullptr && waiter_.measured == nullptr;
-        bool may_wait = home != nullptr && !ends_with_run;
+        bool may_wait = ex != nullptr && !ends_with_run;
         if constexpr (has_stop) may_wait = may_wait && !listener::stop_possible();
         wakes woken;
         bool yields;
@@ -125,43 +124,43 @@ class channel_operation : stop_listener<Channel, Stop> {
                 const typename core::whole held(*channel_, me);
                 // One that no executor runs needs none as long as it need not wait: its turn never ends.
                 yields =
-                    home != nullptr && core::uses_up_turn(line_, channel_->count_at(line_), waiter_.measured);
-                waiter_.outcome = static_cast<Derived&>(*this).attempt(woken);
+                    ex != nullptr && core::uses_up_turn(line_, channel_->count_at(line_), waiter_.measured);
+                waiter_.outcome = channel_->attempt(line_, waiter_, woken);
                 if (waiter_.outcome == outcome::pending) {
                     if (waiter_.stop_seen || is_recalled()) {
                         waiter_.outcome = outcome::stopped;
                     } else if (may_wait) {
-                        waits(h, *home, env);
+                        waits(h, *ex, env);
                         return true;  // this frame may be running elsewhere once the lock is released
                     }
                 }
             }
             if (waiter_.outcome != outcome::pending) break;
-            home = &prepare_to_wait(env, ends_with_run);
+            ex = &prepare_to_wait(env, ends_with_run);
             may_wait = true;
         }
         core::wake_all(woken);
-        if (yields) posts(h, *home, env);
+        if (yields) posts(h, *ex, env);
         return yields;
     }
 
-    WEIR_NOINLINE void waits(std::coroutine_handle<> h, executor& home, const coroutine_env& env) {
-        is_suspended(h, home, env, slot_state::await);
-        channel_->wait_in_line(waiter_, line_, home);
+    WEIR_NOINLINE void waits(std::coroutine_handle<> h, executor& ex, const coroutine_env& env) {
+        is_suspended(h, ex, env, slot_state::await);
+        channel_->wait_in_line(waiter_, line_, ex);
     }
     // This frame may be running elsewhere when it returns.
-    WEIR_NOINLINE void posts(std::coroutine_handle<> h, executor& home, const coroutine_env& env) {
-        is_suspended(h, home, env, slot_state::runnable);
+    WEIR_NOINLINE void posts(std::coroutine_handle<> h, executor& ex, const coroutine_env& env) {
+        is_suspended(h, ex, env, slot_state::runnable);
         core::turn_ends(waiter_);
-        home.post(h);
+        ex.post(h);
     }
 
     // Under no lock, as a stop that was asked for already calls back at once.
     WEIR_NOINLINE executor& prepare_to_wait(const coroutine_env& env, bool ends_with_run) {
-        executor& home = detail::home_of(env);
+        executor& ex = detail::executor_of(env);
         if constexpr (has_stop) listener::listen(*channel_, waiter_, line_);
         if (ends_with_run) on_end_.emplace(*env.ends, end_waiting{channel_, &waiter_, line_});
-        return home;
+        return ex;
     }
 
     // relaxed; under the lock that `recall` takes after it was set
@@ -171,8 +170,8 @@ class channel_operation : stop_listener<Channel, Stop> {
     }
 
     // It is suspended, and under the lock if it waits; `as`: until it is woken.
-    void is_suspended(std::coroutine_handle<> h, executor& home, const coroutine_env& env, slot_state as) {
-        waiter_.is_coroutine(h, &home, env.measured);
+    void is_suspended(std::coroutine_handle<> h, executor& ex, const coroutine_env& env, slot_state as) {
+        waiter_.is_coroutine(h, &ex, env.measured);
         ends_ = env.ends;
         suspended_ = true;
         if (waiter_.measured == nullptr) detail::pauses(env, as);
@@ -189,34 +188,36 @@ class channel_operation : stop_listener<Channel, Stop> {
     std::optional<stop_callback<end_waiting>> on_end_;  // of the run in whose stage it waits
 };
 
+WEIR_COMPILED(class channel_operation<measured, no_stop>);
+WEIR_COMPILED(class channel_operation<summed, no_stop>);
+WEIR_COMPILED(class channel_operation<unmeasured, no_stop>);
+
+// A put in a channel whose items are T.
 template <class Channel, class Stop = no_stop>
 class [[nodiscard("co_await this, or nothing is put")]] put_operation
-    : public channel_operation<put_operation<Channel, Stop>, Channel, Stop> {
-    using base = channel_operation<put_operation, Channel, Stop>;
+    : public channel_operation<typename Channel::policy_type, Stop> {
+    using base = channel_operation<typename Channel::policy_type, Stop>;
     using T = typename Channel::value_type;
 
   public:
     explicit put_operation(Channel& channel, T& item, typename base::slot_type* measured = nullptr,
                            Stop stop = {}) noexcept
-        : base(channel, base::side::put, &item, measured, std::move(stop)) {}
+        : base(detail::inside(channel), base::side::put, &item, measured, std::move(stop)) {}
 
+    bool await_ready() noexcept { return !this->channel_->put_takes_whole() && moves_at_once(); }
     bool await_resume() {
         this->resumed();
         return this->waiter_.outcome == outcome::done;
     }
 
-    bool await_ready() noexcept { return !this->channel_->put_takes_whole() && base::moves_at_once(); }
-    // True if that took no more than to move the item.
-    WEIR_ALWAYS_INLINE bool moves(typename base::record* me) noexcept {
-        auto& c = *this->channel_;
-        const typename base::core::put_guard held(c.put_end_.lock, me);
-        return !base::core::uses_up_turn(base::side::put, c.count_at(base::side::put),
-                                         this->waiter_.measured) &&
-               c.put_here(*static_cast<T*>(this->waiter_.item));
-    }
-
-    outcome attempt(typename base::wakes& woken) noexcept {
-        return this->channel_->offer(*static_cast<T*>(this->waiter_.item), this->waiter_.measured, woken);
+  private:
+    // True if that took no more than to move the item. Not inlined: see WEIR_NOINLINE.
+    WEIR_NOINLINE bool moves_at_once() noexcept {
+        if (!this->may_move()) return false;
+        typename base::record* const me = base::record::mine();
+        return this->channel_->put_at_once(*static_cast<T*>(this->waiter_.item), this->waiter_.measured,
+                                           me) &&
+               this->has_moved(me);
     }
 };
 
@@ -238,16 +239,17 @@ class [[nodiscard("co_await this, or nothing is put")]] put_copy_operation
         : held_copy<T>(item), put_operation<Channel, Stop>(channel, this->copy_, nullptr, std::move(stop)) {}
 };
 
+// A get from a channel whose items are T.
 template <class Channel, class Stop = no_stop>
 class [[nodiscard("co_await this, or nothing is got")]] get_operation
-    : public channel_operation<get_operation<Channel, Stop>, Channel, Stop> {
-    using base = channel_operation<get_operation, Channel, Stop>;
+    : public channel_operation<typename Channel::policy_type, Stop> {
+    using base = channel_operation<typename Channel::policy_type, Stop>;
     using T = typename Channel::value_type;
 
   public:
     explicit get_operation(Channel& channel, typename base::slot_type* measured = nullptr,
                            Stop stop = {}) noexcept
-        : base(channel, base::side::get, nullptr, measured, std::move(stop)) {
+        : base(detail::inside(channel), base::side::get, nullptr, measured, std::move(stop)) {
         this->waiter_.item = place_.address();
     }
     // An item that nobody fetched: its coroutine was destroyed while it was on its way.
@@ -255,6 +257,7 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
         if (this->waiter_.outcome == outcome::done) place_.destroy();
     }
 
+    bool await_ready() noexcept { return !this->channel_->get_takes_whole() && moves_at_once(); }
     WEIR_ALWAYS_INLINE std::optional<T> await_resume() {
         this->resumed();
         if (this->waiter_.outcome != outcome::done) return std::nullopt;
@@ -268,19 +271,13 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
     // The item's number in the order of the gets, from 0; after an item was got.
     std::uint64_t number() const noexcept { return this->waiter_.number; }
 
-    bool await_ready() noexcept { return !this->channel_->get_takes_whole() && base::moves_at_once(); }
-    // True if that took no more than to move the item.
-    WEIR_ALWAYS_INLINE bool moves(typename base::record* me) noexcept {
-        auto& c = *this->channel_;
-        const typename base::core::get_guard held(c.get_end_.lock, me);
-        return !base::core::uses_up_turn(base::side::get, c.count_at(base::side::get),
-                                         this->waiter_.measured) &&
-               c.get_here(place_.address(), this->waiter_.number);
-    }
-
-    outcome attempt(typename base::wakes& woken) noexcept {
-        return this->channel_->take(static_cast<T*>(this->waiter_.item), this->waiter_.number,
-                                    this->waiter_.measured, woken);
+  private:
+    WEIR_NOINLINE bool moves_at_once() noexcept {
+        if (!this->may_move()) return false;
+        typename base::record* const me = base::record::mine();
+        return this->channel_->get_at_once(place_.address(), this->waiter_.number, this->waiter_.measured,
+                                           me) &&
+               this->has_moved(me);
     }
 
   protected:

@@ -37,7 +37,7 @@ class origin {
         : position_(position), listener_(std::move(listener)) {}
 
     void add_share() noexcept { shares_.fetch_add(1, std::memory_order_relaxed); }
-    // acq_rel: who takes the last share tells of all
+    // acq_rel; pairs with itself: who takes the last share tells of all
     void acknowledge_share() noexcept {
         if (shares_.fetch_sub(1, std::memory_order_acq_rel) == 1) listener_->finished(position_);
     }

@@ -55,7 +55,7 @@ class wait_queue final : public wait_site {
         while (woken != nullptr) {
             visitor* const v = woken;
             woken = v->next;  // its frame may be gone after the post
-            v->home->post(v->coroutine);
+            v->executor->post(v->coroutine);
         }
     }
 
@@ -89,7 +89,7 @@ class wait_queue final : public wait_site {
         bool measured = false;
         bool linked = false;
         admission answer = admission::wait;
-        executor* home = nullptr;
+        weir::executor* executor = nullptr;
         std::coroutine_handle<> coroutine;
         visitor* next = nullptr;
         visitor* previous = nullptr;
@@ -174,7 +174,7 @@ class wait_queue<Rule>::visit : visitor {
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
         this->coroutine = h;
-        this->home = detail::env_of(h).home;
+        this->executor = detail::env_of(h).executor;
         this->measured = is_measured;
         if constexpr (is_measured) {
             slot_.catch_up(detail::clock_of(slot_));
@@ -183,7 +183,7 @@ class wait_queue<Rule>::visit : visitor {
         this->answer = room_.rule_.ask(this->what);
         if (this->answer != admission::wait) return false;
         suspended_ = true;
-        if (!room_.is_registered()) watch(room_, *this->home);
+        if (!room_.is_registered()) watch(room_, *this->executor);
         if constexpr (is_measured) slot_.enter(as_, slot_.mark);
         room_.link(*this);
         return true;  // this frame may be running elsewhere once the lock is released

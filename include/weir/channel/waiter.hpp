@@ -29,16 +29,16 @@ struct basic_waiter {
     basic_waiter(const basic_waiter&) = delete;
     basic_waiter& operator=(const basic_waiter&) = delete;
 
-    void is_coroutine(std::coroutine_handle<> h, executor* on, slot* works_for) noexcept {
+    void is_coroutine(std::coroutine_handle<> h, weir::executor* on, slot* works_for) noexcept {
         coroutine = h;
-        home = on;
+        executor = on;
         thread = nullptr;
         work_of = works_for;
         ready = 0;
     }
     void is_thread(basic_parker<Platform>* flag, bool for_some_time = false) noexcept {
         has_limit = for_some_time;
-        home = nullptr;
+        executor = nullptr;
         thread = flag;
         work_of = nullptr;
         ready = 0;
@@ -59,7 +59,7 @@ struct basic_waiter {
 
     // Whom to wake: a coroutine on its executor, or a thread.
     std::coroutine_handle<> coroutine;
-    executor* home;
+    weir::executor* executor;
     basic_parker<Platform>* thread;
 
     slot* work_of;       // the slot whose work waits, itself or in its function: for reports

@@ -8,7 +8,7 @@
 #include <weir/cuda/runtime.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/task/foreign_home.hpp>
+#include <weir/task/foreign_executor.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstdint>    // for std::int64_t
@@ -47,10 +47,10 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_work {
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const weir::detail::coroutine_env env = weir::detail::env_of(h);
         if (env.measured != nullptr) stage_ = &env.measured->stage();
-        executor& home = weir::detail::home_of(env);
+        executor& ex = weir::detail::executor_of(env);
         core_->check_device(env.measured);
         ticket t(*core_, [](completion& c) noexcept { c.waiting->answer(); });
-        t.get().waiting.emplace(home, env.measured, h);
+        t.get().waiting.emplace(ex, env.measured, h);
         work_.begin(*core_, t, env.measured);
         completion_ = t.keep();
         return completion_->waiting->wait();

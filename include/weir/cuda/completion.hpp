@@ -127,9 +127,10 @@ class mailbox {
     mailbox(const mailbox&) = delete;
     mailbox& operator=(const mailbox&) = delete;
 
-    // False: nobody reads it any more. release; pairs with take_all()
+    // False: nobody reads it any more.
     bool put(completion& c) noexcept {
         completion* head = newest_.load(std::memory_order_relaxed);
+        // release; pairs with take_all(): what it takes is whole
         do {
             if (head == closed()) return false;
             c.next = head;
@@ -173,7 +174,7 @@ inline completion& completion::make(std::shared_ptr<mailbox> box, cudaEvent_t ev
 }
 
 inline void completion::disown() noexcept {
-    // acq_rel: the last one sees what the others did
+    // acq_rel; pairs with itself: the last one sees what the others did
     if (owners_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     completion_pool::destroy(*this);
     all_completions->give(this);

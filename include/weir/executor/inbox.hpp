@@ -4,10 +4,10 @@
 #define WEIR_EXECUTOR_INBOX_HPP
 
 #include <weir/executor/ready_queue.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
 
-#include <algorithm>  // for std::min
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
 #include <mutex>      // for std::lock_guard
@@ -56,8 +56,9 @@ class basic_inbox {
         if (empty()) return 0;
         std::lock_guard guard(lock_);
         const std::size_t n = queue_.size();
-        const std::size_t take = std::min(n - n / 2, most);
+        const std::size_t take = detail::smaller(n - n / 2, most);
         for (std::size_t i = 0; i < take; ++i) out[i] = queue_.take_front().address();
+        // relaxed: who still reads the size from before looks in vain, under the lock
         size_.store(n - take, std::memory_order_relaxed);
         return take;
     }

@@ -7,12 +7,12 @@
 #include <weir/executor/ready_queue.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/platform/thread_record.hpp>
 
-#include <algorithm>  // for std::min
 #include <coroutine>  // for std::coroutine_handle
 #include <mutex>      // for std::lock_guard
 
@@ -63,7 +63,7 @@ class run_loop final : public executor {
             if (!timers_.empty()) {
                 const time_point t = now();
                 while (timer* const due = timers_.pop_due(t)) ready_.push_back(due->waiter());
-                if (!timers_.empty()) until = std::min(until, timers_.next()->deadline());
+                if (!timers_.empty()) until = detail::smaller(until, timers_.next()->deadline());
             }
             if (!ready_.empty()) {
                 next = ready_.take_front();

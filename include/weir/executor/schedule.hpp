@@ -43,10 +43,10 @@ class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedul
 
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> h) const noexcept {
-        executor* const here = detail::env_of(h).home;
+        executor* const here = detail::env_of(h).executor;
         const bool stays = here != nullptr && here->traits().exclusive && !executor_->traits().exclusive;
         executor* const there = stays ? here : executor_;
-        if constexpr (detail::has_env<Promise>) h.promise().env().home = there;
+        if constexpr (detail::has_env<Promise>) h.promise().env().executor = there;
         there->post(h);
     }
 

@@ -4,14 +4,14 @@
 #define WEIR_EXECUTOR_STEAL_POLICY_HPP
 
 #include <weir/executor/worker_queues.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/platform/thread_record.hpp>
 
-#include <algorithm>  // for std::min
-#include <cstdint>    // for std::int64_t, std::uint64_t
-#include <memory>     // for std::unique_ptr
-#include <mutex>      // for std::lock_guard
-#include <utility>    // for std::exchange
+#include <cstdint>  // for std::int64_t, std::uint64_t
+#include <memory>   // for std::unique_ptr
+#include <mutex>    // for std::lock_guard
+#include <utility>  // for std::exchange
 
 namespace weir::detail {
 
@@ -80,7 +80,7 @@ class basic_steal_policy {
         if (&thief == fork_thief_) {  // done with the last one
             fork_thief_ = nullptr;
             const bool large = thief.resumed() - fork_thief_resumed_ >= large_part;
-            fork_pause_ = large ? 0 : std::min(2 * fork_pause_ + glance, longest_pause);
+            fork_pause_ = large ? 0 : detail::smaller(2 * fork_pause_ + glance, longest_pause);
         }
         if (fork_credit_ != 0) {
             --fork_credit_;

@@ -4,53 +4,39 @@
 #define WEIR_GRAPH_BRANCH_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/executor/executor.hpp>
-#include <weir/run/failure.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/stages/call_traits.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
 
 #include <concepts>     // for std::integral
 #include <cstddef>      // for std::size_t
-#include <functional>   // for std::invoke
-#include <optional>     // for std::optional
 #include <stdexcept>    // for std::out_of_range
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
 #include <tuple>        // for std::tuple
-#include <type_traits>  // for std::is_invocable_v
+#include <type_traits>  // for std::is_convertible_v
 #include <utility>      // for std::cmp_less
 #include <vector>       // for std::vector
 
 namespace weir {
 
-/// Of `route`.
-struct route_options {
-    std::string name = "route";  ///< see `stage_options::name`
-    /// Where the choosing and the joining run; null: where the run was started. Outlives the run.
-    weir::executor* executor = nullptr;
-    /// Of the queue before each branch and of that behind the join, in items, at least 1.
-    std::size_t capacity = 2;
-    /// For how many items the choice may fail: see `stage_options::max_failures`.
-    std::optional<failure_limit> max_failures = std::nullopt;
-};
-
 namespace detail {
 
-template <class... Stages>
+template <class Row>
 struct named_branch {
     template <class C>
-    using output = typename flow<C, Stages...>::type;
+    using output = typename Row::template output<C>;
 
     std::string name;
-    pipeline<Stages...> part;
+    pipeline<Row> part;
 };
 
 template <class B>
 inline constexpr bool is_branch = false;
-template <class... Stages>
-inline constexpr bool is_branch<named_branch<Stages...>> = true;
+template <class Row>
+inline constexpr bool is_branch<named_branch<Row>> = true;
 
 // What the last worker of a stage with branches closes.
 template <class Queue>
@@ -64,18 +50,17 @@ struct all_of {
 // From what a chooser returns to the branch.
 class branch_names {
   public:
-    explicit branch_names(std::vector<std::string> names) : names_(std::move(names)) {}
-
-    static void check(const std::vector<std::string>& names) {
-        for (std::size_t i = 0; i < names.size(); ++i) {
+    explicit branch_names(std::vector<std::string> names) : names_(std::move(names)) {
+        for (std::size_t i = 0; i < names_.size(); ++i) {
             for (std::size_t k = 0; k < i; ++k) {
-                if (names[i] != names[k]) continue;
-                throw std::invalid_argument("weir: two branches of a route are named '" + names[i] +
+                if (names_[i] != names_[k]) continue;
+                throw std::invalid_argument("weir: two branches of a route are named '" + names_[i] +
                                             "'; give each a name of its own");
             }
         }
     }
 
+    const std::vector<std::string>& all() const noexcept { return names_; }
     std::size_t size() const noexcept { return names_.size(); }
 
     std::size_t place_of(std::integral auto chosen) const {
@@ -100,20 +85,18 @@ class branch_names {
     std::vector<std::string> names_;
 };
 
-// Named so that the compiler's own messages read as sentences.
 template <class F>
 struct the_chooser {
     template <class Item>
-    struct is_given {
-        static constexpr bool fits = std::is_invocable_v<F&, const Item&>;
+    struct is_given : call_traits<F, const Item&> {
+        static constexpr bool fits = is_given::takes_item;
         static_assert(fits,
                       "weir: the function that chooses a branch is called with a const item of the stage "
                       "before, and this one can't be; the types are those of "
                       "the_chooser<...>::is_given<...> in this message");
-        using type = typename std::conditional_t<fits, std::invoke_result<F&, const Item&>,
-                                                 std::type_identity<std::size_t>>::type;
+        using chosen = typename is_given::result;
         static constexpr bool names =
-            std::integral<awaited_t<type>> || std::is_convertible_v<awaited_t<type>, std::string_view>;
+            std::integral<chosen> || std::is_convertible_v<chosen, std::string_view>;
         static_assert(names,
                       "weir: the function that chooses a branch returns its name or its place, which is a "
                       "whole number, or something to await that gives one; the types are those of "
@@ -135,7 +118,7 @@ struct stage_of_branches : stage_base {
     template <class G, class Options>
     stage_of_branches(G&& f, const Options& o, Branches... parts)
         : stage_base{detail::stage_options_of(o)}, chooser(std::forward<G>(f)),
-          branches(std::move(parts)...) {}
+          names(std::vector<std::string>{parts.name...}), branches(std::move(parts)...) {}
 
     template <class Self, class Function>
     static void each_options(Self& self, Function function) {
@@ -145,6 +128,7 @@ struct stage_of_branches : stage_base {
     }
 
     F chooser;
+    branch_names names;
     std::tuple<Branches...> branches;
 
   protected:
@@ -166,21 +150,31 @@ struct stage_of_branches : stage_base {
         return join;
     }
 
-    std::vector<std::string> names() const {
-        return std::apply([](const auto&... each) { return std::vector<std::string>{each.name...}; },
-                          branches);
-    }
-
-    // The queue before each branch, named as it is.
-    template <class Part, class Policy>
-    std::vector<channel<Part, Policy>*> add_queues(run_core<Policy>& run) const {
-        stage_options named = options;
+    // Puts into a run what divides, and behind it the branches, each of which begins with a queue of its
+    // name. Returns the queues in which they end.
+    template <class Divider, class Part, class End, class Self, class Policy, class In, class... Args>
+    static std::vector<channel<End, Policy>*> attach_branches(Self&& self, run_core<Policy>& run, In& in,
+                                                              Args&&... args) {
         std::vector<channel<Part, Policy>*> begins;
-        for (std::string& name : names()) {
-            named.name = std::move(name);
+        for (const std::string& name : self.names.all()) {
+            stage_options named = self.options;
+            named.name = name;
             begins.push_back(&run.template add_queue<Part>(named));
         }
-        return begins;
+        // NOLINTBEGIN(bugprone-use-after-move): another part of it
+        run.template add<Divider>({&in}, std::vector<queue_id>(begins.begin(), begins.end()), self.options,
+                                  F(std::forward<Self>(self).chooser), self.names, in, begins,
+                                  std::forward<Args>(args)...);
+        std::vector<channel<End, Policy>*> ends;
+        const auto attach = [&](auto&& branch) {
+            using part = decltype(branch.part);
+            ends.push_back(
+                &part::attach(std::forward<decltype(branch)>(branch).part, run, *begins[ends.size()]));
+        };
+        std::apply([&](auto&&... each) { (attach(std::forward<decltype(each)>(each)), ...); },
+                   std::forward<Self>(self).branches);
+        // NOLINTEND(bugprone-use-after-move)
+        return ends;
     }
 };
 
@@ -192,32 +186,22 @@ struct stage_of_branches : stage_base {
 /// \param part   a stage, or several put together by `|`, without source and sink; none: items pass.
 /// Errors: those of copying `part`, if it is an lvalue. `route` and `split` look at the names.
 template <class Part>
-    requires detail::composable<Part>
 [[nodiscard]] auto branch(std::string name, Part&& part) {
-    return [&]<class... Stages>(std::tuple<Stages...> stages) {
-        static_assert(!(detail::is_source<Stages> || ...) && !(detail::is_sink<Stages> || ...),
-                      "weir: a branch has neither source nor sink: it stands between two stages");
-        return detail::named_branch<Stages...>{std::move(name), pipeline<Stages...>(std::move(stages))};
-    }(std::apply(
-               [](auto&&... each) {
-                   return std::tuple<std::remove_cvref_t<decltype(each)>...>(
-                       std::forward<decltype(each)>(each)...);
-               },
-               detail::stages_of(std::forward<Part>(part))));
-}
-/// The same without stages.
-[[nodiscard]] inline auto branch(std::string name) {
-    return detail::named_branch<>{std::move(name), pipeline<>(std::tuple<>())};
-}
-
-/// What is no part of a pipeline gets a sentence.
-template <class Part>
-    requires(!detail::composable<Part>)
-auto branch(std::string name, Part&&) {
     static_assert(detail::composable<Part>,
                   "weir: a branch is made of a stage, or of several put together by |; put a function into "
                   "weir::pipe(...)");
-    return branch(std::move(name));
+    if constexpr (detail::composable<Part>) {
+        using row = decltype(detail::stages_of(std::forward<Part>(part)));
+        static_assert(!row::begins && !row::ends,
+                      "weir: a branch has neither source nor sink: it stands between two stages");
+        return detail::named_branch<row>{std::move(name),
+                                         pipeline<row>(detail::stages_of(std::forward<Part>(part)))};
+    }
+}
+/// The same without stages.
+[[nodiscard]] inline auto branch(std::string name) {
+    return detail::named_branch<detail::no_stages>{std::move(name),
+                                                   pipeline<detail::no_stages>(detail::no_stages())};
 }
 
 }  // namespace weir

@@ -11,7 +11,7 @@
 #include <weir/stages/intake.hpp>
 #include <weir/stages/worker_loop.hpp>
 
-#include <algorithm>  // for std::all_of, std::fill
+#include <algorithm>  // for std::all_of
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint64_t
 #include <optional>   // for std::optional
@@ -43,22 +43,21 @@ struct merge_ticket {
 // Turns are a matter of what the inputs give, and not of when: that one has ended, or is at a mark, counts
 // when its turn comes, however long that is known.
 class merge_rule {
-    enum class state : std::uint8_t { away, has_item, at_mark, ended };
-
   public:
     using ticket = merge_ticket;
 
-    merge_rule(merge_order order, std::vector<std::uint64_t> weights, bool until_first_end,
+    // `weights`: one for each input.
+    merge_rule(merge_order order, const std::vector<std::uint64_t>& weights, bool until_first_end,
                std::uint64_t first_epoch)
-        : order_(order), inputs_(weights.size(), state::away), out_of_row_(weights.size(), false),
-          weights_(std::move(weights)), credit_(weights_.size(), 0), until_first_end_(until_first_end),
-          epoch_(first_epoch) {
+        : order_(order), until_first_end_(until_first_end), epoch_(first_epoch) {
+        for (const std::uint64_t each : weights)
+            inputs_.push_back({.weight = static_cast<std::int64_t>(each)});
         next_turn();
     }
 
     // Each input says what it has, before it asks.
     void arrive(const merge_ticket& t) noexcept {
-        inputs_[t.input] = t.mark ? state::at_mark : state::has_item;
+        inputs_[t.input].has = t.mark ? state::mark : state::item;
         settle_turn();
     }
 
@@ -72,13 +71,13 @@ class merge_rule {
         if (t.mark) {
             if (t.epoch < epoch_) return admission::refused;  // another input's went on for all
             const bool all = std::all_of(inputs_.begin(), inputs_.end(),
-                                         [](state s) { return s == state::at_mark || s == state::ended; });
+                                         [](const input& i) { return i.has_ended_epoch(); });
             if (!all || busy_) return admission::wait;
         } else if (order_ != merge_order::arrival) {
             if (busy_) return admission::wait;
             if (order_ == merge_order::priority) {
                 for (std::size_t i = 0; i < t.input; ++i) {
-                    if (inputs_[i] == state::has_item) return admission::wait;
+                    if (inputs_[i].has == state::item) return admission::wait;
                 }
             } else if (turn_ != t.input) {
                 return admission::wait;
@@ -92,86 +91,80 @@ class merge_rule {
         busy_ = false;
         if (t.mark) {
             epoch_ = t.epoch + 1;
-            for (state& s : inputs_) {
-                if (s == state::at_mark) s = state::away;
+            for (input& each : inputs_) {
+                if (each.has == state::mark) each.has = state::nothing;
+                each.is_out = false;
             }
-            std::fill(out_of_row_.begin(), out_of_row_.end(), false);
             next_ = 0;
             next_turn();
         } else {
-            inputs_[t.input] = more ? state::has_item : state::away;
+            inputs_[t.input].has = more ? state::item : state::nothing;
             if (turn_ == t.input) next_turn();
         }
         settle_turn();
     }
 
-    void end(std::size_t input) noexcept {
-        inputs_[input] = state::ended;
-        if (until_first_end_ && !has_turns()) shut_ = true;
+    void end(std::size_t which) noexcept {
+        inputs_[which].has = state::end;
+        const bool has_turns = order_ == merge_order::round_robin || order_ == merge_order::weighted;
+        if (until_first_end_ && !has_turns) shut_ = true;
         settle_turn();
     }
     void shut() noexcept { shut_ = true; }
     bool is_shut() const noexcept { return shut_; }
 
   private:
-    bool has_turns() const noexcept {
-        return order_ == merge_order::round_robin || order_ == merge_order::weighted;
-    }
+    enum class state : std::uint8_t { nothing, item, mark, end };
+    struct input {
+        bool has_ended_epoch() const noexcept { return has == state::mark || has == state::end; }
+        state has = state::nothing;
+        bool is_out = false;  // it has no turn any more in this epoch
+        std::int64_t weight = 1;
+        std::int64_t credit = 0;
+    };
 
     // The turn comes to nobody who has nothing to give until the next epoch. Who is left begins evenly: what
     // that one had saved, or owed, was theirs.
     void settle_turn() noexcept {
-        while (turn_ != inputs_.size() &&
-               (inputs_[turn_] == state::ended || inputs_[turn_] == state::at_mark)) {
-            if (inputs_[turn_] == state::ended && until_first_end_) {
+        while (turn_ != inputs_.size() && inputs_[turn_].has_ended_epoch()) {
+            if (inputs_[turn_].has == state::end && until_first_end_) {
                 shut_ = true;
                 return;
             }
-            out_of_row_[turn_] = true;
-            std::fill(credit_.begin(), credit_.end(), 0);
+            inputs_[turn_].is_out = true;
+            for (input& each : inputs_) each.credit = 0;
             next_turn();
         }
     }
 
     void next_turn() noexcept {
+        const std::size_t n = inputs_.size();
+        turn_ = n;
         if (order_ == merge_order::weighted) {
             next_by_weight();
         } else {
-            next_in_row();
+            for (std::size_t k = 0; k < n && turn_ == n; ++k) {
+                if (!inputs_[(next_ + k) % n].is_out) turn_ = (next_ + k) % n;
+            }
+            next_ = turn_ + 1;
         }
-    }
-
-    void next_in_row() noexcept {
-        const std::size_t n = inputs_.size();
-        turn_ = n;
-        for (std::size_t k = 0; k < n && turn_ == n; ++k) {
-            const std::size_t i = (next_ + k) % n;
-            if (!out_of_row_[i]) turn_ = i;
-        }
-        next_ = turn_ + 1;
     }
 
     // Smooth weighted round robin (as nginx has it): each gains its weight, the richest pays for all.
     void next_by_weight() noexcept {
         std::int64_t all = 0;
+        for (const input& each : inputs_) all += each.is_out ? 0 : each.weight;
         for (std::size_t i = 0; i < inputs_.size(); ++i) {
-            if (!out_of_row_[i]) all += static_cast<std::int64_t>(weights_[i]);
+            input& each = inputs_[i];
+            if (each.is_out || (each.weight == 0 && all != 0)) continue;
+            each.credit += each.weight;
+            if (turn_ == inputs_.size() || each.credit > inputs_[turn_].credit) turn_ = i;
         }
-        turn_ = inputs_.size();
-        for (std::size_t i = 0; i < inputs_.size(); ++i) {
-            const auto weight = static_cast<std::int64_t>(weights_[i]);
-            if (out_of_row_[i] || (weight == 0 && all != 0)) continue;
-            credit_[i] += weight;
-            if (turn_ == inputs_.size() || credit_[i] > credit_[turn_]) turn_ = i;
-        }
-        if (turn_ != inputs_.size()) credit_[turn_] -= all;
+        if (turn_ != inputs_.size()) inputs_[turn_].credit -= all;
     }
 
     merge_order order_;
-    std::vector<state> inputs_;
-    std::vector<bool> out_of_row_;  // for this epoch
-    std::vector<std::uint64_t> weights_;
-    std::vector<std::int64_t> credit_;
+    std::vector<input> inputs_;
     bool until_first_end_;
     std::uint64_t epoch_;
     std::size_t turn_ = 0;
@@ -253,9 +246,9 @@ channel<C, Policy>& attach_fan_in(run_core<Policy>& run, const char* kind, stage
     options.concurrency = in.size();
     if (weights.empty()) weights.assign(in.size(), 1);
     auto& out = run.template add_queue<C>(options);
-    std::vector<const void*> inputs(in.begin(), in.end());
+    std::vector<queue_id> inputs(in.begin(), in.end());
     const bool as_they_come = order == merge_order::arrival && !is_epoch_item<C> && !until_first_end;
-    merge_rule rule(order, std::move(weights), until_first_end, run.first_epoch());
+    merge_rule rule(order, weights, until_first_end, run.first_epoch());
     run.template add<running_fan_in<C, Policy>>(std::move(inputs), {&out}, options, kind, std::move(rule),
                                                 as_they_come, std::move(in), out);
     return out;

@@ -6,6 +6,7 @@
 #include <weir/channel/channel.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/graph/fan_in.hpp>
+#include <weir/graph/inputs.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/stages/pipeline.hpp>
@@ -41,67 +42,21 @@ struct merge_options {
 
 namespace detail {
 
-// Named so that the compiler's own message reads as a sentence.
-template <class... Given>
+template <class First, class... Given>
 struct merged {
-    template <class First, class...>
-    struct first_of {
-        using type = First;
-    };
-    using type = typename first_of<Given...>::type;
-    static_assert((std::is_same_v<type, Given> && ...),
+    using type = First;
+    static_assert((std::is_same_v<First, Given> && ...),
                   "weir: the pipelines that are merged have to give items of one type, all with epochs or "
                   "all without; their types are those of merged<...> in this message");
 };
 
-template <class P>
-struct given_by;
-template <class... Stages>
-struct given_by<pipeline<Stages...>> {
-    static constexpr bool begins = (is_source<Stages> || ...);
-    static constexpr bool ends = (is_sink<Stages> || ...);
-    static_assert(begins && !ends,
-                  "weir: what is merged or zipped are pipelines with a source at their front and no sink: "
-                  "the sink comes behind the merge");
-    using type =
-        typename std::conditional_t<begins, flow_from_source<Stages...>, std::type_identity<int>>::type;
-};
-
-// A stage that several pipelines end in.
-template <class... Inputs>
-struct stage_of_inputs : stage_base {
-    static constexpr bool begins_pipelines = true;
-
-    explicit stage_of_inputs(stage_options of_all, Inputs... from)
-        : stage_base{std::move(of_all)}, inputs(std::move(from)...) {}
-
-    template <class Self, class Function>
-    static void each_options(Self& self, Function function) {
-        std::apply([&](auto&... each) { (Inputs::each_options(each, function), ...); }, self.inputs);
-        function(self.options);
-    }
-
-    std::tuple<Inputs...> inputs;
-
-  protected:
-    template <class Output, class To>
-    typename To::ends describe_as(const char* kind, To& to) const {
-        typename To::ends all;
-        std::size_t number = 0;
-        const auto add = [&](const auto& input) {
-            all += to.branch("input " + std::to_string(++number), input);
-        };
-        std::apply([&](const auto&... each) { (add(each), ...); }, inputs);
-        return to.template stage<Output, Output>(kind, options, all);
-    }
-};
-
 template <class... Inputs>
 struct merge_stage : stage_of_inputs<Inputs...> {
-    using output = typename merged<typename given_by<Inputs>::type...>::type;
+    static constexpr const char* kind = "merge";
+    using output = typename merged<given_by_t<Inputs>...>::type;
 
     explicit merge_stage(merge_options o, Inputs... from)
-        : stage_of_inputs<Inputs...>(detail::stage_options_of(o), std::move(from)...), how(std::move(o)) {}
+        : stage_of_inputs<Inputs...>(o, std::move(from)...), how(std::move(o)) {}
 
     template <class Self, class Policy>
     static channel<output, Policy>& attach(Self&& self, run_core<Policy>& run) {
@@ -118,40 +73,26 @@ struct merge_stage : stage_of_inputs<Inputs...> {
                       "merges, and its weights sum to 2^62 or more");
             sum += weight;
         }
-        return attach_all(std::forward<Self>(self), run, std::index_sequence_for<Inputs...>());
+        const auto in = merge_stage::attach_inputs(std::forward<Self>(self), run);
+        auto queues = std::apply([](auto*... each) { return std::vector{each...}; }, in);
+        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+        return detail::attach_fan_in(run, kind, self.options, how.order, how.weights, how.until_first_end,
+                                     std::move(queues));
     }
 
-    static constexpr const char* kind = "merge";
     template <class To>
     typename To::ends describe(To& to) const {
-        return this->template describe_as<output>(kind, to);
+        return this->template describe_as<merge_stage>(to);
     }
 
     merge_options how;
 
   private:
     static constexpr std::uint64_t most_weight = (std::uint64_t{1} << 62U) - 1;  // credits have a sign
-
-    template <class Self, class Policy, std::size_t... I>
-    static channel<output, Policy>& attach_all(Self&& self, run_core<Policy>& run,
-                                               std::index_sequence<I...>) {
-        std::vector<channel<output, Policy>*> in;
-        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        (in.push_back(&detail::attach_source_part(run, std::get<I>(std::forward<Self>(self).inputs))), ...);
-        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return detail::attach_fan_in(run, "merge", self.options, self.how.order, self.how.weights,
-                                     self.how.until_first_end, std::move(in));
-    }
 };
 
 template <class... Inputs>
 inline constexpr bool is_copyable<merge_stage<Inputs...>> = (is_copyable<Inputs> && ...);
-
-// A pipeline of a part, which may be one stage.
-template <class P>
-auto pipeline_of(P&& part) {
-    return detail::make_pipeline(detail::stages_of(std::forward<P>(part)));
-}
 
 }  // namespace detail
 
@@ -166,11 +107,10 @@ auto pipeline_of(P&& part) {
 /// Cost:   a slot for each input, which holds at most one item.
 template <class... Inputs>
 [[nodiscard]] auto merge(merge_options options, Inputs&&... inputs) {
-    constexpr bool fit = sizeof...(Inputs) > 0 && (detail::composable<Inputs> && ...);
+    constexpr bool fit = detail::are_pipelines<Inputs...>;
     static_assert(fit, "weir: merge is given pipelines, one or more; an argument is none, or there is none");
     if constexpr (fit) {
-        return detail::merge_stage<decltype(detail::pipeline_of(std::forward<Inputs>(inputs)))...>(
-            std::move(options), detail::pipeline_of(std::forward<Inputs>(inputs))...);
+        return detail::merge_stage(std::move(options), detail::pipeline_of(std::forward<Inputs>(inputs))...);
     }
 }
 template <class... Inputs>

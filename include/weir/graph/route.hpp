@@ -5,8 +5,10 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
+#include <weir/executor/executor.hpp>
 #include <weir/graph/branch.hpp>
 #include <weir/graph/fan_in.hpp>
+#include <weir/run/failure.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
@@ -20,11 +22,22 @@
 #include <stdexcept>    // for std::out_of_range
 #include <string>       // for std::string
 #include <tuple>        // for std::tuple
-#include <type_traits>  // for std::is_invocable_v
+#include <type_traits>  // for std::remove_cvref_t
 #include <utility>      // for std::move
 #include <vector>       // for std::vector
 
 namespace weir {
+
+/// Of `route`.
+struct route_options {
+    std::string name = "route";  ///< see `stage_options::name`
+    /// Where the choosing and the joining run; null: where the run was started. Outlives the run.
+    weir::executor* executor = nullptr;
+    /// Of the queue before each branch and of that behind the join, in items, at least 1.
+    std::size_t capacity = 2;
+    /// For how many items the choice may fail: see `stage_options::max_failures`.
+    std::optional<failure_limit> max_failures = std::nullopt;
+};
 
 namespace detail {
 
@@ -38,21 +51,23 @@ template <class F, class C, class Policy>
 class running_route final : public worker_loop<running_route<F, C, Policy>, C, C, Policy> {
     using base = worker_loop<running_route, C, C, Policy>;
     using queue = channel<C, Policy>;
-    using call = typename the_chooser<F>::template is_given<carried_value_t<C>>::type;
+    using traits = typename the_chooser<F>::template is_given<carried_value_t<C>>;
 
   public:
     using pass = typename base::template hand<routed_item<C>>;
     static constexpr bool is_tolerant = true;
     static constexpr bool gives_item = true;
     static constexpr bool gives_several = true;
-    static constexpr bool waits = awaitable<call>;
+    static constexpr bool waits = traits::waits;
 
     running_route(run_context& run, const stage_options& options, F&& f, branch_names names, queue& in,
                   std::vector<queue*> out)
         : base(run, "route", options, &in, nullptr), f_(std::move(f)), names_(std::move(names)),
           branches_{std::move(out)} {}
 
-    call begin(pass& now) { return std::invoke(f_, std::as_const(base::load::value_of(*now.item))); }
+    decltype(auto) begin(pass& now) {
+        return detail::call(f_, std::as_const(base::load::value_of(*now.item)), nullptr);
+    }
     template <class Chosen>
     void keep(pass& now, Chosen&& chosen) {
         now.where = names_.place_of(std::forward<Chosen>(chosen));
@@ -87,6 +102,8 @@ class running_route final : public worker_loop<running_route<F, C, Policy>, C, C
 
 template <class F, class... Branches>
 struct route_stage : stage_of_branches<F, Branches...> {
+    static constexpr const char* kind = "route";
+
     using stage_of_branches<F, Branches...>::stage_of_branches;
 
     template <class C>
@@ -102,35 +119,16 @@ struct route_stage : stage_of_branches<F, Branches...> {
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         run.check(self.options.concurrency == 1, self.options,
                   "routes: it sends one item after the other, its concurrency is 1");
-        return attach_all(std::forward<Self>(self), run, in, std::index_sequence_for<Branches...>());
+        stage_options join = self.options_of_join();
+        join.max_failures = std::nullopt;
+        auto ends = route_stage::template attach_branches<running_route<F, C, Policy>, C, output<C>>(
+            std::forward<Self>(self), run, in);
+        return detail::attach_fan_in(run, "join", join, merge_order::arrival, {}, false, std::move(ends));
     }
 
-    static constexpr const char* kind = "route";
     template <class C, class To>
     typename To::ends describe(To& to, typename To::ends from) const {
         return this->template describe_as<C, C, output<C>>(kind, to, from);
-    }
-
-  private:
-    template <class Self, class Policy, class C, std::size_t... I>
-    static channel<output<C>, Policy>& attach_all(Self&& self, run_core<Policy>& run, channel<C, Policy>& in,
-                                                  std::index_sequence<I...>) {
-        const std::vector<channel<C, Policy>*> begins = self.template add_queues<C>(run);
-        std::vector<const void*> outputs(begins.begin(), begins.end());
-        branch_names names(self.names());
-        const stage_options options = self.options;
-        stage_options join = self.options_of_join();
-        run.template add<running_route<F, C, Policy>>({&in}, std::move(outputs), options,
-                                                      F(std::forward<Self>(self).chooser), std::move(names),
-                                                      in, begins);
-        std::vector<channel<output<C>, Policy>*> ends;
-        // NOLINTBEGIN(bugprone-use-after-move): another part of it
-        (ends.push_back(
-             &detail::attach_part(run, *begins[I], std::get<I>(std::forward<Self>(self).branches).part)),
-         ...);
-        // NOLINTEND(bugprone-use-after-move)
-        join.max_failures = std::nullopt;
-        return detail::attach_fan_in(run, "join", join, merge_order::arrival, {}, false, std::move(ends));
     }
 };
 
@@ -157,8 +155,6 @@ template <class F, class... Branches>
                   "weir: behind its chooser a route has branches, one or more, each of them a "
                   "weir::branch(name, part)");
     if constexpr (fit) {
-        const std::vector<std::string> names{branches.name...};  // nvcc 13 wants it named
-        detail::branch_names::check(names);
         return detail::route_stage<detail::kept_t<F>, Branches...>(std::forward<F>(chooser),
                                                                    std::move(options),
                                                                    std::move(branches)...);
@@ -169,7 +165,7 @@ template <class F, class... Branches>
     return weir::route(std::forward<F>(chooser), route_options(), std::move(branches)...);
 }
 
-/// One of several functions of a name gets a sentence.
+/// Refuses the name of an overloaded function at compile time.
 template <class F = detail::not_deduced, class = detail::refused_t<F>, class... Rest>
 void route(F, const Rest&...) noexcept;
 

@@ -8,23 +8,23 @@
 #include <weir/graph/branch.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/stages/call_traits.hpp>
 #include <weir/stages/intake.hpp>
 #include <weir/stages/worker_loop.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/task.hpp>
 
-#include <cstddef>     // for std::size_t
-#include <cstdint>     // for std::int64_t, std::uint64_t
-#include <deque>       // for std::deque
-#include <exception>   // for std::exception_ptr
-#include <functional>  // for std::invoke
-#include <memory>      // for std::shared_ptr
-#include <mutex>       // for std::lock_guard
-#include <optional>    // for std::optional
-#include <stdexcept>   // for std::length_error
-#include <string>      // for std::to_string
-#include <utility>     // for std::move
-#include <vector>      // for std::vector
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t, std::uint64_t
+#include <deque>      // for std::deque
+#include <exception>  // for std::exception_ptr
+#include <memory>     // for std::shared_ptr
+#include <mutex>      // for std::lock_guard
+#include <optional>   // for std::optional
+#include <stdexcept>  // for std::length_error
+#include <string>     // for std::to_string
+#include <utility>    // for std::move
+#include <vector>     // for std::vector
 
 namespace weir {
 
@@ -86,14 +86,14 @@ class running_split final
     using load = epoch_item_traits<C>;
     using queue = channel<part, Policy>;
     using ledger = split_ledger<typename load::provenance>;
-    using call = typename the_chooser<F>::template is_given<typename Batch::value_type>::type;
+    using traits = typename the_chooser<F>::template is_given<typename Batch::value_type>;
 
   public:
     using pass = typename base::template hand<divided_batch<Batch, ledger>>;
     static constexpr bool is_tolerant = true;
     static constexpr bool gives_item = true;  // of which something is left if it fails
     static constexpr bool gives_several = true;
-    static constexpr bool waits = awaitable<call>;
+    static constexpr bool waits = traits::waits;
 
     running_split(run_context& run, const stage_options& options, F&& f, branch_names names,
                   channel<C, Policy>& in, std::vector<queue*> out, std::shared_ptr<ledger> batches)
@@ -107,7 +107,8 @@ class running_split final
             prepare(now);
             std::size_t place = 0;
             for (auto& element : load::value_of(*now.item)) {
-                assign(now, element, place++, names_.place_of(std::invoke(f_, std::as_const(element))));
+                assign(now, element, place++,
+                       names_.place_of(detail::call(f_, std::as_const(element), nullptr)));
             }
         }
     }
@@ -116,7 +117,7 @@ class running_split final
         prepare(now);
         std::size_t place = 0;
         for (auto& element : load::value_of(*now.item)) {
-            auto pending = std::invoke(f_, std::as_const(element));
+            auto pending = detail::call(f_, std::as_const(element), nullptr);
             auto got = co_await std::move(pending);
             assign(now, element, place++, names_.place_of(got));
         }

@@ -39,7 +39,6 @@ struct split_options {
 
 namespace detail {
 
-// Named so that the compiler's own messages read as sentences.
 template <class Batch>
 struct divided {
     static constexpr bool fits = requires(Batch& b, typename Batch::value_type element) {
@@ -54,6 +53,8 @@ struct divided {
 
 template <class F, class... Branches>
 struct split_stage : stage_of_branches<F, Branches...> {
+    static constexpr const char* kind = "split";
+
     template <class G>
     split_stage(G&& f, split_options o, Branches... parts)
         : stage_of_branches<F, Branches...>(std::forward<G>(f), o, std::move(parts)...), order(o.order) {}
@@ -80,44 +81,28 @@ struct split_stage : stage_of_branches<F, Branches...> {
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         run.check(self.options.concurrency == 1, self.options,
                   "splits: it divides one batch after the other, its concurrency is 1");
-        return attach_all(std::forward<Self>(self), run, in, std::index_sequence_for<Branches...>());
-    }
-
-    static constexpr const char* kind = "split";
-    template <class C, class To>
-    typename To::ends describe(To& to, typename To::ends from) const {
-        return this->template describe_as<C, epoch_item<carried_value_t<C>>, output<C>>(kind, to, from);
-    }
-
-    split_order order;
-
-  private:
-    template <class Self, class Policy, class C, std::size_t... I>
-    static channel<output<C>, Policy>& attach_all(Self&& self, run_core<Policy>& run, channel<C, Policy>& in,
-                                                  std::index_sequence<I...>) {
         using part = epoch_item<carried_value_t<C>>;
         using about = typename epoch_item_traits<C>::provenance;
-        const std::vector<channel<part, Policy>*> begins = self.template add_queues<part>(run);
         const stage_options join = self.options_of_join();
-        const stage_options options = self.options;
         const split_order order = self.order;
         auto batches = std::make_shared<split_ledger<about>>();
-        run.template add<running_split<F, C, Policy>>({&in},
-                                                      std::vector<const void*>(begins.begin(), begins.end()),
-                                                      options, F(std::forward<Self>(self).chooser),
-                                                      branch_names(self.names()), in, begins, batches);
-        std::vector<channel<part_of<C>, Policy>*> ends;
-        (ends.push_back(
-             &detail::attach_part(run, *begins[I], std::get<I>(std::forward<Self>(self).branches).part)),
-         ...);
+        auto ends = split_stage::template attach_branches<running_split<F, C, Policy>, part, part_of<C>>(
+            std::forward<Self>(self), run, in, batches);
         auto& out = run.template add_queue<output<C>>(join);
-        std::vector<const void*> inputs(ends.begin(), ends.end());
+        std::vector<queue_id> inputs(ends.begin(), ends.end());
         run.template add<running_split_join<part_of<C>, output<C>, about, Policy>>(std::move(inputs), {&out},
                                                                                    join, order,
                                                                                    std::move(ends), out,
                                                                                    std::move(batches));
         return out;
     }
+
+    template <class C, class To>
+    typename To::ends describe(To& to, typename To::ends from) const {
+        return this->template describe_as<C, epoch_item<carried_value_t<C>>, output<C>>(kind, to, from);
+    }
+
+    split_order order;
 };
 
 }  // namespace detail
@@ -143,8 +128,6 @@ template <class F, class... Branches>
                   "weir: behind its chooser a split has branches, one or more, each of them a "
                   "weir::branch(name, part)");
     if constexpr (fit) {
-        const std::vector<std::string> names{branches.name...};  // nvcc 13 wants it named
-        detail::branch_names::check(names);
         return detail::split_stage<detail::kept_t<F>, Branches...>(std::forward<F>(chooser),
                                                                    std::move(options),
                                                                    std::move(branches)...);
@@ -155,7 +138,7 @@ template <class F, class... Branches>
     return weir::split(std::forward<F>(chooser), split_options(), std::move(branches)...);
 }
 
-/// One of several functions of a name gets a sentence.
+/// Refuses the name of an overloaded function at compile time.
 template <class F = detail::not_deduced, class = detail::refused_t<F>, class... Rest>
 void split(F, const Rest&...) noexcept;
 

@@ -132,14 +132,12 @@ class running_tee final : public worker_loop<running_tee<C, Policy>, C, C, Polic
     end_of_side end_{side_rule{}, "for the side to end", wait_kind::room};
 };
 
-template <class P>
-inline constexpr bool has_ends = false;
-template <class... Stages>
-inline constexpr bool has_ends<pipeline<Stages...>> = ((is_source<Stages> || is_sink<Stages>) || ...);
-
-template <class Part>
+template <class Row>
 struct tee_stage : stage_base {
-    tee_stage(Part p, const tee_options& o) : stage_base{detail::stage_options_of(o)}, part(std::move(p)) {}
+    static constexpr const char* kind = "tee";
+
+    tee_stage(pipeline<Row> p, const tee_options& o)
+        : stage_base{detail::stage_options_of(o)}, part(std::move(p)) {}
 
     template <class C>
     struct copied {
@@ -160,17 +158,17 @@ struct tee_stage : stage_base {
         auto& side = run.template add_queue<C>(named);
         auto& out = run.template add_queue<C>(options);
         auto& tee = run.template add<running_tee<C, Policy>>({&in}, {&out, &side}, options, in, out, side);
-        auto& end = detail::attach_part(run, side, std::forward<Self>(self).part);
+        auto& end = pipeline<Row>::attach(std::forward<Self>(self).part, run, side);
         named.name = options.name + "_end";
-        using drain = running_drain<queued_t<decltype(end)>, channel<C, Policy>, Policy>;
-        run.template add<drain>({&end}, {}, named, end, in, tee.end());
+        using last = typename std::remove_reference_t<decltype(end)>::value_type;
+        run.template add<running_drain<last, channel<C, Policy>, Policy>>({&end}, {}, named, end, in,
+                                                                          tee.end());
         return out;
     }
 
-    static constexpr const char* kind = "tee";
     template <class C, class To>
     typename To::ends describe(To& to, typename To::ends from) const {
-        const auto begin = to.template stage<C, C>("tee", options, from);
+        const auto begin = to.template stage<C, C>(kind, options, from);
         to.template branch<C>("side", part, begin);
         return begin;
     }
@@ -178,14 +176,10 @@ struct tee_stage : stage_base {
     template <class Self, class Function>
     static void each_options(Self& self, Function function) {
         function(self.options);
-        Part::each_options(self.part, function);
+        pipeline<Row>::each_options(self.part, function);
     }
 
-    Part part;
-
-  private:
-    template <class Queue>
-    using queued_t = typename std::remove_reference_t<Queue>::value_type;
+    pipeline<Row> part;
 };
 
 }  // namespace detail
@@ -200,25 +194,21 @@ struct tee_stage : stage_base {
 ///           the stream ends when both have.
 /// Errors:   a failure on the side stops the run. A side that ends by itself (`take`) is given no more.
 template <class Part>
-    requires detail::composable<Part>
 [[nodiscard]] auto tee(Part&& part, tee_options options = {}) {
-    auto side = detail::make_pipeline(detail::stages_of(std::forward<Part>(part)));
-    static_assert(!detail::has_ends<decltype(side)>,
-                  "weir: the side of a tee has neither source nor sink: it stands beside a stage, and what "
-                  "it gives is dropped");
-    return detail::tee_stage<decltype(side)>(std::move(side), std::move(options));
-}
-
-/// What is no part of a pipeline gets a sentence.
-template <class Part>
-    requires(!detail::composable<Part>)
-auto tee(Part&&, const tee_options& = {}) {
     static_assert(detail::composable<Part>,
                   "weir: the side of a tee is made of a stage, or of several put together by |; put a "
                   "function into weir::pipe(...)");
+    if constexpr (detail::composable<Part>) {
+        using row = decltype(detail::stages_of(std::forward<Part>(part)));
+        static_assert(!row::begins && !row::ends,
+                      "weir: the side of a tee has neither source nor sink: it stands beside a stage, and "
+                      "what it gives is dropped");
+        return detail::tee_stage<row>(pipeline<row>(detail::stages_of(std::forward<Part>(part))), options);
+    }
 }
-/// What is no options gets one, too.
-template <class Part, class Options, class = detail::refused_options_t<Options, tee_options>>
+
+/// Refuses what is not options at compile time.
+template <class Part, class Options, class = detail::refused_t<Part, Options, tee_options>>
 void tee(Part&&, Options&&) noexcept;
 
 }  // namespace weir

@@ -6,7 +6,7 @@
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/graph/merge.hpp>
+#include <weir/graph/inputs.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/stages/intake.hpp>
 #include <weir/stages/pipeline.hpp>
@@ -20,6 +20,7 @@
 #include <tuple>        // for std::tuple
 #include <type_traits>  // for std::conditional_t
 #include <utility>      // for std::move
+#include <vector>       // for std::vector
 
 namespace weir {
 
@@ -132,37 +133,32 @@ class running_zip final
 
 template <class... Inputs>
 struct zip_stage : stage_of_inputs<Inputs...> {
-    using output = typename zipped<typename given_by<Inputs>::type...>::type;
+    static constexpr const char* kind = "zip";
+    using output = typename zipped<given_by_t<Inputs>...>::type;
 
-    explicit zip_stage(const zip_options& o, Inputs... from)
-        : stage_of_inputs<Inputs...>(detail::stage_options_of(o), std::move(from)...) {}
+    using stage_of_inputs<Inputs...>::stage_of_inputs;
 
     template <class Self, class Policy>
     static channel<output, Policy>& attach(Self&& self, run_core<Policy>& run) {
         run.check(self.options.concurrency == 1, self.options,
                   "zips: it makes one row after the other, its concurrency is 1");
-        return attach_all(std::forward<Self>(self), run, std::index_sequence_for<Inputs...>());
-    }
-
-    static constexpr const char* kind = "zip";
-    template <class To>
-    typename To::ends describe(To& to) const {
-        return this->template describe_as<output>(kind, to);
-    }
-
-  private:
-    template <class Self, class Policy, std::size_t... I>
-    static channel<output, Policy>& attach_all(Self&& self, run_core<Policy>& run,
-                                               std::index_sequence<I...>) {
         const stage_options options = self.options;
-        std::tuple<channel<typename given_by<Inputs>::type, Policy>*...> in{
-            &detail::attach_source_part(run, std::get<I>(std::forward<Self>(self).inputs))...};
+        const auto in = zip_stage::attach_inputs(std::forward<Self>(self), run);
         auto& out = run.template add_queue<output>(options);
-        using zip = running_zip<Policy, typename given_by<Inputs>::type...>;
-        run.template add<zip>({std::get<I>(in)...}, {&out}, options, in, out);
+        std::vector<queue_id> inputs =
+            std::apply([](auto*... each) { return std::vector<queue_id>{each...}; }, in);
+        run.template add<running_zip<Policy, given_by_t<Inputs>...>>(std::move(inputs), {&out}, options, in,
+                                                                     out);
         return out;
     }
+
+    template <class To>
+    typename To::ends describe(To& to) const {
+        return this->template describe_as<zip_stage>(to);
+    }
 };
+template <class... Inputs>
+zip_stage(const zip_options&, Inputs...) -> zip_stage<Inputs...>;
 
 template <class... Inputs>
 inline constexpr bool is_copyable<zip_stage<Inputs...>> = (is_copyable<Inputs> && ...);
@@ -179,11 +175,10 @@ inline constexpr bool is_copyable<zip_stage<Inputs...>> = (is_copyable<Inputs> &
 /// Errors: as of `merge`.
 template <class... Inputs>
 [[nodiscard]] auto zip(zip_options options, Inputs&&... inputs) {
-    constexpr bool fit = sizeof...(Inputs) > 0 && (detail::composable<Inputs> && ...);
+    constexpr bool fit = detail::are_pipelines<Inputs...>;
     static_assert(fit, "weir: zip is given pipelines, one or more; an argument is none, or there is none");
     if constexpr (fit) {
-        return detail::zip_stage<decltype(detail::pipeline_of(std::forward<Inputs>(inputs)))...>(
-            std::move(options), detail::pipeline_of(std::forward<Inputs>(inputs))...);
+        return detail::zip_stage(options, detail::pipeline_of(std::forward<Inputs>(inputs))...);
     }
 }
 template <class... Inputs>

@@ -6,11 +6,11 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/log_linear.hpp>
 #include <weir/measure/recorder.hpp>
+#include <weir/platform/bounds.hpp>
 
-#include <algorithm>  // for std::max, std::min
-#include <array>      // for std::array
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
+#include <array>    // for std::array
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::uint64_t
 
 namespace weir {
 
@@ -50,20 +50,20 @@ class histogram {
         histogram h;
         if (count == 0) return h;
         h.count_ = h.unsorted_ = count;
-        h.sum_ = static_cast<std::uint64_t>(std::max<std::int64_t>(sum.count(), 0));
-        h.max_ = std::max<std::int64_t>(max.count(), 0);
+        h.sum_ = static_cast<std::uint64_t>(detail::larger<std::int64_t>(sum.count(), 0));
+        h.max_ = detail::larger<std::int64_t>(max.count(), 0);
         return h;
     }
 
     /// Counts a duration. Negative ones count as 0.
     void record(duration d, std::uint64_t times = 1) noexcept {
         if (times == 0) return;
-        const std::int64_t ns = std::max<std::int64_t>(d.count(), 0);
+        const std::int64_t ns = detail::larger<std::int64_t>(d.count(), 0);
         cells_[scale::bucket_of(ns)] += times;
         count_ += times;
         const auto value = static_cast<std::uint64_t>(ns);
         add_to_sum(value != 0 && times > UINT64_MAX / value ? UINT64_MAX : value * times);
-        max_ = std::max(max_, ns);
+        max_ = detail::larger(max_, ns);
     }
 
     /// Adds a snapshot of a recorder, as the constructor takes it.
@@ -84,7 +84,7 @@ class histogram {
         // being recorded; the maximum must not speak of a bucket that has nothing in it.
         add_to_sum(live.sum());
         const std::int64_t seen = to_signed(live.max());
-        max_ = std::max(max_, std::min(seen, scale::upper_bound(top)));
+        max_ = detail::larger(max_, detail::smaller(seen, scale::upper_bound(top)));
     }
     template <class Platform>
     void add(const detail::basic_recorder<Platform, false>& live) noexcept {
@@ -125,10 +125,10 @@ class histogram {
         const double rank = exact - exact * 1e-12;
         const auto below = static_cast<std::uint64_t>(rank);
         const std::uint64_t up = static_cast<double>(below) < rank ? below + 1 : below;
-        std::uint64_t left = std::min(std::max<std::uint64_t>(up, 1), count_);
+        std::uint64_t left = detail::smaller(detail::larger<std::uint64_t>(up, 1), count_);
         std::size_t b = 0;
         while (left > cells_[b]) left -= cells_[b++];
-        return duration(std::min(scale::upper_bound(b), max_));
+        return duration(detail::smaller(scale::upper_bound(b), max_));
     }
 
     [[nodiscard]] duration p50() const noexcept { return quantile(0.50); }  ///< the median
@@ -141,7 +141,7 @@ class histogram {
         count_ += other.count_;
         unsorted_ += other.unsorted_;
         add_to_sum(other.sum_);
-        max_ = std::max(max_, other.max_);
+        max_ = detail::larger(max_, other.max_);
         return *this;
     }
 
@@ -150,19 +150,19 @@ class histogram {
     /// quantiles it stays that of the whole series. Where the other one has more than this one, nothing
     /// is left: no count becomes negative.
     histogram& operator-=(const histogram& earlier) noexcept {
-        unsorted_ -= std::min(unsorted_, earlier.unsorted_);
+        unsorted_ -= detail::smaller(unsorted_, earlier.unsorted_);
         count_ = unsorted_;
         std::size_t top = 0;
         for (std::size_t b = 0; b < scale::num_buckets; ++b) {
-            cells_[b] -= std::min(cells_[b], earlier.cells_[b]);
+            cells_[b] -= detail::smaller(cells_[b], earlier.cells_[b]);
             count_ += cells_[b];
             if (cells_[b] != 0) top = b;
         }
-        sum_ = count_ == 0 ? 0 : sum_ - std::min(sum_, earlier.sum_);
+        sum_ = count_ == 0 ? 0 : sum_ - detail::smaller(sum_, earlier.sum_);
         if (count_ == 0) {
             max_ = 0;
         } else if (has_quantiles()) {
-            max_ = std::min(max_, scale::upper_bound(top));
+            max_ = detail::smaller(max_, scale::upper_bound(top));
         }
         return *this;
     }
@@ -179,9 +179,9 @@ class histogram {
 
   private:
     static std::int64_t to_signed(std::uint64_t ns) noexcept {
-        return static_cast<std::int64_t>(std::min<std::uint64_t>(ns, INT64_MAX));
+        return static_cast<std::int64_t>(detail::smaller<std::uint64_t>(ns, INT64_MAX));
     }
-    void add_to_sum(std::uint64_t ns) noexcept { sum_ += std::min(ns, UINT64_MAX - sum_); }
+    void add_to_sum(std::uint64_t ns) noexcept { sum_ += detail::smaller(ns, UINT64_MAX - sum_); }
 };
 
 }  // namespace weir

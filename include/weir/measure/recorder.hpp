@@ -41,6 +41,7 @@ class basic_recorder {
         if (times == 0) return;
         const std::uint64_t value = ns < 0 ? 0 : static_cast<std::uint64_t>(ns);
         if (value != 0) {
+            // relaxed: there is one writer, and the release below shows readers what it wrote
             if (max_.load(std::memory_order_relaxed) < value) {
                 max_.store(value, std::memory_order_relaxed);
             }

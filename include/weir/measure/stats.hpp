@@ -5,14 +5,14 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/measure/histogram.hpp>
+#include <weir/platform/bounds.hpp>
 
-#include <algorithm>  // for std::clamp, std::min
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
-#include <optional>   // for std::optional
-#include <string>     // for std::string
-#include <utility>    // for std::move
-#include <vector>     // for std::vector
+#include <cstddef>   // for std::size_t
+#include <cstdint>   // for std::uint64_t
+#include <optional>  // for std::optional
+#include <string>    // for std::string
+#include <utility>   // for std::move
+#include <vector>    // for std::vector
 
 // How to read all of it:
 // - Times are integer nanoseconds of one clock, the executor's, from the start to the snapshot.
@@ -79,7 +79,7 @@ struct channel_stats {
     [[nodiscard]] double readiness() const noexcept {
         if (elapsed <= duration(0)) return 0;
         const double share = static_cast<double>(empty.count()) / static_cast<double>(elapsed.count());
-        return std::clamp(1 - share, 0.0, 1.0);
+        return detail::smaller(detail::larger(1 - share, 0.0), 1.0);
     }
 
     /// The documents' put time: of c slots that wait at once, each counts.
@@ -193,7 +193,7 @@ struct transfer_stats {
     [[nodiscard]] double hidden() const noexcept {
         if (handed_over <= duration(0)) return 0;
         const double share = static_cast<double>(exposed.count()) / static_cast<double>(handed_over.count());
-        return std::clamp(1 - share, 0.0, 1.0);
+        return detail::smaller(detail::larger(1 - share, 0.0), 1.0);
     }
 
     /// A lap; nothing becomes negative.
@@ -252,7 +252,7 @@ struct stage_stats {
         later.num_failures = detail::since(earlier.num_failures, later.num_failures);
         later.task_time = detail::since(earlier.task_time, later.task_time);
         later.busy = detail::since(earlier.busy, later.busy);
-        const std::size_t both = std::min(later.slots.size(), earlier.slots.size());
+        const std::size_t both = detail::smaller(later.slots.size(), earlier.slots.size());
         for (std::size_t i = 0; i < both; ++i) later.slots[i] -= earlier.slots[i];
         // Slots that came later have been off until then.
         for (std::size_t i = both; i < later.slots.size(); ++i) {
@@ -277,11 +277,11 @@ struct pipeline_stats {
     /// channels are matched by position; those that the earlier one lacks are taken whole.
     [[nodiscard]] friend pipeline_stats operator-(pipeline_stats later, const pipeline_stats& earlier) {
         later.elapsed = detail::since(earlier.elapsed, later.elapsed);
-        const std::size_t both = std::min(later.stages.size(), earlier.stages.size());
+        const std::size_t both = detail::smaller(later.stages.size(), earlier.stages.size());
         for (std::size_t i = 0; i < both; ++i) {
             later.stages[i] = std::move(later.stages[i]) - earlier.stages[i];
         }
-        const std::size_t queues = std::min(later.channels.size(), earlier.channels.size());
+        const std::size_t queues = detail::smaller(later.channels.size(), earlier.channels.size());
         for (std::size_t i = 0; i < queues; ++i) {
             later.channels[i] = std::move(later.channels[i]) - earlier.channels[i];
         }

@@ -65,7 +65,7 @@ class basic_biased_lock {
             me->inside[Level].load(std::memory_order_relaxed) != nullptr) {
             return lock(me);
         }
-        // release: who reads this instead of what leave() wrote sees as much; see revoke()
+        // release; pairs with the acquire in revoke(), which may read this instead of what leave() wrote
         me->inside[Level].store(this, std::memory_order_release);
         Platform::light_fence();  // pairs with the heavy one in revoke()
         if (me == owner_.load(std::memory_order_relaxed)) return me;

@@ -25,9 +25,12 @@ constexpr bool was_negative(T n) noexcept {
     return n > static_cast<T>(-1) / 2;
 }
 
+constexpr void refuse_if(bool wrong, const char* sentence) {
+    if (wrong) throw std::invalid_argument(sentence);
+}
 template <class T>
 constexpr void refuse_negative(T n, const char* sentence) {
-    if (was_negative(n)) throw std::invalid_argument(sentence);
+    detail::refuse_if(was_negative(n), sentence);
 }
 
 // Of times in nanoseconds: a clock may be set to anything. How long it is from one instant to another, but 0

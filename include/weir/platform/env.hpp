@@ -23,11 +23,11 @@ struct standard_platform;
 
 using end_token = basic_stop_token<standard_platform>;
 
-// `home`: where the coroutine runs and is posted to when it wakes; null: nowhere in particular.
+// `executor`: where the coroutine runs and is posted to when it wakes; null: nowhere in particular.
 // `measured`: the slot of a stage that this coroutine does the work of; null: none.
 // `ends`: asks what this coroutine waits for to end, as the run of its stage was stopped; null: nobody does.
 struct coroutine_env {
-    executor* home = nullptr;
+    weir::executor* executor = nullptr;
     slot* measured = nullptr;
     const end_token* ends = nullptr;
 };
@@ -65,18 +65,19 @@ coroutine_env env_of(std::coroutine_handle<Promise> h) noexcept {
     }
 }
 
-// Gives the executor of those that no other one runs. Set by task/foreign_home.hpp, which is included by
+// Gives the executor of those that no other one runs. Set by task/foreign_executor.hpp, which is included by
 // all that waits for something.
-using home_of_strangers = executor& (*)();
-inline constinit home_of_strangers foreign_home = nullptr;
+using executor_of_strangers = executor& (*)();
+inline constinit executor_of_strangers foreign_executor = nullptr;
 
 // Where a coroutine is posted to when it wakes. Whatever suspends one asks this, and so all do the same.
-// Errors: those of the foreign home.
-inline executor& home_of(const coroutine_env& env) {
-    if (env.home != nullptr) return *env.home;
-    if (foreign_home != nullptr) return foreign_home();
+// Errors: those of `weir_executor()`.
+inline executor& executor_of(const coroutine_env& env) {
+    if (env.executor != nullptr) return *env.executor;
+    if (foreign_executor != nullptr) return foreign_executor();
     throw std::logic_error(
-        "weir: a coroutine that no executor runs has to wait; include <weir/task/foreign_home.hpp>, start it "
+        "weir: a coroutine that no executor runs has to wait; include <weir/task/foreign_executor.hpp>, "
+        "start it "
         "with "
         "sync_wait or when_all, or co_await schedule(executor) first");
 }

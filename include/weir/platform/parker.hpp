@@ -34,13 +34,14 @@ class basic_parker {
     bool is_set() const noexcept { return (word_.load(std::memory_order_acquire) & is_done) != 0; }
 
     void set() noexcept {
+        // acq_rel; pairs with is_set() and wait(): who is woken sees what was written before
         if ((word_.fetch_or(is_done, std::memory_order_acq_rel) & asleep) != 0) {
             Platform::wake_all(word_);
         }
     }
 
     void poke() noexcept {
-        // acq_rel, as in set(): who is woken sees what was written before
+        // acq_rel; pairs with wait(), as in set()
         if ((word_.fetch_or(poked, std::memory_order_acq_rel) & asleep) != 0) {
             Platform::wake_all(word_);
         }

@@ -30,7 +30,8 @@ class basic_spin_lock {
     }
 
     bool try_lock() noexcept {
-        // relaxed: a look that spares others the exchange, which is what takes the lock
+        // relaxed: a look that spares others the exchange, which is what takes the lock. That one is an
+        // acquire; pairs with the release in unlock()
         return locked_.load(std::memory_order_relaxed) == 0 &&
                locked_.exchange(1, std::memory_order_acquire) == 0;
     }

@@ -136,7 +136,7 @@ class description_builder {
     template <class Part, class Function>
     static ends on_stages(const Part& part, Function function) {
         if constexpr (is_pipeline<Part>) {
-            return std::apply(function, part.stages());
+            return std::remove_cvref_t<decltype(part.stages())>::apply(part.stages(), function);
         } else {
             return function(part);
         }
@@ -177,22 +177,9 @@ class description_builder {
         if constexpr (requires { std::string(S::kind); }) {
             return S::kind;
         } else {
-            return is_source<S> ? "source" : is_sink<S> ? "sink" : "stage";
+            return "stage";
         }
     }
-    template <class F>
-    static std::string kind_of(const pipe_stage<F>&) {
-        return "pipe";
-    }
-    template <class Batch, class Weigh>
-    static std::string kind_of(const aggregate_stage<Batch, Weigh>&) {
-        return "aggregate";
-    }
-    template <class A>
-    static std::string kind_of(const own_aggregate_stage<A>&) {
-        return "aggregate";
-    }
-    static std::string kind_of(const disaggregate_stage&) { return "disaggregate"; }
 
     template <class S>
     static std::string remark_of(const S& s) {
@@ -261,8 +248,8 @@ class description_builder {
 
 template <class P>
 inline constexpr bool begins_with_source = is_source<P>;
-template <class First, class... Rest>
-inline constexpr bool begins_with_source<pipeline<First, Rest...>> = is_source<First>;
+template <class Row>
+inline constexpr bool begins_with_source<pipeline<Row>> = Row::begins;
 
 }  // namespace detail
 

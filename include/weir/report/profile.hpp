@@ -57,8 +57,8 @@ inline constexpr bool feeds_another<First, Rest...> = !is_sink<First>;
 // Runs the stages one after the other, and keeps what one gave for the next.
 class profiler {
   public:
-    profiler(executor& home, std::size_t items, profile_options options)
-        : home_(home), most_(items), options_(std::move(options)) {
+    profiler(executor& ex, std::size_t items, profile_options options)
+        : executor_(ex), most_(items), options_(std::move(options)) {
         if (items == 0) {
             throw std::invalid_argument("weir: a profile of 0 items tells nothing; take 1 or more");
         }
@@ -85,7 +85,7 @@ class profiler {
         const std::string name = source.options.name;
         tell(name, 1);
         tolerate(source);
-        auto run = start(std::tuple<Source, sink_stage>(std::move(source), sink_stage(3)));
+        auto run = (std::move(source) | weir::sink(3)).start(executor_);
         std::vector<typename decltype(run)::value_type> items;
         while (items.size() < most_) {
             auto item = run.get();
@@ -159,17 +159,11 @@ class profiler {
         if constexpr (takes_slots<S>) stage.options.concurrency = slots;
         // So that each slot finds an item, and room for what it gives.
         auto feed = weir::source(std::views::all(items), {.name = "recorded", .capacity = 2 * slots});
-        auto run = start(std::tuple<decltype(feed), S, sink_stage>(std::move(feed), std::move(stage),
-                                                                   sink_stage(2 * slots)));
+        auto run = (std::move(feed) | std::move(stage) | weir::sink(2 * slots)).start(executor_);
         while (auto result = run.get()) {
             if (results != nullptr) results->push_back(std::move(*result));
         }
         return run.stats();
-    }
-
-    template <class... Stages>
-    auto start(std::tuple<Stages...> stages) {
-        return detail::make_pipeline(std::move(stages)).start(home_);
     }
 
     template <class S>
@@ -219,7 +213,7 @@ class profiler {
         if (options_.on_progress) options_.on_progress({stage, slots, done, total_});
     }
 
-    executor& home_;
+    executor& executor_;
     const std::size_t most_;
     const profile_options options_;
     std::size_t done_ = 0;
@@ -240,7 +234,7 @@ class profiler {
 /// taken over their ends, which no stage is told of.
 ///
 /// \param pipeline  with a source; a sink is not needed. An rvalue's source may be good for one run.
-/// \param home      where the stages run that name no executor. A stage that blocks its thread is as fast
+/// \param ex      where the stages run that name no executor. A stage that blocks its thread is as fast
 ///                  as its executor has threads, whatever its concurrency: it has to name one with enough.
 ///                  On virtual time the figures are exact, and processor time counts nothing.
 /// \param items     how many at most; the source is asked for some more.
@@ -248,29 +242,27 @@ class profiler {
 /// Errors:  items that fail are tolerated, and counted. `pipeline_failure` where a stage can't go on, as
 ///          when the source throws; `std::invalid_argument` for what no run would start with, 0 items, and
 ///          no concurrency or one of 0.
-/// Threads: blocks until all is done; not for a thread of `home`.
-/// Lifetime: nothing uses `home` any more when it returns.
+/// Threads: blocks until all is done; not for a thread of `ex`.
+/// Lifetime: nothing uses `ex` any more when it returns.
 /// Cost:    the time of `items` items in each trial, whose functions are called in each of them; memory for
 ///          what two stages give.
 template <class P>
     requires detail::is_pipeline<std::remove_cvref_t<P>>
-[[nodiscard]] profile_result profile(P&& pipeline, executor& home, std::size_t items = 1000,
+[[nodiscard]] profile_result profile(P&& pipeline, executor& ex, std::size_t items = 1000,
                                      profile_options options = {}) {
     using stages = std::remove_cvref_t<decltype(pipeline.stages())>;
-    using first = std::tuple_element_t<0, stages>;
-    constexpr bool begins = detail::is_source<first>;
+    using first = typename detail::first_of<stages>::type;
+    constexpr bool begins = stages::begins;
     constexpr bool usable = !std::is_lvalue_reference_v<P> || detail::is_copyable<first>;
     static_assert(begins, "weir: a pipeline to be profiled has a source at its front, for the items");
     static_assert(usable,
                   "weir: the source of this pipeline can't be copied (a generator), so it is good "
                   "for one run: profile(std::move(pipeline), executor)");
-    detail::profiler profiler(home, items, std::move(options));
+    detail::profiler profiler(ex, items, std::move(options));
     if constexpr (begins && usable) {
-        return std::apply(
-            [&](auto&& source, const auto&... rest) {
-                return profiler.run(first(std::forward<decltype(source)>(source)), rest...);
-            },
-            std::forward<P>(pipeline).stages());
+        return stages::apply(std::forward<P>(pipeline).stages(), [&](auto&& source, const auto&... rest) {
+            return profiler.run(first(std::forward<decltype(source)>(source)), rest...);
+        });
     } else {
         return {};
     }

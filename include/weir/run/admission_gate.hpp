@@ -19,11 +19,11 @@ class [[nodiscard("co_await this, or nothing holds it up")]] admission_gate {
     static constexpr bool is_measured = requires(Slot& s) { s.watch; };
 
   public:
-    admission_gate(run_context& run, executor& home, Slot& me) noexcept
-        : run_(run), home_(home), me_(me), pause_(run.end_of_pause(me)) {}
+    admission_gate(run_context& run, executor& ex, Slot& me) noexcept
+        : run_(run), executor_(ex), me_(me), pause_(run.end_of_pause(me)) {}
     bool await_ready() noexcept {
         pauses_ = run_.is_paused();
-        return pauses_ ? pause_.await_ready() : !run_.gives_way(home_);
+        return pauses_ ? pause_.await_ready() : !run_.gives_way(executor_);
     }
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
@@ -33,7 +33,7 @@ class [[nodiscard("co_await this, or nothing holds it up")]] admission_gate {
             me_.catch_up(detail::clock_of(me_));
             me_.enter(slot_state::runnable, me_.mark);
         }
-        home_.post(h);  // this frame may be running elsewhere from here on
+        executor_.post(h);  // this frame may be running elsewhere from here on
         return true;
     }
     bool await_resume() noexcept {
@@ -43,7 +43,7 @@ class [[nodiscard("co_await this, or nothing holds it up")]] admission_gate {
 
   private:
     run_context& run_;
-    executor& home_;
+    executor& executor_;
     Slot& me_;
     decltype(std::declval<run_context&>().end_of_pause(std::declval<Slot&>())) pause_;
     bool pauses_ = false;

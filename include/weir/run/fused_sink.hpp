@@ -4,11 +4,11 @@
 #define WEIR_RUN_FUSED_SINK_HPP
 
 #include <weir/measure/stats.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/run/stage_options.hpp>
 
-#include <algorithm>  // for std::min
-#include <cstddef>    // for std::size_t
-#include <string>     // for std::string
+#include <cstddef>  // for std::size_t
+#include <string>   // for std::string
 
 namespace weir::detail {
 
@@ -48,10 +48,10 @@ class fused_sink {
         const std::size_t all = before.size;
         behind.name = options_.name;
         behind.capacity = options_.capacity;
-        behind.size = std::min(all, behind.capacity);
+        behind.size = detail::smaller(all, behind.capacity);
         behind.num_put = behind.num_get + behind.size;
         before.capacity = before_;
-        before.size = all - std::min(all, behind.capacity + 1);
+        before.size = all - detail::smaller(all, behind.capacity + 1);
         before.num_get = behind.num_put + (all > behind.capacity ? 1 : 0);
         before.bytes = all == 0 ? 0 : before.bytes / all * before.size;  // of each item nobody knows
         behind.bytes -= before.bytes;

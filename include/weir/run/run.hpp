@@ -104,14 +104,14 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// The same for at most `timeout`.
     /// \returns an item, or `timed_out`, or `closed` at the end. A time-out loses no item.
     [[nodiscard]] get_result<value_type> get(duration timeout) {
-        const time_point begin = detail::is_epoch_item<T> ? core().home().now() : time_point();
+        const time_point begin = detail::is_epoch_item<T> ? core().main_executor().now() : time_point();
         duration left = timeout;
         while (true) {
             get_result<T> got = take(left);
             if (got.status() == channel_status::closed) at_end();
             if (!got) return get_result<value_type>(got.status());
             if (!load::is_mark(*got)) return get_result<value_type>(hand_over(*got));
-            if (timeout != duration::max()) left = timeout - (core_->home().now() - begin);
+            if (timeout != duration::max()) left = timeout - (core_->main_executor().now() - begin);
         }
     }
 
@@ -250,7 +250,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     [[nodiscard]] pipeline_stats stats() const { return core().stats(); }
 
   private:
-    template <class...>
+    template <class>
     friend class pipeline;
     template <class>
     friend class epoch_range;

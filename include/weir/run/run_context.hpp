@@ -46,15 +46,15 @@ class nesting_failure final : public pipeline_failure, public std::nested_except
 
 class run_context : public detached_task_owner {
   public:
-    run_context(executor& home, run_options options)
-        : options_(std::move(options)), home_(&home, executor_user::run) {
+    run_context(executor& ex, run_options options)
+        : options_(std::move(options)), executor_(&ex, executor_user::run) {
         if (options_.lap < duration(0)) {
             throw std::invalid_argument("weir: a lap can't be negative; 0 means no laps");
         }
         refuse_negative(options_.max_bytes, "weir: the max_bytes of a run were negative; 0 means no limit");
-        check_threads_of(home);
+        check_threads_of(ex);
         fatal_.reserve(most_recorded);
-        if (options_.later_stages_first) lanes_.emplace(home);
+        if (options_.later_stages_first) lanes_.emplace(ex);
         if (options_.max_bytes != 0) budget_.emplace(options_.max_bytes);
         // relaxed: nothing has started yet
         may_hold_up_.store(lanes_ || budget_, std::memory_order_relaxed);
@@ -62,16 +62,16 @@ class run_context : public detached_task_owner {
     run_context(const run_context&) = delete;
     run_context& operator=(const run_context&) = delete;
 
-    executor& home() const noexcept { return *home_; }
+    executor& main_executor() const noexcept { return *executor_; }
 
     // Where a stage runs. To be asked once for each, in the order in which items pass.
-    executor& home_of(const stage_options& options) {
-        if (options.executor != nullptr && !home_->traits().exclusive) {
+    executor& executor_of(const stage_options& options) {
+        if (options.executor != nullptr && !executor_->traits().exclusive) {
             check_threads_of(*options.executor);
             others_.emplace_back(options.executor, executor_user::run);
             return *options.executor;
         }
-        return lanes_ ? lanes_->add() : *home_;
+        return lanes_ ? lanes_->add() : *executor_;
     }
 
     // True in a process that was forked from the one in which threads run this: its coroutines may have
@@ -93,7 +93,7 @@ class run_context : public detached_task_owner {
     bool may_hold_up() const noexcept { return may_hold_up_.load(std::memory_order_relaxed); }
 
     // Whether a slot on this executor had better let stages behind it go on, which wait to.
-    bool gives_way(const executor& home) const noexcept { return lanes_ && lanes_->has_more_urgent(home); }
+    bool gives_way(const executor& ex) const noexcept { return lanes_ && lanes_->has_more_urgent(ex); }
 
     // The first epoch of the source, where it has epochs.
     std::uint64_t first_epoch() const noexcept { return first_epoch_; }
@@ -128,6 +128,7 @@ class run_context : public detached_task_owner {
         pause_.update([this, paused](pause_rule& rule) {
             if (rule.over) return;
             rule.paused = paused;
+            // relaxed: hints; who waits is told by the rule itself, under its lock
             paused_.store(paused, std::memory_order_relaxed);
             may_hold_up_.store(paused || lanes_ || budget_, std::memory_order_relaxed);
         });
@@ -161,9 +162,10 @@ class run_context : public detached_task_owner {
     // Why it ends, before it does: what comes first holds.
     void ends_as(run_outcome how) noexcept {
         run_outcome before = run_outcome::running;
-        // acq_rel and acquire; they pair: who asks sees what led to it
+        // acq_rel; pairs with outcome(): who asks sees what led to it
         outcome_.compare_exchange_strong(before, how, std::memory_order_acq_rel);
     }
+    // acquire; pairs with ends_as()
     run_outcome outcome() const noexcept { return outcome_.load(std::memory_order_acquire); }
 
     // The run stops because of this. `heard`: `on_failure` was told.
@@ -255,13 +257,13 @@ class run_context : public detached_task_owner {
     static constexpr std::size_t most_recorded = 16;
 
     WEIR_NOINLINE bool has_lost_threads() const noexcept {
-        bool lost = home_->orphaned();
+        bool lost = executor_->orphaned();
         for (const executor_use& other : others_) lost = lost || other->orphaned();
         return lost;
     }
 
     const birthplace born_;
-    executor_use home_;
+    executor_use executor_;
     std::vector<executor_use> others_;  // on which stages run
     std::optional<priority_lanes> lanes_;
     std::optional<run_budget> budget_;

@@ -53,18 +53,19 @@ class run_core final : public run_graph<Policy> {
         if (this->options_.lap > duration(0) && this->options_.on_lap)
             static_cast<void>(reporter_.emplace(report_laps()));
         // Nothing below throws.
-        this->begin_ = this->home().now();
+        this->begin_ = this->main_executor().now();
         this->expect_workers(workers);
         left_.store(workers + (reporter_ ? 1U : 0U), std::memory_order_relaxed);
         started_ = true;
         bool announced = true;
         for (auto& stage : stages_) announced = announced && stage->announce();
         const std::int64_t now = this->begin_.time_since_epoch().count();
-        for (auto& queue : queues_) queue->begin(now);
+        for (auto& queue : queues_) queue->start_measuring(now);
         for (auto& stage : stages_) stage->begin(now);
-        if (!this->home().traits().exclusive) the_registry->add(*this);  // whoever looks finds what has begun
+        if (!this->main_executor().traits().exclusive)
+            the_registry->add(*this);  // whoever looks finds what has begun
         for (auto& stage : stages_) stage->start();
-        if (reporter_) reporter_->start(this->home(), nullptr, *this);
+        if (reporter_) reporter_->start(this->main_executor(), nullptr, *this);
         if (!announced) cancel();
         if (this->options_.stop.stop_possible()) on_stop_.emplace(this->options_.stop, cancel_run{this});
     }
@@ -110,11 +111,12 @@ class run_core final : public run_graph<Policy> {
             "knows where to go on, and no stage a cache");
     }
 
-    // release and acquire: they pair, so that who sees the end sees what the run did before
+    // release; pairs with has_ended(): who sees the end sees what the run did before
     void see_end() noexcept {
         this->ends_as(run_outcome::finished);
         ended_.store(true, std::memory_order_release);
     }
+    // acquire; pairs with see_end()
     bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire); }
 
     // A coroutine of the run has ended for good.
@@ -159,7 +161,7 @@ class run_core final : public run_graph<Policy> {
         const stop_callback when_over(nothing_left_.get_token(), [&done]() noexcept { done.set(); });
         while (!done.is_set()) {
             try {
-                detail::block_until(done, this->home());
+                detail::block_until(done, this->main_executor());
             } catch (const deadlock_error&) {
                 // Virtual time: a stage's function waits for something that will never come. Its frame
                 // goes as it is, and its waits take themselves out; then the others may go on.
@@ -183,7 +185,7 @@ class run_core final : public run_graph<Policy> {
         while (true) {
             // If the last one was late by a lap or more, those are one lap together. Not counted one by one:
             // a clock may be set ahead by years.
-            const time_point t = this->home().now();
+            const time_point t = this->main_executor().now();
             if (end <= t) end = weir::saturating_add(t, this->options_.lap - (t - end) % this->options_.lap);
             const bool whole = co_await weir::sleep_until(end, this->all_left(), timer_order::before_all);
             if (!whole || end == time_point::max()) break;

@@ -3,7 +3,9 @@
 #ifndef WEIR_RUN_RUN_GRAPH_HPP
 #define WEIR_RUN_RUN_GRAPH_HPP
 
+#include <weir/channel/any_channel.hpp>
 #include <weir/channel/channel.hpp>
+#include <weir/executor/wait_site.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
@@ -12,12 +14,10 @@
 #include <weir/platform/platform.hpp>
 #include <weir/run/fused_sink.hpp>
 #include <weir/run/run_context.hpp>
-#include <weir/run/run_queue.hpp>
 #include <weir/run/running_stage.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/run/watched_run.hpp>
 
-#include <algorithm>    // for std::max
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t, std::uint64_t
 #include <memory>       // for std::make_unique
@@ -30,6 +30,13 @@
 #include <vector>       // for std::vector
 
 namespace weir::detail {
+
+// A queue, whatever its items are.
+struct queue_id {
+    template <class T, class Policy>
+    explicit(false) queue_id(weir::channel<T, Policy>* queue) noexcept : is(&detail::inside(*queue)) {}
+    const wait_site* is;
+};
 
 // Owns the queues and stages. They are added by a pipeline's `start`; then only a change of a capacity or a
 // concurrency, by name, changes what there is.
@@ -45,16 +52,14 @@ class run_graph : public run_context, public watched_run {
     template <class T>
     weir::channel<T, Policy>& add_queue(const stage_options& options) {
         check_capacity(options);
-        auto queue = std::make_unique<queue_of<T, Policy>>(options.capacity, home(), options.name);
-        auto& channel = queue->channel;
-        if (options.max_bytes != 0) channel.set_max_bytes(options.max_bytes);
-        queues_.push_back(std::move(queue));
-        return channel;
+        auto* const queue = new weir::channel<T, Policy>(options.capacity, main_executor(), options.name);
+        adopt(detail::inside(*queue), options);
+        return *queue;
     }
 
     // `inputs` and `outputs`: the channels that it takes from, and those that it gives to.
-    void add_stage(std::unique_ptr<running_stage<Policy>> stage, std::vector<const void*> inputs,
-                   std::vector<const void*> outputs) {
+    void add_stage(std::unique_ptr<running_stage<Policy>> stage, std::vector<queue_id> inputs,
+                   std::vector<queue_id> outputs) {
         std::vector<std::size_t> from = places_of(inputs);
         std::vector<std::size_t> to = places_of(outputs);
         if (budget() != nullptr) {
@@ -68,8 +73,8 @@ class run_graph : public run_context, public watched_run {
 
     // The same, made of the run, its options and `args`.
     template <class Running, class... Args>
-    Running& add(std::vector<const void*> inputs, std::vector<const void*> outputs,
-                 const stage_options& options, Args&&... args) {
+    Running& add(std::vector<queue_id> inputs, std::vector<queue_id> outputs, const stage_options& options,
+                 Args&&... args) {
         auto stage = std::make_unique<Running>(*this, options, std::forward<Args>(args)...);
         Running& added = *stage;
         add_stage(std::move(stage), std::move(inputs), std::move(outputs));
@@ -84,7 +89,7 @@ class run_graph : public run_context, public watched_run {
     }
 
     // From which the consumer takes.
-    void set_last(const void* channel) { last_ = places_of({channel}).front(); }
+    void set_last(queue_id channel) { last_ = places_of({channel}).front(); }
 
     // The last queue is also the sink's, which has no stage of its own: see `running_sink`.
     void merge_sink(const stage_options& options, std::size_t capacity_before) {
@@ -115,7 +120,7 @@ class run_graph : public run_context, public watched_run {
             queues_[last_]->set_capacity(sink_->set_behind(capacity));
             return;
         }
-        any_queue& queue = *queues_[place_named(name, queues_)];
+        any_channel<Policy>& queue = *queues_[place_named(name, queues_)];
         const bool is_merged = sink_ && &queue == queues_[last_];
         queue.set_capacity(is_merged ? sink_->set_before(capacity) : capacity);
     }
@@ -127,12 +132,12 @@ class run_graph : public run_context, public watched_run {
     }
 
     void look(run_seen& seen, bool states) const override {
-        seen.last = &queues_[last_]->place();
+        seen.last = queues_[last_];
         seen.has_failed = has_failed();
         for (const auto& stage : stages_) {
             stage_seen& s = seen.stages.emplace_back();
-            for (const std::size_t i : stage->inputs()) s.from.push_back(&queues_[i]->place());
-            for (const std::size_t i : stage->outputs()) s.to.push_back(&queues_[i]->place());
+            for (const std::size_t i : stage->inputs()) s.from.push_back(queues_[i]);
+            for (const std::size_t i : stage->outputs()) s.to.push_back(queues_[i]);
             stage->look(s, states);
         }
     }
@@ -149,8 +154,8 @@ class run_graph : public run_context, public watched_run {
         }
         s.elapsed = duration(time_between(begin_.time_since_epoch().count(), until()));
         // Less only if the clock was set back; they then stand still.
-        for (const stage_stats& each : s.stages) s.elapsed = std::max(s.elapsed, each.elapsed);
-        for (const channel_stats& each : s.channels) s.elapsed = std::max(s.elapsed, each.elapsed);
+        for (const stage_stats& each : s.stages) s.elapsed = detail::larger(s.elapsed, each.elapsed);
+        for (const channel_stats& each : s.channels) s.elapsed = detail::larger(s.elapsed, each.elapsed);
         return s;
     }
 
@@ -163,22 +168,27 @@ class run_graph : public run_context, public watched_run {
         return all;
     }
 
-    std::int64_t now() const noexcept { return home().now().time_since_epoch().count(); }
+    std::int64_t now() const noexcept { return main_executor().now().time_since_epoch().count(); }
 
     static constexpr std::int64_t running = INT64_MIN;
     standard_platform::atomic<std::int64_t> frozen_at_{running};  // until when the statistics go
     time_point begin_{};
     std::size_t last_ = 0;  // the queue from which the consumer takes
     // Destroyed in reverse: the stages' coroutines before the queues that they use.
-    owning_list<any_queue> queues_;
+    owning_list<any_channel<Policy>> queues_;
     owning_list<running_stage<Policy>> stages_;
 
   private:
-    std::vector<std::size_t> places_of(const std::vector<const void*>& channels) const {
+    void adopt(any_channel<Policy>& queue, const stage_options& options) {
+        queues_.push_back(std::unique_ptr<any_channel<Policy>>(&queue));
+        if (options.max_bytes != 0) queue.set_max_bytes(options.max_bytes);
+    }
+
+    std::vector<std::size_t> places_of(const std::vector<queue_id>& channels) const {
         std::vector<std::size_t> places;
-        for (const void* channel : channels) {
+        for (const queue_id channel : channels) {
             for (std::size_t i = 0; i < queues_.size(); ++i) {
-                if (queues_[i]->address() == channel) places.push_back(i);
+                if (queues_[i] == channel.is) places.push_back(i);
             }
         }
         return places;

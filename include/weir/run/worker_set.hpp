@@ -18,14 +18,13 @@
 #include <weir/run/watched_run.hpp>
 #include <weir/task/detached_task.hpp>
 
-#include <algorithm>  // for std::max
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::int64_t, std::uint64_t
-#include <memory>     // for std::unique_ptr
-#include <mutex>      // for std::lock_guard
-#include <string>     // for std::string
-#include <utility>    // for std::move
-#include <vector>     // for std::vector
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::int64_t, std::uint64_t
+#include <memory>   // for std::unique_ptr
+#include <mutex>    // for std::lock_guard
+#include <string>   // for std::string
+#include <utility>  // for std::move
+#include <vector>   // for std::vector
 
 namespace weir::detail {
 
@@ -135,30 +134,30 @@ class worker_set {
     // `sources`: which ones it is, if it makes items: too many bytes in the run's queues hold those up, too.
     bool is_held_up(std::uint64_t sources) const noexcept {
         if (!run_.may_hold_up()) return false;
-        if (run_.is_paused() || run_.gives_way(home_)) return true;
+        if (run_.is_paused() || run_.gives_way(executor_)) return true;
         return sources != 0 && run_.budget() != nullptr && run_.budget()->is_spent(sources);
     }
 
     // Awaitable of bool: waits for the first of these things. False: the run ends, and nothing is to begin.
-    auto admitted(slot& me) noexcept { return admission_gate<slot>(run_, home_, me); }
+    auto admitted(slot& me) noexcept { return admission_gate<slot>(run_, executor_, me); }
 
-    std::int64_t now() const noexcept { return run_.home().now().time_since_epoch().count(); }
+    std::int64_t now() const noexcept { return run_.main_executor().now().time_since_epoch().count(); }
 
     run_context& run_;
 
   private:
     std::unique_ptr<slot> make_slot(std::size_t index) const {
         if constexpr (Policy::statistics) {
-            const bool alone = run_.home().traits().exclusive;
-            auto s = std::make_unique<slot>(name_, index, run_.home(), alone);
+            const bool alone = run_.main_executor().traits().exclusive;
+            auto s = std::make_unique<slot>(name_, index, run_.main_executor(), alone);
             if (alone) s->reserve();
             return s;
         } else {
-            return std::make_unique<slot>(name_, index, run_.home());
+            return std::make_unique<slot>(name_, index, run_.main_executor());
         }
     }
     void start(std::size_t i) noexcept {
-        workers_[i].start(home_, Policy::statistics ? slots_[i] : nullptr, run_, &ends_);
+        workers_[i].start(executor_, Policy::statistics ? slots_[i] : nullptr, run_, &ends_);
     }
     // Counts a worker more, unless the last one has left. acq_rel; pairs with leave()
     bool join() noexcept {
@@ -171,7 +170,7 @@ class worker_set {
     void add_slot();
 
     const std::string name_;
-    executor& home_;
+    executor& executor_;
     const stop_token ends_{run_.ends()};  // the run's; the place of this one stands for the stage
     // Guards the two vectors against a change of the concurrency; held for a change, or a look, only.
     mutable standard_platform::mutex lock_;
@@ -185,13 +184,13 @@ class worker_set {
 
 template <class Policy>
 worker_set<Policy>::worker_set(run_context& run, const stage_options& options)
-    : run_(run), name_(options.name), home_(run.home_of(options)), concurrency_(options.concurrency),
+    : run_(run), name_(options.name), executor_(run.executor_of(options)), concurrency_(options.concurrency),
       present_(options.concurrency) {
     run_context::check(options.concurrency >= 1, options,
                        "has no slot to work in; give it .concurrency = 1 or more");
     run_context::check(!was_negative(options.concurrency), options,
                        "was given a negative concurrency; give it .concurrency = 1 or more");
-    run_context::check(run.home().traits().exclusive || !home_.traits().exclusive, options,
+    run_context::check(run.main_executor().traits().exclusive || !executor_.traits().exclusive, options,
                        "names an executor that runs everything by itself (virtual time), and the run "
                        "is elsewhere; start the whole run there");
     for (std::size_t i = 0; i < options.concurrency; ++i) slots_.push_back(make_slot(i));
@@ -260,7 +259,7 @@ void worker_set<Policy>::add_times(stage_stats& s, [[maybe_unused]] std::int64_t
     if constexpr (Policy::statistics) {
         for (slot* const each : slots_) each->lock();
         std::int64_t at = until;
-        for (slot* const each : slots_) at = std::max(at, each->last_transition());
+        for (slot* const each : slots_) at = detail::larger(at, each->last_transition());
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             const auto& spent = slots_[i]->spent_until(at);
             const auto in = [&spent](slot_state state) {

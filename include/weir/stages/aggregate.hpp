@@ -7,18 +7,14 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/run/run_core.hpp>
-#include <weir/run/stage_options.hpp>
 #include <weir/stages/own_aggregate.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/transform.hpp>
 
-#include <algorithm>    // for std::min
 #include <concepts>     // for std::same_as
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint64_t
 #include <optional>     // for std::optional
-#include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
 #include <type_traits>  // for std::is_constructible_v
 #include <utility>      // for std::move
@@ -53,43 +49,26 @@ class batch_op {
         : size_(size), most_(most), weigh_(std::move(weigh)), drop_last_(options.drop_last),
           patience_(options.max_delay) {}
 
-    void push(C&& item) {
+    void push(C&& item, std::optional<D>& out) {
         const std::uint64_t weight = weight_of(std::as_const(load::value_of(item)));
-        if (!items_.empty() && weight > most_ - std::min(most_, weight_)) give();
+        if (!items_.empty() && weight > most_ - detail::smaller(most_, weight_)) give(out);
         if (items_.empty() && size_ <= most_reserved) items_.reserve(size_);
         items_.push_back(std::move(load::value_of(item)));
         about_.add(load::provenance_of(item));
         weight_ += weight;  // which is the first one's, or not beyond `most_`
         if (items_.size() == size_ || weight_ >= most_) due_ = true;
     }
-    std::optional<D> pop() {
-        if (!ready_ && due_) give();
-        std::optional<D> batch;
-        detail::replace(batch, std::move(ready_));
-        ready_.reset();
-        return batch;
+    void end(std::optional<D>&, bool cut) {
+        if (!drop_last_) return hurry();
+        items_.clear();
+        if (!cut) about_.acknowledge();
+        about_ = {};  // what is cut off was not taken, so a resumed run gives it again
+        weight_ = 0;
     }
-    bool done() const noexcept { return !ready_ && !due_; }
-    void end() {
-        if (drop_last_) {
-            items_.clear();
-            about_.acknowledge();
-            weight_ = 0;
-        } else {
-            hurry();
-        }
+    void pop(std::optional<D>& out) {
+        if (due_) give(out);
     }
-
-    // What is dropped then was not taken, so a resumed run gives it again.
-    void cut_off() {
-        if (drop_last_) {
-            items_.clear();
-            about_ = {};
-            weight_ = 0;
-        } else {
-            hurry();
-        }
-    }
+    bool done() const noexcept { return !due_; }
 
     duration patience() const noexcept { return patience_; }
     bool holds() const noexcept { return !items_.empty(); }
@@ -99,17 +78,16 @@ class batch_op {
     std::uint64_t weight_of(const In& item) {
         const auto weight = weigh_(item);
         if constexpr (std::is_signed_v<decltype(weight)>) {
-            if (weight < 0)
-                throw std::invalid_argument("weir: an item of an aggregate has a negative weight");
+            detail::refuse_if(weight < 0, "weir: an item of an aggregate has a negative weight");
         }
         return static_cast<std::uint64_t>(weight);
     }
-    void give() {
+    void give(std::optional<D>& out) {
         Batch batch(std::move(items_));
         items_ = std::vector<In>();
         weight_ = 0;
         due_ = false;
-        ready_.emplace(load::carry(batch, std::move(about_)));
+        out.emplace(load::carry(batch, std::move(about_)));
         about_ = {};
     }
 
@@ -123,7 +101,6 @@ class batch_op {
     typename load::provenance about_;
     std::uint64_t weight_ = 0;
     bool due_ = false;
-    std::optional<D> ready_;
 };
 
 // What every item weighs where only their number counts.
@@ -134,7 +111,7 @@ struct no_weight {
     }
 };
 
-// The type of a batch. Named so that the compiler's own message reads as a sentence.
+// The type of a batch.
 template <class Batch>
 struct the_batch {
     template <class Item>
@@ -155,19 +132,18 @@ struct the_batch<void> {
 };
 
 template <class Batch, class Weigh>
-struct aggregate_stage : stage_base {
+struct aggregate_stage : transform_stage {
+    static constexpr const char* kind = "aggregate";
+    static constexpr const char* one_slot =
+        "aggregates: it fills one batch after the other, its concurrency is 1";
+
     aggregate_stage(std::size_t n, std::uint64_t max_weight, Weigh w, aggregate_options o)
-        : stage_base{detail::stage_options_of(o)}, size(n), most(max_weight), weigh(std::move(w)),
+        : transform_stage{detail::stage_options_of(o)}, size(n), most(max_weight), weigh(std::move(w)),
           how(std::move(o)) {
-        if (size == 0) {
-            throw std::invalid_argument(
-                "weir: aggregate(0) would wait for ever for an empty batch; give it 1 or more");
-        }
-        if (how.max_delay < duration(0)) {
-            throw std::invalid_argument(
-                "weir: the max_delay of an aggregate can't be negative; 0 means "
-                "that it waits for a full batch");
-        }
+        refuse_if(size == 0, "weir: aggregate(0) would wait for ever for an empty batch; give it 1 or more");
+        refuse_if(how.max_delay < duration(0),
+                  "weir: the max_delay of an aggregate can't be negative; 0 means that it waits for a full "
+                  "batch");
     }
 
     template <class C>
@@ -185,12 +161,9 @@ struct aggregate_stage : stage_base {
     template <class C>
     using output = typename weighs<C>::output;
 
-    template <class Self, class Policy, class C>
-    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        return detail::attach_transform<output<C>>(
-            run, "aggregate", self.options,
-            "aggregates: it fills one batch after the other, its concurrency is 1",
-            batch_op<C, batch<C>, Weigh>(self.size, self.most, self.weigh, self.how), in);
+    template <class C, class Policy>
+    static batch_op<C, batch<C>, Weigh> op(const aggregate_stage& self, channel<C, Policy>&) {
+        return {self.size, self.most, self.weigh, self.how};
     }
 
     std::size_t size;
@@ -240,9 +213,8 @@ template <class Batch = void, class Weigh>
 /// Errors: `std::invalid_argument` if that is not more than 0.
 template <class Batch = void>
 [[nodiscard]] auto aggregate_for(duration max_delay, aggregate_options options = {}) {
-    if (max_delay <= duration(0)) {
-        throw std::invalid_argument("weir: aggregate_for gathers for a time, which has to be more than 0");
-    }
+    detail::refuse_if(max_delay <= duration(0),
+                      "weir: aggregate_for gathers for a time, which has to be more than 0");
     options.max_delay = max_delay;
     return detail::aggregate_stage<Batch, detail::no_weight>(SIZE_MAX, UINT64_MAX, {}, std::move(options));
 }

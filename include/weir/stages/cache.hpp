@@ -12,27 +12,20 @@
 #include <weir/stages/stage.hpp>
 #include <weir/stages/worker_loop.hpp>
 
-#include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint64_t
 #include <optional>     // for std::optional
-#include <stdexcept>    // for std::invalid_argument
-#include <string>       // for std::string
 #include <type_traits>  // for std::is_copy_constructible_v
 #include <utility>      // for std::move
 #include <vector>       // for std::vector
 
 namespace weir {
 
-/// Of `cache`.
-struct cache_options {
-    std::string name = "cache";  ///< see `stage_options::name`
-    /// Of the queue behind it, in items, at least 1.
-    std::size_t capacity = 2;
-};
+/// Of `cache`: its `name`, as in `stage_options`, and the `capacity` of the queue behind it, in
+/// items, at least 1.
+using cache_options = detail::queue_options;
 
 namespace detail {
 
-// Named so that the compiler's own message reads as a sentence.
 template <class T>
 struct the_cache_of {
     using type = epoch_item<T>;
@@ -124,13 +117,13 @@ class running_cache final
 };
 
 struct cache_stage : stage_base {
+    static constexpr const char* kind = "cache";
+
     cache_stage(std::uint64_t n, const cache_options& o)
-        : stage_base{detail::stage_options_of(o)}, epochs(n) {
-        if (epochs == 0) {
-            throw std::invalid_argument(
-                "weir: cache(0) would give nothing at all; give it the number of "
-                "epochs, with the one that it records, or none for weir::endless");
-        }
+        : stage_base{detail::stage_options_of(o, kind)}, epochs(n) {
+        refuse_if(epochs == 0,
+                  "weir: cache(0) would give nothing at all; give it the number of epochs, with the one that "
+                  "it records, or none for weir::endless");
         refuse_negative(epochs,
                         "weir: the number of a cache's epochs was negative; give it 1 or more, or none for "
                         "weir::endless");

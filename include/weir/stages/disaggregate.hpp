@@ -5,25 +5,18 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
-#include <weir/run/run_core.hpp>
-#include <weir/run/stage_options.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/transform.hpp>
 
-#include <cstddef>   // for std::size_t
 #include <optional>  // for std::optional
 #include <span>      // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
-#include <string>    // for std::string
 #include <utility>   // for std::move
 
 namespace weir {
 
-/// Of `disaggregate`.
-struct disaggregate_options {
-    std::string name = "disaggregate";  ///< see `stage_options::name`
-    /// Of the queue behind it, in items, at least 1.
-    std::size_t capacity = 2;
-};
+/// Of `disaggregate`: its `name`, as in `stage_options`, and the `capacity` of the queue behind it, in
+/// items, at least 1.
+using disaggregate_options = detail::queue_options;
 
 namespace detail {
 
@@ -47,13 +40,12 @@ class unpack_op {
     using D = carry_t<C, Out>;
 
   public:
-    void push(C&& item) {
+    void push(C&& item, std::optional<D>&) {
         about_ = load::provenance_of(item);
         whole_.emplace(std::move(load::value_of(item)));
     }
-    std::optional<D> pop() {
-        std::optional<D> result;
-        if (!whole_) return result;
+    void pop(std::optional<D>& out) {
+        if (!whole_) return;
         if (!at_) {
             at_.emplace(std::ranges::begin(*whole_));
         } else {
@@ -63,18 +55,14 @@ class unpack_op {
             at_.reset();
             whole_.reset();
             about_.acknowledge();
-            return result;
-        }
-        if constexpr (std::ranges::view<In>) {
+        } else if constexpr (std::ranges::view<In>) {
             Out each(**at_);  // what a view names is somebody else's
-            result.emplace(load::carry(each, about_.share()));
+            out.emplace(load::carry(each, about_.share()));
         } else {
             Out each(std::ranges::iter_move(*at_));
-            result.emplace(load::carry(each, about_.share()));
+            out.emplace(load::carry(each, about_.share()));
         }
-        return result;
     }
-    void end() noexcept {}
 
   private:
     std::optional<In> whole_;
@@ -82,18 +70,20 @@ class unpack_op {
     typename load::provenance about_;
 };
 
-struct disaggregate_stage : stage_base {
-    explicit disaggregate_stage(const disaggregate_options& o) : stage_base{detail::stage_options_of(o)} {}
+struct disaggregate_stage : transform_stage {
+    static constexpr const char* kind = "disaggregate";
+    static constexpr const char* one_slot =
+        "disaggregates: it takes one item apart after the other, its concurrency is 1";
+
+    explicit disaggregate_stage(const disaggregate_options& o)
+        : transform_stage{detail::stage_options_of(o, kind)} {}
 
     template <class C>
     using output = carry_t<C, typename element<carried_value_t<C>>::type>;
 
-    template <class Self, class Policy, class C>
-    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        return detail::attach_transform<output<C>>(
-            run, "disaggregate", self.options,
-            "disaggregates: it takes one item apart after the other, its concurrency is 1", unpack_op<C>(),
-            in);
+    template <class C, class Policy>
+    static unpack_op<C> op(const disaggregate_stage&, channel<C, Policy>&) {
+        return {};
     }
 };
 

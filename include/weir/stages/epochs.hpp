@@ -10,16 +10,16 @@
 #include <weir/sampling/draw.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/sampling/weighted_sampler.hpp>
+#include <weir/stages/call_traits.hpp>
 #include <weir/stages/source.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/task.hpp>
 
-#include <concepts>     // for std::derived_from
 #include <cstdint>      // for std::uint64_t
 #include <memory>       // for std::make_shared
 #include <optional>     // for std::optional
-#include <type_traits>  // for std::is_invocable_v
-#include <utility>      // for std::move
+#include <type_traits>  // for std::decay_t
+#include <utility>      // for std::declval, std::move
 
 namespace weir {
 
@@ -38,32 +38,27 @@ struct epochs_of {
     std::uint64_t count;
 };
 
-// A function: nvcc 13 takes no partial specialisation of a variable that has a requires-clause.
-template <class Make>
-consteval bool makes_epochs() {
-    if constexpr (std::is_invocable_v<Make&, std::uint64_t>) {
-        return source_like<std::decay_t<std::invoke_result_t<Make&, std::uint64_t>>>;
-    } else if constexpr (std::is_invocable_v<Make&>) {
-        return source_like<std::decay_t<std::invoke_result_t<Make&>>>;
-    } else {
-        return source_like<Make> && std::is_copy_constructible_v<Make>;
-    }
-}
-
 template <class Make>
 decltype(auto) make_epoch(Make& make, std::uint64_t epoch) {
-    if constexpr (std::is_invocable_v<Make&, std::uint64_t>) {
+    if constexpr (callable<Make, std::uint64_t>) {
         return make(epoch);
-    } else if constexpr (std::is_invocable_v<Make&>) {
+    } else if constexpr (callable<Make>) {
         return make();
     } else {
         return Make(make);  // a container: each epoch gets a copy
     }
 }
+template <class Make>
+using made_epoch_t = std::decay_t<decltype(detail::make_epoch(std::declval<Make&>(), 0))>;
+
+template <class Make>
+concept makes_epochs =
+    (callable<Make, std::uint64_t> || callable<Make> || std::is_copy_constructible_v<Make>) &&
+    source_like<made_epoch_t<Make>>;
 
 template <class Make>
 class items_of<epochs_of<Make>> {
-    using range = std::decay_t<decltype(detail::make_epoch(std::declval<Make&>(), 0))>;
+    using range = made_epoch_t<Make>;
     using inner = items_of<range>;
 
   public:
@@ -77,34 +72,27 @@ class items_of<epochs_of<Make>> {
     {
         if (epoch_ == from_.count) return std::nullopt;
         begin();
-        auto value = items_->next();
-        if (!value) return end();
-        return std::optional<item>(std::in_place, std::move(*value), provenance(epoch_));
+        return mark_ends(items_->next());
     }
+    // Resumes: as a task does.
     task<std::optional<item>> next(coroutine_env& env)
         requires waits
     {
-        std::optional<item> result;
-        if (epoch_ != from_.count) {
-            begin();
-            auto pending = items_->next(env);
-            auto value = co_await std::move(pending);
-            if (value) {
-                result.emplace(std::move(*value), provenance(epoch_));
-            } else {
-                result = end();
-            }
-        }
-        co_return result;
+        if (epoch_ == from_.count) co_return std::nullopt;
+        begin();
+        auto pending = items_->next(env);
+        auto value = co_await std::move(pending);
+        co_return mark_ends(std::move(value));
     }
 
   private:
     void begin() {
         if (!items_) items_.emplace(range(detail::make_epoch(from_.make, epoch_)));
     }
-    std::optional<item> end() {
+    std::optional<item> mark_ends(std::optional<typename inner::item>&& value) {
+        if (value) return std::optional<item>(std::in_place, std::move(*value), provenance(epoch_));
         items_.reset();
-        return std::optional<item>(item::end_of_epoch(epoch_++));
+        return item::end_of_epoch(epoch_++);
     }
 
     epochs_of<Make> from_;
@@ -132,34 +120,32 @@ class items_of<repetitions_of<Make>> {
         requires(!waits)
     {
         std::optional<item> result;
-        bool more = true;
-        while (more && !result) {
-            auto got = items_.next();
-            more = take(got, result);
+        while (goes_on(items_.next(), result)) {
         }
         return result;
     }
+    // Resumes: as a task does.
     task<std::optional<item>> next(coroutine_env& env)
         requires waits
     {
         std::optional<item> result;
         bool more = true;
-        while (more && !result) {
+        while (more) {
             auto pending = items_.next(env);
             auto got = co_await std::move(pending);
-            more = take(got, result);
+            more = goes_on(std::move(got), result);
         }
         co_return result;
     }
 
   private:
-    // False at the end: also where a whole repetition gives nothing, as no other one ever will.
-    bool take(std::optional<typename inner::item>& got, std::optional<item>& result) {
+    // False with a result, and at the end, which is also where a whole repetition gives nothing.
+    bool goes_on(std::optional<typename inner::item>&& got, std::optional<item>& result) {
         if (!got) return false;
         if (got->is_mark()) return std::exchange(gave_any_, false);
         gave_any_ = true;
         result.emplace(std::move(got->value()));
-        return true;
+        return false;
     }
 
     inner items_;
@@ -173,15 +159,10 @@ struct draws_of {
     std::uint64_t epochs;
 };
 
-template <class S>
-inline constexpr bool is_sampler = false;
 template <class Order>
-inline constexpr bool is_sampler_base(const basic_sampler<Order>*) {
-    return true;
-}
+void is_sampler_base(const basic_sampler<Order>*);
 template <class S>
-    requires requires(const S* s) { detail::is_sampler_base(s); }
-inline constexpr bool is_sampler<S> = true;
+concept sampler_like = requires(const S* s) { detail::is_sampler_base(s); };
 
 template <class Sampler>
 class items_of<draws_of<Sampler>> {
@@ -198,10 +179,10 @@ class items_of<draws_of<Sampler>> {
         const std::uint64_t epoch = from_.sampler.epoch();
         if (epoch >= from_.epochs) return std::nullopt;
         std::optional<draw> next = from_.sampler.next();
-        if (!next) return std::optional<item>(item::end_of_epoch(epoch));
-        if (next->padded) return std::optional<item>(std::in_place, std::move(*next), provenance(epoch));
-        auto from = std::make_shared<origin>(next->position, progress_);
-        return std::optional<item>(std::in_place, std::move(*next), provenance(epoch, std::move(from)));
+        if (!next) return item::end_of_epoch(epoch);
+        provenance about(epoch);
+        if (!next->padded) about = provenance(epoch, std::make_shared<origin>(next->position, progress_));
+        return std::optional<item>(std::in_place, std::move(*next), std::move(about));
     }
 
   private:
@@ -225,7 +206,7 @@ class items_of<draws_of<Sampler>> {
 ///         and fails the run, as of any `source`.
 template <class Make>
 [[nodiscard]] auto epochs(Make make, std::uint64_t count = endless) {
-    static_assert(detail::makes_epochs<Make>(),
+    static_assert(detail::makes_epochs<Make>,
                   "weir: epochs needs a function that gives a range or a generator, of the epoch's number or "
                   "of nothing, or a container that can be copied; this is neither");
     detail::refuse_negative(count, detail::no_times);
@@ -249,7 +230,7 @@ template <class Make>
 /// Errors: `std::invalid_argument` for what was negative. Those of `next` of the sampler end the stream and
 ///         fail the run.
 template <class Sampler>
-    requires detail::is_sampler<Sampler>
+    requires detail::sampler_like<Sampler>
 [[nodiscard]] auto draws(Sampler sampler, std::uint64_t epochs = endless) {
     detail::refuse_negative(epochs, detail::no_times);
     return detail::draws_of<Sampler>{std::move(sampler), epochs};

@@ -5,14 +5,12 @@
 
 #include <weir/run/invocation.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/stages/call_traits.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/pipe_function.hpp>
-#include <weir/stages/stage.hpp>
-#include <weir/task/awaitable.hpp>
 #include <weir/task/generator.hpp>
 #include <weir/task/task.hpp>
 
-#include <functional>   // for std::invoke
 #include <span>         // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
 #include <type_traits>  // for std::is_lvalue_reference_v
 #include <utility>      // for std::move
@@ -21,8 +19,7 @@ namespace weir {
 
 namespace detail {
 
-// What a flat_map's function gives: a range, or a generator as it is. Named so that the compiler's own
-// message reads as a sentence.
+// What a flat_map's function gives: a range, or a generator as it is.
 template <class R>
 struct many_items {
     using type = generator<int>;
@@ -64,62 +61,34 @@ struct elements {
     }
 };
 
-// What such a function is for a pipe. Takes the invocation only where the function asks for it.
-template <class F>
-class expanding {
-    template <class T>
-    struct about {
-        static constexpr bool takes_call = the_function<F>::template is_given<T>::takes_call;
-        using call = stage_call_t<F, T>;
-        using result = awaited_t<call>;
-        static constexpr bool waits = awaitable<call>;
-        static constexpr bool is_range = !is_generator<result> && !is_async_generator<result>;
-        using many = typename many_items<result>::type;
-        using type = std::conditional_t<!is_range, call, std::conditional_t<waits, task<many>, many>>;
+// What such a function is for a pipe.
+struct expanding {
+    template <class F, class T>
+    struct about : the_function<F>::template is_given<T> {
+        using base = typename about::is_given;
+        static constexpr bool is_range = !base::gives_many;
+        using many = typename many_items<typename base::result>::type;
+        using type = std::conditional_t<is_range, std::conditional_t<base::waits, task<many>, many>,
+                                        typename base::call>;
     };
 
-  public:
-    explicit expanding(F function) : function_(std::move(function)) {}
-
-    // By reference, so that a view of the item is as good as the item.
-    template <class T>
-        requires(!std::is_lvalue_reference_v<T> && !about<T>::takes_call)
-    typename about<T>::type operator()(T&& item) {
-        return expand(item, nullptr);
-    }
-    template <class T>
-        requires(!std::is_lvalue_reference_v<T> && about<T>::takes_call)
-    typename about<T>::type operator()(T&& item, const invocation& call) {
-        return expand(item, &call);
-    }
-
-  private:
-    template <class T>
-    typename about<T>::type expand(T& item, const invocation* call) {
-        if constexpr (!about<T>::is_range) {
-            return ask(item, call);
-        } else if constexpr (about<T>::waits) {
-            return expand_later(item, call);
+    // The item by reference, so that a view of it is as good as the item.
+    template <class F, class T>
+    static typename about<F, T>::type give(F& function, T& item, const invocation* call) {
+        if constexpr (!about<F, T>::is_range) {
+            return detail::call(function, std::move(item), call);
+        } else if constexpr (about<F, T>::waits) {
+            return give_later(function, item, call);
         } else {
-            return elements<typename about<T>::call>::of(ask(item, call));
+            return elements<typename about<F, T>::call>::of(detail::call(function, std::move(item), call));
         }
     }
-    template <class T>
-    task<typename about<T>::many> expand_later(T& item, const invocation* call) {
-        auto pending = ask(item, call);
+    template <class F, class T>
+    static task<typename about<F, T>::many> give_later(F& function, T& item, const invocation* call) {
+        auto pending = detail::call(function, std::move(item), call);
         auto got = co_await std::move(pending);
-        co_return elements<typename about<T>::result>::of(std::move(got));
+        co_return elements<typename about<F, T>::result>::of(std::move(got));
     }
-    template <class T>
-    decltype(auto) ask(T& item, [[maybe_unused]] const invocation* call) {
-        if constexpr (about<T>::takes_call) {
-            return std::invoke(function_, std::move(item), *call);
-        } else {
-            return std::invoke(function_, std::move(item));
-        }
-    }
-
-    F function_;
 };
 
 }  // namespace detail
@@ -140,24 +109,13 @@ class expanding {
 /// Cost:   one allocation an item; an element leaves as soon as it is there, the next one waits for room.
 template <class F>
 [[nodiscard]] auto flat_map(F&& function, stage_options options = {}) {
-    using given = detail::kept_t<F>;
     if (options.name.empty()) options.name = "flat_map";
-    if constexpr (detail::is_slot_factory<given>) {
-        auto make = [factory = std::forward<F>(function)]() mutable {
-            return detail::expanding<typename detail::function_of<given>::type>(factory.make());
-        };
-        return weir::pipe(weir::per_slot(std::move(make)), std::move(options));
-    } else {
-        return weir::pipe(detail::expanding<given>(std::forward<F>(function)), std::move(options));
-    }
+    return weir::pipe(detail::adapt<detail::expanding>(std::forward<F>(function)), std::move(options));
 }
 
-/// One of several functions of a name gets a sentence.
-template <class F = detail::not_deduced, class = detail::refused_t<F>>
-void flat_map(F, stage_options = {}) noexcept;
-/// What is no options gets one, too.
-template <class F, class Options, class = detail::refused_options_t<Options>>
-void flat_map(F&&, Options&&) noexcept;
+/// Refuses the name of an overloaded function, and what is not options, at compile time.
+template <class F = detail::not_deduced, class Options = stage_options, class = detail::refused_t<F, Options>>
+void flat_map(F&&, Options&& = {}) noexcept;
 
 }  // namespace weir
 

@@ -30,7 +30,7 @@ enum class verdict : std::uint8_t {
 template <class Slot, class Tools>
 struct duty {
     Slot& me;
-    executor& home;
+    weir::executor& executor;
     const bool is_watched;  // hooks, a time limit or the function want to know of each invocation
     Tools tools;
     std::uint64_t nth = 0;               // of the last item, without marks

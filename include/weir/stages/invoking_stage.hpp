@@ -23,7 +23,7 @@ class invoking_stage : public stage_kind<Kind, C, D, Policy> {
   protected:
     WEIR_NOINLINE void surround(auto& now) noexcept {
         now.on->around.emplace(this->run_, this->name(), this->item_number(now), now.mine.epoch,
-                               now.on->me.index(), this->self().limit(), now.on->home, now.error);
+                               now.on->me.index(), this->self().limit(), now.on->executor, now.error);
     }
 
     WEIR_NOINLINE void end_surroundings(auto& now) noexcept {

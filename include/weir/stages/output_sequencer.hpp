@@ -5,9 +5,9 @@
 
 #include <weir/channel/wait_queue.hpp>
 #include <weir/measure/slot.hpp>
+#include <weir/platform/bounds.hpp>
 
-#include <algorithm>  // for std::min
-#include <cstdint>    // for std::uint64_t
+#include <cstdint>  // for std::uint64_t
 
 namespace weir::detail {
 
@@ -46,8 +46,8 @@ class turn_rule {
 
     // This one will never leave, nor will what has to leave after it.
     void block(const turn& t) noexcept {
-        blocked_.number = std::min(blocked_.number, t.number);
-        blocked_.epoch = std::min(blocked_.epoch, t.epoch);
+        blocked_.number = detail::smaller(blocked_.number, t.number);
+        blocked_.epoch = detail::smaller(blocked_.epoch, t.epoch);
     }
 
   private:

@@ -6,15 +6,14 @@
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/run/run_core.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/transform.hpp>
 
 #include <concepts>     // for std::same_as
 #include <optional>     // for std::optional
-#include <stdexcept>    // for std::invalid_argument
 #include <type_traits>  // for std::is_convertible
-#include <utility>      // for std::move
+#include <utility>      // for std::forward, std::move
 
 namespace weir::detail {
 
@@ -30,45 +29,33 @@ class own_batch_op {
 
     own_batch_op(A aggregator, bool drop_last) : aggregator_(std::move(aggregator)), drop_last_(drop_last) {}
 
-    void push(C&& item) {
+    void push(C&& item, std::optional<D>& out) {
         auto about = load::provenance_of(item);
         std::optional<Batch> batch = aggregator_.accumulate(std::move(load::value_of(item)));
         bool keeps = false;
         if constexpr (requires { aggregator_.keeps_last(); }) keeps = batch && aggregator_.keeps_last();
         if (!keeps) about_.add(std::move(about));
-        give(batch);
+        give(batch, out);
         if (keeps) about_.add(std::move(about));
     }
-    std::optional<D> pop() {
-        std::optional<D> batch;
-        detail::replace(batch, std::move(ready_));
-        ready_.reset();
-        return batch;
-    }
-    bool done() const noexcept { return !ready_; }
-    void end() {
-        cut_off();
-        about_.acknowledge();
-    }
-    void cut_off() {
+    void end(std::optional<D>& out, bool cut) {
         std::optional<Batch> batch = aggregator_.flush();
-        if (!drop_last_) give(batch);
+        if (!drop_last_) give(batch, out);
+        if (!cut) about_.acknowledge();
     }
 
   private:
-    void give(std::optional<Batch>& batch) {
+    void give(std::optional<Batch>& batch, std::optional<D>& out) {
         if (!batch) return;
-        ready_.emplace(load::carry(*batch, std::move(about_)));
+        out.emplace(load::carry(*batch, std::move(about_)));
         about_ = {};
     }
 
     A aggregator_;
     const bool drop_last_;
     typename load::provenance about_;
-    std::optional<D> ready_;
 };
 
-// Named so that the compiler's own message reads as a sentence.
 template <class A>
 struct the_aggregator {
     template <class Item>
@@ -85,15 +72,17 @@ struct the_aggregator {
 };
 
 template <class A>
-struct own_aggregate_stage : stage_base {
+struct own_aggregate_stage : transform_stage {
+    static constexpr const char* kind = "aggregate";
+    static constexpr const char* one_slot =
+        "aggregates: it fills one batch after the other, its concurrency is 1";
+
     template <class Options>
     own_aggregate_stage(A a, const Options& o)
-        : stage_base{detail::stage_options_of(o)}, aggregator(std::move(a)), drop_last(o.drop_last) {
-        if (o.max_delay != duration(0)) {
-            throw std::invalid_argument(
-                "weir: an aggregator of one's own has no max_delay: only a batch by "
-                "number or by weight can be given before it is full");
-        }
+        : transform_stage{detail::stage_options_of(o)}, aggregator(std::move(a)), drop_last(o.drop_last) {
+        refuse_if(o.max_delay != duration(0),
+                  "weir: an aggregator of one's own has no max_delay: only a batch by number or by weight "
+                  "can be given before it is full");
     }
 
     template <class C, bool Fits>
@@ -108,12 +97,9 @@ struct own_aggregate_stage : stage_base {
     using output =
         typename output_of<C, the_aggregator<A>::template is_given<carried_value_t<C>>::fits>::type;
 
-    template <class Self, class Policy, class C>
-    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        return detail::attach_transform<output<C>>(
-            run, "aggregate", self.options,
-            "aggregates: it fills one batch after the other, its concurrency is 1",
-            own_batch_op<A, C>(std::forward<Self>(self).aggregator, self.drop_last), in);
+    template <class Self, class C, class Policy>
+    static own_batch_op<A, C> op(Self&& self, channel<C, Policy>&) {
+        return {std::forward<Self>(self).aggregator, self.drop_last};
     }
 
     A aggregator;

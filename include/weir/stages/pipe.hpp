@@ -20,6 +20,8 @@ namespace detail {
 
 template <class F>
 struct pipe_stage : stage_base {
+    static constexpr const char* kind = "pipe";
+
     template <class G>
     pipe_stage(G&& f, stage_options o) : stage_base{std::move(o)}, function(std::forward<G>(f)) {}
 
@@ -51,6 +53,7 @@ struct pipe_stage : stage_base {
 /// \param options   see `stage_options`.
 /// Order:    with one slot, items leave in the order in which they came; with more, as they are done, or
 ///           as `stage_options::output_order` says. Never across the end of an epoch.
+/// Resumes:  a function that waits, where what it waits for resumes it; the stage, on its own executor.
 /// Errors:   an exception from the function fails the item: see `stage_options::max_failures`.
 template <class F>
 [[nodiscard]] auto pipe(F&& function, stage_options options = {}) {
@@ -58,12 +61,9 @@ template <class F>
     return detail::pipe_stage<detail::kept_t<F>>(std::forward<F>(function), std::move(options));
 }
 
-/// One of several functions of a name gets a sentence.
-template <class F = detail::not_deduced, class = detail::refused_t<F>>
-void pipe(F, stage_options = {}) noexcept;
-/// What is no options gets one, too.
-template <class F, class Options, class = detail::refused_options_t<Options>>
-void pipe(F&&, Options&&) noexcept;
+/// Refuses the name of an overloaded function, and what is not options, at compile time.
+template <class F = detail::not_deduced, class Options = stage_options, class = detail::refused_t<F, Options>>
+void pipe(F&&, Options&& = {}) noexcept;
 
 }  // namespace weir
 

@@ -5,12 +5,12 @@
 
 #include <weir/measure/stats.hpp>
 #include <weir/run/invocation.hpp>
+#include <weir/stages/call_traits.hpp>
 #include <weir/stages/stage.hpp>
 
-#include <functional>   // for std::invoke
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::is_invocable_v
-#include <utility>      // for std::forward
+#include <utility>      // for std::forward, std::move
 
 namespace weir {
 
@@ -77,47 +77,69 @@ struct function_of<slot_factory<Make>> {
     using type = std::remove_cvref_t<std::invoke_result_t<Make&>>;
 };
 
-// Named so that the compiler's own message reads as a sentence: "in instantiation of
-// the_function<F>::is_given<T>".
 template <class F>
 struct the_function {
     template <class Given>
-    struct is_given {
-        static constexpr bool takes_it = std::is_invocable_v<F&, Given>;
-        // It also wants to know which item it is.
-        static constexpr bool takes_call = !takes_it && std::is_invocable_v<F&, Given, const invocation&>;
-        static constexpr bool by_reference =
-            std::conjunction_v<std::bool_constant<!takes_it && !takes_call>, std::is_invocable<F&, Given&>>;
+    struct is_given : call_traits<F, Given> {
+        static constexpr bool by_reference = !is_given::fits && callable<F, Given&>;
         static_assert(!by_reference,
                       "weir: an item is given away to a stage's function, and this one takes it by T&; take "
                       "it by value, by const T& or by T&&");
-        static_assert(takes_it || takes_call || by_reference,
+        static_assert(is_given::fits || by_reference,
                       "weir: this stage's function can't be called with what the stage before it "
                       "gives; the types are those of the_function<...>::is_given<...> in this message");
-        using type = typename std::conditional_t<
-            takes_it, std::invoke_result<F&, Given>,
-            std::conditional_t<takes_call, std::invoke_result<F&, Given, const invocation&>,
-                               std::type_identity<int>>>::type;
     };
 };
 
 template <class F, class In>
-using stage_call_t = typename the_function<F>::template is_given<In>::type;
-
-template <class F, class In>
-struct pipe_types {
-    using call = stage_call_t<F, In>;
-    using result = awaited_t<call>;
+struct pipe_types : the_function<F>::template is_given<In> {
+    using result = typename pipe_types::is_given::result;
     using value = typename stage_result<std::conditional_t<std::is_void_v<result>, int, result>>::value;
-    static constexpr bool takes_call = the_function<F>::template is_given<In>::takes_call;
-    static constexpr bool waits = awaitable<call>;
-    static constexpr bool gives_many = is_generator<result> || is_async_generator<result>;
     static constexpr bool may_skip = is_optional<result>;
     // Last: clang knows nothing of what comes after an assertion that fails.
     static_assert(!std::is_void_v<result>,
                   "weir: a stage's function has to give an item to the next stage; this one gives "
                   "nothing. Return the item, or std::optional where some are dropped");
 };
+
+// What stands for a user's function in a pipe, and takes the invocation only where that one does. `Kind` has
+// `template about<F, T>`, the traits of the call, and what is done with an item: `give(f, item, invocation)`.
+template <class Kind, class F>
+class adapted {
+    template <class T>
+    using about = typename Kind::template about<F, T>;
+
+  public:
+    explicit adapted(F function) : function_(std::move(function)) {}
+
+    template <class T>
+        requires(!std::is_lvalue_reference_v<T> && !about<T>::takes_call)
+    typename about<T>::type operator()(T&& item) {
+        return Kind::give(function_, item, nullptr);
+    }
+    template <class T>
+        requires(!std::is_lvalue_reference_v<T> && about<T>::takes_call)
+    typename about<T>::type operator()(T&& item, const invocation& call) {
+        return Kind::give(function_, item, &call);
+    }
+
+  private:
+    F function_;
+};
+
+// The same of a factory of functions.
+template <class Kind, class F>
+auto adapt(F&& function) {
+    using given = kept_t<F>;
+    if constexpr (is_slot_factory<given>) {
+        auto make = [factory = std::forward<F>(function)]() mutable {
+            return adapted<Kind, typename function_of<given>::type>(factory.make());
+        };
+        return slot_factory<decltype(make)>{std::move(make)};
+    } else {
+        return adapted<Kind, given>(std::forward<F>(function));
+    }
+}
 
 }  // namespace detail
 
@@ -142,7 +164,7 @@ template <class Make>
     return detail::slot_factory<detail::kept_t<Make>>{std::forward<Make>(make)};
 }
 
-/// One of several functions of a name gets a sentence.
+/// Refuses the name of an overloaded function at compile time.
 template <class F = detail::not_deduced, class = detail::refused_t<F>>
 void per_slot(F) noexcept;
 

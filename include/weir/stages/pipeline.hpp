@@ -11,49 +11,26 @@
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/disaggregate.hpp>
-#include <weir/stages/flow.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/sink.hpp>
 #include <weir/stages/source.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/stage_list.hpp>
+#include <weir/stages/stage_row.hpp>
 #include <weir/task/awaitable.hpp>
 
 #include <cstddef>      // for std::nullptr_t
 #include <memory>       // for std::make_unique
 #include <ostream>      // for std::ostream
-#include <span>         // for std::ranges::range_value_t, which <span> needs, and <ranges> has with all views
 #include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
-#include <tuple>        // for std::tuple
 #include <type_traits>  // for std::is_same_v
 #include <utility>      // for std::forward
 
 namespace weir {
 
-template <class... Stages>
-class pipeline;
-
 namespace detail {
-
-template <class S>
-inline constexpr bool is_sink = std::is_same_v<S, sink_stage>;
-
-// A container of what only moves says that it can be copied, and can't.
-template <class S>
-inline constexpr bool is_copyable = std::is_copy_constructible_v<S>;
-template <source_range S>
-    requires(!std::ranges::view<S>)
-inline constexpr bool is_copyable<source_stage<S>> =
-    std::is_copy_constructible_v<S> && std::is_copy_constructible_v<std::ranges::range_value_t<S&>>;
-
-template <class P>
-inline constexpr bool is_pipeline = false;
-template <class... Stages>
-inline constexpr bool is_pipeline<pipeline<Stages...>> = true;
-template <class... Stages>
-inline constexpr bool is_copyable<pipeline<Stages...>> = (is_copyable<Stages> && ...);
 
 template <class P>
 inline constexpr bool is_stage_list = false;
@@ -75,7 +52,7 @@ auto stages_of(P&& part) {
     if constexpr (is_pipeline<std::remove_cvref_t<P>>) {
         return std::forward<P>(part).stages();
     } else {
-        return std::tuple<std::remove_cvref_t<P>>(std::forward<P>(part));
+        return stage_row<no_stages, std::remove_cvref_t<P>>{{}, std::forward<P>(part)};
     }
 }
 
@@ -91,25 +68,21 @@ auto stages_of(P&& part) {
 ///
 /// Stages run at the same time. Between each two lies a queue, named as the stage before it; the
 /// first is "src", the last, read by the consumer, "sink".
-template <class... Stages>
+template <class Row>
 class pipeline {
-    static_assert((detail::stage<Stages> && ...),
+    static_assert(detail::is_stage_row<Row>,
                   "weir: a pipeline's type is made of stages, and not written by hand: let | make it, "
                   "auto p = weir::source(...) | weir::sink()");
 
-    static constexpr bool complete =
-        (sizeof...(Stages) >= 2) && detail::is_source<std::tuple_element_t<0, std::tuple<Stages...>>> &&
-        detail::is_sink<std::tuple_element_t<sizeof...(Stages) - 1, std::tuple<Stages...>>>;
-
   public:
     /// Use `|`, which checks that the stages fit.
-    explicit pipeline(std::tuple<Stages...> stages) : stages_(std::move(stages)) {}
+    explicit pipeline(Row stages) : stages_(std::move(stages)) {}
 
     /// Starts a run on an executor, and returns at once. In a coroutine, give it a statement of its own:
     /// g++ 12 destroys options that are built inside an awaited expression twice.
     ///
     /// \tparam Policy   `summed` for a run without histograms, `unmeasured` for one without statistics.
-    /// \param home      where the stages run that name no executor; its clock is the run's. On an
+    /// \param ex      where the stages run that name no executor; its clock is the run's. On an
     ///                  executor that runs everything by itself (virtual time), all stages run there.
     /// \param options   see `run_options`.
     /// Errors:   `std::invalid_argument` that names the stage and what is wrong with it; nothing has
@@ -118,25 +91,24 @@ class pipeline {
     ///           so the pipeline may go. The executors outlive the run.
     template <class Policy = measured>
     [[nodiscard("destroying the run stops it: keep it, and take its items")]]
-    auto start(executor& home, run_options options = {}) const& {
-        constexpr bool copyable = (detail::is_copyable<Stages> && ...);
-        static_assert(copyable,
+    auto start(executor& ex, run_options options = {}) const& {
+        static_assert(Row::copyable,
                       "weir: a stage of this pipeline can't be copied (a generator, or what holds an "
                       "object that only moves), so it is good for one run: "
                       "std::move(pipeline).start(executor)");
-        if constexpr (copyable) return start_with<Policy>(*this, home, std::move(options));
+        if constexpr (Row::copyable) return start_with<Policy>(*this, ex, std::move(options));
     }
     template <class Policy = measured>
     [[nodiscard("destroying the run stops it: keep it, and take its items")]]
-    auto start(executor& home, run_options options = {}) && {
-        return start_with<Policy>(std::move(*this), home, std::move(options));
+    auto start(executor& ex, run_options options = {}) && {
+        return start_with<Policy>(std::move(*this), ex, std::move(options));
     }
 
     /// What is no executor, or one without a name, gets a sentence.
-    template <class Policy = measured, class Home = std::nullptr_t>
-        requires(!std::is_convertible_v<Home, executor&>)
-    auto start(Home&& = nullptr, run_options = {}) const {
-        static_assert(std::is_convertible_v<Home, executor&>,
+    template <class Policy = measured, class Ex = std::nullptr_t>
+        requires(!std::is_convertible_v<Ex, executor&>)
+    auto start(Ex&& = nullptr, run_options = {}) const {
+        static_assert(std::is_convertible_v<Ex, executor&>,
                       "weir: a pipeline is started on an executor that outlives the run: a thread_pool, a "
                       "run_loop, virtual_time, or what derives from weir::executor, with a name");
     }
@@ -195,55 +167,61 @@ class pipeline {
     // For every stage's options, those of parts inside of a stage, too.
     template <class Self, class Function>
     static void each_options(Self& self, Function function) {
-        std::apply([&](auto&... stages) { (Stages::each_options(stages, function), ...); }, self.stages_);
+        Row::each(self.stages_, [&](auto& stage) {
+            std::remove_const_t<std::remove_reference_t<decltype(stage)>>::each_options(stage, function);
+        });
     }
 
-    [[nodiscard]] const std::tuple<Stages...>& stages() const& noexcept { return stages_; }
-    [[nodiscard]] std::tuple<Stages...>&& stages() && noexcept { return std::move(stages_); }
+    // Puts it into a run: behind the queue `in`, or, with a source at its front, behind none.
+    template <class Self, class Policy, class... In>
+    static auto& attach(Self&& self, detail::run_core<Policy>& run, In&... in) {
+        return Row::attach(std::forward<Self>(self).stages(), run, in...);
+    }
+
+    [[nodiscard]] const Row& stages() const& noexcept { return stages_; }
+    [[nodiscard]] Row&& stages() && noexcept { return std::move(stages_); }
 
   private:
     template <class Policy, class Whole>
-    static auto start_with(Whole&& whole, executor& home, run_options options) {
-        static_assert(complete,
+    static auto start_with(Whole&& whole, executor& ex, run_options options) {
+        static_assert(Row::complete,
                       "weir: only a complete pipeline can be started: put weir::source(...) at its "
                       "front and weir::sink(...) at its end");
-        if constexpr (complete) {
-            using item = typename detail::flow_from_source<Stages...>::type;
-            auto core = std::make_unique<detail::run_core<Policy>>(home, std::move(options));
-            auto& end = detail::attach_source_part(*core, std::forward<Whole>(whole));
+        if constexpr (Row::complete) {
+            using item = typename detail::given_by_row<Row>::type;
+            auto core = std::make_unique<detail::run_core<Policy>>(ex, std::move(options));
+            auto& end = attach(std::forward<Whole>(whole), *core);
             core->start();
             return run<item, Policy>(std::move(core), end);
         }
     }
 
-    std::tuple<Stages...> stages_;
+    Row stages_;
 };
 
 namespace detail {
 
-template <class... Stages>
-auto make_pipeline(std::tuple<Stages...> stages) {
+template <class Row>
+auto make_pipeline(Row&& stages) {
     // Known from the source on: a stage that can't take what it is given is refused here already.
-    if constexpr (requires { typename flow_from_source<Stages...>::type; }) {
-        static_cast<void>(sizeof(flow_from_source<Stages...>));
-    }
-    return pipeline<Stages...>(std::move(stages));
+    if constexpr (Row::begins) static_cast<void>(sizeof(given_by_row<Row>));
+    return pipeline<Row>(std::forward<Row>(stages));
 }
 
-template <class... Left, class... Right>
-auto join(std::tuple<Left...>&& left, std::tuple<Right...>&& right) {
-    static_assert((!is_sink<Left> && ...),
+template <class Left, class Right>
+auto put_together(Left&& left, Right&& right) {
+    static_assert(!Left::ends,
                   "weir: nothing can come after a sink: it is the end of a pipeline, and there is one");
-    static_assert((!is_source<Right> && ...),
+    static_assert(!Right::begins,
                   "weir: a source can only come first: it takes no items from a stage before it");
-    return detail::make_pipeline(std::tuple_cat(std::move(left), std::move(right)));
+    return detail::make_pipeline(detail::join(std::forward<Left>(left), std::forward<Right>(right)));
 }
 
 /// Puts the right side behind the left one. Copies what is an lvalue.
 template <composable Left, composable Right>
 [[nodiscard]] auto operator|(Left&& left, Right&& right) {
-    return detail::join(detail::stages_of(std::forward<Left>(left)),
-                        detail::stages_of(std::forward<Right>(right)));
+    return detail::put_together(detail::stages_of(std::forward<Left>(left)),
+                                detail::stages_of(std::forward<Right>(right)));
 }
 
 /// What is no part of a pipeline gets a sentence, and only one: the part goes on alone.

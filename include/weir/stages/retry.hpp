@@ -6,19 +6,18 @@
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/run/invocation.hpp>
+#include <weir/stages/call_traits.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/task/awaitable.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
 
-#include <cstddef>      // for std::size_t
-#include <exception>    // for std::exception_ptr
-#include <functional>   // for std::function, std::invoke
-#include <limits>       // for std::numeric_limits
-#include <optional>     // for std::optional
-#include <stdexcept>    // for std::invalid_argument
-#include <type_traits>  // for std::is_invocable_v
-#include <utility>      // for std::move
+#include <cstddef>     // for std::size_t
+#include <exception>   // for std::exception_ptr
+#include <functional>  // for std::function
+#include <limits>      // for std::numeric_limits
+#include <optional>    // for std::optional
+#include <stdexcept>   // for std::invalid_argument
+#include <utility>     // for std::move
 
 namespace weir {
 
@@ -51,26 +50,18 @@ template <class Error>
 
 namespace detail {
 
-// Named so that the compiler's own message reads as a sentence.
 template <class F>
 struct the_retried {
     template <class T>
-    struct is_given {
-        static constexpr bool takes_it = std::is_invocable_v<F&, const T&>;
-        static constexpr bool takes_call = !takes_it && std::is_invocable_v<F&, const T&, const invocation&>;
-        static_assert(takes_it || takes_call,
+    struct is_given : call_traits<F, const T&> {
+        static_assert(is_given::fits,
                       "weir: a function to be retried is called with the item as a constant, or with a copy "
                       "of it, as it may need it again, and can't be; the types are those of "
                       "the_retried<...>::is_given<...> in this message");
-        using call = typename std::conditional_t<
-            takes_it, std::invoke_result<F&, const T&>,
-            std::conditional_t<takes_call, std::invoke_result<F&, const T&, const invocation&>,
-                               std::type_identity<int>>>::type;
-        using result = awaited_t<call>;
-        static_assert(!is_generator<result> && !is_async_generator<result>,
+        static_assert(!is_given::gives_many,
                       "weir: a function that gives a generator can't be retried: what it gave before it "
                       "failed has left already; give a container");
-        static_assert(!std::is_void_v<result>,
+        static_assert(!is_given::is_void,
                       "weir: a function to be retried has to give an item to the next stage; this one gives "
                       "nothing. Return the item, or std::optional where some are dropped");
     };
@@ -84,19 +75,15 @@ class retrying {
   public:
     retrying(F function, retry_options options)
         : function_(std::move(function)), options_(std::move(options)) {
-        const auto check = [](bool right, const char* what) {
-            if (!right) throw std::invalid_argument(what);
-        };
-        check(options_.attempts >= 1,
-              "weir: retry with 0 attempts would never call its function; give it 1 or more");
-        check(!was_negative(options_.attempts),
-              "weir: the attempts of a retry were negative; give it 1 or more");
-        check(options_.delay >= duration(0),
-              "weir: the delay of a retry can't be negative; 0 means that it calls again at once");
-        check(options_.max_delay >= duration(0),
-              "weir: the max_delay of a retry can't be negative; 0 means that it calls again at once");
-        check(options_.factor >= 1 && options_.factor <= std::numeric_limits<double>::max(),
-              "weir: the factor of a retry has to be 1 or more: 2 doubles the delay each time");
+        refuse_if(options_.attempts == 0,
+                  "weir: retry with 0 attempts would never call its function; give it 1 or more");
+        refuse_negative(options_.attempts, "weir: the attempts of a retry were negative; give it 1 or more");
+        refuse_if(options_.delay < duration(0),
+                  "weir: the delay of a retry can't be negative; 0 means that it calls again at once");
+        refuse_if(options_.max_delay < duration(0),
+                  "weir: the max_delay of a retry can't be negative; 0 means that it calls again at once");
+        refuse_if(!(options_.factor >= 1 && options_.factor <= std::numeric_limits<double>::max()),
+                  "weir: the factor of a retry has to be 1 or more: 2 doubles the delay each time");
     }
 
     // The item and the invocation outlive the task.
@@ -107,12 +94,12 @@ class retrying {
         for (std::size_t attempt = 1;; ++attempt) {
             std::exception_ptr error;
             try {
-                if constexpr (awaitable<typename about<T>::call>) {
-                    auto pending = ask(item, call);
+                if constexpr (about<T>::waits) {
+                    auto pending = detail::call(function_, item, &call);
                     auto got = co_await std::move(pending);
                     result.emplace(std::move(got));
                 } else {
-                    result.emplace(ask(item, call));
+                    result.emplace(detail::call(function_, item, &call));
                 }
             } catch (...) {
                 error = std::current_exception();
@@ -128,14 +115,6 @@ class retrying {
     }
 
   private:
-    template <class T>
-    decltype(auto) ask(const T& item, [[maybe_unused]] const invocation& call) {
-        if constexpr (about<T>::takes_call) {
-            return std::invoke(function_, item, call);
-        } else {
-            return std::invoke(function_, item);
-        }
-    }
     bool is_worth_it(const std::exception_ptr& error) const { return !options_.when || options_.when(error); }
     duration shorter(duration d) const noexcept { return d < options_.max_delay ? d : options_.max_delay; }
     duration longer(duration d) const noexcept {
@@ -160,6 +139,7 @@ class retrying {
 ///                  be shared by slots: `per_slot([] { return weir::retry(connection()); })`.
 /// \param options   see `retry_options`.
 /// Suspends: between two calls. The slot is held meanwhile, its time is `slot_times::await`.
+/// Resumes:  on the stage's executor.
 /// Errors:   the last exception, as it is, fails the item; those before it are forgotten, and don't count
 ///           towards `max_failures`. `std::invalid_argument` for options that make no sense.
 /// Stops:    when the stage's time limit is over, it doesn't wait any longer, nor calls again. Nor when
@@ -169,18 +149,10 @@ template <class F>
     return detail::retrying<detail::kept_t<F>>(std::forward<F>(function), std::move(options));
 }
 
-/// One of several functions of a name gets a sentence.
-template <class F = detail::not_deduced, class = detail::refused_t<F>>
-void retry(F, retry_options = {}) noexcept;
-/// What is no options gets one, too.
-template <class F, class Options>
-    requires(!std::is_convertible_v<Options, retry_options>)
-auto retry(F&& function, Options&&) {
-    static_assert(std::is_convertible_v<Options, retry_options>,
-                  "weir: the options of a retry are given by their names, and this is none: "
-                  "{.attempts = 5, .delay = 100ms}");
-    return weir::retry(std::forward<F>(function));
-}
+/// Refuses the name of an overloaded function, and what is not options, at compile time.
+template <class F = detail::not_deduced, class Options = retry_options,
+          class = detail::refused_t<F, Options, retry_options>>
+void retry(F&&, Options&& = {}) noexcept;
 
 }  // namespace weir
 

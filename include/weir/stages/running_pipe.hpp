@@ -10,13 +10,13 @@
 #include <weir/run/invocation.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/stages/call_traits.hpp>
 #include <weir/stages/output_sequencer.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/worker_loop.hpp>
 
 #include <exception>    // for std::current_exception
-#include <functional>   // for std::invoke
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::conditional_t
 #include <utility>      // for std::move
@@ -97,11 +97,9 @@ class function_stage : public worker_loop<Kind, C, typename piped<Given, C>::D, 
     }
     decltype(auto) begin(auto& now) {
         auto& item = base::load::value_of(*now.item);
-        if constexpr (piped<Given, C>::types::takes_call) {
-            return std::invoke(function(now), std::move(item), now.on->around->call());
-        } else {
-            return std::invoke(function(now), std::move(item));
-        }
+        const invocation* call = nullptr;
+        if constexpr (piped<Given, C>::types::takes_call) call = &now.on->around->call();
+        return detail::call(function(now), std::move(item), call);
     }
     void acknowledge(auto& now) noexcept { now.about.acknowledge(); }
 

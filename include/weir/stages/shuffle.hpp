@@ -7,8 +7,6 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/random_bits.hpp>
-#include <weir/run/run_core.hpp>
-#include <weir/run/stage_options.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/transform.hpp>
 
@@ -16,19 +14,14 @@
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
 #include <optional>   // for std::optional
-#include <stdexcept>  // for std::invalid_argument
-#include <string>     // for std::string
 #include <utility>    // for std::move
 #include <vector>     // for std::vector
 
 namespace weir {
 
-/// Of `shuffle`.
-struct shuffle_options {
-    std::string name = "shuffle";  ///< see `stage_options::name`
-    /// Of the queue behind it, in items, at least 1.
-    std::size_t capacity = 2;
-};
+/// Of `shuffle`: its `name`, as in `stage_options`, and the `capacity` of the queue behind it, in
+/// items, at least 1.
+using shuffle_options = detail::queue_options;
 
 namespace detail {
 
@@ -59,7 +52,7 @@ class shuffle_op {
   public:
     shuffle_op(std::size_t size, std::uint64_t seed) : size_(size), seed_(seed), random_(seed) {}
 
-    void push(C&& item) {
+    void push(C&& item, std::optional<C>& out) {
         if constexpr (is_epoch_item<C>) {
             if (held_.empty()) random_ = epoch_numbers(seed_, item.epoch());
         }
@@ -68,26 +61,20 @@ class shuffle_op {
             held_.emplace_back(std::move(item));
         } else {
             auto& place = held_[pick()];
-            ready_.emplace(*std::move(place));
+            out.emplace(*std::move(place));
             place.emplace(std::move(item));
         }
     }
-    std::optional<C> pop() {
-        std::optional<C> result;
-        if (ready_) {
-            detail::replace(result, std::move(ready_));
-            ready_.reset();
-        } else if (ends_) {
-            auto& place = held_[pick()];
-            result.emplace(*std::move(place));
-            if (&place != &held_.back()) detail::replace(place, std::move(held_.back()));
-            held_.pop_back();
-            ends_ = !held_.empty();
-        }
-        return result;
+    void end(std::optional<C>&, bool) noexcept { ends_ = !held_.empty(); }
+    void pop(std::optional<C>& out) {
+        if (!ends_) return;
+        auto& place = held_[pick()];
+        out.emplace(*std::move(place));
+        if (&place != &held_.back()) detail::replace(place, std::move(held_.back()));
+        held_.pop_back();
+        ends_ = !held_.empty();
     }
-    bool done() const noexcept { return !ready_ && !ends_; }
-    void end() noexcept { ends_ = !held_.empty(); }
+    bool done() const noexcept { return !ends_; }
 
   private:
     std::size_t pick() noexcept { return static_cast<std::size_t>(random_.below(held_.size())); }
@@ -97,28 +84,21 @@ class shuffle_op {
     const std::uint64_t seed_;
     epoch_numbers random_;
     std::vector<std::optional<C>> held_;  // each holds one: an item may not be assignable
-    std::optional<C> ready_;
     bool ends_ = false;
 };
 
-struct shuffle_stage : stage_base {
+struct shuffle_stage : transform_stage {
+    static constexpr const char* kind = "shuffle";
+    static constexpr const char* one_slot = "shuffles: its items share one buffer, its concurrency is 1";
+
     shuffle_stage(std::size_t n, std::uint64_t s, const shuffle_options& o)
-        : stage_base{detail::stage_options_of(o)}, size(n), seed(s) {
-        if (size == 0) {
-            throw std::invalid_argument(
-                "weir: shuffle(0) has no place to hold an item back; give it 1 or more");
-        }
+        : transform_stage{detail::stage_options_of(o, kind)}, size(n), seed(s) {
+        refuse_if(size == 0, "weir: shuffle(0) has no place to hold an item back; give it 1 or more");
         refuse_negative(size, "weir: the size of a shuffle's buffer was negative; give it 1 or more");
     }
-
-    template <class C>
-    using output = C;
-
-    template <class Self, class Policy, class C>
-    static channel<C, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        return detail::attach_transform<C>(run, "shuffle", self.options,
-                                           "shuffles: its items share one buffer, its concurrency is 1",
-                                           shuffle_op<C>(self.size, self.seed), in);
+    template <class C, class Policy>
+    static shuffle_op<C> op(const shuffle_stage& self, channel<C, Policy>&) {
+        return {self.size, self.seed};
     }
 
     std::size_t size;

@@ -10,9 +10,8 @@
 #include <weir/stages/stage.hpp>
 #include <weir/stages/worker_loop.hpp>
 
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
-#include <stdexcept>  // for std::invalid_argument
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::uint64_t
 
 namespace weir {
 
@@ -37,8 +36,10 @@ class running_sink final : public worker_loop<running_sink<T, Policy>, T, T, Pol
 };
 
 struct sink_stage : stage_base {
+    static constexpr const char* kind = "sink";
+
     explicit sink_stage(std::size_t capacity) {
-        options.name = "sink";
+        options.name = kind;
         options.capacity = capacity;
     }
 
@@ -73,11 +74,9 @@ struct sink_stage : stage_base {
 /// Order:  kept.
 /// Errors: `std::invalid_argument` for 0, and for what was negative.
 [[nodiscard]] inline auto sink(std::size_t capacity = 3) {
-    if (capacity == 0 || detail::was_negative(capacity)) {
-        throw std::invalid_argument(
-            capacity == 0 ? "weir: sink(0) could never take an item; give it a capacity of 1 or more"
-                          : "weir: the capacity of a sink was negative; give it 1 or more");
-    }
+    detail::refuse_if(capacity == 0,
+                      "weir: sink(0) could never take an item; give it a capacity of 1 or more");
+    detail::refuse_negative(capacity, "weir: the capacity of a sink was negative; give it 1 or more");
     return detail::sink_stage(capacity);
 }
 

@@ -91,6 +91,7 @@ class running_source final
 template <class S>
 struct source_stage : stage_base {
     static constexpr bool begins_pipelines = true;
+    static constexpr const char* kind = "source";
 
     template <class U>
     source_stage(U&& from, const source_options& o)
@@ -127,6 +128,7 @@ struct source_stage : stage_base {
 ///                 A generator itself is for one run: start the pipeline as an rvalue.
 /// \param options  see `source_options`.
 /// Order:    one item after the other; one is pulled ahead and held while the queue is full.
+/// Resumes:  the stage, on its own executor, wherever what it awaited has ended.
 /// Errors:   an exception ends the stream and fails the run, whatever `max_failures` says: there is
 ///           no next item to go on with. Items that were given before it are delivered.
 template <class S>
@@ -145,8 +147,8 @@ template <class T>
     return weir::source(std::vector<T>(items), std::move(options));
 }
 
-/// What is no options gets a sentence.
-template <class S, class Options, class = detail::refused_options_t<Options, source_options>>
+/// Refuses what is not options at compile time.
+template <class S, class Options, class = detail::refused_t<S, Options, source_options>>
 void source(S&&, Options&&) noexcept;
 
 }  // namespace weir

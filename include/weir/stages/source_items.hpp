@@ -3,27 +3,22 @@
 #ifndef WEIR_STAGES_SOURCE_ITEMS_HPP
 #define WEIR_STAGES_SOURCE_ITEMS_HPP
 
-#include <weir/measure/channel_meter.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/run/run.hpp>
+#include <weir/stages/call_traits.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/generator.hpp>
 #include <weir/task/task.hpp>
 
-#include <functional>   // for std::reference_wrapper
+#include <functional>   // for std::unwrap_reference_t
 #include <optional>     // for std::optional
 #include <span>         // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
 #include <type_traits>  // for std::invoke_result_t
 #include <utility>      // for std::move
 
 namespace weir::detail {
-
-template <class T>
-inline constexpr bool is_reference_wrapper = false;
-template <class T>
-inline constexpr bool is_reference_wrapper<std::reference_wrapper<T>> = true;
 
 // Gives the items of what a source was made from, one a call, then nothing. `item` is their type;
 // `waits` tells whether a call has to be awaited.
@@ -38,59 +33,44 @@ inline constexpr bool is_run<run<T, Policy>> = true;
 template <class R>
 concept source_range = std::ranges::input_range<R&> && !is_run<R>;
 
-// A range: a container is owned by the run, so that its elements can be moved out; what a view or a
-// generator of references names is not. (A generator of values gives them to be moved out.)
-template <source_range R>
-class items_of<R> {
+// A range, or std::ref of one that the user keeps.
+template <class S>
+using range_of = std::remove_reference_t<std::unwrap_reference_t<S>>;
+
+// A container is owned by the run, so that its elements can be moved out; what a view, a generator of
+// references or a std::ref names is not. (A generator of values gives them to be moved out.)
+template <class S>
+    requires source_range<range_of<S>>
+class items_of<S> {
+    using range = range_of<S>;
+    using movable = std::ranges::range_rvalue_reference_t<range&>;
+
   public:
-    using item = std::ranges::range_value_t<R&>;
+    using item = std::ranges::range_value_t<range&>;
     static constexpr bool waits = false;
 
-    explicit items_of(R&& range) : range_(std::move(range)) {}
+    explicit items_of(S&& items) : range_(std::move(items)) {}
 
     std::optional<item> next() {
+        range& all = range_;
         if (!at_) {
-            at_.emplace(std::ranges::begin(range_));
-        } else if (*at_ != std::ranges::end(range_)) {
+            at_.emplace(std::ranges::begin(all));
+        } else if (*at_ != std::ranges::end(all)) {
             ++*at_;
         }
-        if (*at_ == std::ranges::end(range_)) return std::nullopt;
-        if constexpr (std::ranges::view<R> || is_generator<R> || !std::is_constructible_v<item, movable>) {
-            return std::optional<item>(**at_);
-        } else {
+        if (*at_ == std::ranges::end(all)) return std::nullopt;
+        if constexpr (gives_away) {
             return std::optional<item>(static_cast<movable>(**at_));
+        } else {
+            return std::optional<item>(**at_);
         }
     }
 
   private:
-    using movable = std::ranges::range_rvalue_reference_t<R&>;
-    R range_;
-    std::optional<std::ranges::iterator_t<R>> at_;
-};
-
-// A range that the user keeps: std::ref(range).
-template <class R>
-    requires source_range<R>
-class items_of<std::reference_wrapper<R>> {
-  public:
-    using item = std::ranges::range_value_t<R&>;
-    static constexpr bool waits = false;
-
-    explicit items_of(std::reference_wrapper<R>&& range) : range_(range) {}
-
-    std::optional<item> next() {
-        if (!at_) {
-            at_.emplace(std::ranges::begin(range_.get()));
-        } else if (*at_ != std::ranges::end(range_.get())) {
-            ++*at_;
-        }
-        if (*at_ == std::ranges::end(range_.get())) return std::nullopt;
-        return std::optional<item>(**at_);
-    }
-
-  private:
-    std::reference_wrapper<R> range_;
-    std::optional<std::ranges::iterator_t<R>> at_;
+    static constexpr bool gives_away = std::is_same_v<S, range> && !std::ranges::view<range> &&
+                                       !is_generator<range> && std::is_constructible_v<item, movable>;
+    S range_;
+    std::optional<std::ranges::iterator_t<range>> at_;
 };
 
 template <class T>
@@ -108,7 +88,7 @@ class items_of<async_generator<T>> {
 
 // A function that gives an optional item, or something to await that does.
 template <class F>
-concept gives_optional = std::is_invocable_v<F&> && is_optional<awaited_t<std::invoke_result_t<F&>>>;
+concept gives_optional = callable<F> && is_optional<awaited_t<std::invoke_result_t<F&>>>;
 
 template <gives_optional F>
 class items_of<F> {
@@ -134,13 +114,13 @@ class items_of<F> {
 
   private:
     F function_;
-    std::conditional_t<waits, std::optional<call>, no_meter> pending_;
+    std::optional<std::conditional_t<waits, call, int>> pending_;
 };
 
 // A function that gives a range or a generator: called anew in each run.
 template <class F>
 concept gives_range =
-    std::is_invocable_v<F&> && !gives_optional<F> &&
+    callable<F> && !gives_optional<F> &&
     (source_range<std::invoke_result_t<F&>> || is_async_generator<std::invoke_result_t<F&>>);
 
 template <gives_range F>

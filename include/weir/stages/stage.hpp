@@ -6,15 +6,17 @@
 #include <weir/platform/env.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/task/async_generator.hpp>
+#include <weir/stages/call_traits.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/generator.hpp>
 #include <weir/task/task.hpp>
 
 #include <concepts>     // for std::derived_from
 #include <coroutine>    // for std::coroutine_handle
+#include <cstddef>      // for std::size_t
 #include <iterator>     // for std::default_sentinel
 #include <optional>     // for std::optional
+#include <string>       // for std::string
 #include <type_traits>  // for std::remove_cvref_t
 #include <utility>      // for std::move
 
@@ -35,11 +37,17 @@ struct stage_base {
     }
 };
 
-// What the options of a kind of stage have in common with those of all.
+// Of a kind of stage of which only these can be told.
+struct queue_options {
+    std::string name = {};     // that of the kind if it is empty
+    std::size_t capacity = 2;  // of the queue behind it, in items, at least 1
+};
+
+// What the options of a kind of stage have in common with those of all. `name`: where they have none.
 template <class Options>
-stage_options stage_options_of(const Options& from) {
+stage_options stage_options_of(const Options& from, const char* name = "") {
     stage_options all;
-    all.name = from.name;
+    all.name = from.name.empty() ? name : from.name;
     all.capacity = from.capacity;
     if constexpr (requires { from.executor; }) all.executor = from.executor;
     if constexpr (requires { from.max_bytes; }) all.max_bytes = from.max_bytes;
@@ -54,21 +62,6 @@ concept stage_description = std::derived_from<std::remove_cvref_t<S>, stage_base
 template <class S>
 inline constexpr bool is_source = requires { requires S::begins_pipelines; };
 
-template <class T>
-inline constexpr bool is_optional = false;
-template <class T>
-inline constexpr bool is_optional<std::optional<T>> = true;
-
-template <class T>
-inline constexpr bool is_generator = false;
-template <class T>
-inline constexpr bool is_generator<generator<T>> = true;
-
-template <class T>
-inline constexpr bool is_async_generator = false;
-template <class T>
-inline constexpr bool is_async_generator<async_generator<T>> = true;
-
 // A function, or a source's items, as a stage keeps them.
 template <class F>
 struct kept {
@@ -79,41 +72,23 @@ struct kept {
 template <class F>
 using kept_t = typename kept<F>::type;
 
-// For overloads that are there for one type, which they refuse: for a function whose type can't be deduced.
+// Refuses, for an overload that is there for that alone: a function whose type can't be deduced, and what is
+// not options of the type that is wanted. For all else it has no `type`, and the overload goes.
 struct not_deduced {};
-template <class F>
-struct refused_if_not_deduced {
+template <class F, class Options, class Wanted>
+struct refused {
     static_assert(!std::is_same_v<F, not_deduced>,
                   "weir: which function is meant can't be told from its name, as it has overloads or is a "
                   "template; call it in a lambda: [](auto item) { return f(std::move(item)); }");
-};
-template <class F>
-using refused_t = typename refused_if_not_deduced<F>::type;
-
-// The same for what is no options.
-template <class Options, class Wanted>
-struct refused_if_no_options {
     static_assert(std::is_convertible_v<Options, Wanted>,
                   "weir: a stage's options are given by their names, and this is none: "
-                  "{.name = \"decode\", .concurrency = 4}");
+                  "{.name = \"decode\", .concurrency = 4}; a retry has {.attempts = 5, .delay = 100ms}");
 };
-template <class Options, class Wanted = stage_options>
-using refused_options_t = typename refused_if_no_options<Options, Wanted>::type;
+template <class F, class Options = stage_options, class Wanted = stage_options>
+using refused_t = typename refused<F, Options, Wanted>::type;
 
-// What a call gives once it was awaited, if it has to be.
-template <class R>
-struct awaited {
-    using type = R;
-};
-template <awaitable R>
-struct awaited<R> {
-    using type = await_result_t<R>;
-};
-template <class R>
-using awaited_t = std::remove_cvref_t<typename awaited<R>::type>;
-
-// Who awaits a task goes on at home, wherever it ended. (A member of a class template, as g++ 12 warns of
-// coroutines of others whose parameters are of an anonymous namespace.)
+// Who awaits a task is resumed on its own executor, wherever the task ended. (A member of a class template,
+// as g++ 12 warns of coroutines of others whose parameters are of an anonymous namespace.)
 template <class A>
 struct in_a_task {
     static task<std::remove_cvref_t<await_result_t<A>>> of(A& a) {

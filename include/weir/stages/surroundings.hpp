@@ -23,11 +23,11 @@ class surroundings {
   public:
     // It begins, unless `error` says that it can't: there is no memory for its limit, or a hook threw.
     surroundings(const run_context& run, const std::string& stage, std::uint64_t item, std::uint64_t epoch,
-                 std::size_t slot, duration limit, executor& home, std::exception_ptr& error) noexcept
+                 std::size_t slot, duration limit, executor& ex, std::exception_ptr& error) noexcept
         : run_(run), call_(stage, item, epoch, slot, run.ends()) {
         try {
             if (limit > duration(0)) {
-                limit_.emplace(home, limit, run.ends());
+                limit_.emplace(ex, limit, run.ends());
                 call_ = invocation(stage, item, epoch, slot, limit_->token());
             }
             while (entered_ < run_.hooks().size()) {

@@ -6,26 +6,18 @@
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/run/run_core.hpp>
-#include <weir/run/stage_options.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/transform.hpp>
 
-#include <cstddef>   // for std::size_t
 #include <cstdint>   // for std::uint64_t
 #include <optional>  // for std::optional
-#include <string>    // for std::string
 #include <utility>   // for std::move
 
 namespace weir {
 
-/// Of `take` and `skip`.
-struct take_options {
-    /// "take" or "skip" if it is empty.
-    std::string name = {};
-    /// Of the queue behind it, in items, at least 1.
-    std::size_t capacity = 2;
-};
+/// Of `take` and `skip`: its `name`, as in `stage_options`, and the `capacity` of the queue behind it, in
+/// items, at least 1.
+using take_options = detail::queue_options;
 
 namespace detail {
 
@@ -37,24 +29,15 @@ class take_op {
         if (left_ == 0) in_->cancel();
     }
 
-    void push(C&& item) {
-        ready_.emplace(std::move(item));
+    void push(C&& item, std::optional<C>& out) {
+        out.emplace(std::move(item));
         if (--left_ == 0) in_->cancel();
     }
-    std::optional<C> pop() {
-        std::optional<C> result;
-        detail::replace(result, std::move(ready_));
-        ready_.reset();
-        return result;
-    }
-    bool done() const noexcept { return !ready_; }
-    void end() const noexcept {}
     bool finished() const noexcept { return left_ == 0; }
 
   private:
     std::uint64_t left_;
     channel<C, Policy>* in_;
-    std::optional<C> ready_;
 };
 
 template <class C>
@@ -62,63 +45,48 @@ class skip_op {
   public:
     explicit skip_op(std::uint64_t n) noexcept : left_(n) {}
 
-    void push(C&& item) {
+    void push(C&& item, std::optional<C>& out) {
         if (left_ == 0) {
-            ready_.emplace(std::move(item));
+            out.emplace(std::move(item));
         } else {
             --left_;
             epoch_item_traits<C>::provenance_of(item).acknowledge();
         }
     }
-    std::optional<C> pop() {
-        std::optional<C> result;
-        detail::replace(result, std::move(ready_));
-        ready_.reset();
-        return result;
-    }
-    bool done() const noexcept { return !ready_; }
-    void end() const noexcept {}
 
   private:
     std::uint64_t left_;
-    std::optional<C> ready_;
 };
 
-struct take_stage : stage_base {
+struct take_stage : transform_stage {
+    static constexpr const char* kind = "take";
+    static constexpr const char* one_slot =
+        "takes the first items, one after the other: its concurrency is 1";
+
     take_stage(std::uint64_t items, const take_options& o)
-        : stage_base{detail::stage_options_of(o)}, n(items) {
+        : transform_stage{detail::stage_options_of(o, kind)}, n(items) {
         refuse_negative(n, "weir: take can't give a negative number of items; 0 gives none");
-        if (options.name.empty()) options.name = "take";
     }
-
-    template <class C>
-    using output = C;
-
-    template <class Self, class Policy, class C>
-    static channel<C, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        return detail::attach_transform<C>(run, "take", self.options,
-                                           "takes the first items, one after the other: its concurrency is 1",
-                                           take_op<C, Policy>(self.n, in), in);
+    template <class C, class Policy>
+    static take_op<C, Policy> op(const take_stage& self, channel<C, Policy>& in) {
+        return {self.n, in};
     }
 
     std::uint64_t n;
 };
 
-struct skip_stage : stage_base {
+struct skip_stage : transform_stage {
+    static constexpr const char* kind = "skip";
+    static constexpr const char* one_slot =
+        "skips the first items, one after the other: its concurrency is 1";
+
     skip_stage(std::uint64_t items, const take_options& o)
-        : stage_base{detail::stage_options_of(o)}, n(items) {
+        : transform_stage{detail::stage_options_of(o, kind)}, n(items) {
         refuse_negative(n, "weir: skip can't drop a negative number of items; 0 drops none");
-        if (options.name.empty()) options.name = "skip";
     }
-
-    template <class C>
-    using output = C;
-
-    template <class Self, class Policy, class C>
-    static channel<C, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        return detail::attach_transform<C>(run, "skip", self.options,
-                                           "skips the first items, one after the other: its concurrency is 1",
-                                           skip_op<C>(self.n), in);
+    template <class C, class Policy>
+    static skip_op<C> op(const skip_stage& self, channel<C, Policy>&) {
+        return skip_op<C>(self.n);
     }
 
     std::uint64_t n;

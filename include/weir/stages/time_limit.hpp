@@ -38,15 +38,15 @@ namespace detail {
 // whether its time was.
 class limited {
   public:
-    limited(executor& home, duration limit, stop_token run_ends)
-        : home_(home), limit_(limit), deadline_(saturating_add(home.now(), limit)),
-          on_end_(std::move(run_ends), pass_on{&stop_}), timeout_(home, limit, ring{this}) {}
+    limited(executor& ex, duration limit, stop_token run_ends)
+        : executor_(ex), limit_(limit), deadline_(saturating_add(ex.now(), limit)),
+          on_end_(std::move(run_ends), pass_on{&stop_}), timeout_(ex, limit, ring{this}) {}
 
     stop_token token() const noexcept { return stop_.get_token(); }
 
     // To be awaited when the invocation has ended.
     auto off() noexcept {
-        late_ = home_.now() > deadline_;
+        late_ = executor_.now() > deadline_;
         return timeout_.off();
     }
 
@@ -80,7 +80,7 @@ class limited {
         }
     };
 
-    executor& home_;
+    executor& executor_;
     const duration limit_;
     const time_point deadline_;
     bool late_ = false;

@@ -12,27 +12,28 @@
 #include <weir/stages/worker_loop.hpp>
 #include <weir/task/timeout.hpp>
 
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
-#include <exception>  // for std::exception_ptr
-#include <optional>   // for std::optional
-#include <utility>    // for std::move
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint64_t
+#include <exception>    // for std::exception_ptr
+#include <optional>     // for std::optional
+#include <type_traits>  // for std::remove_cvref_t
+#include <utility>      // for std::exchange, std::forward, std::move
 
 namespace weir::detail {
 
-// Runs an `Op`, which is made for one run and used by one slot. `C` is what the queue before holds, `D`
-// what the one behind does:
+// Runs an `Op`, which is made for one run and used by one slot. `C` is what the queue before holds, `D` what
+// the one behind does. All but `push` is optional:
 //
-//     void push(C&& item);          an item comes, never a mark
-//     std::optional<D> pop();       what is to leave now: called until it gives nothing, or `done`
-//     void end();                   the stream or an epoch has ended: what is held is to leave, or dropped
-//     void cut_off();               optional: the same where the stream ended, maybe before its end, so
-//                                   that nothing of it is known to be dropped for good
-//     bool done() const;            optional: a pop would give nothing; spares the call
-//     bool finished() const;        optional: it wants no more items; the stage ends
-//     duration patience() const;    optional: for how long it may hold what it holds; 0: for ever. With it:
-//     bool holds() const;           whether it holds anything
-//     void hurry();                 it has held it for so long: that is to leave
+//     void push(C&& item, std::optional<D>& out)  an item comes, never a mark; what leaves at once is put out
+//     void end(std::optional<D>& out, bool cut)   the stream or an epoch has ended: what is held is to leave,
+//                              or dropped; `cut`: the stream, maybe before its end, so that nothing of it is
+//                              known to be dropped for good
+//     void pop(std::optional<D>& out)             what leaves next; called until it puts nothing out
+//     bool done() const        a pop would put nothing out; spares the call
+//     bool finished() const    it wants no more items; the stage ends
+//     duration patience() const  for how long it may hold what it holds; 0: for ever. With it:
+//     bool holds() const       whether it holds anything
+//     void hurry()             it has held it for so long: that is to leave
 //
 // Whatever it throws stops the run: there is no next item to go on with. One invocation is a push with
 // its pops, without the waits for room between them.
@@ -42,11 +43,11 @@ inline constexpr bool is_patient = requires(const Op& op) { op.patience(); };
 template <class D>
 struct transformed {
     std::optional<D> result;
+    bool is_first = true;      // nothing of it was given yet
     bool mark_is_due = false;  // when all is given that was held
     bool gave_any = false;
 };
 
-// Lets go a slot that waits for an item when what it holds is due.
 template <class Stage, class Slot>
 struct held_for_a_time {
     struct ring {
@@ -78,19 +79,20 @@ class running_transform final : public worker_loop<running_transform<Op, C, D, P
     void work(pass& now) {
         now.mark_is_due = is_epoch_item<C> && now.mine.mark;
         if (this->is_call(now)) {
-            if constexpr (is_patient<Op>) now.on->tools.came = now.on->home.now();
-            op_.push(std::move(*now.item));
-        } else if (now.item != nullptr) {
-            op_.end();
-        } else if (now.has_ended) {
-            cut_off();
-        } else {
-            hurry();
+            if constexpr (is_patient<Op>) now.on->tools.came = now.on->executor.now();
+            op_.push(std::move(*now.item), now.result);
+        } else if (now.item != nullptr || now.has_ended) {
+            if constexpr (requires { op_.end(now.result, true); }) op_.end(now.result, now.has_ended);
+        } else if constexpr (is_patient<Op>) {
+            op_.hurry();
         }
     }
     D* next(pass& now) noexcept {
         try {
-            detail::replace(now.result, op_.pop());
+            if (!std::exchange(now.is_first, false)) now.result.reset();
+            if constexpr (pops) {
+                if (!now.result) op_.pop(now.result);
+            }
         } catch (...) {
             now.error = std::current_exception();
             return nullptr;
@@ -104,7 +106,9 @@ class running_transform final : public worker_loop<running_transform<Op, C, D, P
         return now.result ? &*now.result : nullptr;
     }
     bool is_done(const pass& now) const noexcept {
-        if constexpr (requires { op_.done(); }) {
+        if constexpr (!pops) {
+            return !now.mark_is_due;
+        } else if constexpr (requires { op_.done(); }) {
             return op_.done() && !now.mark_is_due;
         } else {
             return false;
@@ -139,8 +143,8 @@ class running_transform final : public worker_loop<running_transform<Op, C, D, P
     bool set_alarm(pass& now) noexcept {
         if (now.on->tools.alarm || op_.patience() == duration(0) || !op_.holds()) return true;
         try {
-            executor& home = now.on->home;
-            now.on->tools.alarm.emplace(home, op_.patience() - (home.now() - now.on->tools.came),
+            executor& ex = now.on->executor;
+            now.on->tools.alarm.emplace(ex, op_.patience() - (ex.now() - now.on->tools.came),
                                         typename time_limited::ring{this, &now.on->me});
             return true;
         } catch (...) {
@@ -154,27 +158,31 @@ class running_transform final : public worker_loop<running_transform<Op, C, D, P
     }
 
   private:
-    void cut_off() {
-        if constexpr (requires { op_.cut_off(); }) {
-            op_.cut_off();
-        } else {
-            op_.end();
-        }
-    }
-    void hurry() {
-        if constexpr (is_patient<Op>) op_.hurry();
-    }
+    static constexpr bool pops = requires(Op& op, std::optional<D>& out) { op.pop(out); };
 
     Op op_;
 };
 
-// Puts such a stage into a run. `what`: ends a sentence that says why there is one slot.
-template <class D, class Op, class Policy, class C>
-channel<D, Policy>& attach_transform(run_core<Policy>& run, const char* kind, const stage_options& options,
-                                     const char* what, Op op, channel<C, Policy>& in) {
-    run.check(options.concurrency == 1, options, what);
-    return run.template append<running_transform<Op, C, D, Policy>>(options, in, kind, std::move(op));
-}
+// The description of such a stage has
+//     static constexpr const char* kind;       as statistics name it
+//     static constexpr const char* one_slot;   ends the sentence that says why it has one slot
+//     template <class C> using output = ...;   what is in the queue behind it, if `C` is in that before it
+//     op(self, queue)                          makes its `Op` for one run
+struct transform_stage : stage_base {
+    template <class C>
+    using output = C;
+
+    template <class Self, class Policy, class C>
+    static auto& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
+        using own = std::remove_cvref_t<Self>;
+        using D = typename own::template output<C>;
+        run.check(self.options.concurrency == 1, self.options, own::one_slot);
+        auto op = own::op(std::forward<Self>(self), in);
+        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+        return run.template append<running_transform<decltype(op), C, D, Policy>>(self.options, in, own::kind,
+                                                                                  std::move(op));
+    }
+};
 
 }  // namespace weir::detail
 

@@ -44,7 +44,7 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
         this->arrive(me);
         const bool is_watched = Kind::is_invoked && (kind.wants_call() || kind.limit() > duration(0) ||
                                                      !this->run_.hooks().empty());
-        duty<slot, typename Kind::tools> on{me, *env.home, is_watched, {}, 0, std::nullopt};
+        duty<slot, typename Kind::tools> on{me, *env.executor, is_watched, {}, 0, std::nullopt};
         step then = kind.equip(on) ? step::take : step::end;
         while (then == step::take) {
             typename Kind::pass now;

@@ -28,8 +28,8 @@ class async_completion {
     static constexpr std::uint32_t starting = 0, waiting = 1, answered = 2, left = 3;
 
   public:
-    async_completion(executor& home, slot* measured, std::coroutine_handle<> waiter)
-        : home_(&home), measured_(measured), waiter_(waiter), promised_(std::in_place) {}
+    async_completion(executor& ex, slot* measured, std::coroutine_handle<> waiter)
+        : executor_(&ex), measured_(measured), waiter_(waiter), promised_(std::in_place) {}
     async_completion(const async_completion&) = delete;
     async_completion& operator=(const async_completion&) = delete;
 
@@ -43,18 +43,18 @@ class async_completion {
 
     // Once, by the driver.
     void answer() noexcept {
-        // acq_rel: pairs with wait() and with who left
+        // acq_rel; pairs with wait() and with who left
         const std::uint32_t before = phase_.exchange(answered, std::memory_order_acq_rel);
         if (before == waiting) {
             if (measured_ != nullptr) ready_ = clock_of(*measured_);
-            home_->post(waiter_);
+            executor_->post(waiter_);
         } else if (before == left) {
             platform::wake_all(phase_);
         }
         promised_.reset();  // after the post
     }
 
-    // The coroutine isn't resumed any more.
+    // The coroutine isn't resumed any more. release; pairs with answer()
     void leave() noexcept { phase_.store(left, std::memory_order_release); }
 
     // The same, and blocks until the answer is there. acq_rel; pairs with answer()
@@ -74,7 +74,7 @@ class async_completion {
 
   private:
     platform::atomic<std::uint32_t> phase_{starting};
-    executor* home_;
+    executor* executor_;
     slot* measured_;
     std::coroutine_handle<> waiter_;
     std::int64_t ready_ = 0;

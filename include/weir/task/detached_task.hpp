@@ -47,16 +47,16 @@ class [[nodiscard]] detached_task {
         if (handle_) handle_.destroy();
     }
 
-    // It is then to be resumed on `home`.
-    std::coroutine_handle<> prepare(executor& home, slot* measured, detached_task_owner& owner,
+    // It is then to be resumed on `ex`.
+    std::coroutine_handle<> prepare(executor& ex, slot* measured, detached_task_owner& owner,
                                     const end_token* ends = nullptr) noexcept {
-        handle_.promise().env() = coroutine_env{&home, measured, ends};
+        handle_.promise().env() = coroutine_env{&ex, measured, ends};
         handle_.promise().owner = &owner;
         return handle_;
     }
-    void start(executor& home, slot* measured, detached_task_owner& owner,
+    void start(executor& ex, slot* measured, detached_task_owner& owner,
                const end_token* ends = nullptr) noexcept {
-        home.post(prepare(home, measured, owner, ends));
+        ex.post(prepare(ex, measured, owner, ends));
     }
 
     // It needs to be resumed no more. One that gives something stays where it gave it until it is destroyed.

@@ -14,7 +14,7 @@ namespace weir {
 /// its channel yet.
 ///
 ///     weir::external_wait promised;                  // before the driver is told
-///     driver.on_completion([&] { home.post(h); });   // destroyed after the post
+///     driver.on_completion([&] { ex.post(h); });    // destroyed after the post
 ///
 /// For whoever writes an awaitable that is woken from outside. It need not be held while a coroutine
 /// waits for a channel, for a timer, or for a function on a pool.

@@ -56,7 +56,7 @@ class foreign_awaitable_adapter {
       private:
         friend foreign_awaitable_adapter;
         // The frame may be gone when it returns.
-        void arrive() noexcept { env_.home->post(awaiter_); }
+        void arrive() noexcept { env_.executor->post(awaiter_); }
 
         coroutine_env env_;
         std::coroutine_handle<> awaiter_;
@@ -74,9 +74,9 @@ class foreign_awaitable_adapter {
         if (handle_) handle_.destroy();
     }
 
-    // It is then to be resumed, on `home`; posts `awaiter` there at the end.
-    std::coroutine_handle<> prepare(executor& home, std::coroutine_handle<> awaiter) noexcept {
-        handle_.promise().env_.home = &home;
+    // It is then to be resumed, on `ex`; posts `awaiter` there at the end.
+    std::coroutine_handle<> prepare(executor& ex, std::coroutine_handle<> awaiter) noexcept {
+        handle_.promise().env_.executor = &ex;
         handle_.promise().awaiter_ = awaiter;
         return handle_;
     }
@@ -122,9 +122,9 @@ class [[nodiscard("co_await this, or nothing happens")]] crossing {
     // Resumes on the coroutine's executor, whoever completes it, and wherever.
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
-        executor& home = detail::home_of(detail::env_of(h));
+        executor& ex = detail::executor_of(detail::env_of(h));
         adapter_ = detail::cross<T, A>(awaited_, result_);
-        return adapter_.prepare(home, h);
+        return adapter_.prepare(ex, h);
     }
     T await_resume() {
         adapter_.rethrow();

@@ -7,7 +7,7 @@
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/task/foreign_home.hpp>
+#include <weir/task/foreign_executor.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
@@ -41,23 +41,23 @@ class sleep_operation {
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const coroutine_env env = detail::env_of(h);
-        executor& home = detail::home_of(env);
-        const time_point now = home.now();
+        executor& ex = detail::executor_of(env);
+        const time_point now = ex.now();
         const time_point deadline =
             relative_ ? saturating_add(now, duration_ < duration(0) ? duration(0) : duration_) : deadline_;
         timer_.emplace(deadline, h, order_);
         if (deadline <= now && order_ == timer_order::normal) {
             yielded_at_ = now;
-            home.post(h);  // the coroutine may be running elsewhere from here on
+            ex.post(h);  // the coroutine may be running elsewhere from here on
             return true;
         }
         if (stop_.stop_possible()) {
             // May run at once, which marks the timer: `add` posts it then.
-            on_stop_.emplace(stop_, wake_early{&home, &*timer_});
+            on_stop_.emplace(stop_, wake_early{&ex, &*timer_});
         }
-        if (env.ends != nullptr) on_end_.emplace(*env.ends, wake_early{&home, &*timer_});
-        sleeps_on_ = &home;
-        home.add(*timer_);  // the coroutine may be running elsewhere from here on
+        if (env.ends != nullptr) on_end_.emplace(*env.ends, wake_early{&ex, &*timer_});
+        sleeps_on_ = &ex;
+        ex.add(*timer_);  // the coroutine may be running elsewhere from here on
         return true;
     }
 
@@ -76,9 +76,9 @@ class sleep_operation {
 
   private:
     struct wake_early {
-        executor* home;
+        weir::executor* executor;
         timer* sleeper;
-        void operator()() const noexcept { home->cancel(*sleeper); }
+        void operator()() const noexcept { executor->cancel(*sleeper); }
     };
 
     duration duration_;
@@ -116,8 +116,8 @@ class sleep_operation {
     return detail::sleep_operation({}, t, false, order, std::move(stop));
 }
 
-/// Lets everything else that is ready on the executor go first. Brings a coroutine home, too, that something
-/// of another library has resumed on a thread of its own.
+/// Lets everything else that is ready on the executor go first. Brings a coroutine back to its executor that
+/// something of another library has resumed elsewhere.
 ///
 /// \returns  awaitable, whose result says nothing.
 /// Suspends: always. Resumes: on the coroutine's executor, or where a `channel` would resume one that runs on

@@ -63,6 +63,7 @@ class basic_stop_state {
     basic_stop_state(const basic_stop_state&) = delete;
     basic_stop_state& operator=(const basic_stop_state&) = delete;
 
+    // relaxed: whoever adds an owner, or a source, has one that stays meanwhile
     void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
 
     // acq_rel; pairs with itself: the last owner sees all that the others did.
@@ -71,6 +72,7 @@ class basic_stop_state {
     }
 
     void add_source() noexcept { sources_.fetch_add(1, std::memory_order_relaxed); }
+    // release; pairs with possible()
     void remove_source() noexcept { sources_.fetch_sub(1, std::memory_order_release); }
 
     // acquire; pairs with the release in request(): what came before the request is seen.

@@ -103,9 +103,9 @@ class joined_task {
   public:
     explicit joined_task(task<T>&& t) noexcept : task_(std::move(t)) {}
 
-    // The task is then to be resumed on `home`. Tells `join` when it has ended.
-    std::coroutine_handle<> start(task_join& join, executor& home, const end_token* ends = nullptr) noexcept {
-        task_.handle_.promise().joined_by(join, home, ends);
+    // The task is then to be resumed on `ex`. Tells `join` when it has ended.
+    std::coroutine_handle<> start(task_join& join, executor& ex, const end_token* ends = nullptr) noexcept {
+        task_.handle_.promise().joined_by(join, ex, ends);
         return task_.handle_;
     }
     bool has_exception() const noexcept { return task_.handle_.promise().result.has_exception(); }

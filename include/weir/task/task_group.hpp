@@ -9,7 +9,7 @@
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/task/detached_task.hpp>
-#include <weir/task/foreign_home.hpp>
+#include <weir/task/foreign_executor.hpp>
 #include <weir/task/task.hpp>
 
 #include <concepts>     // for std::same_as
@@ -111,13 +111,13 @@ class task_group final : detail::task_join {
         bool await_ready() const noexcept { return false; }
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
-            executor* const home = detail::env_of(h).home;
+            executor* const ex = detail::env_of(h).executor;
             const std::coroutine_handle<> started = group_->start(std::move(task_));
-            if (home != &*group_->executor_ || detail::current_executor() != home) {
+            if (ex != &*group_->executor_ || detail::current_executor() != ex) {
                 group_->executor_->fork(started);
                 return h;
             }
-            home->fork(h);  // this frame may be running elsewhere from here on
+            ex->fork(h);  // this frame may be running elsewhere from here on
             return detail::trampoline::transfer(started);
         }
         void await_resume() const noexcept {}
@@ -153,17 +153,18 @@ class task_group final : detail::task_join {
     // While nobody waits, `left_` is far above what the tasks take away from it. Who waits takes the rest.
     static constexpr std::int64_t far = std::int64_t{1} << 62;
 
-    // The frame is destroyed here. acq_rel: who waits sees what all tasks did.
+    // The frame is destroyed here.
     std::coroutine_handle<> task_ended(executor*, std::coroutine_handle<> it) noexcept override {
         {
             const auto ended = detail::joined_task<void>::of(it);
             if (ended.has_exception()) keep(ended.exception());
         }
+        // acq_rel; pairs with itself and with take_the_rest(): who takes the last sees what all tasks did
         if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             if (thread_ != nullptr) {
                 thread_->set();
             } else {
-                home_->post(awaiter_);
+                awaiter_executor_->post(awaiter_);
             }
         }
         return std::noop_coroutine();
@@ -177,7 +178,7 @@ class task_group final : detail::task_join {
     // The awaiter is resumed on its executor, by the task that ends last. False if all have ended.
     bool wait(std::coroutine_handle<> awaiter, const detail::coroutine_env& env) {
         detail::check_threads_of(&*executor_);
-        home_ = &detail::home_of(env);
+        awaiter_executor_ = &detail::executor_of(env);
         awaiter_ = awaiter;
         return take_the_rest();
     }
@@ -213,7 +214,7 @@ class task_group final : detail::task_join {
     std::int64_t spawned_ = 0;  // since the last join
     detail::standard_platform::atomic<std::int64_t> left_{far};
     std::coroutine_handle<> awaiter_;
-    executor* home_ = nullptr;
+    executor* awaiter_executor_ = nullptr;
     detail::parker* thread_ = nullptr;  // that waits in the destructor
     detail::spin_lock lock_;            // guards the error
     std::exception_ptr error_;

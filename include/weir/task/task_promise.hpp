@@ -128,18 +128,18 @@ class task_promise_base {
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             task_promise_base& p = h.promise();
-            if (p.join_ != nullptr) return p.join_->task_ended(p.env_.home, h);
-            executor* const home = p.awaiter_home_;
-            if (home == nullptr) return trampoline::transfer(p.awaiter_);
+            if (p.join_ != nullptr) return p.join_->task_ended(p.env_.executor, h);
+            executor* const ex = p.awaiter_executor_;
+            if (ex == nullptr) return trampoline::transfer(p.awaiter_);
             // What the body awaited last may have left it on a thread of somebody else.
-            if (home == p.env_.home) {
+            if (ex == p.env_.executor) {
                 if (const auto next = trampoline::transfer_at_work(p.awaiter_)) return next;
             }
-            p.went_home_ = p.env_.measured != nullptr || p.env_.ends != nullptr;
+            p.was_posted_ = p.env_.measured != nullptr || p.env_.ends != nullptr;
             if (slot* const measured = p.env_.measured) {
                 measured->enter(slot_state::runnable, clock_of(*measured));
             }
-            home->post(p.awaiter_);  // the frame may be gone from here on
+            ex->post(p.awaiter_);  // the frame may be gone from here on
             return std::noop_coroutine();
         }
         void await_resume() const noexcept {}
@@ -172,18 +172,18 @@ class task_promise_base {
 
     // The awaiter is back on its executor.
     void awaiter_resumed() noexcept {
-        if (std::exchange(went_home_, false)) detail::continues(env_);
+        if (std::exchange(was_posted_, false)) detail::continues(env_);
     }
 
     void awaited_by(std::coroutine_handle<> awaiter, const coroutine_env& env) noexcept {
         awaiter_ = awaiter;
-        awaiter_home_ = env.home;
+        awaiter_executor_ = env.executor;
         env_ = env;
     }
 
-    void joined_by(task_join& join, executor& home, const end_token* ends) noexcept {
+    void joined_by(task_join& join, executor& ex, const end_token* ends) noexcept {
         join_ = &join;
-        env_.home = &home;
+        env_.executor = &ex;
         env_.ends = ends;
     }
 
@@ -191,8 +191,8 @@ class task_promise_base {
     coroutine_env env_;
     task_join* join_ = nullptr;
     std::coroutine_handle<> awaiter_;
-    executor* awaiter_home_ = nullptr;
-    bool went_home_ = false;  // by a post, which the stage has to be told of
+    executor* awaiter_executor_ = nullptr;
+    bool was_posted_ = false;  // by a post, which the stage has to be told of
 };
 
 // What `co_return` may be given. Where that becomes a reference, this refers to what is still there then, as

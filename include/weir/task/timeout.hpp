@@ -22,9 +22,9 @@ namespace weir::detail {
 template <class Action>
 class timeout final : detached_task_owner {
   public:
-    timeout(executor& home, duration after, Action action)
+    timeout(executor& ex, duration after, Action action)
         : action_(std::move(action)), detached_task_(ring_after(*this, after)) {
-        detached_task_.start(home, nullptr, *this);
+        detached_task_.start(ex, nullptr, *this);
     }
     timeout(const timeout&) = delete;
     timeout& operator=(const timeout&) = delete;
@@ -42,7 +42,7 @@ class timeout final : detached_task_owner {
         bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
             const coroutine_env env = detail::env_of(h);
             timeout_.waiter_ = h;
-            timeout_.home_ = env.home;
+            timeout_.executor_ = env.executor;
             who_ = env.measured;
             ends_ = env.ends;
             if (who_ != nullptr) who_->leaves_thread();
@@ -74,7 +74,7 @@ class timeout final : detached_task_owner {
     void ended() noexcept override {
         // acq_rel; pairs with await_suspend(). If nobody waits yet, the alarm may be gone after it; if
         // somebody does, it stays until that coroutine has been posted.
-        if (state_.exchange(has_ended, std::memory_order_acq_rel) == awaited) home_->post(waiter_);
+        if (state_.exchange(has_ended, std::memory_order_acq_rel) == awaited) executor_->post(waiter_);
     }
 
     static constexpr int running = 0;
@@ -83,7 +83,7 @@ class timeout final : detached_task_owner {
     Action action_;
     stop_source off_;
     standard_platform::atomic<int> state_{running};
-    executor* home_ = nullptr;
+    executor* executor_ = nullptr;
     std::coroutine_handle<> waiter_;
     detached_task<void> detached_task_;
 };

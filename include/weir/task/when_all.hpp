@@ -9,7 +9,7 @@
 #include <weir/platform/platform.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/detached_task.hpp>
-#include <weir/task/foreign_home.hpp>
+#include <weir/task/foreign_executor.hpp>
 #include <weir/task/task.hpp>
 
 #include <concepts>     // for std::copy_constructible
@@ -34,35 +34,35 @@ class when_all_join : public task_join, public detached_task_owner {
     explicit when_all_join(std::size_t parts) noexcept : left_(parts) {}
 
     void ended() noexcept override {
-        if (one_less()) home_->post(awaiter_);  // the join may be gone from here on
+        if (one_less()) executor_->post(awaiter_);  // the join may be gone from here on
     }
 
     // Where the last one ended, the awaiting coroutine goes on, if it belongs there.
     std::coroutine_handle<> task_ended(executor* here, std::coroutine_handle<>) noexcept override {
         if (!one_less()) return std::noop_coroutine();
-        if (here == home_) {
+        if (here == executor_) {
             if (const auto next = trampoline::transfer_at_work(awaiter_)) return next;
         }
-        home_->post(awaiter_);
+        executor_->post(awaiter_);
         return std::noop_coroutine();
     }
 
     // The awaiter is resumed on its executor, by the part that ends last. Returns what runs next.
-    // `start_others(home)` forks all parts but the first.
+    // `start_others(ex)` forks all parts but the first.
     template <class First, class StartOthers>
     std::coroutine_handle<> start(std::coroutine_handle<> awaiter, const coroutine_env& env, First& first,
                                   StartOthers start_others) {
-        executor* const home = &detail::home_of(env);
+        executor* const ex = &detail::executor_of(env);
         awaiter_ = awaiter;
-        home_ = home;
+        executor_ = ex;
         measured_ = env.measured;
-        const std::coroutine_handle<> h = first.start(*this, *home, env.ends);
-        if (home->traits().continues_with_forks && current_executor() == home) {
-            start_others(*home);
+        const std::coroutine_handle<> h = first.start(*this, *ex, env.ends);
+        if (ex->traits().continues_with_forks && current_executor() == ex) {
+            start_others(*ex);
             return trampoline::transfer(h);
         }
-        home->fork(h);  // the join may be gone from here on if there are no others
-        start_others(*home);
+        ex->fork(h);  // the join may be gone from here on if there are no others
+        start_others(*ex);
         return std::noop_coroutine();
     }
 
@@ -70,8 +70,8 @@ class when_all_join : public task_join, public detached_task_owner {
     std::int64_t ready_at() const noexcept { return ready_; }
 
   private:
-    // acq_rel: the last one to leave sees what all parts wrote. Who finds itself the last one needs no
-    // read-modify-write.
+    // acq_rel, and acquire; both pair with the acq_rel of the others: the last one to leave sees what all
+    // parts wrote. Who finds itself the last one needs no read-modify-write.
     bool one_less() noexcept {
         if (left_.load(std::memory_order_acquire) != 1 &&
             left_.fetch_sub(1, std::memory_order_acq_rel) != 1) {
@@ -83,7 +83,7 @@ class when_all_join : public task_join, public detached_task_owner {
 
     standard_platform::atomic<std::size_t> left_;
     std::coroutine_handle<> awaiter_;
-    executor* home_ = nullptr;
+    executor* executor_ = nullptr;
     slot* measured_ = nullptr;
     std::int64_t ready_ = 0;
 };
@@ -123,8 +123,8 @@ class when_all_part {
         : awaitable_(std::forward<A>(a)),
           detached_task_(detail::make_detached_task<await_result_t<A>, kept>(awaitable_)) {}
 
-    std::coroutine_handle<> start(when_all_join& join, executor& home, const end_token* ends) noexcept {
-        return detached_task_.prepare(home, nullptr, join, ends);
+    std::coroutine_handle<> start(when_all_join& join, executor& ex, const end_token* ends) noexcept {
+        return detached_task_.prepare(ex, nullptr, join, ends);
     }
     bool has_exception() const noexcept { return detached_task_.has_exception(); }
     std::exception_ptr exception() const noexcept { return detached_task_.exception(); }
@@ -157,8 +157,8 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
             const coroutine_env env = detail::env_of(h);
             return std::apply(
                 [&](auto& first, auto&... others) {
-                    return join_.start(h, env, first, [&](executor& home) {
-                        (home.fork(others.start(join_, home, env.ends)), ...);
+                    return join_.start(h, env, first, [&](executor& ex) {
+                        (ex.fork(others.start(join_, ex, env.ends)), ...);
                     });
                 },
                 parts_);
@@ -207,8 +207,8 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
         const std::size_t n = parts_.size();
         const coroutine_env env = detail::env_of(h);
-        return join_.start(h, env, parts_.front(), [this, n, ends = env.ends](executor& home) {
-            for (std::size_t i = 1; i < n; ++i) home.fork(parts_[i].start(join_, home, ends));
+        return join_.start(h, env, parts_.front(), [this, n, ends = env.ends](executor& ex) {
+            for (std::size_t i = 1; i < n; ++i) ex.fork(parts_[i].start(join_, ex, ends));
         });
     }
 

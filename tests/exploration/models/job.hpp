@@ -35,7 +35,7 @@ class job {
 
     // Belongs to that executor from now on.
     std::coroutine_handle<> on(weir::executor& home) {
-        handle_.promise().of_it.home = &home;
+        handle_.promise().of_it.executor = &home;
         return handle_;
     }
     bool is_done() const { return handle_.done(); }

@@ -40,8 +40,8 @@ using state = pending<std::tuple<int>>;
 
 class one_operation {
   public:
-    counting home;
-    shared<state> waits{new state(home, nullptr, std::noop_coroutine())};
+    counting executor;
+    shared<state> waits{new state(executor, nullptr, std::noop_coroutine())};
 };
 
 class throws_when_copied {
@@ -57,14 +57,14 @@ TEST_CASE("an answer posts who waits for it, once; one that was there before is 
     handler<state> then(late.waits);
     CHECK(late.waits->wait());
     then(7);
-    CHECK(late.home.posts == 1);
+    CHECK(late.executor.posts == 1);
     CHECK(late.waits->values == std::tuple(7));
 
     one_operation early;
     handler<state> at_once(early.waits);
     at_once(8);
     CHECK_FALSE(early.waits->wait());
-    CHECK(early.home.posts == 0);
+    CHECK(early.executor.posts == 0);
     CHECK(early.waits->values == std::tuple(8));
 }
 
@@ -74,9 +74,9 @@ TEST_CASE("a handler that is destroyed answers without a result; one that was mo
         handler<state> first(op.waits);
         CHECK(op.waits->wait());
         const handler<state> second(std::move(first));
-        CHECK(op.home.posts == 0);
+        CHECK(op.executor.posts == 0);
     }
-    CHECK(op.home.posts == 1);
+    CHECK(op.executor.posts == 1);
     CHECK_FALSE(op.waits->values.has_value());
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("who has left is not posted, and what it left behind is freed by the h
     CHECK_FALSE(op.waits->is_waited_for());
     op.waits = {};
     then(7);
-    CHECK(op.home.posts == 0);
+    CHECK(op.executor.posts == 0);
 }
 
 TEST_CASE("it is an external wait until it is answered") {
@@ -102,9 +102,9 @@ TEST_CASE("it is an external wait until it is answered") {
 }
 
 TEST_CASE("a value that can't be copied is an error of the operation, not of the context") {
-    counting home;
+    counting executor;
     using other = pending<std::tuple<throws_when_copied>>;
-    const shared<other> waits(new other(home, nullptr, std::noop_coroutine()));
+    const shared<other> waits(new other(executor, nullptr, std::noop_coroutine()));
     const throws_when_copied value;
     handler<other> then(waits);
     then(value);

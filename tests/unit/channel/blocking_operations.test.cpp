@@ -81,7 +81,7 @@ TEST_CASE("a thread whose time is over waits for an answer that is under way") {
     channel<int> c(1, ex);
     const auto get = [](channel<int>& from) -> actor { static_cast<void>(co_await from.get()); };
     actor first = get(c);
-    first.handle.promise().env().home = &ex;
+    first.handle.promise().env().executor = &ex;
     first.handle.resume();
     channel_status status = channel_status::success;
     std::thread second([&] {

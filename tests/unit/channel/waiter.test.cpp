@@ -54,7 +54,7 @@ TEST_CASE("a waiter is a coroutine to be posted, or a thread to be woken, and no
     weir::detail::basic_parker<platform> flag;
     w.is_thread(&flag);
     CHECK(w.thread == &flag);
-    CHECK(w.home == nullptr);
+    CHECK(w.executor == nullptr);
     CHECK(w.work_of == nullptr);
     CHECK(w.ready == 0);
     w.ready = 1;

@@ -66,10 +66,10 @@ TEST_CASE("schedule moves a coroutine to the executor, and its home with it") {
     coroutine_env before, after;
     weir::executor* thread_works_for = nullptr;
     look_around(loop, before, after, thread_works_for);
-    CHECK(before.home == nullptr);
+    CHECK(before.executor == nullptr);
     CHECK(thread_works_for == nullptr);
     loop.run();
-    CHECK(after.home == &loop);
+    CHECK(after.executor == &loop);
     CHECK(thread_works_for == &loop);
     CHECK(current_executor() == nullptr);
 }

@@ -108,11 +108,11 @@ const ints one_to_fifteen = [] {
 }();
 
 // Where a coroutine of that kind, begun on no executor, goes on after it has awaited this.
-template <class Coroutine, class Make, class... Home>
-weir::executor* after(Make make, Home&... home) {
+template <class Coroutine, class Make, class... Ex>
+weir::executor* after(Make make, Ex&... home) {
     weir::executor* where = nullptr;
     weir::detail::parker done;
-    const auto awaits = [&](Home&...) -> Coroutine {
+    const auto awaits = [&](Ex&...) -> Coroutine {
         co_await make();
         where = weir::detail::current_executor();
         done.set();
@@ -120,7 +120,7 @@ weir::executor* after(Make make, Home&... home) {
     awaits(home...);
     while (!done.is_set()) {
         (home.drive(done, weir::time_point::max()), ...);
-        if constexpr (sizeof...(Home) == 0) done.wait();
+        if constexpr (sizeof...(Ex) == 0) done.wait();
     }
     return where;
 }

@@ -81,18 +81,18 @@ class of_an_executor {
   public:
     class promise_type {
       public:
-        explicit promise_type(weir::executor& home) noexcept : home_(&home) {}
+        explicit promise_type(weir::executor& home) noexcept : executor_(&home) {}
         template <class Function>  // of a lambda g++ gives the lambda, too
-        promise_type(const Function&, weir::executor& home) noexcept : home_(&home) {}
+        promise_type(const Function&, weir::executor& home) noexcept : executor_(&home) {}
         of_an_executor get_return_object() noexcept { return {}; }
         std::suspend_never initial_suspend() const noexcept { return {}; }
         std::suspend_never final_suspend() const noexcept { return {}; }
         void return_void() const noexcept {}
         void unhandled_exception() const noexcept { std::terminate(); }
-        weir::executor& weir_executor() const noexcept { return *home_; }
+        weir::executor& weir_executor() const noexcept { return *executor_; }
 
       private:
-        weir::executor* home_;
+        weir::executor* executor_;
     };
 };
 

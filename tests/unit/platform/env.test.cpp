@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 
 #include <weir/executor/virtual_time.hpp>
-#include <weir/task/foreign_home.hpp>
+#include <weir/task/foreign_executor.hpp>
 
 #include <coroutine>
 #include <exception>
@@ -60,21 +60,21 @@ static_assert(!weir::detail::has_env<void>);
 TEST_CASE("the environment of a coroutine of ours is the one in its promise") {
     weir::virtual_time time;
     const auto c = empty<own_env>();
-    CHECK(env_of(c.handle).home == nullptr);
-    c.handle.promise().env().home = &time;
-    CHECK(env_of(c.handle).home == &time);
+    CHECK(env_of(c.handle).executor == nullptr);
+    c.handle.promise().env().executor = &time;
+    CHECK(env_of(c.handle).executor == &time);
     CHECK(env_of(c.handle).measured == nullptr);
 }
 
 TEST_CASE("a foreign coroutine is at home on the executor whose work the thread does") {
     weir::virtual_time time;
     const auto c = empty<no_env>();
-    CHECK(env_of(c.handle).home == nullptr);
+    CHECK(env_of(c.handle).executor == nullptr);
     current_executor() = &time;
-    CHECK(env_of(c.handle).home == &time);
-    CHECK(env_of(std::coroutine_handle<>(c.handle)).home == &time);
+    CHECK(env_of(c.handle).executor == &time);
+    CHECK(env_of(std::coroutine_handle<>(c.handle)).executor == &time);
     current_executor() = nullptr;
-    CHECK(env_of(c.handle).home == nullptr);
+    CHECK(env_of(c.handle).executor == nullptr);
 }
 
 TEST_CASE("each thread has a current executor of its own") {
@@ -90,16 +90,16 @@ TEST_CASE("each thread has a current executor of its own") {
 TEST_CASE("a coroutine wakes on its executor, else on that for all others, which a header brings") {
     weir::virtual_time time;
     coroutine_env env;
-    CHECK(&weir::detail::home_of(env) == &weir::detail::endless_loop::get());
-    const auto brought = std::exchange(weir::detail::foreign_home, nullptr);
+    CHECK(&weir::detail::executor_of(env) == &weir::detail::endless_loop::get());
+    const auto brought = std::exchange(weir::detail::foreign_executor, nullptr);
     std::string message;
     try {
-        static_cast<void>(weir::detail::home_of(env));
+        static_cast<void>(weir::detail::executor_of(env));
     } catch (const std::logic_error& e) {
         message = e.what();
     }
-    CHECK(message.find("include <weir/task/foreign_home.hpp>") != std::string::npos);
-    env.home = &time;
-    CHECK(&weir::detail::home_of(env) == &time);
-    weir::detail::foreign_home = brought;
+    CHECK(message.find("include <weir/task/foreign_executor.hpp>") != std::string::npos);
+    env.executor = &time;
+    CHECK(&weir::detail::executor_of(env) == &time);
+    weir::detail::foreign_executor = brought;
 }

@@ -61,7 +61,7 @@ struct fork_stage : weir::detail::stage_base {
         const auto begin = to.template stage<C, C>("fork", options, from, "by size");
         typename To::ends all;
         all += to.template branch<C>("great", part, begin);
-        all += to.template branch<C>("small", weir::pipeline<>(std::tuple<>()), begin);
+        all += to.template branch<C>("small", weir::pipeline<weir::detail::no_stages>({}), begin);
         weir::stage_options join = options;
         join.name = "join";
         return to.template stage<long, long>("join", join, all);

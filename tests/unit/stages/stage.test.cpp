@@ -8,30 +8,11 @@
 
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
-#include <vector>
 
-using weir::async_generator;
 using weir::generator;
 using weir::task;
-using weir::detail::awaited_t;
 using weir::detail::next_of;
-
-static_assert(std::is_same_v<awaited_t<int>, int>);
-static_assert(std::is_same_v<awaited_t<const std::string&>, std::string>);
-static_assert(std::is_same_v<awaited_t<task<std::string>>, std::string>);
-static_assert(std::is_same_v<awaited_t<task<std::optional<int>>>, std::optional<int>>);
-static_assert(std::is_same_v<awaited_t<task<void>>, void>);
-static_assert(std::is_same_v<awaited_t<decltype(weir::yield())>, bool>);
-static_assert(std::is_same_v<awaited_t<generator<int>>, generator<int>>);
-
-static_assert(weir::detail::is_optional<std::optional<int>>);
-static_assert(!weir::detail::is_optional<int*>);
-static_assert(weir::detail::is_generator<generator<int&>>);
-static_assert(!weir::detail::is_generator<std::vector<int>>);
-static_assert(weir::detail::is_async_generator<async_generator<int>>);
-static_assert(!weir::detail::is_async_generator<generator<int>>);
 
 namespace {
 
@@ -44,7 +25,7 @@ generator<std::string> two_words() {
 
 task<weir::executor*> my_executor() {
     const weir::detail::coroutine_env* env = co_await weir::detail::my_env();
-    co_return env->home;
+    co_return env->executor;
 }
 
 }  // namespace

@@ -28,21 +28,19 @@ class echo_op {
     static constexpr bool has_epochs = weir::detail::is_epoch_item<C>;
 
   public:
-    void push(C&& item) {
+    void push(C&& item, std::optional<C>&) {
         value_ = load::value_of(item);
         about_ = load::provenance_of(item);
         left_ = value_;
         if (value_ == 13) throw std::runtime_error("13");
     }
-    std::optional<C> pop() {
-        std::optional<C> result;
-        if (left_ == 0) return result;
+    void pop(std::optional<C>& out) {
+        if (left_ == 0) return;
         int value = left_ < 0 ? left_ : value_;
         left_ -= left_ < 0 ? -1 : 1;
-        result.emplace(load::carry(value, about_.share()));
-        return result;
+        out.emplace(load::carry(value, about_.share()));
     }
-    void end() noexcept { left_ = -1; }
+    void end(std::optional<C>&, bool) noexcept { left_ = -1; }
     bool finished() const noexcept { return value_ == 9; }
 
   private:
@@ -51,15 +49,14 @@ class echo_op {
     typename load::provenance about_;
 };
 
-struct echo_stage : weir::detail::stage_base {
-    echo_stage() { options.name = "echo"; }
-    template <class C>
-    using output = C;
-    template <class Self, class Policy, class C>
-    static weir::channel<C, Policy>& attach(Self&& self, weir::detail::run_core<Policy>& run,
-                                            weir::channel<C, Policy>& in) {
-        return weir::detail::attach_transform<C>(run, "echo", self.options, "echoes: its concurrency is 1",
-                                                 echo_op<C>(), in);
+struct echo_stage : weir::detail::transform_stage {
+    static constexpr const char* kind = "echo";
+    static constexpr const char* one_slot = "echoes: its concurrency is 1";
+
+    echo_stage() { options.name = kind; }
+    template <class C, class Policy>
+    static echo_op<C> op(const echo_stage&, weir::channel<C, Policy>&) {
+        return {};
     }
 };
 

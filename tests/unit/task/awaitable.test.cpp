@@ -39,20 +39,20 @@ ready<std::string> operator co_await(const by_function&) { return ready<std::str
 
 // Suspends coroutines of one kind of promise only.
 template <class Promise>
-concept knows_its_home = requires(Promise& p) { p.env().home; };
+concept knows_its_home = requires(Promise& p) { p.env().executor; };
 class choosy {
   public:
     choosy() noexcept {}
     bool await_ready() const noexcept { return false; }
     template <knows_its_home Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
-        home_ = h.promise().env().home;
+        executor_ = h.promise().env().executor;
         return false;
     }
-    weir::executor* await_resume() const noexcept { return home_; }
+    weir::executor* await_resume() const noexcept { return executor_; }
 
   private:
-    weir::executor* home_ = nullptr;
+    weir::executor* executor_ = nullptr;
 };
 
 // The answer of await_ready is anything that a bool can be made of.

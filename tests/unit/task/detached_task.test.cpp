@@ -115,7 +115,7 @@ TEST_CASE("a root hands executor and slot on to what it awaits") {
     r.start(time, &slot, owner);
     time.run();
     const weir::detail::coroutine_env env = r.take();
-    CHECK(env.home == &time);
+    CHECK(env.executor == &time);
     CHECK(env.measured == &slot);
 }
 

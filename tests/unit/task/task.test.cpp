@@ -96,13 +96,13 @@ class home_of_awaiter {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
-        home_ = weir::detail::env_of(h).home;
+        executor_ = weir::detail::env_of(h).executor;
         return false;
     }
-    weir::executor* await_resume() const noexcept { return home_; }
+    weir::executor* await_resume() const noexcept { return executor_; }
 
   private:
-    weir::executor* home_ = nullptr;
+    weir::executor* executor_ = nullptr;
 };
 
 task<int> give(int n) { co_return n; }

@@ -9,7 +9,7 @@
 #include <weir/measure/slot.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/task/detached_task.hpp>
-#include <weir/task/foreign_home.hpp>
+#include <weir/task/foreign_executor.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>

@@ -1,4 +1,4 @@
-#include <weir/platform/ring.hpp>
+#include <weir/channel/ring.hpp>
 
 #include "support/catch.hpp"
 
@@ -11,9 +11,17 @@
 #include <random>
 #include <utility>
 
-using weir::detail::ring;
-
 namespace {
+
+// With items of one type, which are put as a channel does it.
+template <class T>
+class ring : public weir::detail::ring {
+  public:
+    explicit ring(std::size_t capacity) : weir::detail::ring(weir::detail::item_type_of<T>, capacity) {}
+    void put(std::uint64_t i, T item) noexcept {
+        std::construct_at(this->template at<T>(i), std::move(item));
+    }
+};
 
 // Counts how many of it live, and may be there once only: it can be moved, and then is nobody.
 class counted {
@@ -115,6 +123,19 @@ TEST_CASE("a ring destroys an item when it is taken or destroyed, once, and none
         CHECK(counted::alive == 0);
     }
     CHECK(counted::alive == 0);
+}
+
+TEST_CASE("a place in a ring is the same with its type and without, and aligned as its items have to be") {
+    struct alignas(64) line {
+        char first;
+    };
+    ring<line> lines(4);
+    ring<char> letters(4);
+    for (std::uint64_t i = 0; i < 9; ++i) {
+        CHECK(lines[i] == lines.at<line>(i));
+        CHECK(reinterpret_cast<std::uintptr_t>(lines[i]) % alignof(line) == 0);
+        CHECK(letters[i] == letters.at<char>(i));
+    }
 }
 
 TEST_CASE("a ring holds what can only be moved") {

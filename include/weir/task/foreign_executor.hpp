@@ -1,7 +1,7 @@
 // weir task, internal: where coroutines of other libraries go on that no executor runs
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_TASK_FOREIGN_HOME_HPP
-#define WEIR_TASK_FOREIGN_HOME_HPP
+#ifndef WEIR_TASK_FOREIGN_EXECUTOR_HPP
+#define WEIR_TASK_FOREIGN_EXECUTOR_HPP
 
 #include <weir/executor/executor.hpp>
 #include <weir/executor/forked.hpp>
@@ -58,7 +58,7 @@ class endless_loop {
 };
 
 // Before the program begins.
-inline const bool has_foreign_home = (foreign_home = &endless_loop::get) != nullptr;
+inline const bool has_foreign_executor = (foreign_executor = &endless_loop::get) != nullptr;
 
 }  // namespace weir::detail
 

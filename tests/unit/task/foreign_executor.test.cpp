@@ -1,4 +1,4 @@
-#include <weir/task/foreign_home.hpp>
+#include <weir/task/foreign_executor.hpp>
 
 #include "support/catch.hpp"
 

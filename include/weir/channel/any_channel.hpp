@@ -1,0 +1,147 @@
+// weir channel, internal: a channel whose items' type isn't known, as the library's own parts see each
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CHANNEL_ANY_CHANNEL_HPP
+#define WEIR_CHANNEL_ANY_CHANNEL_HPP
+
+#include <weir/channel/channel_store.hpp>
+#include <weir/channel/ring.hpp>
+#include <weir/channel/waiter.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
+
+#include <cstddef>   // for std::size_t
+#include <cstdint>   // for std::int64_t, std::uint64_t
+#include <optional>  // for std::optional
+#include <string>    // for std::string
+
+namespace weir {
+template <class T, class Policy>
+class channel;
+}
+
+namespace weir::detail {
+
+template <class, class>
+class channel_operation;
+template <class, class>
+class put_operation;
+template <class, class>
+class get_operation;
+struct blocking_operations;
+
+// What needs no lock of its caller. What a channel's members of the same names do, is told there.
+template <class Policy>
+class any_channel : public channel_store<Policy> {
+    using store = channel_store<Policy>;
+
+  public:
+    using typename store::core;
+    using typename store::side;
+    using typename store::waiter;
+
+    // An owner may know this only.
+    virtual ~any_channel() = default;
+
+    // As in the core; and those behind it are let in, if what it waited to put was too large and theirs
+    // isn't.
+    void stop(waiter& w, side line) noexcept {
+        core::stop(w, line);
+        if (line == side::put) let_in();
+    }
+    bool forget(waiter& w, side line) noexcept {
+        const bool waited = core::forget(w, line);
+        if (waited && line == side::put) let_in();
+        return waited;
+    }
+
+    void close() noexcept {
+        change now(*this);
+        this->shut(now.woken());
+    }
+    void close_to_newcomers() noexcept {
+        change now(*this);
+        this->shut_to_newcomers(now.woken());
+    }
+    void cancel() noexcept {
+        ring discarded(this->type_, 0);
+        std::uint64_t first = 0;
+        std::uint64_t last = 0;
+        {
+            change now(*this);
+            this->shut(now.woken());
+            first = this->get_end_.count.load(std::memory_order_relaxed);
+            last = this->discard(discarded, now.woken());
+        }
+        for (; first != last; ++first) discarded.destroy(first);
+    }
+    void set_capacity(std::size_t capacity) {
+        core::check(capacity);
+        ring other(this->type_, capacity);  // the old block is freed after the lock
+        change now(*this, true);
+        this->grow(other, capacity, now.woken());
+    }
+    void set_max_bytes(std::size_t bytes) {
+        detail::refuse_negative(bytes, "weir: a channel's limit in bytes was negative; 0 means no limit");
+        change now(*this);
+        this->limit_bytes(bytes, now.woken());
+    }
+    // What `stats` would have said at an instant since which nothing has happened, in ns of the clock.
+    channel_stats stats(std::optional<std::int64_t> now) {
+        channel_stats s;
+        s.name = core::name_;  // takes memory, so not under the locks
+        const typename core::whole held(*this);
+        core::fill(s, now);
+        return s;
+    }
+    const std::string& name() const noexcept { return core::name_; }
+
+  protected:
+    using store::store;
+    using typename store::wakes;
+
+    // Holds the whole channel; when that is let go of, it wakes whom it has let go on.
+    class [[nodiscard]] change {
+      public:
+        explicit change(any_channel& c, bool ends_apart = false) noexcept : held_(c, ends_apart) {}
+        wakes& woken() noexcept { return waker_.woken; }
+
+      private:
+        struct waker {
+            wakes woken;
+            waker() noexcept = default;
+            waker(const waker&) = delete;
+            waker& operator=(const waker&) = delete;
+            ~waker() { core::wake_all(woken); }
+        };
+        waker waker_;
+        const typename core::whole held_;
+    };
+
+  private:
+    void let_in() noexcept {
+        change now(*this);
+        if (core::bytes_.most != 0) this->admit_putters(nullptr, now.woken());
+    }
+
+    friend struct blocking_operations;
+    template <class, class>
+    friend class channel_operation;
+    template <class, class>
+    friend class put_operation;
+    template <class, class>
+    friend class get_operation;
+};
+
+// A channel as the library's own parts see it.
+template <class T, class Policy>
+any_channel<Policy>& inside(channel<T, Policy>&) noexcept;
+
+WEIR_COMPILED(class any_channel<measured>);
+WEIR_COMPILED(class any_channel<summed>);
+WEIR_COMPILED(class any_channel<unmeasured>);
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,84 @@
+// weir channel, internal: room for items, numbered without end, in one block of memory
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CHANNEL_RING_HPP
+#define WEIR_CHANNEL_RING_HPP
+
+#include <weir/channel/item_type.hpp>
+
+#include <bit>      // for std::bit_ceil
+#include <cstddef>  // for std::byte, std::size_t
+#include <cstdint>  // for PTRDIFF_MAX, std::uint64_t
+#include <limits>   // for std::numeric_limits
+#include <new>      // for std::align_val_t, std::bad_alloc
+#include <utility>  // for std::swap
+
+namespace weir::detail {
+
+// Place `i` is that of the i-th item ever, and of any whose number differs by a multiple of `places()`.
+// Whoever uses it knows which places are taken: the ring destroys nothing by itself. Allocates in its
+// constructor only.
+class ring {
+  public:
+    // For at least `capacity` items.
+    ring(const item_type& type, std::size_t capacity) : type_(&type), places_(places_for(capacity)) {
+        if (places_ == 0) return;
+        if (places_ > static_cast<std::size_t>(PTRDIFF_MAX) / type.size) throw std::bad_alloc();
+        const std::size_t bytes = places_ * type.size;
+        block_ = is_aligned_by_itself() ? ::operator new(bytes) : ::operator new(bytes, alignment());
+    }
+    ring(const ring&) = delete;
+    ring& operator=(const ring&) = delete;
+    ~ring() {
+        if (is_aligned_by_itself()) {
+            ::operator delete(block_);
+        } else {
+            ::operator delete(block_, alignment());
+        }
+    }
+
+    std::size_t places() const noexcept { return places_; }
+
+    void* operator[](std::uint64_t i) noexcept {
+        return static_cast<std::byte*>(block_) + index(i) * type_->size;
+    }
+    // The same where the type is known.
+    template <class T>
+    T* at(std::uint64_t i) noexcept {
+        return static_cast<T*>(block_) + index(i);
+    }
+
+    // Moves the item out to where nothing is constructed yet.
+    void take(std::uint64_t i, void* into) noexcept { type_->relocate((*this)[i], into); }
+    // The same to the same place of another ring.
+    void move(std::uint64_t i, ring& into) noexcept { take(i, into[i]); }
+
+    void destroy(std::uint64_t i) noexcept { type_->destroy((*this)[i]); }
+
+    // Both are of the same type.
+    void swap(ring& other) noexcept {
+        std::swap(block_, other.block_);
+        std::swap(places_, other.places_);
+    }
+
+  private:
+    // A power of two; what is too large for one is too large for memory, too.
+    static std::size_t places_for(std::size_t capacity) noexcept {
+        constexpr std::size_t largest = std::numeric_limits<std::size_t>::max() / 2 + 1;
+        return capacity == 0 || capacity > largest ? capacity : std::bit_ceil(capacity);
+    }
+
+    bool is_aligned_by_itself() const noexcept {
+        return type_->alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+    }
+    std::align_val_t alignment() const noexcept { return static_cast<std::align_val_t>(type_->alignment); }
+
+    std::size_t index(std::uint64_t i) const noexcept { return static_cast<std::size_t>(i) & (places_ - 1); }
+
+    const item_type* type_;
+    void* block_ = nullptr;
+    std::size_t places_;
+};
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,170 @@
+// weir stages, internal: stages in a row: what is known of them, and how each is put behind the one before
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_STAGE_ROW_HPP
+#define WEIR_STAGES_STAGE_ROW_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/stages/stage.hpp>
+
+#include <span>         // for std::ranges::range_value_t, which <span> needs, and <ranges> has with all views
+#include <type_traits>  // for std::is_copy_constructible_v
+#include <utility>      // for std::forward, std::move
+
+namespace weir {
+
+template <class Row>
+class pipeline;
+
+namespace detail {
+
+template <class S>
+inline constexpr bool is_sink = std::is_same_v<S, sink_stage>;
+
+// A container of what only moves says that it can be copied, and can't.
+template <class S>
+inline constexpr bool is_copyable = std::is_copy_constructible_v<S>;
+template <source_range S>
+    requires(!std::ranges::view<S>)
+inline constexpr bool is_copyable<source_stage<S>> =
+    std::is_copy_constructible_v<S> && std::is_copy_constructible_v<std::ranges::range_value_t<S&>>;
+
+template <class P>
+inline constexpr bool is_pipeline = false;
+template <class Row>
+inline constexpr bool is_pipeline<pipeline<Row>> = true;
+template <class Row>
+inline constexpr bool is_copyable<pipeline<Row>> = Row::copyable;
+
+// Each `|` makes one more type of these, whatever stands before it; a tuple is a type for each of its
+// elements, all anew for each length.
+struct no_stages {
+    static constexpr std::size_t size = 0;
+    static constexpr bool begins = false;  // has a source
+    static constexpr bool ends = false;    // has a sink
+    static constexpr bool complete = false;
+    static constexpr bool copyable = true;
+
+    // What leaves the last stage when the first takes C. Each checks what it is given.
+    template <class C>
+    using output = C;
+
+    template <class Self, class Function>
+    static void each(Self&&, Function&&) {}
+    template <class Self, class Function>
+    static decltype(auto) apply(Self&&, Function&& function) {
+        return function();
+    }
+    template <class Self, class Policy, class C>
+    static channel<C, Policy>& attach(Self&&, run_core<Policy>&, channel<C, Policy>& in) {
+        return in;
+    }
+};
+
+template <class Before, class Last>
+struct stage_row {
+    using last_type = Last;
+    static constexpr std::size_t size = Before::size + 1;
+    static constexpr bool is_first = Before::size == 0;
+    static constexpr bool begins = Before::begins || is_source<Last>;
+    static constexpr bool ends = Before::ends || is_sink<Last>;
+    static constexpr bool complete = Before::begins && is_sink<Last>;
+    static constexpr bool copyable = Before::copyable && is_copyable<Last>;
+
+    // Of rows that begin with no source; `L` and `B`: only where it is asked for.
+    template <class C, class L = Last, class B = Before>
+    using output = typename L::template output<typename B::template output<C>>;
+
+    // From the first to the last.
+    template <class Self, class Function>
+    static void each(Self&& self, Function&& function) {
+        Before::each(std::forward<Self>(self).before, function);
+        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+        function(std::forward<Self>(self).last);
+    }
+    // With all of them at once.
+    template <class Self, class Function>
+    static decltype(auto) apply(Self&& self, Function&& function) {
+        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+        return Before::apply(std::forward<Self>(self).before, [&](auto&&... before) -> decltype(auto) {
+            return function(std::forward<decltype(before)>(before)..., std::forward<Self>(self).last);
+        });
+    }
+
+    // Puts them into a run, behind a queue; or, where they begin with a source, into one without.
+    template <class Self, class Policy, class C>
+    static auto& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
+        auto& between = Before::attach(std::forward<Self>(self).before, run, in);
+        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+        return Last::attach(std::forward<Self>(self).last, run, between);
+    }
+    template <class Self, class Policy>
+    static auto& attach(Self&& self, run_core<Policy>& run) {
+        if constexpr (is_first) {
+            return Last::attach(std::forward<Self>(self).last, run);
+        } else {
+            auto& between = Before::attach(std::forward<Self>(self).before, run);
+            // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+            return Last::attach(std::forward<Self>(self).last, run, between);
+        }
+    }
+
+    Before before;
+    Last last;
+};
+
+template <class R>
+inline constexpr bool is_stage_row = false;
+template <>
+inline constexpr bool is_stage_row<no_stages> = true;
+template <class Before, class Last>
+inline constexpr bool is_stage_row<stage_row<Before, Last>> = true;
+
+template <class Row>
+struct first_of {
+    using type = Row;
+};
+template <class Last>
+struct first_of<stage_row<no_stages, Last>> {
+    using type = Last;
+};
+template <class Before, class Last>
+struct first_of<stage_row<Before, Last>> : first_of<Before> {};
+
+// What a row gives that begins with a source.
+template <class Row>
+struct given_by_row;
+template <class Last>
+struct given_by_row<stage_row<no_stages, Last>> {
+    using type = typename Last::output;
+};
+template <class Before, class Last>
+struct given_by_row<stage_row<Before, Last>> {
+    using type = typename Last::template output<typename given_by_row<Before>::type>;
+};
+template <class Before, class Last>
+    requires is_source<Last>
+struct given_by_row<stage_row<Before, Last>> : given_by_row<Before> {};  // was refused when it was put there
+template <class Last>
+    requires is_source<Last>
+struct given_by_row<stage_row<no_stages, Last>> {
+    using type = typename Last::output;
+};
+
+// The stages of `right` behind those of `left`.
+template <class Left>
+Left join(Left&& left, no_stages&&) {
+    return std::forward<Left>(left);
+}
+template <class Left, class Before, class Last>
+auto join(Left&& left, stage_row<Before, Last>&& right) {
+    return stage_row<decltype(detail::join(std::forward<Left>(left), std::move(right.before))), Last>{
+        detail::join(std::forward<Left>(left), std::move(right.before)), std::move(right.last)};
+}
+
+}  // namespace detail
+}  // namespace weir
+
+#endif
