@@ -77,11 +77,15 @@ struct function_of<slot_factory<Make>> {
     using type = std::remove_cvref_t<std::invoke_result_t<Make&>>;
 };
 
+// A concept: its second half is not asked where the first is false, as what is `adapted` asserts when asked.
+template <class Traits, class F, class Given>
+concept fits_only_by_reference = !Traits::fits && callable<F, Given&>;
+
 template <class F>
 struct the_function {
     template <class Given>
     struct is_given : call_traits<F, Given> {
-        static constexpr bool by_reference = !is_given::fits && callable<F, Given&>;
+        static constexpr bool by_reference = fits_only_by_reference<call_traits<F, Given>, F, Given>;
         static_assert(!by_reference,
                       "weir: an item is given away to a stage's function, and this one takes it by T&; take "
                       "it by value, by const T& or by T&&");
