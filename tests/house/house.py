@@ -33,6 +33,7 @@ ALONE = "tests/house/alone.txt"
 ELSEWHERE = {
     "src.hpp": ("tests/packaging/run", "compiled with WEIR_SEPARATE_COMPILATION alone"),
     "run/admission_gate.hpp": ("tests/unit/run/worker_set.test.cpp", "what a worker asks before it begins"),
+    "run/item_iterator.hpp": ("tests/unit/run/run.test.cpp", "of a run's loop, and of an epoch's"),
     "run/run_holds.hpp": ("tests/unit/run_budget.test.cpp", "a pause's is tested with the run's"),
     "graph/inputs.hpp": ("tests/unit/graph/merge.test.cpp", "the inputs of a merge, and of a zip"),
     "stages/stage_row.hpp": ("tests/unit/stages/pipeline.test.cpp", "how a pipeline puts stages in a row"),

@@ -14,22 +14,22 @@
 #include <weir/platform/registry.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/report/deadlock_report.hpp>
+#include <weir/report/known_waits.hpp>
+#include <weir/report/observed_pool.hpp>
 #include <weir/report/wait_graph.hpp>
 #include <weir/task/external_wait.hpp>
 
-#include <algorithm>         // for std::find, std::max
 #include <chrono>            // for std::chrono::milliseconds
 #include <cstddef>           // for std::size_t
 #include <cstdint>           // for std::uint64_t
 #include <functional>        // for std::function, std::reference_wrapper
 #include <initializer_list>  // for std::initializer_list
 #include <iostream>          // for std::cerr
-#include <map>               // for std::map
 #include <mutex>             // for std::lock_guard
 #include <optional>          // for std::optional
 #include <stdexcept>         // for std::invalid_argument
 #include <unordered_map>     // for std::unordered_map
-#include <utility>           // for std::move, std::pair
+#include <utility>           // for std::move
 #include <vector>            // for std::vector
 
 namespace weir {
@@ -98,7 +98,7 @@ class watchdog {
                 "blocked_after has to be more than 0");
         }
         for (executor& each : all) {
-            pools_.push_back({{&each.lasting(), detail::executor_user::watchdog}, {}, {}, false, false});
+            pools_.emplace_back(each.lasting());
         }
         static_cast<void>(record::acquire());  // the calling thread is known from now on
         if (options_.period > duration(0)) thread_.start([this] { work(); });
@@ -129,24 +129,7 @@ class watchdog {
 
   private:
     using record = detail::basic_thread_record<detail::standard_platform>;
-    using marks = std::vector<std::uint64_t>;
-
-    struct worker_seen {
-        std::uint64_t done = 0;
-        time_point since{};  // has it been at that
-    };
-    struct pool_seen {
-        detail::executor_use ex;
-        detail::executor_view view;
-        std::vector<worker_seen> workers;
-        bool was_crowded;
-        bool reported;
-    };
-    struct wait_known {
-        time_point since{};
-        bool reported = false;
-    };
-    using wait_key = std::pair<std::uint64_t, std::uint64_t>;  // of the place, of the wait there
+    using readings = std::vector<std::uint64_t>;
 
     template <class Callback, class Report>
     static void tell(const Callback& callback, const Report& report) {
@@ -177,9 +160,12 @@ class watchdog {
     // by nobody.
     void look_at_all(time_point now, std::vector<deadlock_report>& deadlocks,
                      std::vector<stall_report>& stalls) {
-        const std::optional<marks> before = all_quiet();
+        const std::optional<readings> before = all_quiet();
         const bool nobody = before && before == quiet_;
-        const std::vector<std::size_t> held = find_held(now);
+        std::vector<detail::observed_pool*> held;
+        for (detail::observed_pool& p : pools_) {
+            if (p.is_newly_held(now, options_.blocked_after)) held.push_back(&p);
+        }
 
         const detail::registry::reader all(*detail::the_registry);
         detail::wait_graph graph;
@@ -197,24 +183,23 @@ class watchdog {
 
         quiet_ = all_quiet();
         graph.revive(!nobody || quiet_ != before);
-        find_deadlocks(graph, now, deadlocks);
-        for (const std::size_t i : held) {
-            stalls.push_back(report_of(pools_[i], graph, now));
-            pools_[i].reported = true;
+        waits_.report_new(graph, now, deadlocks);
+        for (detail::observed_pool* const p : held) {
+            stalls.push_back(p->report(graph, now, options_.blocked_after));
+            p->set_reported();
         }
     }
 
     // What would have changed if anything had happened; nothing, if something happens or may.
-    std::optional<marks> all_quiet() {
-        marks all;
+    std::optional<readings> all_quiet() {
+        readings all;
         const std::uint64_t ended = external_wait::num_ended();
         all.push_back(external_wait::num_begun());
         bool quiet = all.back() == ended;
-        for (pool_seen& p : pools_) {
-            p.view = {};
-            p.ex->look(p.view);
-            quiet = quiet && !p.view.pending;
-            all.push_back(p.view.resumed);
+        for (detail::observed_pool& p : pools_) {
+            const detail::executor_view& view = p.inspect();
+            quiet = quiet && !view.pending;
+            all.push_back(view.resumed);
         }
         std::vector<std::size_t> stuck(pools_.size(), 0);
         const record* const me = record::mine();
@@ -222,7 +207,7 @@ class watchdog {
             if (&r == me || !r.in_use() || r.serves() == &watchers_) return;
             const std::uint64_t block = r.is_stuck();
             std::size_t i = 0;
-            while (i < pools_.size() && &*pools_[i].ex != r.serves()) ++i;
+            while (i < pools_.size() && !pools_[i].is(r.serves())) ++i;
             if (i == pools_.size()) {
                 quiet = quiet && block != 0;
             } else if (block != 0) {
@@ -230,119 +215,19 @@ class watchdog {
             }
             if (block != 0) all.push_back(block);
         });
-        for (std::size_t i = 0; i < pools_.size(); ++i) quiet = quiet && pools_[i].view.busy == stuck[i];
+        for (std::size_t i = 0; i < pools_.size(); ++i) quiet = quiet && pools_[i].view().busy == stuck[i];
         if (!quiet) return std::nullopt;
         return all;
-    }
-
-    void find_deadlocks(const detail::wait_graph& graph, time_point now,
-                        std::vector<deadlock_report>& deadlocks) {
-        struct group {
-            std::vector<std::size_t> waits;
-            bool is_news = true;
-        };
-        std::map<std::size_t, group> groups;
-        std::map<wait_key, wait_known> known;
-        for (std::size_t i = 0; i < graph.waits.size(); ++i) {
-            const auto& w = graph.waits[i];
-            const auto old = known_.find(key_of(graph, w));
-            known[key_of(graph, w)] = old != known_.end() ? old->second : wait_known{now};
-            if (w.alive) continue;
-            group& g = groups[w.group];
-            g.waits.push_back(i);
-            g.is_news = g.is_news && old != known_.end() && !old->second.reported;
-        }
-        known_ = std::move(known);
-        for (const auto& [unused, g] : groups) {
-            if (!g.is_news) continue;
-            deadlocks.push_back(report_of(graph, g.waits, now));
-            for (const std::size_t i : g.waits) known_[key_of(graph, graph.waits[i])].reported = true;
-        }
-    }
-
-    static wait_key key_of(const detail::wait_graph& graph, const detail::wait_graph::wait& w) {
-        const detail::wait_site* const at = graph.places[w.at].place;
-        return {at == nullptr ? 0 : at->serial(), w.seen.number};
-    }
-
-    deadlock_report report_of(const detail::wait_graph& graph, const std::vector<std::size_t>& group,
-                              time_point now) const {
-        deadlock_report report;
-        report.partial = graph.somebody_lives();
-        for (const std::size_t i : group) {
-            const auto& w = graph.waits[i];
-            const detail::place_seen& at = graph.places[w.at];
-            stuck_wait& s = report.waits.emplace_back();
-            s.who = detail::name_of(w.seen);
-            s.what = detail::sentence_of(at, w.seen).substr(s.who.size() + 1);
-            if (w.seen.who != nullptr) {
-                s.stage = w.seen.who->stage();
-                s.slot = w.seen.who->index();
-            }
-            if (at.channel != nullptr) s.channel = *at.channel;
-            s.size = at.size;
-            s.capacity = at.capacity;
-            s.seen = now - known_.at(key_of(graph, w)).since;
-            s.in_function = w.seen.in_function && w.seen.who != nullptr;
-            s.by_anyone = graph.by_anyone(w);
-            for (const std::size_t k : graph.enders_of(w)) {
-                const auto found = std::find(group.begin(), group.end(), k);
-                if (found != group.end()) s.needs.push_back(static_cast<std::size_t>(found - group.begin()));
-            }
-        }
-        return report;
-    }
-
-    // The pools of which a worker has been kept for too long, and that was not said yet.
-    std::vector<std::size_t> find_held(time_point now) {
-        std::vector<std::size_t> found;
-        for (std::size_t i = 0; i < pools_.size(); ++i) {
-            pool_seen& p = pools_[i];
-            p.workers.resize(p.view.workers.size());
-            for (std::size_t k = 0; k < p.workers.size(); ++k) {
-                const detail::worker_view& w = p.view.workers[k];
-                if (w.runs && w.done == p.workers[k].done) continue;
-                p.workers[k] = {w.done, now};
-            }
-            const bool crowded = p.view.crowded && p.was_crowded;
-            p.was_crowded = p.view.crowded;
-            if (!is_held(p, now)) {
-                p.reported = false;
-            } else if (crowded && !p.reported) {
-                found.push_back(i);
-            }
-        }
-        return found;
-    }
-    bool is_held(const pool_seen& p, time_point now) const {
-        for (const worker_seen& w : p.workers) {
-            if (now - w.since >= options_.blocked_after) return true;
-        }
-        return false;
-    }
-
-    stall_report report_of(const pool_seen& p, const detail::wait_graph& graph, time_point now) const {
-        stall_report report;
-        report.of = p.workers.size();
-        for (const worker_seen& w : p.workers) {
-            if (now - w.since < options_.blocked_after) continue;
-            ++report.workers;
-            report.held = std::max(report.held, now - w.since);
-        }
-        graph.each_running([&report](const detail::slot& s) {
-            report.functions.push_back("stage '" + s.stage() + "', slot " + std::to_string(s.index()));
-        });
-        return report;
     }
 
     inline static constexpr char watchers_ = 0;  // whom the threads of watchdogs serve
 
     const watchdog_options options_;
     detail::standard_platform::mutex looking_;  // guards what was seen
-    std::vector<pool_seen> pools_;
-    std::optional<marks> quiet_;
+    std::vector<detail::observed_pool> pools_;
+    std::optional<readings> quiet_;
     std::unordered_map<const detail::wait_site*, std::uint64_t> moved_;
-    std::map<wait_key, wait_known> known_;
+    detail::known_waits waits_;
     detail::parker stop_;
     detail::basic_pool_threads<> thread_;  // one or none
 };

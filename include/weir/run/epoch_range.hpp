@@ -6,6 +6,7 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/channel/get_result.hpp>
 #include <weir/platform/spin_lock.hpp>
+#include <weir/run/item_iterator.hpp>
 
 #include <cstddef>   // for std::ptrdiff_t
 #include <cstdint>   // for std::uint64_t
@@ -21,7 +22,10 @@ namespace detail {
 
 // What a pass over the epochs of a run has looked at and not taken: the first to come after it.
 template <class T>
-class left_ahead {};
+class left_ahead {
+  public:
+    static std::optional<T> take() noexcept { return std::nullopt; }
+};
 template <class T>
     requires is_epoch_item<T>
 class left_ahead<T> {
@@ -74,38 +78,17 @@ class epoch_range {
       public:
         [[nodiscard]] std::uint64_t number() const noexcept { return range_->number_; }  ///< from 0
 
-        class iterator {
-          public:
-            using iterator_category = std::input_iterator_tag;
-            using value_type = typename Run::value_type;
-            using difference_type = std::ptrdiff_t;
-            using reference = value_type&;
-            using pointer = value_type*;
+        using value_type = typename Run::value_type;
+        using iterator = detail::item_iterator<epoch>;
 
-            explicit iterator(epoch_range& range) : range_(&range), item_(range.next()) {}
-            [[nodiscard]] value_type& operator*() const noexcept { return *item_; }
-            [[nodiscard]] value_type* operator->() const noexcept { return &*item_; }
-            iterator& operator++() {
-                std::optional<value_type> next = range_->next();
-                item_.reset();
-                if (next) item_.emplace(*std::move(next));
-                return *this;
-            }
-            void operator++(int) { ++*this; }
-            [[nodiscard]] friend bool operator==(const iterator& at, std::default_sentinel_t) noexcept {
-                return !at.item_.has_value();
-            }
-
-          private:
-            epoch_range* range_;
-            mutable std::optional<value_type> item_;
-        };
-
-        [[nodiscard]] iterator begin() { return iterator(*range_); }
+        [[nodiscard]] iterator begin() { return iterator(*this); }
         [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
       private:
         friend epoch_range;
+        friend iterator;
+        std::optional<value_type> get() { return range_->next(); }
+
         explicit epoch(epoch_range& range) noexcept : range_(&range) {}
         epoch_range* range_;
     };

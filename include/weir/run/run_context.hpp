@@ -167,6 +167,10 @@ class run_context : public detached_task_owner {
     }
     // acquire; pairs with ends_as()
     run_outcome outcome() const noexcept { return outcome_.load(std::memory_order_acquire); }
+    // Whether somebody asked for its end, before it came by itself.
+    bool was_stopped() const noexcept {
+        return outcome() == run_outcome::stopped || outcome() == run_outcome::stopped_by_token;
+    }
 
     // The run stops because of this. `heard`: `on_failure` was told.
     void record(failure f, bool heard) noexcept {

@@ -1,0 +1,144 @@
+// weir run: what a run is told and asked, whatever its items are
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_RUN_CONTROL_HPP
+#define WEIR_RUN_RUN_CONTROL_HPP
+
+#include <weir/measure/policy.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/run/run_outcome.hpp>
+
+#include <cstddef>      // for std::size_t
+#include <memory>       // for std::unique_ptr
+#include <stdexcept>    // for std::logic_error
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+#include <vector>       // for std::vector
+
+namespace weir {
+
+namespace detail {
+class progress_keeper;
+}
+
+/// The base of every `run`: what it is told and asked whatever its items are. A function that takes
+/// `weir::run_control<>&` steers any run that is measured.
+///
+/// Errors:   those of `run`. Threads: any, at any time. Lifetime: that of the run.
+template <class Policy = measured>
+class run_control {
+  public:
+    run_control(const run_control&) = delete;
+    run_control& operator=(const run_control&) = delete;
+
+    /// \returns whether a consumer has seen the end of the stream; true of a run that was moved from.
+    [[nodiscard]] bool ended() const noexcept { return !core_ || core_->has_ended(); }
+
+    /// \returns what has ended it, or that nothing has.
+    [[nodiscard]] run_outcome outcome() const { return core().outcome(); }
+
+    /// What the consumers have taken until now, to go on from there in another run, on any number of
+    /// machines: see `checkpoint`. An item counts when `next` or `get` has returned it;
+    /// a draw of which a stage made several items, when all of them have been taken.
+    ///
+    /// Errors: `std::logic_error` if the source is not one that can go on from a checkpoint.
+    /// Takes `<weir/stages/epochs.hpp>`, which has such sources: no other program compiles what it needs.
+    template <class Keeper = detail::progress_keeper>
+    [[nodiscard]] auto checkpoint() const {
+        constexpr bool known = requires { sizeof(Keeper); };
+        static_assert(known,
+                      "weir: a checkpoint is of a source that draws from a sampler: "
+                      "#include <weir/stages/epochs.hpp>");
+        if constexpr (known) return static_cast<const Keeper&>(core().keeper()).checkpoint();
+    }
+
+    /// Stops: no stage takes another item, what is in the queues is destroyed, and the call blocks
+    /// until all invocations under way have ended. Doing it again does nothing.
+    ///
+    /// Errors: `std::logic_error` from a stage of this run, its hooks, `on_failure` and `on_lap`, which would
+    ///         wait for themselves: `request_stop` is for those. Where nothing is measured, that can't be
+    ///         told of a function that something of another library has resumed on a thread of its own: such
+    ///         a one waits for ever.
+    void stop() {
+        if (!core_ || core_->orphaned()) return;
+        core_->stop();
+    }
+
+    /// The same without waiting, from anywhere: from a stage of this run, too.
+    void request_stop() noexcept {
+        if (!core_ || core_->orphaned()) return;
+        core_->request_stop();
+    }
+
+    /// No slot begins with another item once it has seen the pause: in each at most one invocation begins
+    /// after this has returned, of an item for which it had looked before. Those under way end, and what is
+    /// finished can still be taken.
+    void pause() { core().pause(true); }
+    /// Ends a pause.
+    void resume() { core().pause(false); }
+
+    /// The names of its stages, in the order in which items pass.
+    [[nodiscard]] std::vector<std::string> stages() const { return known_core().stage_names(); }
+
+    /// Changes how many items the stage of that name works on at the same time. More slots begin at once;
+    /// a slot too many ends with the item that it has in hand. In a stage that has ended, nothing happens.
+    ///
+    /// Errors: `std::invalid_argument` for 0, for a name that no stage has or several have, and for a
+    ///         stage that has one slot by its nature; `std::bad_alloc`, without a change.
+    void set_concurrency(std::string_view stage, std::size_t slots) { core().set_concurrency(stage, slots); }
+
+    /// Changes the capacity, in items, of the queue behind the stage of that name. With less, nothing is
+    /// lost: what is inside stays. Errors: as above, and `std::bad_alloc`, without a change.
+    void set_capacity(std::string_view stage, std::size_t items) { core().set_capacity(stage, items); }
+
+    /// What was measured from the start until now; after the end of the stream, until then. Cost: some
+    /// microseconds; each queue and stage is locked for the time of copying a few counters, none while
+    /// another is.
+    [[nodiscard]] pipeline_stats stats() const { return core().stats(); }
+
+  protected:
+    explicit run_control(std::unique_ptr<detail::run_core<Policy>> core) noexcept : core_(core.release()) {}
+    run_control(run_control&&) noexcept = default;
+    run_control& operator=(run_control&&) noexcept = default;
+    ~run_control() = default;
+
+    // For all that looks at more than the run's own thread does.
+    detail::run_core<Policy>& core() const {
+        detail::run_core<Policy>& core = known_core();
+        core.check_threads();
+        return core;
+    }
+
+    // A consumer has found the last queue at its end.
+    void at_end() {
+        core_->see_end();
+        core_->freeze();
+        core_->throw_failure();
+    }
+
+    // Before the rest of the run goes.
+    void destroy_core() noexcept {
+        core_.get_deleter()(core_.get());
+        static_cast<void>(core_.release());
+    }
+
+  private:
+    // Of another process it stays as it is: coroutines in it may be half-way through an instruction.
+    struct end_of_run {
+        void operator()(detail::run_core<Policy>* core) const noexcept {
+            if (core != nullptr && !core->orphaned()) delete core;
+        }
+    };
+
+    detail::run_core<Policy>& known_core() const {
+        if (core_) return *core_;
+        throw std::logic_error(
+            "weir: this run was moved from, and holds nothing: use the one that it was moved to");
+    }
+
+    std::unique_ptr<detail::run_core<Policy>, end_of_run> core_;
+};
+
+}  // namespace weir
+
+#endif
