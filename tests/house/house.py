@@ -35,6 +35,8 @@ ELSEWHERE = {
     "run/admission_gate.hpp": ("tests/unit/run/worker_set.test.cpp", "what a worker asks before it begins"),
     "run/item_iterator.hpp": ("tests/unit/run/run.test.cpp", "of a run's loop, and of an epoch's"),
     "run/run_holds.hpp": ("tests/unit/run_budget.test.cpp", "a pause's is tested with the run's"),
+    "report/known_waits.hpp": ("tests/unit/report/watchdog.test.cpp", "when a deadlock is reported, and what it says"),
+    "report/observed_pool.hpp": ("tests/unit/report/watchdog.test.cpp", "when a stall is reported, and what it says"),
     "graph/inputs.hpp": ("tests/unit/graph/merge.test.cpp", "the inputs of a merge, and of a zip"),
     "stages/stage_row.hpp": ("tests/unit/stages/pipeline.test.cpp", "how a pipeline puts stages in a row"),
     "stages/own_aggregate.hpp": ("tests/unit/stages/aggregate.test.cpp", "one of its two forms"),

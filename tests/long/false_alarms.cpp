@@ -301,7 +301,7 @@ int main(int argc, char** argv) try {
     const auto look = [&] {
         weir::watchdog closely({all.pool, all.io}, without_thread());
         while (!over) {
-            closely.look();
+            closely.inspect();
             ++looks;
             std::this_thread::yield();
         }

@@ -36,7 +36,7 @@ namespace detail {
 class io_timers : public std::enable_shared_from_this<io_timers> {
   public:
     explicit io_timers(executor& ex, lib::io_context& io)
-        : executor_(&ex), strand_(io.get_executor()), alarm_(strand_) {}
+        : executor_(&ex), strand_(io.get_executor()), timer_(strand_) {}
 
     using count = weir::detail::standard_platform::atomic<std::uint64_t>;
 
@@ -45,28 +45,28 @@ class io_timers : public std::enable_shared_from_this<io_timers> {
     count begun{0}, ended{0};
 
     // A timer of Asio is for one thread at a time.
-    void set_alarm() {
-        lib::post(strand_, [self = shared_from_this()] { self->set_alarm_here(); });
+    void arm() {
+        lib::post(strand_, [self = shared_from_this()] { self->arm_here(); });
     }
 
   private:
-    void set_alarm_here() {
+    void arm_here() {
         if (queue.next() == queue.never) {
-            alarm_.cancel();
+            timer_.cancel();
             return;
         }
         const duration left = time_point(duration(queue.next())) - now();
-        alarm_.expires_after(std::clamp<duration>(left, duration(0), std::chrono::hours(1)));
-        alarm_.async_wait([self = shared_from_this()](const auto& error) {
-            if (!error) self->ring();
+        timer_.expires_after(std::clamp<duration>(left, duration(0), std::chrono::hours(1)));
+        timer_.async_wait([self = shared_from_this()](const auto& error) {
+            if (!error) self->fire();
         });
     }
 
     // Where the executor is gone there is nothing in the queue.
-    void ring() {
+    void fire() {
         if (queue.next() == queue.never) return;
         queue.fire(now(), [this](std::coroutine_handle<> h) { executor_->post(h); });
-        set_alarm_here();
+        arm_here();
     }
 
     // That of `executor::now`.
@@ -74,7 +74,7 @@ class io_timers : public std::enable_shared_from_this<io_timers> {
 
     executor* executor_;
     lib::strand<lib::io_context::executor_type> strand_;
-    lib::steady_timer alarm_;
+    lib::steady_timer timer_;
 };
 
 }  // namespace detail
@@ -119,14 +119,14 @@ class io_executor final : public executor {
         const auto timers = timers_;  // once it was added it may fire, and this be gone
         const added what = timers->queue.add(t);
         if (what == added::refused) post(waiter);
-        if (what == added::earliest) timers->set_alarm();
+        if (what == added::earliest) timers->arm();
     }
 
     void cancel(timer& t) noexcept override {
         const std::coroutine_handle<> waiter = t.waiter();
         if (!timers_->queue.cancel(t, now())) return;
-        // An alarm that is too early does no harm; one for nobody would keep `io.run()` from returning.
-        if (timers_->queue.next() == timers_->queue.never) timers_->set_alarm();
+        // A timer that is too early does no harm; one for nobody would keep `io.run()` from returning.
+        if (timers_->queue.next() == timers_->queue.never) timers_->arm();
         post(waiter);
     }
 
@@ -144,7 +144,7 @@ class io_executor final : public executor {
     }
 
     // Asio tells nobody what its context still has to do, so something always may be pending.
-    void look(weir::detail::executor_view& view) const override {
+    void inspect(weir::detail::executor_view& view) const override {
         // In this order none is less than the one before it.
         const std::uint64_t ended = timers_->ended.load();
         const std::uint64_t begun = timers_->begun.load();

@@ -41,9 +41,9 @@ class channel_core : public wait_site, public channel_ends<Policy> {
     using parker = basic_parker<platform>;
     using slot_type = slot_of<Policy>;
 
-    void look(place_seen& seen) const override {
+    void inspect(site_seen& seen) const override {
         const whole held(*this);
-        seen.place = this;
+        seen.site = this;
         seen.channel = &name_;
         seen.size = size();
         seen.capacity = capacity_;
@@ -119,7 +119,7 @@ class channel_core : public wait_site, public channel_ends<Policy> {
     // Under the whole: a coroutine of `ex` begins to wait. The first executor that wants to names the
     // channel's waiters in its reports; where the channel was given no clock, it uses the first's.
     WEIR_ALWAYS_INLINE void wait_in_line(waiter& w, side line, executor& ex) noexcept {
-        if (!is_registered() && !ex.traits().passing) watch(*this, ex);
+        if (!is_registered() && !ex.traits().passing) register_site(*this, ex);
         bind(ex);
         put_in(w, line, reading(w.measured));
     }
@@ -128,15 +128,16 @@ class channel_core : public wait_site, public channel_ends<Policy> {
     // coroutine that always finds its channels ready would keep its worker from all others: once in
     // so many operations, and for a slot after so long since it last got its thread, it goes to the
     // end of its executor's queue instead.
-    static bool uses_up_turn(side line, std::uint64_t count, const slot* measured) noexcept {
+    static bool uses_up_slice(side line, std::uint64_t count, const slot* measured) noexcept {
         // The ends take turns, for a coroutine that puts and gets.
         constexpr std::uint64_t most_without_waiting = 127;
         const std::uint64_t turn = line == side::put ? most_without_waiting / 2 : 0;
         if (ends_every_turn<Policy>) return true;
         if ((count + turn) % most_without_waiting == most_without_waiting - 1) return true;
         if constexpr (!Policy::statistics) return false;
-        constexpr std::int64_t longest_turn = 1'000'000;  // ns
-        return measured != nullptr && add_way(0, measured->last_resumed(), measured->mark) > longest_turn;
+        constexpr std::int64_t longest_slice = 1'000'000;  // ns
+        return measured != nullptr &&
+               add_way(0, measured->last_resumed(), measured->last_reading) > longest_slice;
     }
 
     // An operation is done, and its coroutine is about to be posted all the same.
@@ -159,7 +160,7 @@ class channel_core : public wait_site, public channel_ends<Policy> {
     executor* wait_in_line(waiter& w, side line) noexcept {
         if (executor* const here = current_executor()) bind(*here);
         executor* const clock = clock_.owner();
-        if (clock != nullptr && !is_registered() && !clock->traits().exclusive) watch(*this, *clock);
+        if (clock != nullptr && !is_registered() && !clock->traits().exclusive) register_site(*this, *clock);
         put_in(w, line, reading(nullptr));
         return clock;
     }
@@ -199,8 +200,8 @@ class channel_core : public wait_site, public channel_ends<Policy> {
 
     static std::int64_t reading_of(slot& measured) noexcept {
         auto& me = static_cast<slot_type&>(measured);
-        if (me.watch.is_behind()) me.catch_up(clock_of(me));
-        return me.mark;
+        if (me.meter.is_behind()) me.catch_up(clock_of(me));
+        return me.last_reading;
     }
 
     // A channel that was built without a clock measures by that of the first coroutine that needs

@@ -124,7 +124,7 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
                 const typename core::whole held(*channel_, me);
                 // One that no executor runs needs none as long as it need not wait: its turn never ends.
                 yields =
-                    ex != nullptr && core::uses_up_turn(line_, channel_->count_at(line_), waiter_.measured);
+                    ex != nullptr && core::uses_up_slice(line_, channel_->count_at(line_), waiter_.measured);
                 waiter_.outcome = channel_->attempt(line_, waiter_, woken);
                 if (waiter_.outcome == outcome::pending) {
                     if (waiter_.stop_seen || is_recalled()) {

@@ -71,13 +71,13 @@ class channel_store : public channel_core<Policy> {
     template <class T>
     WEIR_ALWAYS_INLINE bool put_at_once(T& item, const slot* measured, record* me) noexcept {
         const typename core::put_guard held(put_end_.lock, me);
-        return !core::uses_up_turn(side::put, core::count_at(side::put), measured) && put_here(item);
+        return !core::uses_up_slice(side::put, core::count_at(side::put), measured) && put_here(item);
     }
     template <class T>
     WEIR_ALWAYS_INLINE bool get_at_once(T* into, std::uint64_t& number, const slot* measured,
                                         record* me) noexcept {
         const typename core::get_guard held(get_end_.lock, me);
-        return !core::uses_up_turn(side::get, core::count_at(side::get), measured) && get_here(into, number);
+        return !core::uses_up_slice(side::get, core::count_at(side::get), measured) && get_here(into, number);
     }
     // The same for what isn't awaited.
     template <class T>

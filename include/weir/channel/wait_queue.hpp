@@ -59,15 +59,15 @@ class wait_queue final : public wait_site {
         }
     }
 
-    template <class Look>
-    auto look(Look look) const noexcept {
+    template <class Function>
+    auto read(Function function) const noexcept {
         const std::lock_guard guard(lock_);
-        return look(rule_);
+        return function(rule_);
     }
 
-    void look(place_seen& seen) const override {
+    void inspect(site_seen& seen) const override {
         const std::lock_guard guard(lock_);
-        seen.place = this;
+        seen.site = this;
         for (const visitor* v = first_; v != nullptr; v = v->next) {
             seen.waiting.push_back({v->number, kind_, what_, v->who});
         }
@@ -152,7 +152,7 @@ class wait_queue final : public wait_site {
 template <class Rule>
 template <class Slot>
 class wait_queue<Rule>::visit : visitor {
-    static constexpr bool is_measured = requires(Slot& s) { s.watch; };
+    static constexpr bool is_measured = requires(Slot& s) { s.meter; };
 
   public:
     visit(wait_queue& room, ticket t, Slot& me, slot_state as) noexcept
@@ -183,8 +183,8 @@ class wait_queue<Rule>::visit : visitor {
         this->answer = room_.rule_.ask(this->what);
         if (this->answer != admission::wait) return false;
         suspended_ = true;
-        if (!room_.is_registered()) watch(room_, *this->executor);
-        if constexpr (is_measured) slot_.enter(as_, slot_.mark);
+        if (!room_.is_registered()) register_site(room_, *this->executor);
+        if constexpr (is_measured) slot_.enter(as_, slot_.last_reading);
         room_.link(*this);
         return true;  // this frame may be running elsewhere once the lock is released
     }

@@ -20,7 +20,7 @@ namespace detail {
 
 // Where arrays of so many elements begin in one piece of memory, and, in the last place, how large that is.
 template <class... Ts>
-constexpr std::array<std::size_t, sizeof...(Ts) + 1> places_of(
+constexpr std::array<std::size_t, sizeof...(Ts) + 1> indexes_of(
     const std::array<std::size_t, sizeof...(Ts)>& sizes) noexcept {
     constexpr std::size_t alignment = 256;  // as of the runtime's own
     constexpr std::array<std::size_t, sizeof...(Ts)> each{sizeof(Ts)...};
@@ -77,7 +77,7 @@ class device_buffers {
   private:
     template <std::size_t... Is>
     std::tuple<std::span<Ts>...> spans(std::index_sequence<Is...>) const noexcept {
-        const auto places = detail::places_of<Ts...>(sizes_);
+        const auto places = detail::indexes_of<Ts...>(sizes_);
         auto* const first = static_cast<std::byte*>(memory_.data());
         return {std::span<Ts>(static_cast<Ts*>(static_cast<void*>(first + places[Is])), sizes_[Is])...};
     }

@@ -130,7 +130,7 @@ class rows {
     std::array<host_part, number> pieces() const {
         return std::apply(
             [this](const auto&... each) {
-                const auto places = places_of<element<Views>...>(sizes());
+                const auto places = indexes_of<element<Views>...>(sizes());
                 std::size_t i = 0;
                 return std::array<host_part, number>{
                     host_part(std::ranges::data(each), std::ranges::size(each) * sizeof(element<Views>),

@@ -42,7 +42,7 @@ class [[nodiscard("the block goes back at once")]] pinned_buffers {
   private:
     template <std::size_t... Is>
     std::tuple<std::span<Ts>...> spans(std::index_sequence<Is...>) const noexcept {
-        const auto places = detail::places_of<Ts...>(sizes_);
+        const auto places = detail::indexes_of<Ts...>(sizes_);
         std::byte* const first = block_.bytes().data();
         return {std::span<Ts>(static_cast<Ts*>(static_cast<void*>(first + places[Is])), sizes_[Is])...};
     }

@@ -163,7 +163,7 @@ found_parts<sizeof...(Ts), Ts...> parts_in(std::tuple<device_buffer<Ts>&...> buf
     return std::apply(
         [](device_buffer<Ts>&... each) {
             const std::array<std::size_t, sizeof...(Ts)> sizes{each.size()...};
-            const auto places = places_of<Ts...>(sizes);
+            const auto places = indexes_of<Ts...>(sizes);
             std::size_t i = 0;
             return found_parts<sizeof...(Ts), Ts...>({fetched(std::move(each).release(), places[i++])...},
                                                      sizes);

@@ -76,7 +76,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     }
 
     // A coroutine on its way is in the queue, or a thread that doesn't rest has it, or it was counted.
-    void look(detail::executor_view& view) const override {
+    void inspect(detail::executor_view& view) const override {
         view.resumed = resumed_.load(std::memory_order_seq_cst);
         const std::size_t resting = resting_.load(std::memory_order_seq_cst);
         view.busy = threads() - resting;

@@ -63,7 +63,7 @@ class basic_work_stealing_deque {
 
     // A mark: what is in the deque now, `steal_before(mark)` may take; what is pushed from now on
     // not, as long as the owner doesn't pop at the bottom.
-    std::uint64_t mark() const noexcept { return bottom_.load(std::memory_order_relaxed); }
+    std::uint64_t bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
 
     // Owner only. Holds no full fence: a thief sees the push in time, not at once.
     void push_bottom(void* item) {

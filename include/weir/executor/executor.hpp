@@ -141,7 +141,7 @@ class executor {
     /// What a `watchdog` asks, from its own thread: whether anything runs here, or is going to. Where that
     /// is not overridden, it always may.
     /// Errors: `std::bad_alloc`: this look is left out.
-    virtual void look(detail::executor_view& view) const { static_cast<void>(view); }
+    virtual void inspect(detail::executor_view& view) const { static_cast<void>(view); }
 
     executor(const executor&) = delete;
     executor& operator=(const executor&) = delete;
@@ -227,9 +227,9 @@ class executor_use {
 
 // Something has waiters, of which coroutines of `ex` are the first: it is found from now on by who reports
 // that nothing goes on.
-inline void watch(wait_site& place, const executor& ex) noexcept {
+inline void register_site(wait_site& site, const executor& ex) noexcept {
     registry* const own = ex.traits().waiters;
-    (own != nullptr ? *own : *the_registry).add(place);
+    (own != nullptr ? *own : *the_registry).add(site);
 }
 
 // Before a thread waits for something that runs there, and before it takes a lock that a thread of the
@@ -247,7 +247,7 @@ inline std::int64_t clock_of(const slot& s) noexcept { return s.clock().now().ti
 // The chain of a slot goes on, after a wait, on this thread.
 template <class Slot>
 void goes_on(Slot& me) noexcept {
-    if constexpr (requires { me.watch; }) {
+    if constexpr (requires { me.meter; }) {
         me.resumed(clock_of(me));
     } else {
         me.resumed();

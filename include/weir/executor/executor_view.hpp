@@ -31,7 +31,7 @@ struct executor_view {
 // So who looks at the queues between two looks at the workers, of which each asks for searching before
 // activity, and reads the count first and last, can't miss it.
 template <class Workers, class Idle, class Inbox, class Timers>
-void look_at_pool(executor_view& view, const Workers* workers, unsigned count, const Idle& idle,
+void inspect_pool(executor_view& view, const Workers* workers, unsigned count, const Idle& idle,
                   const Inbox& inbox, const Timers& timers) {
     const auto resumed = [&] {
         std::uint64_t sum = 0;

@@ -101,7 +101,7 @@ class basic_steal_policy {
         const std::uint64_t resumed = victim.resumed();
         const bool stuck = resumed == std::exchange(resumed_, resumed);
         seen_at_ = now;
-        queued_before_ = std::exchange(queued_, victim.queue.mark());
+        queued_before_ = std::exchange(queued_, victim.queue.bottom());
         if (now - long_seen_at_ >= long_patience) {
             long_seen_at_ = now;
             queued_long_before_ = std::exchange(long_queued_, queued_);

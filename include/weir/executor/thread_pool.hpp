@@ -119,8 +119,8 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
         return true;
     }
 
-    void look(detail::executor_view& view) const override {
-        detail::look_at_pool(view, workers_.get(), count_, idle_, inbox_, timers_);
+    void inspect(detail::executor_view& view) const override {
+        detail::inspect_pool(view, workers_.get(), count_, idle_, inbox_, timers_);
     }
 
   private:

@@ -38,9 +38,9 @@ struct wait_seen {
     bool has_limit = false;  // it won't wait for ever
 };
 
-// A place with all who wait there, at one instant.
-struct place_seen {
-    const wait_site* place = nullptr;
+// A wait site with all who wait there, at one instant.
+struct site_seen {
+    const wait_site* site = nullptr;
     const std::string* channel = nullptr;  // its name; null: no channel
     std::size_t size = 0;
     std::size_t capacity = 0;
@@ -53,7 +53,7 @@ inline std::string name_of(const wait_seen& w) {
     if (w.who != nullptr) return "stage '" + w.who->stage() + "', slot " + std::to_string(w.who->index());
     return w.is_thread ? "a thread" : "a coroutine";
 }
-inline std::string sentence_of(const place_seen& at, const wait_seen& w) {
+inline std::string sentence_of(const site_seen& at, const wait_seen& w) {
     std::string all = name_of(w) + " waits " + w.what;
     if (at.channel == nullptr) return all;
     all += at.channel->empty() ? " (unnamed)" : " '" + *at.channel + "'";
@@ -64,24 +64,24 @@ inline std::string sentence_of(const place_seen& at, const wait_seen& w) {
 // Something with waiters (a channel). It is in a registry from the first wait on.
 class wait_site : public registered {
   public:
-    static constexpr registry_kind registered_as = registry_kind::place;
+    static constexpr registry_kind registered_as = registry_kind::site;
 
-    wait_site() noexcept : registered(registry_kind::place) {}
+    wait_site() noexcept : registered(registry_kind::site) {}
 
     // Who waits here. Any thread may ask.
-    virtual void look(place_seen& seen) const = 0;
+    virtual void inspect(site_seen& seen) const = 0;
 
     // How much has happened here: if that has changed since the last time, nobody is stuck here, and a
     // look would only disturb. Takes no lock.
     virtual std::uint64_t moved() const noexcept { return 0; }
 
-    // No other place has it, nor will one that comes where this one was.
+    // No other site has it, nor will one that comes where this one was.
     std::uint64_t serial() const noexcept { return serial_; }
 
     // Appends one line for each that waits here.
     void describe_waiters(std::string& report) const {
-        place_seen seen;
-        look(seen);
+        site_seen seen;
+        inspect(seen);
         for (const wait_seen& w : seen.waiting) report += "\n  " + sentence_of(seen, w);
     }
 

@@ -63,7 +63,7 @@ class branch_names {
     const std::vector<std::string>& all() const noexcept { return names_; }
     std::size_t size() const noexcept { return names_.size(); }
 
-    std::size_t place_of(std::integral auto chosen) const {
+    std::size_t index_of(std::integral auto chosen) const {
         const auto place = +chosen;  // a bool is 0 or 1
         if (std::cmp_less(place, names_.size()) && !std::cmp_less(place, 0)) {
             return static_cast<std::size_t>(place);
@@ -71,7 +71,7 @@ class branch_names {
         throw std::out_of_range("weir: an item was sent to branch " + std::to_string(place) + " of " +
                                 std::to_string(names_.size()) + "; they are counted from 0");
     }
-    std::size_t place_of(std::string_view name) const {
+    std::size_t index_of(std::string_view name) const {
         std::string all;
         for (std::size_t i = 0; i < names_.size(); ++i) {
             if (names_[i] == name) return i;

@@ -230,7 +230,7 @@ class running_fan_in final : public worker_loop<running_fan_in<C, Policy>, C, C,
 
   private:
     bool is_shut() const noexcept {
-        return room_.look([](const merge_rule& rule) { return rule.is_shut(); });
+        return room_.read([](const merge_rule& rule) { return rule.is_shut(); });
     }
 
     std::vector<queue*> ins_;

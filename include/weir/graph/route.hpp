@@ -70,7 +70,7 @@ class running_route final : public worker_loop<running_route<F, C, Policy>, C, C
     }
     template <class Chosen>
     void keep(pass& now, Chosen&& chosen) {
-        now.where = names_.place_of(std::forward<Chosen>(chosen));
+        now.where = names_.index_of(std::forward<Chosen>(chosen));
     }
     void work(pass& now) {
         if constexpr (!waits) {

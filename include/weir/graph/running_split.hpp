@@ -108,7 +108,7 @@ class running_split final
             std::size_t place = 0;
             for (auto& element : load::value_of(*now.item)) {
                 assign(now, element, place++,
-                       names_.place_of(detail::call(f_, std::as_const(element), nullptr)));
+                       names_.index_of(detail::call(f_, std::as_const(element), nullptr)));
             }
         }
     }
@@ -119,7 +119,7 @@ class running_split final
         for (auto& element : load::value_of(*now.item)) {
             auto pending = detail::call(f_, std::as_const(element), nullptr);
             auto got = co_await std::move(pending);
-            assign(now, element, place++, names_.place_of(got));
+            assign(now, element, place++, names_.index_of(got));
         }
         co_return true;
     }

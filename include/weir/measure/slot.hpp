@@ -102,7 +102,7 @@ class slot : public basic_slot_times<> {
     void resumed(std::int64_t now) noexcept {
         is_on_thread();
         enter(slot_state::run, now);
-        mark = last_resumed_ = now;
+        last_reading = last_resumed_ = now;
     }
     std::int64_t last_resumed() const noexcept { return last_resumed_; }
 
@@ -130,7 +130,7 @@ class slot : public basic_slot_times<> {
 
     // The chain's last reading of the clock: the end of an invocation is the beginning of what
     // follows it, so most operations need no reading of their own. Only the chain uses it.
-    std::int64_t mark = 0;
+    std::int64_t last_reading = 0;
 
     // Invocations that failed. Written by the chain.
     standard_platform::atomic<std::uint64_t> failures{0};
@@ -146,7 +146,7 @@ class slot : public basic_slot_times<> {
     // Before the run begins.
     void begin(std::int64_t now, slot_state state = slot_state::runnable) noexcept {
         basic_slot_times::begin(now, state);
-        mark = last_resumed_ = now;
+        last_reading = last_resumed_ = now;
     }
 
   private:
@@ -166,17 +166,17 @@ class timed_slot final : public slot {
   public:
     // `times_each`: see `stopwatch`.
     timed_slot(const std::string& stage, std::size_t index, executor& clock, bool times_each = false) noexcept
-        : slot(stage, index, clock), watch(times_each) {}
+        : slot(stage, index, clock), meter(times_each) {}
 
     // What the chain does besides waiting, which it times by itself.
-    stopwatch watch;
+    stopwatch meter;
     void catch_up(std::int64_t now) noexcept {
-        watch.read(add_way(0, mark, now), tasks);
-        mark = now;
+        meter.read(add_way(0, last_reading, now), tasks);
+        last_reading = now;
     }
     void catch_up_failed(std::int64_t now) noexcept {
-        watch.read_failure(add_way(0, mark, now), tasks);
-        mark = now;
+        meter.read_failure(add_way(0, last_reading, now), tasks);
+        last_reading = now;
     }
 
     // Invocations that succeeded, with their times. Written by the chain.

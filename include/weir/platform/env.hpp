@@ -39,10 +39,10 @@ concept has_env = requires(Promise& p) {
 
 // The executor whose work this thread does now; null outside of one. Not inlined: see WEIR_NOINLINE.
 WEIR_NOINLINE inline executor*& current_executor() noexcept {
-    struct place {
+    struct per_thread {
         executor* here = nullptr;
     };
-    return standard_platform::of_thread<place>().here;
+    return standard_platform::of_thread<per_thread>().here;
 }
 
 // A promise of another library that knows where its coroutine belongs.

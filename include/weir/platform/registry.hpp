@@ -1,4 +1,4 @@
-// weir platform, internal: what a watchdog looks at: all places to wait at, and all runs
+// weir platform, internal: what a watchdog inspects: all wait sites, and all runs
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_REGISTRY_HPP
 #define WEIR_PLATFORM_REGISTRY_HPP
@@ -14,7 +14,7 @@ namespace weir::detail {
 
 class registry;
 
-enum class registry_kind : bool { place, run };
+enum class registry_kind : bool { site, run };
 
 // Something that may be in a registry; whichever of the two goes first unlinks it.
 class registered {
@@ -38,8 +38,8 @@ class registered {
     registered* previous_ = nullptr;
 };
 
-// Whoever begins to wait adds a place, under that place's locks; who looks at all of them takes the
-// registry's lock first and then those of each place. So `add` takes no lock: what is new goes on a stack
+// Whoever begins to wait adds a site, under that site's locks; who reads all of them takes the
+// registry's lock first and then those of each site. So `add` takes no lock: what is new goes on a stack
 // (R. K. Treiber, "Systems programming: coping with parallelism", 1986), of which nobody takes single ones.
 class registry {
   public:

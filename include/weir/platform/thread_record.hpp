@@ -74,7 +74,7 @@ struct alignas(64) basic_thread_record {
     }
 
     // The calling thread's; null before the first `acquire`, and again while the thread ends.
-    static basic_thread_record* mine() noexcept { return Platform::template of_thread<place>().record; }
+    static basic_thread_record* mine() noexcept { return Platform::template of_thread<per_thread>().record; }
 
     // The same, made if need be; null if there is no memory, or the thread ends.
     WEIR_NOINLINE static basic_thread_record* acquire() noexcept {
@@ -94,7 +94,7 @@ struct alignas(64) basic_thread_record {
     std::uint64_t blocks_ = 0;
     basic_thread_record* next_of_all_ = nullptr;
 
-    struct place {
+    struct per_thread {
         basic_thread_record* record = nullptr;
         bool over = false;
     };
@@ -118,7 +118,7 @@ struct alignas(64) basic_thread_record {
     };
 
     static auto& all() noexcept { return Platform::template of_process<all_records>().first; }
-    static place& here() noexcept { return Platform::template of_thread<place>(); }
+    static per_thread& here() noexcept { return Platform::template of_thread<per_thread>(); }
     static free_list& records() noexcept { return Platform::template of_process<free_list>(); }
 
     static basic_thread_record* take() noexcept {

@@ -84,10 +84,10 @@ class trampoline {
 
     // Not inlined: see WEIR_NOINLINE.
     WEIR_NOINLINE static trampoline*& current() noexcept {
-        struct place {
+        struct per_thread {
             trampoline* here = nullptr;
         };
-        return standard_platform::of_thread<place>().here;
+        return standard_platform::of_thread<per_thread>().here;
     }
 
     trampoline* const outer_;

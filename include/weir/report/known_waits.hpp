@@ -54,7 +54,7 @@ class known_waits {
     using key = std::pair<std::uint64_t, std::uint64_t>;  // of the site, of the wait there
 
     static key key_of(const wait_graph& graph, const wait_graph::wait& w) {
-        const wait_site* const at = graph.places[w.at].place;
+        const wait_site* const at = graph.sites[w.at].site;
         return {at == nullptr ? 0 : at->serial(), w.seen.number};
     }
 
@@ -64,7 +64,7 @@ class known_waits {
         report.partial = graph.somebody_lives();
         for (const std::size_t i : group) {
             const auto& w = graph.waits[i];
-            const place_seen& at = graph.places[w.at];
+            const site_seen& at = graph.sites[w.at];
             stuck_wait& s = report.waits.emplace_back();
             s.who = name_of(w.seen);
             s.what = sentence_of(at, w.seen).substr(s.who.size() + 1);

@@ -18,7 +18,7 @@
 
 namespace weir::detail {
 
-// Who waits, read from the runs and places while those are kept where they are. A slot counts as alive unless
+// Who waits, read from the runs and sites while those are kept where they are. A slot counts as alive unless
 // it has ended or is seen to wait; each wait as lively as the liveliest of those who could end it. What is
 // left when nothing more can be revived waits for ever: a greatest fixpoint, as the sets of unfounded
 // waits in the or-graphs of E. Knapp, "Deadlock detection in distributed databases" (1987), section 4.
@@ -27,22 +27,22 @@ class wait_graph {
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
     struct wait {
-        std::size_t at;  // in `places`
+        std::size_t at;  // in `sites`
         wait_seen seen;
         std::size_t slot;  // in `slots_`; `none`: not one of a run's
         bool alive = false;
         std::size_t group = 0;  // the same for waits of which one could end the other
     };
 
-    std::vector<place_seen> places;
+    std::vector<site_seen> sites;
     std::vector<wait> waits;
 
-    // Which slots there are, and which have ended. To be read before any place: what has ended has closed
+    // Which slots there are, and which have ended. To be read before any site: what has ended has closed
     // its channels before, so no wait is seen after that which it still was to end.
     void read(const registry::reader& all, bool states) {
         all.each<watched_run>([&](const watched_run& r) {
             run_seen seen;
-            r.look(seen, states);
+            r.inspect(seen, states);
             const std::size_t first = slots_.size();
             for (stage_seen& s : seen.stages) {
                 const std::size_t stage = stages_.size();
@@ -64,10 +64,10 @@ class wait_graph {
         for (const wait_site* p : queues_) function(*p);
     }
 
-    void read(const wait_site& place) {
-        if (!seen_.insert(&place).second) return;
-        place_seen now;
-        place.look(now);
+    void read(const wait_site& site) {
+        if (!seen_.insert(&site).second) return;
+        site_seen now;
+        site.inspect(now);
         if (now.waiting.empty()) return;
         for (const wait_seen& w : now.waiting) {
             const auto found = slot_of_.find(w.who);
@@ -75,10 +75,10 @@ class wait_graph {
             if (slot != none && w.kind == wait_kind::bench) {
                 slots_[slot].seen.gone = true;  // until somebody outside wants it again
             } else {
-                waits.push_back({places.size(), w, slot});
+                waits.push_back({sites.size(), w, slot});
             }
         }
-        places.push_back(std::move(now));
+        sites.push_back(std::move(now));
     }
 
     // `anybody`: there is something, of which nothing is known, that may do anything. If not, and it is known
@@ -87,10 +87,10 @@ class wait_graph {
         for (std::size_t i = 0; !anybody && i < slots_.size(); ++i) {
             const slot* const who = slots_[i].seen.who;
             if (!slots_[i].seen.runs || slots_[i].seen.gone) continue;
-            waits.push_back({places.size(), {}, i});
+            waits.push_back({sites.size(), {}, i});
             waits.back().seen = {reinterpret_cast<std::uintptr_t>(who), wait_kind::thread,
                                  "in its function, which blocks a thread", who, true};
-            places.emplace_back();
+            sites.emplace_back();
         }
         for (std::size_t i = 0; i < waits.size(); ++i) {
             if (waits[i].slot != none) slots_[waits[i].slot].waits.push_back(i);
@@ -124,10 +124,10 @@ class wait_graph {
         return found;
     }
 
-    // Who uses the place is not known.
+    // Who uses the site is not known.
     bool by_anyone(const wait& w) const {
         if (w.seen.kind == wait_kind::get || w.seen.kind == wait_kind::put) {
-            const auto found = ends_.find(places[w.at].place);
+            const auto found = ends_.find(sites[w.at].site);
             return found == ends_.end() ||
                    (w.seen.kind == wait_kind::put ? found->second.is_last : found->second.givers.empty());
         }
@@ -179,7 +179,7 @@ class wait_graph {
         const auto of_stage = [&](std::size_t stage) { each(stages_[stage].first, stages_[stage].count); };
         const wait_kind kind = w.seen.kind;
         if (kind == wait_kind::get || kind == wait_kind::put) {
-            const queue_ends& ends = ends_.find(places[w.at].place)->second;
+            const queue_ends& ends = ends_.find(sites[w.at].site)->second;
             const bool takes = kind == wait_kind::get && w.slot != none && !w.seen.in_function;
             const std::size_t own = takes ? slots_[w.slot].stage : none;
             for (const std::size_t s : kind == wait_kind::get ? ends.givers : ends.takers) {

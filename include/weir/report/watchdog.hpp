@@ -36,18 +36,18 @@ namespace weir {
 
 /// Of a `watchdog`.
 struct watchdog_options {
-    /// Between two looks. A deadlock is reported by the second look, or the third, that finds it. 0: no
-    /// thread; whoever wants to know calls `look`.
+    /// Between two inspections. A deadlock is reported by the second one, or the third, that finds it. 0: no
+    /// thread; whoever wants to know calls `inspect`.
     duration period = std::chrono::milliseconds(20);
     /// For how long something may keep a worker while others wait for one.
     duration blocked_after = std::chrono::milliseconds(100);
-    /// Called by the thread that looks, once for each deadlock, and once for each stall; must not throw. What
-    /// isn't given writes the report to `std::cerr`.
+    /// Called by the thread that inspects, once for each deadlock, and once for each stall; must not throw.
+    /// What isn't given writes the report to `std::cerr`.
     std::function<void(const deadlock_report&)> on_deadlock = {};
     std::function<void(const stall_report&)> on_stall = {};  ///< the same
 };
 
-/// Looks, every now and then, for coroutines that can never go on, and for functions that block a worker.
+/// Searches, every now and then, for coroutines that can never go on, and for functions that block a worker.
 ///
 ///     weir::thread_pool pool;
 ///     weir::blocking_pool io(8);
@@ -63,7 +63,7 @@ struct watchdog_options {
 /// What it can't know, and takes for alive, so that it would rather be silent than wrong:
 /// - a consumer, or any thread of yours, that is not blocked in the library; the thread that makes the
 ///   watchdog counts from the start, another one from its first use of a channel, a run, or `sync_wait`;
-/// - the threads of an executor that it was not given, or that doesn't override `executor::look`;
+/// - the threads of an executor that it was not given, or that doesn't override `executor::inspect`;
 /// - a stage's function that awaits what is not the library's; a run that is paused; a wait with a time
 ///   limit.
 /// What it can't know, and you have to say: outside of a run, a coroutine that is woken by something else
@@ -73,15 +73,16 @@ struct watchdog_options {
 /// may stop it is no way out. It does not see who waits for a `when_all` or a `task_group`, but who they wait
 /// for; nor what waits on virtual time, which has its own report, or in a `sync_wait` without an executor.
 ///
-/// Threads: one of its own; `look` from any. In a forked process one that is made there looks at what began
-///          there.
+/// Threads: one of its own; `inspect` from any. In a forked process one that is made there inspects what
+///          began there.
 /// Lifetime: the executors outlive it.
 /// Errors: `std::invalid_argument` for a negative period or a limit that isn't positive; `std::system_error`
-///         if its thread can't be started. Without memory for a look there is none. `forked_error` from
-///         `look` in a process that was forked from its own.
-/// Cost: a look takes about a microsecond for each channel, and ten for a run of four stages. Those it
-///       watches pay nothing, but that a channel is locked for a moment of which nothing went in or out since
-///       the last look; and who destroys a channel, or ends a run, waits for a look that is under way.
+///         if its thread can't be started. Without memory for an inspection it is left out. `forked_error`
+///         from `inspect` in a process that was forked from its own.
+/// Cost: an inspection takes about a microsecond for each channel, and ten for a run of four stages. Those
+///       that are inspected pay nothing, but that a channel is locked for a moment of which nothing went in
+///       or out since the last one; and who destroys a channel, or ends a run, waits for an inspection that
+///       is under way.
 class watchdog {
   public:
     using executors = std::initializer_list<std::reference_wrapper<executor>>;
@@ -94,12 +95,10 @@ class watchdog {
     explicit watchdog(executors all, watchdog_options options = {}) : options_(std::move(options)) {
         if (options_.period < duration(0) || options_.blocked_after <= duration(0)) {
             throw std::invalid_argument(
-                "weir: a watchdog's period can't be negative (0: it looks when it is told to), and its "
+                "weir: a watchdog's period can't be negative (0: it inspects when it is told to), and its "
                 "blocked_after has to be more than 0");
         }
-        for (executor& each : all) {
-            pools_.emplace_back(each.lasting());
-        }
+        for (executor& each : all) pools_.emplace_back(each.lasting());
         static_cast<void>(record::acquire());  // the calling thread is known from now on
         if (options_.period > duration(0)) thread_.start([this] { work(); });
     }
@@ -110,17 +109,17 @@ class watchdog {
         thread_.join();
     }
 
-    /// Looks once, at an instant of the clock of `executor::now`; calls the callbacks for what is new. Says
-    /// what will never happen if the calling thread does nothing about it.
+    /// Inspects once, at an instant of the clock of `executor::now`; calls the callbacks for what is new.
+    /// Says what will never happen if the calling thread does nothing about it.
     /// \returns how many reports that were.
-    std::size_t look() { return look(time_point(duration(detail::standard_platform::now()))); }
-    std::size_t look(time_point now) {
+    std::size_t inspect() { return inspect(time_point(duration(detail::standard_platform::now()))); }
+    std::size_t inspect(time_point now) {
         std::vector<deadlock_report> deadlocks;
         std::vector<stall_report> stalls;
         if (thread_.are_elsewhere()) throw forked_error();
         {
-            const std::lock_guard guard(looking_);
-            look_at_all(now, deadlocks, stalls);
+            const std::lock_guard guard(inspecting_);
+            inspect_all(now, deadlocks, stalls);
         }
         for (const deadlock_report& r : deadlocks) tell(options_.on_deadlock, r);
         for (const stall_report& r : stalls) tell(options_.on_stall, r);
@@ -144,21 +143,21 @@ class watchdog {
         if (record* const me = record::acquire()) me->serve(&watchers_);
         while (!stop_.wait(options_.period.count())) {
             try {
-                look();
+                inspect();
             } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): as said below
-                // The next look may do better.
+                // The next inspection may do better.
             }
         }
     }
 
-    // Why an alarm is true. Each look sees one thing after the other, while they change. What is reported was
-    // found by this look, and by the one before in the very same wait, or state. So there is an instant
-    // between the two looks at which all of it waited at once. And nothing else was there that could end any
-    // of it: if that is a slot, then it has ended, and had closed its channels, before this look asked for
-    // waits; if it is anybody, then at that instant each executor ran nothing and had nothing to run, and
-    // each thread and outsider was known not to do anything. So the first of those waits that ends is ended
-    // by nobody.
-    void look_at_all(time_point now, std::vector<deadlock_report>& deadlocks,
+    // Why a report is true. Each inspection sees one thing after the other, while they change. What is
+    // reported was found by this one, and by the one before in the very same wait, or state. So there is an
+    // instant between the two at which all of it waited at once. And nothing else was there that could end
+    // any of it: if that is a slot, then it has ended, and had closed its channels, before this inspection
+    // asked for waits; if it is anybody, then at that instant each executor ran nothing and had nothing to
+    // run, and each thread and outsider was known not to do anything. So the first of those waits that
+    // ends is ended by nobody.
+    void inspect_all(time_point now, std::vector<deadlock_report>& deadlocks,
                      std::vector<stall_report>& stalls) {
         const std::optional<readings> before = all_quiet();
         const bool nobody = before && before == quiet_;
@@ -171,11 +170,11 @@ class watchdog {
         detail::wait_graph graph;
         graph.read(all, nobody || !held.empty());
         std::unordered_map<const detail::wait_site*, std::uint64_t> moved;
-        const auto read = [&](const detail::wait_site& place) {
-            const std::uint64_t count = place.moved();
-            const auto found = moved_.find(&place);
-            moved.emplace(&place, count);
-            if (found == moved_.end() || found->second == count) graph.read(place);
+        const auto read = [&](const detail::wait_site& site) {
+            const std::uint64_t count = site.moved();
+            const auto found = moved_.find(&site);
+            moved.emplace(&site, count);
+            if (found == moved_.end() || found->second == count) graph.read(site);
         };
         graph.each_queue(read);
         all.each<detail::wait_site>(read);
@@ -223,7 +222,7 @@ class watchdog {
     inline static constexpr char watchers_ = 0;  // whom the threads of watchdogs serve
 
     const watchdog_options options_;
-    detail::standard_platform::mutex looking_;  // guards what was seen
+    detail::standard_platform::mutex inspecting_;  // guards what was seen
     std::vector<detail::observed_pool> pools_;
     std::optional<readings> quiet_;
     std::unordered_map<const detail::wait_site*, std::uint64_t> moved_;

@@ -16,7 +16,7 @@ namespace weir::detail {
 // nothing is to begin. Resumes on the stage's executor.
 template <class Slot>
 class [[nodiscard("co_await this, or nothing holds it up")]] admission_gate {
-    static constexpr bool is_measured = requires(Slot& s) { s.watch; };
+    static constexpr bool is_measured = requires(Slot& s) { s.meter; };
 
   public:
     admission_gate(run_context& run, executor& ex, Slot& me) noexcept
@@ -31,7 +31,7 @@ class [[nodiscard("co_await this, or nothing holds it up")]] admission_gate {
         gives_way_ = true;
         if constexpr (is_measured) {
             me_.catch_up(detail::clock_of(me_));
-            me_.enter(slot_state::runnable, me_.mark);
+            me_.enter(slot_state::runnable, me_.last_reading);
         }
         executor_.post(h);  // this frame may be running elsewhere from here on
         return true;

@@ -31,23 +31,23 @@ template <class T>
 class left_ahead<T> {
   public:
     void put(T&& first) noexcept {
-        const std::lock_guard guard(place_->lock);
-        place_->first.emplace(std::move(first));
+        const std::lock_guard guard(shared_->lock);
+        shared_->first.emplace(std::move(first));
     }
     std::optional<T> take() noexcept {
         std::optional<T> first;
-        const std::lock_guard guard(place_->lock);
-        if (place_->first) first.emplace(*std::move(place_->first));
-        place_->first.reset();
+        const std::lock_guard guard(shared_->lock);
+        if (shared_->first) first.emplace(*std::move(shared_->first));
+        shared_->first.reset();
         return first;
     }
 
   private:
-    struct place {
+    struct shared {
         spin_lock lock;  // guards first
         std::optional<T> first;
     };
-    std::unique_ptr<place> place_ = std::make_unique<place>();
+    std::unique_ptr<shared> shared_ = std::make_unique<shared>();
 };
 
 }  // namespace detail
@@ -101,12 +101,12 @@ class epoch_range {
         using reference = epoch&;
         using pointer = epoch*;
 
-        explicit iterator(epoch_range& range) : range_(&range), epoch_(range) { range.look(); }
+        explicit iterator(epoch_range& range) : range_(&range), epoch_(range) { range.seek(); }
         [[nodiscard]] epoch& operator*() const noexcept { return epoch_; }
         iterator& operator++() {
             while (range_->next()) {
             }
-            range_->look();
+            range_->seek();
             return *this;
         }
         void operator++(int) { ++*this; }
@@ -127,7 +127,7 @@ class epoch_range {
 
   private:
     // Whether there is another epoch shows in what comes next.
-    void look() {
+    void seek() {
         if (!ahead_ || over_) fetch();
         if (ahead_) number_ = ahead_->epoch();
         over_ = ended_ = !ahead_;

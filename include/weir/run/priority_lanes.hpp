@@ -112,7 +112,7 @@ class priority_lanes final : detail::detached_task_owner {
     // A coroutine of the executor that runs those of the lanes; for each of its threads one. It never ends.
     static detail::detached_task<void> pump(priority_lanes& all) {
         while (true) {
-            int left = longest_turn;
+            int left = longest_slice;
             while (left > 0 && all.run_first()) --left;
             co_await pause(all, left == 0);
         }
@@ -174,7 +174,7 @@ class priority_lanes final : detail::detached_task_owner {
         return true;
     }
 
-    static constexpr int longest_turn = 64;
+    static constexpr int longest_slice = 64;
     detail::executor_use base_;
     detail::owning_list<lane> lanes_;
     detail::spin_lock lock_;                     // guards the two below

@@ -25,6 +25,7 @@ class progress_keeper;
 /// `weir::run_control<>&` steers any run that is measured.
 ///
 /// Errors:   those of `run`. Threads: any, at any time. Lifetime: that of the run.
+/// Cost:     what goes by without it pays nothing.
 template <class Policy = measured>
 class run_control {
   public:
@@ -96,7 +97,10 @@ class run_control {
     /// another is.
     [[nodiscard]] pipeline_stats stats() const { return core().stats(); }
 
-  protected:
+  private:
+    template <class T, class OfRun>
+    friend class run;
+
     explicit run_control(std::unique_ptr<detail::run_core<Policy>> core) noexcept : core_(core.release()) {}
     run_control(run_control&&) noexcept = default;
     run_control& operator=(run_control&&) noexcept = default;
@@ -122,7 +126,6 @@ class run_control {
         static_cast<void>(core_.release());
     }
 
-  private:
     // Of another process it stays as it is: coroutines in it may be half-way through an instruction.
     struct end_of_run {
         void operator()(detail::run_core<Policy>* core) const noexcept {

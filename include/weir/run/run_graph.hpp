@@ -1,4 +1,4 @@
-// weir run, internal: what a run is made of: its queues and stages, by place and by name, and their figures
+// weir run, internal: what a run is made of: its queues and stages, by number and by name, and their figures
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_RUN_GRAPH_HPP
 #define WEIR_RUN_RUN_GRAPH_HPP
@@ -60,8 +60,8 @@ class run_graph : public run_context, public watched_run {
     // `inputs` and `outputs`: the channels that it takes from, and those that it gives to.
     void add_stage(std::unique_ptr<running_stage<Policy>> stage, std::vector<queue_id> inputs,
                    std::vector<queue_id> outputs) {
-        std::vector<std::size_t> from = places_of(inputs);
-        std::vector<std::size_t> to = places_of(outputs);
+        std::vector<std::size_t> from = indexes_of(inputs);
+        std::vector<std::size_t> to = indexes_of(outputs);
         if (budget() != nullptr) {
             std::uint64_t sources = from.empty() ? budget()->add_source() : 0;
             for (const std::size_t each : from) sources |= queues_[each]->sources();
@@ -89,7 +89,7 @@ class run_graph : public run_context, public watched_run {
     }
 
     // From which the consumer takes.
-    void set_last(queue_id channel) { last_ = places_of({channel}).front(); }
+    void set_last(queue_id channel) { last_ = indexes_of({channel}).front(); }
 
     // The last queue is also the sink's, which has no stage of its own: see `running_sink`.
     void merge_sink(const stage_options& options, std::size_t capacity_before) {
@@ -98,7 +98,7 @@ class run_graph : public run_context, public watched_run {
     }
 
     // The stage of that name, for a change while it runs.
-    running_stage<Policy>& stage_named(std::string_view name) { return *stages_[place_named(name, stages_)]; }
+    running_stage<Policy>& stage_named(std::string_view name) { return *stages_[index_named(name, stages_)]; }
     void set_concurrency(std::string_view name, std::size_t concurrency) {
         if (sink_ && name == sink_->name()) {
             check(concurrency == 1, sink_->options(),
@@ -120,7 +120,7 @@ class run_graph : public run_context, public watched_run {
             queues_[last_]->set_capacity(sink_->set_behind(capacity));
             return;
         }
-        any_channel<Policy>& queue = *queues_[place_named(name, queues_)];
+        any_channel<Policy>& queue = *queues_[index_named(name, queues_)];
         const bool is_merged = sink_ && &queue == queues_[last_];
         queue.set_capacity(is_merged ? sink_->set_before(capacity) : capacity);
     }
@@ -131,14 +131,14 @@ class run_graph : public run_context, public watched_run {
         return names;
     }
 
-    void look(run_seen& seen, bool states) const override {
+    void inspect(run_seen& seen, bool states) const override {
         seen.last = queues_[last_];
         seen.has_failed = has_failed();
         for (const auto& stage : stages_) {
             stage_seen& s = seen.stages.emplace_back();
             for (const std::size_t i : stage->inputs()) s.from.push_back(queues_[i]);
             for (const std::size_t i : stage->outputs()) s.to.push_back(queues_[i]);
-            stage->look(s, states);
+            stage->inspect(s, states);
         }
     }
 
@@ -184,14 +184,14 @@ class run_graph : public run_context, public watched_run {
         if (options.max_bytes != 0) queue.set_max_bytes(options.max_bytes);
     }
 
-    std::vector<std::size_t> places_of(const std::vector<queue_id>& channels) const {
-        std::vector<std::size_t> places;
+    std::vector<std::size_t> indexes_of(const std::vector<queue_id>& channels) const {
+        std::vector<std::size_t> numbers;
         for (const queue_id channel : channels) {
             for (std::size_t i = 0; i < queues_.size(); ++i) {
-                if (queues_[i] == channel.is) places.push_back(i);
+                if (queues_[i] == channel.is) numbers.push_back(i);
             }
         }
-        return places;
+        return numbers;
     }
 
     static void check_capacity(const stage_options& options) {
@@ -205,7 +205,7 @@ class run_graph : public run_context, public watched_run {
     }
 
     template <class Things>
-    static std::size_t place_named(std::string_view name, const Things& things) {
+    static std::size_t index_named(std::string_view name, const Things& things) {
         std::size_t found = things.size();
         std::size_t matches = 0;
         for (std::size_t i = 0; i < things.size(); ++i) {

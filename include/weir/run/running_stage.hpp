@@ -77,7 +77,7 @@ class running_stage : public worker_set<Policy> {
     // Something was done that is no invocation and can't wait: its end is the end of what comes next.
     void went_on(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
-            me.watch.went_on();
+            me.meter.went_on();
         } else {
             static_cast<void>(me);
         }
@@ -87,7 +87,7 @@ class running_stage : public worker_set<Policy> {
     // moves the mark on. Returns the time it took.
     std::int64_t work_done(slot& me, std::int64_t began) const noexcept {
         tick(me);
-        return me.mark - began;
+        return me.last_reading - began;
     }
 
     // An invocation that is no part of a rate of failures: none of its kind is ever tolerated. `spent`
@@ -105,7 +105,7 @@ class running_stage : public worker_set<Policy> {
     // later and for others, too.
     void gave(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
-            if (me.watch.finished_one()) tick(me);
+            if (me.meter.finished_one()) tick(me);
         } else {
             static_cast<void>(me);
         }
@@ -142,7 +142,7 @@ class running_stage : public worker_set<Policy> {
         this->go_off(me, busy);
         run_.worker_left();  // before the end is to be seen behind it
         if (last) (outputs.close(), ...);
-        // The last thing: nobody has to wait for it. release; pairs with worker_set::look()
+        // The last thing: nobody has to wait for it. release; pairs with worker_set::inspect()
         me.gone.store(true, std::memory_order_release);
     }
 

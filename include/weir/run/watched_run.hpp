@@ -35,7 +35,7 @@ class watched_run : public registered {
     static constexpr registry_kind registered_as = registry_kind::run;
 
     // `states`: with those of the slots, which costs a lock each.
-    virtual void look(run_seen& seen, bool states) const = 0;
+    virtual void inspect(run_seen& seen, bool states) const = 0;
 
   protected:
     watched_run() noexcept : registered(registry_kind::run) {}

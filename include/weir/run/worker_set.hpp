@@ -60,7 +60,7 @@ class worker_set {
     void set_concurrency(std::size_t concurrency);
 
     // For a watchdog. `states`: also whether each slot's function has a thread.
-    void look(stage_seen& seen, [[maybe_unused]] bool states) const {
+    void inspect(stage_seen& seen, [[maybe_unused]] bool states) const {
         const std::lock_guard guard(lock_);
         for (slot* const each : slots_) {
             // acquire; pairs with running_stage::leave(): of one that is gone the channels are closed
@@ -125,7 +125,7 @@ class worker_set {
     }
     // It has nothing else to do. `late`: it had, since then.
     void go_off(slot& me, [[maybe_unused]] bool late) noexcept {
-        if constexpr (Policy::statistics) me.enter(slot_state::off, late ? now() : me.mark);
+        if constexpr (Policy::statistics) me.enter(slot_state::off, late ? now() : me.last_reading);
     }
 
     // Where all that keeps a slot from going on with an item that it has, or is to make, holds: a pause, and
@@ -229,7 +229,7 @@ void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
         run_.worker_joins();
         if (!join()) {
             workers_[i].abandon();  // it will never begin
-            // release; pairs with look()
+            // release; pairs with inspect()
             slots_[i]->gone.store(true, std::memory_order_release);
             run_.worker_left();
             run_.ended();

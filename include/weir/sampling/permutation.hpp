@@ -54,9 +54,9 @@ class permutation {
         return (*this)[place];
     }
 
-    /// The place at which a number is: `place_of(at(i)) == i`.
+    /// The place at which a number is: `index_of(at(i)) == i`.
     /// Errors: `std::out_of_range` for what is not below `size()`.
-    [[nodiscard]] constexpr std::uint64_t place_of(std::uint64_t number) const {
+    [[nodiscard]] constexpr std::uint64_t index_of(std::uint64_t number) const {
         check(number);
         std::uint64_t x = number;
         do {

@@ -40,7 +40,7 @@ class limited {
   public:
     limited(executor& ex, duration limit, stop_token run_ends)
         : executor_(ex), limit_(limit), deadline_(saturating_add(ex.now(), limit)),
-          on_end_(std::move(run_ends), pass_on{&stop_}), timeout_(ex, limit, ring{this}) {}
+          on_end_(std::move(run_ends), pass_on{&stop_}), timeout_(ex, limit, expire{this}) {}
 
     stop_token token() const noexcept { return stop_.get_token(); }
 
@@ -53,7 +53,7 @@ class limited {
     // What came late is nothing.
     template <class T>
     void judge(std::optional<T>& value, std::exception_ptr& error) const noexcept {
-        if (!late_ && !rang_) return;
+        if (!late_ && !expired_) return;
         value.reset();
         try {
             if (!error) throw time_limit_exceeded(limit_);
@@ -72,11 +72,11 @@ class limited {
         stop_source* stop;
         void operator()() const noexcept { stop->request_stop(); }
     };
-    struct ring {
-        limited* watch;
+    struct expire {
+        limited* invocation;
         void operator()() const noexcept {
-            watch->rang_ = true;  // read when the alarm is off
-            watch->stop_.request_stop();
+            invocation->expired_ = true;  // read when the timeout is off
+            invocation->stop_.request_stop();
         }
     };
 
@@ -84,10 +84,10 @@ class limited {
     const duration limit_;
     const time_point deadline_;
     bool late_ = false;
-    bool rang_ = false;
+    bool expired_ = false;
     stop_source stop_;
     stop_callback<pass_on> on_end_;
-    timeout<ring> timeout_;
+    timeout<expire> timeout_;
 };
 
 }  // namespace detail

@@ -50,12 +50,12 @@ struct transformed {
 
 template <class Stage, class Slot>
 struct held_for_a_time {
-    struct ring {
+    struct expire {
         Stage* stage;
         Slot* who;
         void operator()() const noexcept { stage->let_go(*who); }
     };
-    std::optional<timeout<ring>> alarm;
+    std::optional<timeout<expire>> patience_over;
     time_point came{};  // the last item, which may have waited for what was to leave before it
 };
 
@@ -123,29 +123,29 @@ class running_transform final : public worker_loop<running_transform<Op, C, D, P
     }
 
     // ---- what is due after some time
-    // If it rang while there was an item in hand, what is held is still due.
-    bool is_alarm_over(const pass& now, bool over) const noexcept
+    // If it expired while there was an item in hand, what is held is still due.
+    bool is_timeout_over(const pass& now, bool over) const noexcept
         requires is_patient<Op>
     {
-        const bool rang = now.item == nullptr && !now.has_ended;
-        return now.on->tools.alarm && (over || now.gave_any || rang || !op_.holds());
+        const bool expired = now.item == nullptr && !now.has_ended;
+        return now.on->tools.patience_over && (over || now.gave_any || expired || !op_.holds());
     }
-    auto alarm(pass& now) noexcept
+    auto cancel_timeout(pass& now) noexcept
         requires is_patient<Op>
     {
-        return now.on->tools.alarm->off();
+        return now.on->tools.patience_over->off();
     }
-    void forget_alarm(pass& now) noexcept {
-        now.on->tools.alarm.reset();
+    void forget_timeout(pass& now) noexcept {
+        now.on->tools.patience_over.reset();
         now.on->me.recalled.store(false, std::memory_order_relaxed);
     }
     // False: there is no memory for it, which ends the stage.
-    bool set_alarm(pass& now) noexcept {
-        if (now.on->tools.alarm || op_.patience() == duration(0) || !op_.holds()) return true;
+    bool set_timeout(pass& now) noexcept {
+        if (now.on->tools.patience_over || op_.patience() == duration(0) || !op_.holds()) return true;
         try {
             executor& ex = now.on->executor;
-            now.on->tools.alarm.emplace(ex, op_.patience() - (ex.now() - now.on->tools.came),
-                                        typename time_limited::ring{this, &now.on->me});
+            now.on->tools.patience_over.emplace(ex, op_.patience() - (ex.now() - now.on->tools.came),
+                                                typename time_limited::expire{this, &now.on->me});
             return true;
         } catch (...) {
             this->gave_up(now.on->me, this->item_number(now), std::current_exception());

@@ -105,10 +105,10 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
                         break;
                     }
                 }
-                if constexpr (requires { kind.alarm(now); }) {
-                    if (now.then == step::alarm) {
-                        co_await kind.alarm(now);
-                        kind.forget_alarm(now);
+                if constexpr (requires { kind.cancel_timeout(now); }) {
+                    if (now.then == step::timeout) {
+                        co_await kind.cancel_timeout(now);
+                        kind.forget_timeout(now);
                     }
                 }
                 what = resume(now, take, goes_on);
@@ -175,7 +175,7 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
 
     WEIR_ALWAYS_INLINE D* begin(auto& now, auto& take) noexcept {
         if constexpr (Kind::results_are_work || Kind::waits) {
-            now.began = now.on->me.mark;
+            now.began = now.on->me.last_reading;
             now.spent = 0;
         }
         if (Kind::is_invoked && now.on->is_watched && this->self().is_call(now)) this->surround(now);
@@ -232,7 +232,7 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
     D* offered(auto& now, auto& take, bool is_in) noexcept {
         if (!is_in && !this->self().goes_on_without(now)) return refused(now);
         now.is_over = false;
-        if constexpr (Kind::results_are_work) now.began = now.on->me.mark;
+        if constexpr (Kind::results_are_work) now.began = now.on->me.last_reading;
         if (Kind::gives_several && now.has_more) return give(now, take);
         if (Kind::numbers_itself && this->self().counts(now)) ++now.on->nth;
         if (now.said == verdict::last) return refused(now);
@@ -252,15 +252,15 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
 
     D* finish(auto& now) noexcept {
         now.is_over = now.is_over || this->self().is_over(now);
-        if constexpr (requires { this->self().alarm(now); }) {
-            if (this->self().is_alarm_over(now, now.is_over)) return wait(now, step::alarm);
+        if constexpr (requires { this->self().cancel_timeout(now); }) {
+            if (this->self().is_timeout_over(now, now.is_over)) return wait(now, step::timeout);
         }
         return next_round(now);
     }
 
     D* next_round(auto& now) noexcept {
-        if constexpr (requires { this->self().alarm(now); }) {
-            now.is_over = now.is_over || !this->self().set_alarm(now);
+        if constexpr (requires { this->self().cancel_timeout(now); }) {
+            now.is_over = now.is_over || !this->self().set_timeout(now);
         }
         now.then = now.is_over ? step::end : step::take;
         return nullptr;

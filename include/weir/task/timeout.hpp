@@ -72,7 +72,7 @@ class timeout final : detached_task_owner {
     }
 
     void ended() noexcept override {
-        // acq_rel; pairs with await_suspend(). If nobody waits yet, the alarm may be gone after it; if
+        // acq_rel; pairs with await_suspend(). If nobody waits yet, the timeout may be gone after it; if
         // somebody does, it stays until that coroutine has been posted.
         if (state_.exchange(has_ended, std::memory_order_acq_rel) == awaited) executor_->post(waiter_);
     }

@@ -682,7 +682,7 @@ void join(int thread, const where& at) noexcept {
 
 namespace {
 
-keepsake& place_of(std::vector<keepsake>& all, int type) {
+keepsake& index_of(std::vector<keepsake>& all, int type) {
     const not_counted mine;
     if (all.size() <= static_cast<std::size_t>(type)) all.resize(static_cast<std::size_t>(type) + 1);
     return all[static_cast<std::size_t>(type)];
@@ -702,19 +702,19 @@ void drop(std::vector<keepsake>& all) noexcept {
 
 void* of_thread(int type, maker make, breaker destroy, bool trivial) noexcept {
     std::vector<keepsake>& all = the.current == nullptr ? outside : the.current->kept;
-    if (place_of(all, type).object == nullptr) {
+    if (index_of(all, type).object == nullptr) {
         void* const object = make();
-        place_of(all, type) = {object, destroy, trivial};
+        index_of(all, type) = {object, destroy, trivial};
     }
-    return place_of(all, type).object;
+    return index_of(all, type).object;
 }
 
 void* of_process(int type, maker make, breaker destroy) noexcept {
-    if (place_of(the.of_process, type).object == nullptr) {
+    if (index_of(the.of_process, type).object == nullptr) {
         void* const object = make();
-        place_of(the.of_process, type) = {object, destroy, false};
+        index_of(the.of_process, type) = {object, destroy, false};
     }
-    return place_of(the.of_process, type).object;
+    return index_of(the.of_process, type).object;
 }
 
 void keep_for_good(void* object, breaker destroy) noexcept {

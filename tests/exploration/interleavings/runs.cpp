@@ -436,7 +436,7 @@ void watched() {
     weir::watchdog dog(pool, options);
     auto pipeline = numbers(2) | weir::pipe(doubled, slots(1)) | weir::sink(1);
     thread other([&] {
-        for (int i = 0; i < 4; ++i) require(dog.look() == 0, "nobody is stuck");
+        for (int i = 0; i < 4; ++i) require(dog.inspect() == 0, "nobody is stuck");
     });
     auto run = pipeline.start(pool);
     int sum = 0;

@@ -118,7 +118,7 @@ struct marked : suite<marked, 3> {
 
     void before() {
         q.push();
-        mark = q.deque.mark();
+        mark = q.deque.bottom();
     }
     void run(int me) {
         if (me == 0) {

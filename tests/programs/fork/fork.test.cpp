@@ -354,7 +354,7 @@ bool watches() {
     bool all = true;
     for (int i = 0; i < 20; ++i) {
         all = run.get() && all;
-        static_cast<void>(dog.look());
+        static_cast<void>(dog.inspect());
     }
     run.stop();
     return all && works(own) && reports == 0;
@@ -439,7 +439,7 @@ TEST_CASE("who waits for ever in a child is named there, where the parent's thre
         weir::channel<int> never(1, own);
         weir::task_group group(own);
         group.spawn([](weir::channel<int>& in) -> weir::task<> { co_await in.get(); }(never));
-        while (reports == 0) dog.look();
+        while (reports == 0) dog.inspect();
         never.close();
         weir::sync_wait(own, [](weir::task_group& g) -> weir::task<> { co_await g.join(); }(group));
         return reports == 1;
@@ -453,11 +453,11 @@ TEST_CASE("a watchdog of before the fork is destroyed at once in the child, and 
     weir::thread_pool pool(1);
     auto dog = std::make_unique<weir::watchdog>(pool);
     CHECK(holds_in_child([&] {
-        const bool refused = is_refused([&] { dog->look(); });
+        const bool refused = is_refused([&] { dog->inspect(); });
         dog.reset();
         return refused;
     }));
-    CHECK(dog->look() == 0);
+    CHECK(dog->inspect() == 0);
 }
 
 TEST_CASE("pools can be made in a child's child, and by one fork after another") {

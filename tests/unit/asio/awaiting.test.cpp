@@ -268,7 +268,7 @@ TEST_CASE("a watchdog takes an operation under way for no deadlock") {
     bool at_home = false;
     std::thread looks([&] {
         while (weir::external_wait::num_begun() == begun) std::this_thread::yield();
-        for (int i = 0; i < 50; ++i) dog.look(now += 20ms);
+        for (int i = 0; i < 50; ++i) dog.inspect(now += 20ms);
         both.far.send(lib::buffer("x", 1));
     });
     CHECK(sync_wait(pool, read_one(both.near, pool, at_home)) == 'x');

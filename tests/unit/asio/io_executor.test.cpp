@@ -254,17 +254,17 @@ TEST_CASE("a watchdog sees coroutines that keep all of its threads while another
     for (std::size_t i = 1; i <= threads; ++i) {
         group.spawn(blocks());
         while (begun != i) std::this_thread::yield();
-        for (int k = 0; k < 20; ++k) dog.look(now += 20ms);
+        for (int k = 0; k < 20; ++k) dog.inspect(now += 20ms);
         CHECK(stalls.empty());  // nobody waits for one of its threads
     }
     group.spawn(waits_to_run());
-    while (stalls.empty()) dog.look(now += 20ms);
+    while (stalls.empty()) dog.inspect(now += 20ms);
     CHECK(stalls[0].workers == threads);
     CHECK(stalls[0].of == threads);
     CHECK(stalls[0].held >= 100ms);
     allowed = true;
     allowed.notify_all();
     sync_wait(group.join());
-    for (int k = 0; k < 20; ++k) dog.look(now += 20ms);
+    for (int k = 0; k < 20; ++k) dog.inspect(now += 20ms);
     CHECK(stalls.size() == 1);
 }

@@ -267,7 +267,7 @@ TEST_CASE("a slot that waits and its channel count the same instants") {
     slot.resumed(0);
     time.run_until(weir::time_point(5ns));
     lines<>::waiter w(&slot);
-    slot.mark = 3;  // the end of its invocation; the clock has gone on a little
+    slot.last_reading = 3;  // the end of its invocation; the clock has gone on a little
     l.wait(w, side::put, time);
     time.run_until(weir::time_point(20ns));
     l.serve(side::put);
@@ -408,7 +408,7 @@ TEST_CASE("a turn is used up by one operation in 128, or by a slot that has had 
     using unmeasured = weir::detail::channel_core<weir::unmeasured>::side;
     int times = 0;
     for (std::uint64_t count = 1'000; count < 1'000 + 10 * 127; ++count) {
-        if (core::uses_up_turn(core::side::put, count, nullptr)) ++times;
+        if (core::uses_up_slice(core::side::put, count, nullptr)) ++times;
     }
     CHECK(times == 10);
     counting ex;
@@ -416,11 +416,11 @@ TEST_CASE("a turn is used up by one operation in 128, or by a slot that has had 
     weir::detail::slot slot(stage, 0, ex);
     slot.begin(0);
     slot.resumed(5'000);
-    slot.mark = 5'000 + 1'000'000;
-    CHECK_FALSE(core::uses_up_turn(core::side::put, 0, &slot));
-    ++slot.mark;
-    CHECK(core::uses_up_turn(core::side::put, 0, &slot));
-    CHECK_FALSE(weir::detail::channel_core<weir::unmeasured>::uses_up_turn(unmeasured::put, 0, &slot));
+    slot.last_reading = 5'000 + 1'000'000;
+    CHECK_FALSE(core::uses_up_slice(core::side::put, 0, &slot));
+    ++slot.last_reading;
+    CHECK(core::uses_up_slice(core::side::put, 0, &slot));
+    CHECK_FALSE(weir::detail::channel_core<weir::unmeasured>::uses_up_slice(unmeasured::put, 0, &slot));
 }
 
 TEST_CASE("a line may be joined and left by one thread while others look at the channel") {

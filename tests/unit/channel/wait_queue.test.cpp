@@ -83,7 +83,7 @@ TEST_CASE("a change wakes all whom it lets go or refuses, in the order of their 
     };
     weir::sync_wait(time, weir::when_all(visit(5), visit(2), visit(9), visit(1), visit(3), change()));
     CHECK(went == std::vector<int>{2, 1, 0, 3, -5, -9});
-    CHECK(door.look([](const below& rule) { return rule.limit; }) == 4);
+    CHECK(door.read([](const below& rule) { return rule.limit; }) == 4);
 }
 
 TEST_CASE("the time of a wait is the slot's, in the state that was named, and a measured slot's only") {

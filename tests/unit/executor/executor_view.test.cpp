@@ -9,7 +9,7 @@
 #include <functional>
 
 using weir::detail::executor_view;
-using weir::detail::look_at_pool;
+using weir::detail::inspect_pool;
 
 namespace {
 
@@ -27,7 +27,7 @@ class taciturn final : public weir::executor {
 TEST_CASE(
     "of an executor that tells nothing it is supposed that something will run, and that it is free to") {
     weir::detail::executor_view view;
-    taciturn().look(view);
+    taciturn().inspect(view);
     CHECK(view.pending);
     CHECK_FALSE(view.crowded);
     CHECK(view.busy == 0);
@@ -72,9 +72,9 @@ struct pool {
         std::int64_t next() const { return at; }
     };
 
-    executor_view look() {
+    executor_view inspect() {
         executor_view view;
-        look_at_pool(view, workers, 2, watch_, inbox_, timers_);
+        inspect_pool(view, workers, 2, watch_, inbox_, timers_);
         return view;
     }
 
@@ -92,7 +92,7 @@ TEST_CASE("a pool without work has nothing pending, and says what its workers do
     p.workers[1].count = 3;
     p.workers[1].at = &p;
     p.watch_.busy = 1;
-    const executor_view view = p.look();
+    const executor_view view = p.inspect();
     CHECK_FALSE(view.pending);
     CHECK_FALSE(view.crowded);
     CHECK(view.busy == 1);
@@ -109,7 +109,7 @@ TEST_CASE("what is queued, or timed, or in the hands of who searches, is pending
     SECTION("from outside") { p.inbox_.has_some = true; }
     SECTION("a timer") { p.timers_.at = 5; }
     SECTION("searched for") { p.workers[0].search = true; }
-    CHECK(p.look().pending);
+    CHECK(p.inspect().pending);
 }
 
 TEST_CASE("what moves on during a look is pending all the same") {
@@ -130,16 +130,16 @@ TEST_CASE("what moves on during a look is pending all the same") {
     SECTION("somebody has worked, and rests again") {
         p.then = [&] { p.workers[1].count = 1; };
     }
-    CHECK(p.look().pending);
+    CHECK(p.inspect().pending);
 }
 
 TEST_CASE("it is crowded when something is queued and no worker is idle") {
     pool p;
     p.workers[1].has_some = true;
     p.watch_.busy = 1;
-    CHECK_FALSE(p.look().crowded);
+    CHECK_FALSE(p.inspect().crowded);
     p.watch_.busy = 2;
-    CHECK(p.look().crowded);
+    CHECK(p.inspect().crowded);
     p.workers[1].has_some = false;
-    CHECK_FALSE(p.look().crowded);
+    CHECK_FALSE(p.inspect().crowded);
 }

@@ -650,7 +650,7 @@ TEST_CASE("whoever looks sees whether the pool has anything to do") {
     weir::thread_pool pool(2);
     const auto seen = [&] {
         weir::detail::executor_view view;
-        pool.look(view);
+        pool.inspect(view);
         return view;
     };
     const auto wait_for_rest = [&] {

@@ -10,11 +10,11 @@ using weir::detail::wait_site;
 
 namespace {
 
-class place final : public wait_site {
+class site final : public wait_site {
   public:
-    explicit place(const char* what, const char* wrong = nullptr) : what_(what), wrong_(wrong) {}
+    explicit site(const char* what, const char* wrong = nullptr) : what_(what), wrong_(wrong) {}
     const char* contradiction() const noexcept override { return wrong_; }
-    void look(weir::detail::place_seen& seen) const override {
+    void inspect(weir::detail::site_seen& seen) const override {
         seen.waiting.push_back({1, weir::detail::wait_kind::turn, what_});
     }
 
@@ -25,9 +25,9 @@ class place final : public wait_site {
 
 }  // namespace
 
-TEST_CASE("who waits is described in the order in which the places came") {
+TEST_CASE("who waits is described in the order in which the sites came") {
     registry r;
-    place a("for a"), b("for b");
+    site a("for a"), b("for b");
     r.add(b);
     r.add(a);
     std::string report;
@@ -35,9 +35,9 @@ TEST_CASE("who waits is described in the order in which the places came") {
     CHECK(report == "\n  a coroutine waits for b\n  a coroutine waits for a");
 }
 
-TEST_CASE("of places that contradict themselves the first one says so, with who waits there") {
+TEST_CASE("of sites that contradict themselves the first one says so, with who waits there") {
     registry r;
-    place a("for a"), b("for b", "b is wrong"), c("for c", "c is wrong");
+    site a("for a"), b("for b", "b is wrong"), c("for c", "c is wrong");
     CHECK(contradiction_in(r).empty());
     r.add(a);
     CHECK(contradiction_in(r).empty());
@@ -46,10 +46,10 @@ TEST_CASE("of places that contradict themselves the first one says so, with who 
     CHECK(contradiction_in(r) == "b is wrong\n  a coroutine waits for b");
 }
 
-TEST_CASE("no two places have the same number, also where one takes the place of another") {
+TEST_CASE("no two sites have the same number, also where one takes the place of another") {
     std::uint64_t before = 0;
     for (int i = 0; i < 3; ++i) {
-        const place one(""), other("");
+        const site one(""), other("");
         CHECK(one.serial() != 0);
         CHECK(one.serial() != other.serial());
         CHECK(one.serial() > before);

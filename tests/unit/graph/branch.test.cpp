@@ -12,20 +12,20 @@ using weir::detail::branch_names;
 TEST_CASE("a branch is found by its place and by its name") {
     const branch_names names({"left", "right"});
     CHECK(names.size() == 2);
-    CHECK(names.place_of(1) == 1);
-    CHECK(names.place_of(0U) == 0);
-    CHECK(names.place_of(true) == 1);
-    CHECK(names.place_of("left") == 0);
-    CHECK(names.place_of(std::string("right")) == 1);
+    CHECK(names.index_of(1) == 1);
+    CHECK(names.index_of(0U) == 0);
+    CHECK(names.index_of(true) == 1);
+    CHECK(names.index_of("left") == 0);
+    CHECK(names.index_of(std::string("right")) == 1);
 }
 
 TEST_CASE("a branch that isn't there is refused with those there are") {
     const branch_names names({"left", "right"});
-    CHECK(message_of([&] { static_cast<void>(names.place_of(2)); }) ==
+    CHECK(message_of([&] { static_cast<void>(names.index_of(2)); }) ==
           "weir: an item was sent to branch 2 of 2; they are counted from 0");
-    CHECK(message_of([&] { static_cast<void>(names.place_of(-1)); }) ==
+    CHECK(message_of([&] { static_cast<void>(names.index_of(-1)); }) ==
           "weir: an item was sent to branch -1 of 2; they are counted from 0");
-    CHECK(message_of([&] { static_cast<void>(names.place_of("up")); }) ==
+    CHECK(message_of([&] { static_cast<void>(names.index_of("up")); }) ==
           "weir: an item was sent to a branch named 'up', and the branches are 'left', 'right'");
 }
 

@@ -60,18 +60,18 @@ TEST_CASE("a slot times the same invocations with a histogram and without") {
     both([&](slot& s) { s.begin(now); });
     for (int i = 1; i <= 1'000; ++i) {
         now += i % 10 == 0 ? 5'000 : i % 7;
-        CHECK(with->watch.is_behind() == without.watch.is_behind());
+        CHECK(with->meter.is_behind() == without.meter.is_behind());
         if (i % 100 == 0) {
             both([&](auto& s) { s.catch_up_failed(now); });
         } else {
             both([&](auto& s) {
-                if (s.watch.finished_one()) s.catch_up(now);
+                if (s.meter.finished_one()) s.catch_up(now);
             });
         }
     }
     const weir::histogram h(with->tasks);
     const weir::histogram totals(without.tasks);
-    CHECK(with->mark == without.mark);
+    CHECK(with->last_reading == without.last_reading);
     CHECK(h.count() > 900);
     CHECK(totals == weir::histogram::without_quantiles(h.count(), h.sum(), h.max()));
 }
@@ -82,7 +82,7 @@ TEST_CASE("a slot is in one state at a time, so its states partition the time") 
     s.begin(1000);
     CHECK(total(s, 1000) == 0);
     s.resumed(1010);
-    CHECK(s.mark == 1010);
+    CHECK(s.last_reading == 1010);
     s.enter(slot_state::await, 1030);
     s.enter(slot_state::runnable, 1060);
     s.resumed(1065);
@@ -163,13 +163,13 @@ TEST_CASE("a slot's times stop at the longest there is, and none is negative, wh
     const auto s = std::make_unique<timed_slot<true>>(name, 0, clock);
     s->begin(INT64_MIN);
     s->resumed(1);
-    static_cast<void>(s->watch.finished_one());
+    static_cast<void>(s->meter.finished_one());
     s->catch_up(INT64_MAX);
     s->enter(slot_state::runnable, INT64_MAX);
     s->resumed(5);  // set back
-    static_cast<void>(s->watch.finished_one());
+    static_cast<void>(s->meter.finished_one());
     s->catch_up(3);
-    static_cast<void>(s->watch.finished_one());
+    static_cast<void>(s->meter.finished_one());
     s->catch_up_failed(2);
     CHECK(spent(*s, slot_state::runnable, 2) == INT64_MAX);
     CHECK(spent(*s, slot_state::run, 2) == INT64_MAX - 1);

@@ -11,10 +11,10 @@ using weir::detail::registry_kind;
 
 namespace {
 
-struct place final : registered {
-    static constexpr registry_kind registered_as = registry_kind::place;
-    explicit place(char c = '?') : registered(registry_kind::place), name(c) {}
-    ~place() { leave_registry(); }
+struct site final : registered {
+    static constexpr registry_kind registered_as = registry_kind::site;
+    explicit site(char c = '?') : registered(registry_kind::site), name(c) {}
+    ~site() { leave_registry(); }
     using registered::is_registered;
     using registered::leave_registry;
     char name;
@@ -24,31 +24,31 @@ struct run final : registered {
     run() : registered(registry_kind::run) {}
 };
 
-std::string places_of(registry& r) {
+std::string sites_of(registry& r) {
     std::string names;
     const registry::reader all(r);
-    all.each<place>([&names](const place& p) { names += p.name; });
+    all.each<site>([&names](const site& p) { names += p.name; });
     std::string again;
-    r.each<place>([&again](const place& p) { again += p.name; });
+    r.each<site>([&again](const site& p) { again += p.name; });
     CHECK(names == again);
     return names;
 }
 
 }  // namespace
 
-TEST_CASE("a registry has its places in the order in which they came") {
+TEST_CASE("a registry has its sites in the order in which they came") {
     registry r;
-    CHECK(places_of(r).empty());
-    place a('a'), b('b'), c('c');
+    CHECK(sites_of(r).empty());
+    site a('a'), b('b'), c('c');
     r.add(b);
     r.add(a);
-    CHECK(places_of(r) == "ba");
+    CHECK(sites_of(r) == "ba");
     r.add(c);
-    CHECK(places_of(r) == "bac");
+    CHECK(sites_of(r) == "bac");
     r.remove(a);
-    CHECK(places_of(r) == "bc");
+    CHECK(sites_of(r) == "bc");
     r.add(a);
-    CHECK(places_of(r) == "bca");
+    CHECK(sites_of(r) == "bca");
 }
 
 TEST_CASE("what goes takes itself out, from wherever it is") {
@@ -56,20 +56,20 @@ TEST_CASE("what goes takes itself out, from wherever it is") {
         for (int goes = 0; goes < 3; ++goes) {
             CAPTURE(seen, goes);
             registry r;
-            std::optional<place> places[3];
-            for (int i = 0; i < 3; ++i) r.add(places[i].emplace(static_cast<char>('a' + i)));
-            if (seen == 1) CHECK(places_of(r) == "abc");
-            places[goes].reset();
+            std::optional<site> sites[3];
+            for (int i = 0; i < 3; ++i) r.add(sites[i].emplace(static_cast<char>('a' + i)));
+            if (seen == 1) CHECK(sites_of(r) == "abc");
+            sites[goes].reset();
             std::string expected = "abc";
             expected.erase(static_cast<std::string::size_type>(goes), 1);
-            CHECK(places_of(r) == expected);
+            CHECK(sites_of(r) == expected);
         }
     }
 }
 
 TEST_CASE("who is in no registry, or has left it, leaves none") {
     registry r;
-    place a('a'), b('b');
+    site a('a'), b('b');
     CHECK_FALSE(a.is_registered());
     a.leave_registry();
     r.add(a);
@@ -78,11 +78,11 @@ TEST_CASE("who is in no registry, or has left it, leaves none") {
     a.leave_registry();
     CHECK_FALSE(a.is_registered());
     a.leave_registry();
-    CHECK(places_of(r) == "b");
+    CHECK(sites_of(r) == "b");
 }
 
 TEST_CASE("a registry that goes lets all go, and another one may take them") {
-    place a('a'), b('b');
+    site a('a'), b('b');
     {
         registry first;
         first.add(a);
@@ -91,18 +91,18 @@ TEST_CASE("a registry that goes lets all go, and another one may take them") {
     CHECK_FALSE(b.is_registered());
     registry second;
     second.add(b);
-    CHECK(places_of(second) == "b");
+    CHECK(sites_of(second) == "b");
 }
 
 TEST_CASE("whoever reads gets what it asks for") {
     registry r;
-    place a('a'), b('b');
+    site a('a'), b('b');
     run one, other;
     r.add(a);
     r.add(one);
     r.add(b);
     r.add(other);
-    CHECK(places_of(r) == "ab");
+    CHECK(sites_of(r) == "ab");
     int runs = 0;
     r.each<run>([&runs](const run&) { ++runs; });
     CHECK(runs == 2);
@@ -110,22 +110,22 @@ TEST_CASE("whoever reads gets what it asks for") {
 
 TEST_CASE("a registry that begins anew has lost what it had, whose ends change nothing in it") {
     registry r;
-    place c('c');
+    site c('c');
     {
-        place a('a'), b('b');
+        site a('a'), b('b');
         r.add(a);
         r.add(b);
         r.add(c);
         r.begin_anew();
         CHECK_FALSE(a.is_registered());
-        CHECK(places_of(r).empty());
+        CHECK(sites_of(r).empty());
         r.add(b);
         CHECK(b.is_registered());
-        CHECK(places_of(r) == "b");
+        CHECK(sites_of(r) == "b");
         a.leave_registry();
-        CHECK(places_of(r) == "b");
+        CHECK(sites_of(r) == "b");
     }
-    CHECK(places_of(r).empty());
+    CHECK(sites_of(r).empty());
     r.add(c);
-    CHECK(places_of(r) == "c");
+    CHECK(sites_of(r) == "c");
 }

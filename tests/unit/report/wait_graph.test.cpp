@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-using weir::detail::place_seen;
 using weir::detail::registry;
 using weir::detail::run_seen;
+using weir::detail::site_seen;
 using weir::detail::slot;
 using weir::detail::wait_graph;
 using weir::detail::wait_kind;
@@ -22,11 +22,11 @@ using weir::detail::watched_run;
 
 namespace {
 
-class place final : public wait_site {
+class site final : public wait_site {
   public:
     const char* contradiction() const noexcept override { return nullptr; }
-    void look(place_seen& seen) const override {
-        seen.place = this;
+    void inspect(site_seen& seen) const override {
+        seen.site = this;
         seen.waiting = waiting;
     }
     void add(wait_kind kind, const slot* who = nullptr, bool has_limit = false) {
@@ -55,7 +55,7 @@ class row final : public watched_run {
     }
     ~row() { leave_registry(); }
 
-    void look(run_seen& seen, bool states) const override {
+    void inspect(run_seen& seen, bool states) const override {
         for (std::size_t i = 0; i < stages.size(); ++i) {
             auto& s = seen.stages.emplace_back();
             if (i > 0) s.from.push_back(&queues[i - 1]);
@@ -93,7 +93,7 @@ class row final : public watched_run {
     const std::string name = "s";
     registry own_list;
     registry& list;
-    std::vector<place> queues;
+    std::vector<site> queues;
     std::vector<std::vector<std::unique_ptr<slot>>> stages;
     bool circle = false;
     bool has_failed = false;
@@ -131,7 +131,7 @@ TEST_CASE("a circle of slots is dead whatever else there is, until one slot of i
 TEST_CASE("a slot that has ended, or is out of service, revives nobody") {
     row r({1, 2});
     r.circle = true;
-    place bench;
+    site bench;
     r.queues[1].add(wait_kind::get, r.of(0));
     r.queues[0].add(wait_kind::get, r.of(1, 0));
     SECTION("ended") {
@@ -153,7 +153,7 @@ TEST_CASE("who puts into the last queue waits for a consumer, who may be anybody
 
 TEST_CASE("a channel of which nothing is known is anybody's") {
     row r({1});
-    place other;
+    site other;
     other.add(wait_kind::get);
     r.stages[0][0]->gone = true;
     CHECK(r.stuck(true, {&other}) == 0);
@@ -164,7 +164,7 @@ TEST_CASE("a channel of which nothing is known is anybody's") {
 
 TEST_CASE("a wait with a limit, or for the end of a pause, ends by itself, and so does what needs it") {
     row r({1, 1});
-    place room;
+    site room;
     SECTION("a pause") {
         room.add(wait_kind::outside, r.of(0));
         r.queues[0].add(wait_kind::get, r.of(1));
@@ -179,7 +179,7 @@ TEST_CASE("a wait with a limit, or for the end of a pause, ends by itself, and s
 
 TEST_CASE("a turn is given by another slot of the stage, and bytes by anyone in the run") {
     row r({1, 2});
-    place room;
+    site room;
     SECTION("turn") {
         room.add(wait_kind::turn, r.of(1, 0));
         CHECK(r.stuck(true, {&room}) == 0);
@@ -199,7 +199,7 @@ TEST_CASE("a turn is given by another slot of the stage, and bytes by anyone in 
 TEST_CASE("bytes that a run waits for are its own matter, and no other's") {
     row first({1}), second({1, 1}, &first.list), third({1, 1}, &first.list);
     first.stages[0][0]->gone = true;
-    place room;
+    site room;
     room.add(wait_kind::room, second.of(0));
     second.queues[0].add(wait_kind::get, second.of(1));
     third.circle = true;

@@ -54,12 +54,12 @@ class patient {
                      .on_deadlock = [this](const deadlock_report& r) { deadlocks.push_back(r); },
                      .on_stall = [this](const stall_report& r) { stalls.push_back(r); }}) {}
 
-    std::size_t look() { return dog_.look(now_ += 20ms); }
+    std::size_t inspect() { return dog_.inspect(now_ += 20ms); }
     // The threads need time to get there, which is why it looks until there is something to be seen.
     const deadlock_report& deadlock() {
         deadlocks.clear();
         while (deadlocks.empty()) {
-            look();
+            inspect();
             std::this_thread::yield();
         }
         return deadlocks.front();
@@ -68,7 +68,7 @@ class patient {
     std::size_t sees_more(int looks = 1000) {
         const std::size_t before = deadlocks.size();
         for (int i = 0; i < looks; ++i) {
-            look();
+            inspect();
             std::this_thread::yield();
         }
         return deadlocks.size() - before;
@@ -712,8 +712,8 @@ class fake_place final : public weir::detail::wait_site {
     ~fake_place() { leave_registry(); }
 
     const char* contradiction() const noexcept override { return nullptr; }
-    void look(weir::detail::place_seen& seen) const override {
-        seen.place = this;
+    void inspect(weir::detail::site_seen& seen) const override {
+        seen.site = this;
         weir::detail::wait_seen w;
         w.number = moves ? ++number_ : number_;
         w.who = who_;
@@ -732,7 +732,7 @@ class fake_run final : public weir::detail::watched_run {
     fake_run() { weir::detail::the_registry->add(*this); }
     ~fake_run() { leave_registry(); }
 
-    void look(weir::detail::run_seen& seen, bool) const override {
+    void inspect(weir::detail::run_seen& seen, bool) const override {
         seen.stages = {{{&second}, {&first}, {{&one}}}, {{&first}, {&second}, {{&other}}}};
         seen.last = &second;
     }
@@ -750,7 +750,7 @@ class fake_executor final : public weir::executor {
     void add(weir::timer&) noexcept override {}
     void cancel(weir::timer&) noexcept override {}
     bool drive(flag&, weir::time_point) override { return false; }
-    void look(weir::detail::executor_view& view) const override {
+    void inspect(weir::detail::executor_view& view) const override {
         view.pending = false;
         view.resumed = moves ? calls_++ / 2 : 0;  // a look asks twice
     }
@@ -794,7 +794,7 @@ class held_executor final : public weir::executor {
     void add(weir::timer&) noexcept override {}
     void cancel(weir::timer&) noexcept override {}
     bool drive(flag&, weir::time_point) override { return false; }
-    void look(weir::detail::executor_view& view) const override {
+    void inspect(weir::detail::executor_view& view) const override {
         view.busy = 1;
         view.crowded = true;
         view.workers = {{true, calls_++ / 4}};
@@ -817,7 +817,7 @@ TEST_CASE("runs are started and destroyed while another thread looks at the stat
     weir::watchdog dog(ex, options);
     std::atomic<bool> over = false;
     const joined looker([&] {
-        for (weir::time_point now{}; !over || stalls < 3; now += 1ms) static_cast<void>(dog.look(now));
+        for (weir::time_point now{}; !over || stalls < 3; now += 1ms) static_cast<void>(dog.inspect(now));
     });
     weir::thread_pool pool(1);
     for (int i = 0; i < 100; ++i) {
@@ -849,7 +849,7 @@ TEST_CASE("a function that holds a worker while others wait is named, once") {
         weir::sync_wait(pool, nothing());
     });
     while (dog.stalls.empty()) {
-        dog.look();
+        dog.inspect();
         std::this_thread::yield();
     }
     CHECK(dog.stalls[0].workers == 1);
@@ -859,7 +859,7 @@ TEST_CASE("a function that holds a worker while others wait is named, once") {
     CHECK(dog.stalls[0].text().find(
               " ms, while coroutines wait to run; these functions run: stage 'block', slot "
               "0. What blocks belongs on a weir::blocking_pool: .executor = &io") != std::string::npos);
-    for (int i = 0; i < 100; ++i) dog.look();
+    for (int i = 0; i < 100; ++i) dog.inspect();
     CHECK(dog.stalls.size() == 1);
     allowed = 2;
     while (run.get()) {
@@ -878,15 +878,15 @@ TEST_CASE("a function that holds a worker is named when others wait in two looks
     const auto nothing = []() -> task<> { co_return; };
     const joined blocks([&] { weir::sync_wait(pool, block()); });
     wait_for([&] { return begun.load(); });
-    for (int i = 0; i < 20; ++i) CHECK(dog.look() == 0);  // of 20 ms each
+    for (int i = 0; i < 20; ++i) CHECK(dog.inspect() == 0);  // of 20 ms each
     const joined other([&] { weir::sync_wait(pool, nothing()); });
     wait_for([&] {
         weir::detail::executor_view seen;
-        pool.look(seen);
+        pool.inspect(seen);
         return seen.crowded;
     });
-    CHECK(dog.look() == 0);
-    CHECK(dog.look() == 1);
+    CHECK(dog.inspect() == 0);
+    CHECK(dog.inspect() == 1);
     over = true;
 }
 
@@ -897,7 +897,7 @@ TEST_CASE("a worker that works on, and one that keeps nobody waiting, are not re
         const busy other(pool);
         for (int i = 0; i < 20; ++i) {
             other.wait_for_turn();
-            CHECK(dog.look() == 0);
+            CHECK(dog.inspect() == 0);
         }
     }
     SECTION("nobody waits") {
@@ -908,7 +908,7 @@ TEST_CASE("a worker that works on, and one that keeps nobody waiting, are not re
         };
         const joined blocks([&] { weir::sync_wait(pool, block()); });
         for (int i = 0; i < 1000; ++i) {
-            CHECK(dog.look() == 0);
+            CHECK(dog.inspect() == 0);
             std::this_thread::yield();
         }
         over = true;

@@ -11,7 +11,7 @@ namespace {
 
 class fake final : public watched_run {
   public:
-    void look(run_seen& seen, bool states) const override { seen.has_failed = states; }
+    void inspect(run_seen& seen, bool states) const override { seen.has_failed = states; }
 };
 
 }  // namespace
@@ -23,7 +23,7 @@ TEST_CASE("a run is found among runs, and not among places") {
     int runs = 0;
     r.each<watched_run>([&runs](const watched_run& each) {
         run_seen seen;
-        each.look(seen, true);
+        each.inspect(seen, true);
         if (seen.has_failed) ++runs;
     });
     CHECK(runs == 1);

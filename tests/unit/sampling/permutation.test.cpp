@@ -15,7 +15,7 @@ using weir::permutation;
 
 static_assert(std::is_trivially_copyable_v<permutation>);
 static_assert(sizeof(permutation) <= 80);
-static_assert(permutation(10, 3).place_of(permutation(10, 3)[7]) == 7);
+static_assert(permutation(10, 3).index_of(permutation(10, 3)[7]) == 7);
 
 namespace {
 
@@ -29,7 +29,7 @@ bool is_permutation(const permutation& p) {
     std::vector<bool> seen(p.size(), false);
     for (std::uint64_t i = 0; i < p.size(); ++i) {
         const std::uint64_t x = p[i];
-        if (x >= p.size() || seen[x] || p.place_of(x) != i) return false;
+        if (x >= p.size() || seen[x] || p.index_of(x) != i) return false;
         seen[x] = true;
     }
     return true;
@@ -69,7 +69,7 @@ TEST_CASE("a permutation of very many numbers is one to one as well") {
         bool each = true;
         for (std::uint64_t i = 0; i < 1'000; ++i) {
             for (const std::uint64_t place : {i, n - 1 - i, n / 2 + i, n / 1'000 * i}) {
-                each = each && p[place] < n && p.place_of(p[place]) == place;
+                each = each && p[place] < n && p.index_of(p[place]) == place;
             }
         }
         CAPTURE(n);
@@ -81,10 +81,10 @@ TEST_CASE("a permutation of nothing has no places, that of one number one") {
     CHECK(permutation().size() == 0);
     CHECK(permutation(0, 7).size() == 0);
     CHECK_THROWS_AS(permutation(0, 7).at(0), std::out_of_range);
-    CHECK_THROWS_AS(permutation(0, 7).place_of(0), std::out_of_range);
+    CHECK_THROWS_AS(permutation(0, 7).index_of(0), std::out_of_range);
     CHECK(permutation(1, 7).at(0) == 0);
     CHECK_THROWS_AS(permutation(1, 7).at(1), std::out_of_range);
-    CHECK_THROWS_AS(permutation(9, 7).place_of(9), std::out_of_range);
+    CHECK_THROWS_AS(permutation(9, 7).index_of(9), std::out_of_range);
 }
 
 TEST_CASE("a permutation is that of its seed, and another one for another seed") {
