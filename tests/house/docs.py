@@ -428,7 +428,7 @@ class [[nodiscard("keep it")]] box final : public std::vector<T> {
     [[nodiscard]] std::size_t size() const noexcept(true) { return n_; }
     [[nodiscard]] const T& front() const noexcept { return front_; }  ///< the first one
 
-    /// What can't be used gets a sentence.
+    /// Rejects what can't be used at compile time.
     void put(int) { static_assert(N == 0, "weir: no"); }
 
     /// Puts an item in. \returns whether there was room.

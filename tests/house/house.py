@@ -13,6 +13,7 @@ The rules (those of a single header are in tests/house/layers.py):
 - Of an atomic operation that is not seq_cst a comment says why: near it, or, if it is relaxed, near the
   variable. The comment has a line of its own or stands behind the operation. Of one that acquires or
   releases it says with what the operation pairs.
+- Of each place where a coroutine is suspended a comment says where it is resumed.
 - The library has at most MAX_MACROS macros, guards aside; and three that say which Asio it is, for asio/ alone.
 """
 
@@ -157,6 +158,17 @@ def unargued(root):
             yield f"include/weir/{name}:{number}: no comment says why {order}: {code}"
 
 
+def unsaid_resumptions(root):
+    for name in header_names(root):
+        lines = (root / "include" / "weir" / name).read_text(encoding="utf-8").split("\n")
+        for i, line in enumerate(lines):
+            if not re.search(r"\bawait_suspend\((std::coroutine_handle|handle)\b", line.split("//")[0]):
+                continue
+            if not any("//" in near and re.search(r"resume", near, re.IGNORECASE)
+                       for near in lines[max(0, i - NEAR):i]):
+                yield f"include/weir/{name}:{i + 1}: no comment says where the coroutine is resumed"
+
+
 def macros_of(root):
     """Without guards, and those of Asio."""
     macros = set()
@@ -175,7 +187,7 @@ def too_many_macros(root):
 
 def problems_in(root, elsewhere, excused):
     root = Path(root)
-    for rule in (not_alone, unargued, too_many_macros):
+    for rule in (not_alone, unargued, unsaid_resumptions, too_many_macros):
         yield from rule(root)
     yield from unmirrored(root, elsewhere)
     yield from not_shown_alone(root, excused)
@@ -232,7 +244,8 @@ GOOD = {
                           + "#include <atomic>  // for std::atomic\n"
                           + "\n" * NEAR + "a.load(std::memory_order_acquire);  // pairs with b\n"
                           + "\n" * NEAR + "n_.load(std::memory_order_relaxed);\n"
-                          + "\n" * NEAR + "std::atomic<int> n_{0};  // a count\n",
+                          + "\n" * NEAR + "std::atomic<int> n_{0};  // a count\n"
+                          + "// Resumes there.\nvoid await_suspend(std::coroutine_handle<> h);\n",
     "include/weir/b.hpp": "",
     "include/weir/c/d.hpp": "/// For users who have more.\n",
     "include/weir/c.hpp": "#include <weir/c/d.hpp>\n",
@@ -254,6 +267,7 @@ BAD = [
     ("include/weir/a.hpp", GOOD["include/weir/a.hpp"].replace("  // pairs with b", ""), "says why acquire"),
     ("include/weir/a.hpp", GOOD["include/weir/a.hpp"].replace("// pairs with b", "// acquire"), "says why acquire"),
     ("include/weir/a.hpp", GOOD["include/weir/a.hpp"].replace("  // a count", ""), "says why relaxed"),
+    ("include/weir/a.hpp", GOOD["include/weir/a.hpp"].replace("// Resumes", "// Goes on"), "where the coroutine is res"),
     ("include/weir/b.hpp", "".join(f"#define WEIR_{i}\n" for i in range(MAX_MACROS)), "macros,"),
 ]
 

@@ -42,6 +42,8 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 
     bool await_ready() const noexcept { return false; }
 
+    // Resumes on the coroutine's executor, posted by the handler of the operation, on whichever thread Asio
+    // calls that.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         static_assert(!HasToken || tells_executor<Initiation>,

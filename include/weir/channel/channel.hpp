@@ -93,7 +93,7 @@ class channel final : detail::any_channel<Policy>, public detail::channel_refusa
     channel(std::size_t capacity, executor& clock, std::string name = {})
         : base(detail::item_type_of<T>, capacity, &clock, std::move(name)) {}
 
-    /// What is no executor, or one without a name, gets a sentence.
+    /// Rejects what is no executor, or is one without a name, at compile time.
     template <class Ex>
         requires(!std::is_convertible_v<Ex, executor&>)
     channel(std::size_t, Ex&&, std::string = {}) : base(detail::item_type_of<T>, 1, nullptr, {}) {

@@ -59,6 +59,8 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
     // It tells the slot whose work waits by itself, and only where it waits.
     using part_of_its_awaiter = void;
 
+    // Resumes on the coroutine's executor: posted by whoever lets the operation end, puts and gets of any
+    // thread, a stop or a close; or by itself, where it only lets others go first.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         if constexpr (has_env<Promise>) {
@@ -68,7 +70,7 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
         }
     }
 
-    // A condition without a co_await gets a sentence.
+    // Rejects a condition without a co_await at compile time.
     template <class Operation = channel_operation>
     explicit operator bool() const noexcept {
         static_assert(std::is_void_v<Operation>,

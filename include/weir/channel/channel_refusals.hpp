@@ -13,13 +13,13 @@
 
 namespace weir::detail {
 
-// Overloads that take what the channel's own don't, each with a sentence.
+// Overloads that take what the channel's own don't, and reject it at compile time, each with its reason.
 template <class T, class Policy>
 class channel_refusals {
     using stop_token = basic_stop_token<typename Policy::platform>;
 
   public:
-    // What can't be copied gets a sentence, and so does another type.
+    // Rejects what can't be copied, and another type, at compile time.
     template <class Item>
         requires(std::is_same_v<Item, T> && !std::is_copy_constructible_v<T>)
     auto put(const Item&, stop_token = {}) {
@@ -48,7 +48,7 @@ class channel_refusals {
         return no_limit<Limit>();
     }
 
-    // What would have to be copied gets a sentence, and so does another type.
+    // Rejects what would have to be copied, and another type, at compile time.
     template <class Item>
         requires(!std::is_convertible_v<Item, T &&>)
     channel_status try_put(Item&&) noexcept {
@@ -61,7 +61,7 @@ class channel_refusals {
         return refuse<Item>();
     }
 
-    // A plain loop, which can't wait, gets a sentence.
+    // Rejects a plain loop, which can't wait, at compile time.
     template <class Item = T>
     no_place<T> begin() const {
         static_assert(std::is_void_v<Item>,

@@ -171,6 +171,7 @@ class wait_queue<Rule>::visit : visitor {
         return this->answer != admission::wait;
     }
 
+    // Resumes on the coroutine's executor, posted by whoever lets it through or turns it away.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
         this->coroutine = h;

@@ -43,6 +43,7 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_work {
         return true;
     }
 
+    // Resumes on the coroutine's executor, posted by the thread that finds the work done.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const weir::detail::coroutine_env env = weir::detail::env_of(h);

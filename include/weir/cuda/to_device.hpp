@@ -98,7 +98,7 @@ class copying_slot {
         }
     }
 
-    // What can't be copied gets a sentence.
+    // Rejects what can't be copied at compile time.
     template <class Batch>
         requires(!can_be_copied<Part, Batch>)
     std::optional<int> operator()(Batch, const invocation&) {

@@ -61,7 +61,7 @@ class basic_work_stealing_deque {
     }
     bool empty() const noexcept { return size() == 0; }
 
-    // A mark: what is in the deque now, `steal_before(mark)` may take; what is pushed from now on
+    // What is in the deque now, `steal_before` of this may take; what is pushed from now on
     // not, as long as the owner doesn't pop at the bottom.
     std::uint64_t bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
 
@@ -108,9 +108,9 @@ class basic_work_stealing_deque {
         return steal_if([](std::uint64_t) noexcept { return true; });
     }
 
-    // The same, but only what was there when the mark was taken.
-    void* steal_before(std::uint64_t mark) noexcept {
-        return steal_if([mark](std::uint64_t t) noexcept { return distance(t, mark) > 0; });
+    // The same, but only what was there when `bottom` gave `end`.
+    void* steal_before(std::uint64_t end) noexcept {
+        return steal_if([end](std::uint64_t t) noexcept { return distance(t, end) > 0; });
     }
 
   private:

@@ -41,6 +41,7 @@ class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedul
         return false;
     }
 
+    // Resumes on that executor, to which it is posted here; or where it is, if that is virtual time.
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> h) const noexcept {
         executor* const here = detail::env_of(h).executor;

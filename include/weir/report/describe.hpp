@@ -276,7 +276,7 @@ template <class In = void, detail::composable P>
     return std::move(to).finish();
 }
 
-/// What is no part of a pipeline gets a sentence.
+/// Rejects what is no part of a pipeline at compile time.
 template <class In = void, class P>
     requires(!detail::composable<P>)
 auto describe(const P&) {

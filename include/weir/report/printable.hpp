@@ -41,7 +41,7 @@ template <printable T>
     return std::move(out).str();
 }
 
-/// What is nothing of the kind gets a sentence.
+/// Rejects what is nothing of the kind at compile time.
 template <class T>
     requires(!printable<T>)
 std::string printed(const T&) {

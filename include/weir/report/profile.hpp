@@ -268,7 +268,7 @@ template <class P>
     }
 }
 
-/// What is no pipeline gets a sentence.
+/// Rejects what is no pipeline at compile time.
 template <class P>
     requires(!detail::is_pipeline<std::remove_cvref_t<P>>)
 auto profile(P&&, executor&, std::size_t = 1000, const profile_options& = {}) {

@@ -25,6 +25,7 @@ class [[nodiscard("co_await this, or nothing holds it up")]] admission_gate {
         pauses_ = run_.is_paused();
         return pauses_ ? pause_.await_ready() : !run_.gives_way(executor_);
     }
+    // Resumes on the stage's executor: behind what is posted there, or posted by whoever ends the pause.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
         if (pauses_) return pause_.await_suspend(h);

@@ -124,6 +124,7 @@ class priority_lanes final : detail::detached_task_owner {
       public:
         pause(priority_lanes& all, bool yields) noexcept : all_(all), yields_(yields) {}
         bool await_ready() const noexcept { return false; }
+        // Resumes on the executor below, posted here, or by whoever posts to a lane.
         bool await_suspend(std::coroutine_handle<> h) const noexcept {
             if (!yields_) return all_.rest(h);
             all_.base_->post(h);

@@ -68,6 +68,7 @@ class gathering {
         }
     }
     bool await_ready() const noexcept { return !task_; }
+    // Resumes as the awaiter of a task does, on the coroutine's executor.
     template <class Promise>
     auto await_suspend(std::coroutine_handle<Promise> h) {
         awaiter_.emplace(detail::get_awaiter(std::move(*task_)));

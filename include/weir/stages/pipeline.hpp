@@ -104,7 +104,7 @@ class pipeline {
         return start_with<Policy>(std::move(*this), ex, std::move(options));
     }
 
-    /// What is no executor, or one without a name, gets a sentence.
+    /// Rejects what is no executor, or is one without a name, at compile time.
     template <class Policy = measured, class Ex = std::nullptr_t>
         requires(!std::is_convertible_v<Ex, executor&>)
     auto start(Ex&& = nullptr, run_options = {}) const {
@@ -121,7 +121,7 @@ class pipeline {
                       "start(pool, {.stop = token})");
     }
 
-    /// A loop over what is no run yet gets a sentence.
+    /// Rejects a loop over what is no run yet at compile time.
     template <class Policy = measured>
     detail::no_place<int> begin() const {
         static_assert(std::is_void_v<Policy>,
@@ -224,7 +224,7 @@ template <composable Left, composable Right>
                                 detail::stages_of(std::forward<Right>(right)));
 }
 
-/// What is no part of a pipeline gets a sentence, and only one: the part goes on alone.
+/// Rejects what is no part of a pipeline at compile time, with one message: the part goes on alone.
 template <class Left, class Right>
     requires(composable<Left> != composable<Right>)
 auto operator|(Left&& left, Right&& right) {

@@ -138,6 +138,7 @@ void replace(std::optional<T>& place, std::optional<T>&& by) {
 class my_env {
   public:
     bool await_ready() const noexcept { return false; }
+    // Never suspends: resumes at once.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
         env_ = &h.promise().env();

@@ -73,6 +73,8 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
         using part_of_its_awaiter = void;
         explicit next_operation(handle h) noexcept : handle_(h) {}
         bool await_ready() const noexcept { return !handle_ || handle_.done(); }
+        // Resumes on the coroutine's executor, when the generator has yielded or ended: at once, on the
+        // thread that ran it, if it is one of that executor, else by a post.
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             handle_.promise().awaited_by(h, detail::env_of(h));
@@ -115,6 +117,7 @@ class async_generator<T>::promise_type final : public detail::task_promise_base 
             yield_copy(const yield_copy&) = delete;
             yield_copy& operator=(const yield_copy&) = delete;
             bool await_ready() const noexcept { return false; }
+            // Resumes where the next `next` is awaited, on its thread.
             std::coroutine_handle<> await_suspend(handle h) noexcept {
                 h.promise().value = &copy_;
                 return to_awaiter().await_suspend(h);

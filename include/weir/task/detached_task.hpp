@@ -83,6 +83,7 @@ class [[nodiscard]] detached_task {
         class tell {
           public:
             bool await_ready() const noexcept { return false; }
+            // Never resumed; the owner may destroy it within the call.
             void await_suspend(handle h) const noexcept { h.promise().owner->ended(); }
             void await_resume() const noexcept {}
         };

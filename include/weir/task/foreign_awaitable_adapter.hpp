@@ -30,6 +30,7 @@ class foreign_awaitable_adapter {
         class arrival {
           public:
             bool await_ready() const noexcept { return false; }
+            // Never resumed. The coroutine that waits is, by a post to its executor.
             void await_suspend(std::coroutine_handle<promise_type> h) const noexcept { h.promise().arrive(); }
             void await_resume() const noexcept {}
         };

@@ -101,6 +101,7 @@ class generator<T>::promise_type {
         copied(const copied&) = delete;
         copied& operator=(const copied&) = delete;
         bool await_ready() const noexcept { return false; }
+        // Resumes on the thread that asks for the next item.
         void await_suspend(std::coroutine_handle<>) noexcept { place_ = std::addressof(copy_); }
         void await_resume() const noexcept {}
     };

@@ -78,6 +78,8 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
       public:
         explicit awaiter(handle h) noexcept : handle_(h) {}
         bool await_ready() const noexcept { return false; }
+        // Resumes on the coroutine's executor, when the task has ended: at once, on the thread that ran it,
+        // if it is one of that executor, else by a post.
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             handle_.promise().awaited_by(h, detail::env_of(h));

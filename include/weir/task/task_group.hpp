@@ -109,6 +109,7 @@ class task_group final : detail::task_join {
 
         fork_operation(task_group& g, task<>&& t) noexcept : group_(&g), task_(std::move(t)) {}
         bool await_ready() const noexcept { return false; }
+        // Resumes on its executor, on any thread of it: this one goes on with the new task.
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
             executor* const ex = detail::env_of(h).executor;
@@ -131,6 +132,7 @@ class task_group final : detail::task_join {
       public:
         explicit join_operation(task_group& g) noexcept : group_(&g) {}
         bool await_ready() const noexcept { return group_->spawned_ == 0; }
+        // Resumes on the awaiter's executor, posted by the task that ends last.
         template <class Promise>
         bool await_suspend(std::coroutine_handle<Promise> h) {
             return group_->wait(h, detail::env_of(h));

@@ -46,6 +46,7 @@ class in_its_place {
   public:
     explicit in_its_place(A& a) noexcept : inner_(a) {}
     bool await_ready() const { return inner_.await_ready(); }
+    // Resumes where the inner awaiter lets it.
     template <class Promise>
     auto await_suspend(std::coroutine_handle<Promise> h) const {
         return inner_.await_suspend(h);
@@ -70,6 +71,7 @@ class observed {
 
     bool await_ready() { return static_cast<bool>(inner_.await_ready()); }
 
+    // Resumes where the inner awaiter lets it.
     template <class Promise>
     auto await_suspend(std::coroutine_handle<Promise> h) {
         // Told before the inner call, which may publish the coroutine: after it nothing is touched
@@ -125,6 +127,8 @@ class task_promise_base {
     class to_awaiter {
       public:
         bool await_ready() const noexcept { return false; }
+        // This coroutine resumes where its next item is awaited, or never. Its awaiter resumes at once on
+        // this thread if that is one of its executor's, else by a post there.
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             task_promise_base& p = h.promise();

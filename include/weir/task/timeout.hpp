@@ -23,21 +23,22 @@ template <class Action>
 class timeout final : detached_task_owner {
   public:
     timeout(executor& ex, duration after, Action action)
-        : action_(std::move(action)), detached_task_(ring_after(*this, after)) {
+        : action_(std::move(action)), detached_task_(expire_after(*this, after)) {
         detached_task_.start(ex, nullptr, *this);
     }
     timeout(const timeout&) = delete;
     timeout& operator=(const timeout&) = delete;
     ~timeout() = default;
 
-    // Awaitable of void: it has rung, or never will. Resumes on the coroutine's executor.
-    class [[nodiscard("co_await this, or the alarm is not off")]] call_off {
+    // Awaitable of void: its action has run, or never will. Resumes on the coroutine's executor.
+    class [[nodiscard("co_await this, or the timeout is not off")]] call_off {
       public:
         explicit call_off(timeout& a) noexcept : timeout_(a) {}
         bool await_ready() const noexcept {
             timeout_.off_.request_stop();
             return timeout_.state_.load(std::memory_order_acquire) == has_ended;  // pairs with ended()
         }
+        // Resumes on the coroutine's executor, posted when the action has returned, or never will run.
         template <class Promise>
         bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
             const coroutine_env env = detail::env_of(h);
@@ -66,7 +67,7 @@ class timeout final : detached_task_owner {
     call_off off() noexcept { return call_off(*this); }
 
   private:
-    static detached_task<void> ring_after(timeout& me, duration after) {
+    static detached_task<void> expire_after(timeout& me, duration after) {
         const bool passed = co_await sleep_for(after, me.off_.get_token());
         if (passed) me.action_();
     }

@@ -149,6 +149,7 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
 
     bool await_ready() const noexcept { return sizeof...(As) == 0; }
 
+    // Resumes on the awaiter's executor, when the last part has ended; see `when_all`.
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
         if constexpr (sizeof...(As) == 0) {
@@ -203,6 +204,7 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
 
     bool await_ready() const noexcept { return parts_.empty(); }
 
+    // Resumes as above.
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
         const std::size_t n = parts_.size();
