@@ -1,4 +1,4 @@
-// expect-error: co_await this, or the alarm is not off
+// expect-error: co_await this, or the timeout is not off
 // Calling an alarm off is awaited.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/task/task.hpp>

@@ -1,0 +1,15 @@
+# What meson.build can't find out by itself: `version`, the version of the library; `tests`, the sources of the tests
+# that need Catch2 and nothing else.
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+if sys.argv[1] == "version":
+    text = (ROOT / "include/weir/version.hpp").read_text()
+    print(".".join(re.findall(r"define WEIR_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", text)))
+else:
+    unit = ROOT / "tests/unit"
+    found = {*unit.glob("*.test.cpp"), *unit.glob("*/*.test.cpp")} - {*unit.glob("asio/*")}
+    found -= {unit / "report/format.test.cpp", unit / "report/fmt.test.cpp"}
+    print(*sorted(f.relative_to(ROOT).as_posix() for f in found), sep="\n")

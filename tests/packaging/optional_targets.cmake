@@ -1,0 +1,28 @@
+# weir::cuda and weir::module, by WEIR_CUDA and WEIR_MODULE.
+
+# Only where it is asked for: whoever asks has the toolkit, and nobody else needs it. Installed, the same
+# target is the component `cuda` of the package, whatever was set here.
+if(WEIR_CUDA)
+    find_package(CUDAToolkit QUIET)
+    if(NOT TARGET CUDA::cudart)
+        message(FATAL_ERROR "weir: WEIR_CUDA is on, and the CUDA toolkit was not found. Install it, set "
+            "CUDAToolkit_ROOT to its folder, or turn WEIR_CUDA off.")
+    endif()
+    add_library(weir_cuda INTERFACE)
+    add_library(weir::cuda ALIAS weir_cuda)
+    target_link_libraries(weir_cuda INTERFACE weir CUDA::cudart)
+endif()
+
+# The module, compiled once in each project, as its compiled interface fits only the flags that it was made with.
+# That is why there is none in the installed package.
+if(WEIR_MODULE)
+    if(CMAKE_VERSION VERSION_LESS 3.28)
+        message(FATAL_ERROR "weir: WEIR_MODULE is on, and this is CMake ${CMAKE_VERSION}: targets with modules need "
+            "3.28. Compile include/weir/module/weir.cppm by its own command (see README.md), or turn WEIR_MODULE off.")
+    endif()
+    add_library(weir_module STATIC)
+    add_library(weir::module ALIAS weir_module)
+    target_sources(weir_module PUBLIC
+        FILE_SET CXX_MODULES BASE_DIRS include FILES include/weir/module/weir.cppm)
+    target_link_libraries(weir_module PUBLIC weir)
+endif()
