@@ -6,7 +6,7 @@
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/copy.hpp>
 #include <weir/cuda/device.hpp>
-#include <weir/cuda/device_account.hpp>
+#include <weir/cuda/device_allocator.hpp>
 #include <weir/cuda/device_blocks.hpp>
 #include <weir/cuda/device_buffer.hpp>
 #include <weir/cuda/device_buffers.hpp>

@@ -245,7 +245,7 @@ BREAKS = [
     (one_way, "include/weir/task/sleep.hpp", "", "#include <weir/channel/channel.hpp>\n"),
     (usable_alone, "tests/house/alone.txt", "== task/sleep.hpp", "== task/slept.hpp"),
     (size, "include/weir/task/sleep.hpp", "", "\n" * 300),
-    (misuse, "tests/refusals/merge_of_nothing.fail.cpp", None, None),
+    (misuse, "tests/refusals/timeout_call_off_discarded.fail.cpp", None, None),
     (misuse, "tests/CMakeLists.txt", "NAME fail.by_another_compiler ", "NAME nothing "),
     (docstrings, "include/weir/task/sleep.hpp", "Suspends:", "Waits:"),
     (docstrings, "include/weir/task/sleep.hpp", "// Resumes on", "// Goes on"),

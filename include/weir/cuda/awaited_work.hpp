@@ -6,6 +6,7 @@
 #include <weir/cuda/completion.hpp>
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/runtime.hpp>
+#include <weir/cuda/ticket.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/task/foreign_executor.hpp>

@@ -8,6 +8,7 @@
 #include <weir/cuda/error.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
+#include <weir/cuda/ticket.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstring>  // for std::memcpy
@@ -74,7 +75,7 @@ struct copies_work {
         }
         const cudaError_t code = queue();
         if (code != cudaSuccess) {
-            of.settle(stream->get());  // some of them may be under way
+            of.wait_out(stream->get());  // some of them may be under way
             of.fail(code, call, measured);
         }
         t.submit(stream->get(), measured);

@@ -1,21 +1,23 @@
-// weir cuda: how much of a device's memory is in use, who waits for some, and when it comes back
+// weir cuda, internal: how much of a device's memory is in use, who waits for some, and when it comes back
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_DEVICE_ACCOUNT_HPP
 #define WEIR_CUDA_DEVICE_ACCOUNT_HPP
 
 #include <weir/channel/channel.hpp>
 #include <weir/cuda/completion.hpp>
-#include <weir/cuda/context.hpp>
+#include <weir/cuda/core.hpp>
+#include <weir/cuda/device_allocator.hpp>
 #include <weir/cuda/error.hpp>
 #include <weir/cuda/event.hpp>
+#include <weir/cuda/freed_memory.hpp>
 #include <weir/cuda/own_clock.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
+#include <weir/cuda/ticket.hpp>
 #include <weir/platform/parker.hpp>
 
 #include <algorithm>  // for std::max, std::min
 #include <cstddef>    // for std::size_t
-#include <deque>      // for std::deque
 #include <memory>     // for std::enable_shared_from_this, std::shared_ptr
 #include <mutex>      // for std::mutex, std::scoped_lock
 #include <new>        // for std::align_val_t
@@ -24,34 +26,7 @@
 #include <utility>    // for std::move
 #include <vector>     // for std::vector
 
-namespace weir::cuda {
-
-/// Where memory of a device comes from, if not from the runtime: a framework's allocator, or places that are
-/// there already. See `device_pool`.
-///
-/// Threads:  several at once call its members.
-/// Lifetime: outlives all that was allocated by it.
-class device_allocator {
-  public:
-    device_allocator(const device_allocator&) = delete;
-    device_allocator& operator=(const device_allocator&) = delete;
-
-    /// \param bytes  at least 1.
-    /// \returns memory for what is queued on the stream from now on; null: there is none at the moment, and
-    ///          it is asked for again when some has come back.
-    /// Errors: what it throws fails the batch.
-    [[nodiscard]] virtual void* allocate(std::size_t bytes, cudaStream_t s) = 0;
-
-    /// Gives memory back that is done with when the stream has come to here, which may be another one than
-    /// that for which it was allocated. It isn't captured. May be called by the context's thread.
-    virtual void free(void* memory, std::size_t bytes, cudaStream_t s) noexcept = 0;
-
-  protected:
-    device_allocator() = default;
-    ~device_allocator() = default;
-};
-
-namespace detail {
+namespace weir::cuda::detail {
 
 // What has been allocated and isn't free again, which is when the stream has come there behind whose work it
 // was freed. Who finds too little waits: for its turn, and then for news.
@@ -68,13 +43,10 @@ class device_account : public std::enable_shared_from_this<device_account> {
     device_account(const device_account&) = delete;
     device_account& operator=(const device_account&) = delete;
     ~device_account() {
-        for (row& r : rows_) {
-            for (freed& f : r.going) {
-                if (f.memory == nullptr) continue;
-                while (!f.behind->is_over()) weir::detail::parker().wait(50'000);
-                core_->free(f.memory, nullptr);
-            }
-        }
+        freed_.each_to_free([this](void* memory, const pooled_event& behind) {
+            while (!behind.is_over()) weir::detail::parker().wait(50'000);
+            core_->free(memory, nullptr);
+        });
     }
 
     const std::shared_ptr<core>& of() const noexcept { return core_; }
@@ -135,7 +107,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
             return true;
         }
         if (later) {
-            core_->settle(s);
+            core_->wait_out(s);
             core_->free(memory, s);
         }
         came_back(bytes);
@@ -146,7 +118,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
     bool expects_news() {
         if (harvest()) tell();
         const std::scoped_lock held(lock_);
-        watch();
+        subscribe();
         return used_ != 0;
     }
 
@@ -178,20 +150,8 @@ class device_account : public std::enable_shared_from_this<device_account> {
     };
 
   private:
-    struct freed {
-        std::shared_ptr<pooled_event> behind;
-        std::size_t bytes;
-        void* memory;  // to be freed then; null: that is queued already
-    };
-    // What is freed behind one stream's work is free in that order. Should its handle be another's by now,
-    // that one waits a little longer.
-    struct row {
-        cudaStream_t stream;
-        bool watched = false;  // somebody tells of the first one's end
-        std::deque<freed> going;
-    };
     // Kept until that end.
-    struct watched {
+    struct subscription {
         std::shared_ptr<device_account> account;
         std::shared_ptr<pooled_event> behind;
     };
@@ -236,14 +196,14 @@ class device_account : public std::enable_shared_from_this<device_account> {
                                     "; raise the limit of the device_pool");
     }
 
-    // False: there is no memory for the note of it.
-    bool keep(cudaStream_t s, freed what) noexcept {
+    // False: there is no memory to remember it.
+    bool keep(cudaStream_t s, freed_memory::piece what) noexcept {
         bool kept = false;
         try {
             const std::scoped_lock held(lock_);
-            row_of(s).going.push_back(std::move(what));
+            freed_.add(s, std::move(what));
             kept = true;
-            if (waiting_ != 0) watch();
+            if (waiting_ != 0) subscribe();
         } catch (...) {
             if (kept) tell();  // who waits tries again, and gets to hear why nobody tells of it
         }
@@ -281,50 +241,34 @@ class device_account : public std::enable_shared_from_this<device_account> {
         return memory;
     }
 
-    row& row_of(cudaStream_t s) {
-        for (row& r : rows_) {
-            if (r.stream == s) return r;
-        }
-        rows_.push_back({s, false, {}});
-        return rows_.back();
-    }
-
     // Takes out what is free again: true if there is some. Where that it is freed couldn't be queued, it is
     // freed here, under no lock, as that may block.
     bool harvest() {
         std::vector<void*> idle;
+        std::size_t bytes = 0;
         bool found = false;
         {
             const std::scoped_lock held(lock_);
-            for (row& r : rows_) {
-                if (!core_->frees_in_order()) idle.reserve(idle.size() + r.going.size());
-                while (!r.going.empty() && r.going.front().behind->is_over()) {
-                    if (r.going.front().memory != nullptr) idle.push_back(r.going.front().memory);
-                    used_ -= r.going.front().bytes;
-                    r.going.pop_front();
-                    r.watched = false;
-                    found = true;
-                }
-            }
-            std::erase_if(rows_, [](const row& r) { return r.going.empty(); });
+            if (!core_->frees_in_order()) idle.reserve(freed_.size());
+            found = freed_.take_over(bytes, idle);
+            used_ -= bytes;
         }
         for (void* const memory : idle) core_->free(memory, nullptr);
         return found;
     }
 
-    // Under the lock, while somebody waits: the context tells when the first one of each row is free.
-    void watch() {
-        for (row& r : rows_) {
-            if (r.watched) continue;
-            auto kept = std::make_shared<watched>(watched{shared_from_this(), r.going.front().behind});
-            ticket t(*core_, kept->behind->get(),
-                     [](completion& c) noexcept { static_cast<watched*>(c.kept.get())->account->tell(); });
+    // Under the lock, while somebody waits: the context tells when the first one of each stream is free.
+    void subscribe() {
+        freed_.each_first_unsubscribed([this](cudaStream_t on, const std::shared_ptr<pooled_event>& behind) {
+            auto kept = std::make_shared<subscription>(subscription{shared_from_this(), behind});
+            ticket t(*core_, kept->behind->get(), [](completion& c) noexcept {
+                static_cast<subscription*>(c.kept.get())->account->tell();
+            });
             completion& c = t.get();
             c.kept = std::move(kept);
             c.promised.emplace();
-            t.submit_recorded(r.stream);
-            r.watched = true;
-        }
+            t.submit_recorded(on);
+        });
     }
 
     void tell() noexcept { static_cast<void>(news.try_put(0)); }
@@ -343,11 +287,9 @@ class device_account : public std::enable_shared_from_this<device_account> {
     std::mutex lock_;  // guards what follows
     std::size_t used_ = 0;
     std::size_t waiting_ = 0;
-    std::vector<row> rows_;
+    freed_memory freed_;
 };
 
-}  // namespace detail
-
-}  // namespace weir::cuda
+}  // namespace weir::cuda::detail
 
 #endif

@@ -8,6 +8,7 @@
 #include <weir/cuda/device.hpp>
 #include <weir/cuda/error.hpp>
 #include <weir/cuda/runtime.hpp>
+#include <weir/cuda/ticket.hpp>
 
 #include <memory>   // for std::shared_ptr
 #include <utility>  // for std::move

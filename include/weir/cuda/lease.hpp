@@ -10,6 +10,7 @@
 #include <weir/cuda/own_clock.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
+#include <weir/cuda/ticket.hpp>
 
 #include <cstddef>    // for std::byte, std::size_t
 #include <cstring>    // for std::memcpy
@@ -126,7 +127,7 @@ class [[nodiscard("the block goes back at once")]] lease {
         try {
             if (!of.on_host()) of.check_not_captured(s.get(), "cudaEventRecord");
         } catch (const error& e) {
-            if (e.status() != cudaErrorStreamCaptureUnsupported) of.settle(s.get());
+            if (e.status() != cudaErrorStreamCaptureUnsupported) of.wait_out(s.get());
             throw;
         }
         give_away(s);
@@ -151,7 +152,7 @@ class [[nodiscard("the block goes back at once")]] lease {
                 static_cast<detail::pinned_blocks*>(c.kept.get())->put_back(c.block);
             });
         } catch (...) {
-            of.settle(s.get());  // what is queued may use the block
+            of.wait_out(s.get());  // what is queued may use the block
             throw;
         }
         detail::completion& c = t->get();

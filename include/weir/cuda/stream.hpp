@@ -7,6 +7,7 @@
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/event.hpp>
 #include <weir/cuda/runtime.hpp>
+#include <weir/cuda/ticket.hpp>
 
 #include <concepts>  // for std::same_as
 #include <memory>    // for std::shared_ptr

@@ -4,37 +4,25 @@
 #define WEIR_CUDA_TO_HOST_HPP
 
 #include <weir/cuda/context.hpp>
-#include <weir/cuda/copier.hpp>
-#include <weir/cuda/device_buffer.hpp>
-#include <weir/cuda/device_buffers.hpp>
-#include <weir/cuda/device_memory.hpp>
+#include <weir/cuda/device_parts.hpp>
 #include <weir/cuda/error.hpp>
-#include <weir/cuda/item_order.hpp>
+#include <weir/cuda/fetch.hpp>
 #include <weir/cuda/lease.hpp>
-#include <weir/cuda/parts.hpp>
-#include <weir/cuda/pinned_buffer.hpp>
-#include <weir/cuda/pinned_buffers.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>
-#include <weir/cuda/transfer_log.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/task/task.hpp>
 
-#include <array>        // for std::array
 #include <cstddef>      // for std::size_t
-#include <functional>   // for std::identity, std::invoke
+#include <functional>   // for std::identity
 #include <memory>       // for std::make_shared, std::shared_ptr
 #include <optional>     // for std::optional
-#include <span>         // for std::span
-#include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
-#include <tuple>        // for std::tuple
-#include <type_traits>  // for std::is_same_v
+#include <type_traits>  // for std::conditional_t, std::is_same_v
 #include <utility>      // for std::move
-#include <vector>       // for std::vector
 
 namespace weir::cuda {
 
@@ -56,135 +44,6 @@ struct host_batch {
 };
 
 namespace detail {
-
-// What the slots of one stage in one run share.
-struct fetcher {
-    fetcher(context& gpu, pinned_pool& blocks, const to_host_options& o)
-        : copies(o.on ? *o.on : stream(gpu)), pool(&blocks),
-          log(o.timed && !gpu.on_host() ? std::make_shared<transfer_log>() : nullptr) {
-        if (!gpu.on_host() && !blocks.page_locked()) {
-            throw std::invalid_argument(
-                "weir: to_host copies into page-locked memory, and this pinned_pool was made from a context "
-                "without a device; make it from one of a GPU");
-        }
-        check_place(copies.shared()->of(), gpu, "to_host");
-    }
-
-    stream copies;
-    pinned_pool* pool;
-    item_order order;
-    std::shared_ptr<transfer_log> log;
-};
-
-// Memory of a device, and where in a block its copy is to lie.
-struct fetched {
-    fetched(device_memory from, std::size_t to) noexcept : memory(std::move(from)), at(to) {}
-    device_memory memory;
-    std::size_t at;
-};
-
-// A block with what lies in the memory. The blocks are taken in the order of the items: a later one keeps its
-// block until it leaves, behind those before it.
-// None: the run was stopped before there was a free block.
-inline task<std::optional<lease>> fetch(fetcher& s, std::span<fetched> from, const invocation& call) {
-    const std::size_t bytes = from.back().at + from.back().memory.bytes();
-    item_order::place mine(s.order, call.item());
-    if (!mine.is_first()) {
-        const bool goes = co_await mine.first(call.stop());
-        if (!goes) co_return std::nullopt;
-    }
-    std::optional<lease> block = s.pool->try_acquire(bytes);
-    if (!block) {
-        const noted_wait wait(s.log.get());
-        block = co_await s.pool->acquire(bytes, call.stop());
-        wait.was_for_block();
-        if (!block) co_return std::nullopt;
-    }
-    mine.leave();
-    bool under_way = false;
-    try {
-        for (fetched& each : from) {
-            each.memory.hand_over(s.copies);
-            each.memory.queue_copy_to(block->bytes().data() + each.at, s.log.get());
-            under_way = true;
-        }
-        co_await s.copies.done();
-    } catch (...) {
-        if (under_way) s.copies.shared()->of()->settle(s.copies.get());  // it may not have come to waiting
-        throw;
-    }
-    co_return std::move(block);
-}
-
-// Several parts that lie in `number` pieces of memory.
-template <std::size_t number, class... Ts>
-struct found_parts {
-    using pinned = pinned_buffers<Ts...>;
-    using vectors = std::tuple<std::vector<Ts>...>;
-
-    found_parts(std::array<fetched, number> from, const std::array<std::size_t, sizeof...(Ts)>& each)
-        : memory(std::move(from)), sizes(each) {}
-
-    pinned in(lease block) const { return pinned(std::move(block), sizes); }
-    static vectors copy_of(const pinned& there) {
-        return std::apply(
-            [](const auto&... each) { return vectors(std::vector<Ts>(each.begin(), each.end())...); },
-            there.parts());
-    }
-
-    std::array<fetched, number> memory;
-    std::array<std::size_t, sizeof...(Ts)> sizes;
-};
-// One.
-template <class T>
-struct found_parts<1, T> {
-    using pinned = pinned_buffer<T>;
-    using vectors = std::vector<T>;
-
-    explicit found_parts(device_memory from) : memory{fetched(std::move(from), 0)} {}
-
-    pinned in(lease block) const { return pinned(std::move(block), memory[0].memory.bytes() / sizeof(T)); }
-    static vectors copy_of(const pinned& there) { return vectors(there.begin(), there.end()); }
-
-    std::array<fetched, 1> memory;
-};
-
-template <class T>
-found_parts<1, T> parts_in(device_buffer<T>& buffer) {
-    return found_parts<1, T>(std::move(buffer).release());
-}
-template <class... Ts>
-found_parts<1, Ts...> parts_in(device_buffers<Ts...>& buffers) {
-    const std::array<std::size_t, sizeof...(Ts)> sizes = buffers.sizes();
-    return found_parts<1, Ts...>({fetched(std::move(buffers).release(), 0)}, sizes);
-}
-template <class... Ts>
-found_parts<sizeof...(Ts), Ts...> parts_in(std::tuple<device_buffer<Ts>&...> buffers) {
-    return std::apply(
-        [](device_buffer<Ts>&... each) {
-            const std::array<std::size_t, sizeof...(Ts)> sizes{each.size()...};
-            const auto places = indexes_of<Ts...>(sizes);
-            std::size_t i = 0;
-            return found_parts<sizeof...(Ts), Ts...>({fetched(std::move(each).release(), places[i++])...},
-                                                     sizes);
-        },
-        buffers);
-}
-
-template <class Part, class Item>
-auto find_parts(const Part& part, Item& item) -> decltype(detail::parts_in(std::invoke(part, item))) {
-    return detail::parts_in(std::invoke(part, item));
-}
-template <class... Parts, class Item>
-auto find_parts(const parts_of<Parts...>& parts, Item& item)
-    -> decltype(detail::parts_in(std::tie(std::invoke(std::declval<const Parts&>(), item)...))) {
-    return std::apply(
-        [&item](const Parts&... each) { return detail::parts_in(std::tie(std::invoke(each, item)...)); },
-        parts.each);
-}
-
-template <class Part, class Item>
-concept has_buffers = requires(const Part& part, Item& item) { detail::find_parts(part, item); };
 
 // `Vectors`: what it gives, what lies in page-locked memory or `std::vector`.
 template <class Part, bool Vectors>
@@ -217,7 +76,7 @@ class fetching_slot {
         }
     }
 
-    // What can't be copied gets a sentence.
+    // Rejects what can't be copied at compile time.
     template <class Item>
         requires(!has_buffers<Part, Item>)
     std::optional<int> operator()(Item, const invocation&) {
@@ -259,7 +118,7 @@ class fetcher_of_run {
   public:
     fetcher_of_run(context& gpu, pinned_pool& pool, to_host_options options, Part part)
         : gpu_(&gpu), pool_(&pool), options_(std::move(options)), part_(std::move(part)),
-          shared_(std::make_shared<fetcher>(gpu, pool, options_)) {}
+          shared_(std::make_shared<fetcher>(gpu, pool, options_.on, options_.timed)) {}
     fetcher_of_run(const fetcher_of_run& other)
         : fetcher_of_run(*other.gpu_, *other.pool_, other.options_, other.part_) {}
     fetcher_of_run(fetcher_of_run&&) noexcept = default;

@@ -23,7 +23,7 @@ class executor_users {
     // relaxed: who destroys the executor comes after those who use it, or sees that by the count
     standard_platform::atomic<std::uint32_t> counts_[kinds]{};
     end_flag end_;
-    birthplace born_;
+    process_of_origin born_;
     bool excused_ = false;
 
   public:

@@ -19,7 +19,7 @@ namespace weir::detail {
 template <class Platform = standard_platform>
 class basic_pool_threads {
     std::vector<typename Platform::thread> threads_;
-    birthplace born_;
+    process_of_origin born_;
 
   public:
     basic_pool_threads() noexcept = default;

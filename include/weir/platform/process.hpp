@@ -33,7 +33,7 @@ inline const bool forks_are_counted = at_fork_in_child([] {
 
 // The process in which its owner was made. A fork copies the memory of a process, but of its threads only
 // the one that forks.
-class birthplace {
+class process_of_origin {
     std::uint32_t forks_ = forks.load(std::memory_order_relaxed);
 
   public:

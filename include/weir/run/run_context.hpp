@@ -266,7 +266,7 @@ class run_context : public detached_task_owner {
         return lost;
     }
 
-    const birthplace born_;
+    const process_of_origin born_;
     executor_use executor_;
     std::vector<executor_use> others_;  // on which stages run
     std::optional<priority_lanes> lanes_;

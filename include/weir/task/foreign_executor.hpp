@@ -52,7 +52,7 @@ class endless_loop {
         return it;
     }
 
-    const birthplace born_;
+    const process_of_origin born_;
     run_loop* loop_ = nullptr;
     parker begun_;
 };

@@ -1,0 +1,88 @@
+// weir cuda, internal: pieces of a device's memory are copied into one block of the host
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CUDA_FETCH_HPP
+#define WEIR_CUDA_FETCH_HPP
+
+#include <weir/cuda/context.hpp>
+#include <weir/cuda/copier.hpp>
+#include <weir/cuda/device_memory.hpp>
+#include <weir/cuda/item_order.hpp>
+#include <weir/cuda/lease.hpp>
+#include <weir/cuda/pinned_pool.hpp>
+#include <weir/cuda/stream.hpp>
+#include <weir/cuda/transfer_log.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/task/task.hpp>
+
+#include <cstddef>    // for std::size_t
+#include <memory>     // for std::make_shared, std::shared_ptr
+#include <optional>   // for std::optional
+#include <span>       // for std::span
+#include <stdexcept>  // for std::invalid_argument
+#include <utility>    // for std::move
+
+namespace weir::cuda::detail {
+
+// What the slots of one stage in one run share.
+struct fetcher {
+    // `on`: none: a stream of its own.
+    fetcher(context& gpu, pinned_pool& blocks, const std::optional<stream>& on, bool timed)
+        : copies(on ? *on : stream(gpu)), pool(&blocks),
+          log(timed && !gpu.on_host() ? std::make_shared<transfer_log>() : nullptr) {
+        if (!gpu.on_host() && !blocks.page_locked()) {
+            throw std::invalid_argument(
+                "weir: to_host copies into page-locked memory, and this pinned_pool was made from a context "
+                "without a device; make it from one of a GPU");
+        }
+        check_place(copies.shared()->of(), gpu, "to_host");
+    }
+
+    stream copies;
+    pinned_pool* pool;
+    item_order order;
+    std::shared_ptr<transfer_log> log;
+};
+
+// Memory of a device, and where in a block its copy is to lie.
+struct fetched {
+    fetched(device_memory from, std::size_t to) noexcept : memory(std::move(from)), at(to) {}
+    device_memory memory;
+    std::size_t at;
+};
+
+// A block with what lies in the memory. The blocks are taken in the order of the items: a later one keeps its
+// block until it leaves, behind those before it.
+// None: the run was stopped before there was a free block.
+inline task<std::optional<lease>> fetch(fetcher& s, std::span<fetched> from, const invocation& call) {
+    const std::size_t bytes = from.back().at + from.back().memory.bytes();
+    item_order::place mine(s.order, call.item());
+    if (!mine.is_first()) {
+        const bool goes = co_await mine.first(call.stop());
+        if (!goes) co_return std::nullopt;
+    }
+    std::optional<lease> block = s.pool->try_acquire(bytes);
+    if (!block) {
+        const noted_wait wait(s.log.get());
+        block = co_await s.pool->acquire(bytes, call.stop());
+        wait.was_for_block();
+        if (!block) co_return std::nullopt;
+    }
+    mine.leave();
+    bool under_way = false;
+    try {
+        for (fetched& each : from) {
+            each.memory.hand_over(s.copies);
+            each.memory.queue_copy_to(block->bytes().data() + each.at, s.log.get());
+            under_way = true;
+        }
+        co_await s.copies.done();
+    } catch (...) {
+        if (under_way) s.copies.shared()->of()->wait_out(s.copies.get());  // it may not have come to waiting
+        throw;
+    }
+    co_return std::move(block);
+}
+
+}  // namespace weir::cuda::detail
+
+#endif

@@ -1,0 +1,121 @@
+// weir cuda, internal: one piece of work that is about to be queued, or was, and who is told of its end
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CUDA_TICKET_HPP
+#define WEIR_CUDA_TICKET_HPP
+
+#include <weir/cuda/completion.hpp>
+#include <weir/cuda/core.hpp>
+#include <weir/cuda/errand.hpp>
+#include <weir/cuda/error.hpp>
+#include <weir/cuda/runtime.hpp>
+#include <weir/measure/slot.hpp>
+
+#include <stdexcept>  // for std::logic_error
+#include <utility>    // for std::exchange
+
+namespace weir::cuda::detail {
+
+class ticket {
+  public:
+    // Errors: those of the runtime, and std::bad_alloc. Nothing is queued yet.
+    ticket(core& of, completion::reaction then) : core_(of) {
+        cudaEvent_t const event = of.take_event(of.events);
+        try {
+            completion_ = &completion::make(of.box(), event, then);
+        } catch (...) {
+            of.events.give(event);
+            throw;
+        }
+    }
+    // Of another's event, which was recorded. Makes no call of the runtime, so that a reaction may do it.
+    ticket(core& of, cudaEvent_t recorded, completion::reaction then)
+        : core_(of), completion_(&completion::make(of.box(), recorded, then)) {
+        completion_->returns_event = false;
+    }
+    ticket(const ticket&) = delete;
+    ticket& operator=(const ticket&) = delete;
+    ~ticket() {
+        if (completion_ == nullptr) return;
+        if (!submitted_ && completion_->returns_event) core_.events.give(completion_->event);
+        completion_->disown();
+    }
+
+    completion& get() const noexcept { return *completion_; }
+
+    // Behind what is queued on the stream. If it throws, all of that is done.
+    void submit(cudaStream_t stream, const weir::detail::slot* measured = nullptr) {
+        const cudaError_t code = cudaEventRecord(completion_->event, stream);
+        if (code != cudaSuccess) {
+            core_.wait_out(stream);
+            core_.fail(code, "cudaEventRecord", measured);
+        }
+        completion& c = *completion_;
+        if (core_.told_by_driver()) {
+            c.own();
+            c.has_function =
+                quietly(cudaLaunchHostFunc(stream, &completion::told_by_driver, &c)) == cudaSuccess;
+            if (!c.has_function) c.disown();  // then it is polled
+        }
+        submit_recorded(stream);
+    }
+
+    // The event is another's and was recorded.
+    void submit_recorded(cudaStream_t stream) {
+        completion_->own();
+        submitted_ = core_.box()->put(*completion_);
+        if (submitted_) return;
+        completion_->disown();
+        core_.wait_out(stream);
+        throw_gone();
+    }
+
+    // What queues the work may block: a thread of its own calls it, behind what is queued on the stream by
+    // then. Who waits is told if it failed; when nothing of it is under way any more.
+    template <class Queue>
+    void submit_blocking(cudaStream_t stream, Queue queue) {
+        completion& c = *completion_;
+        c.own();
+        try {
+            submitted_ = core_.threads.start([&of = core_, &c, stream, queue] {
+                cudaError_t code = cudaSetDevice(of.device_index());
+                const beside_captures copying;
+                if (code == cudaSuccess) {
+                    code = queue();
+                    if (code == cudaSuccess) code = cudaEventRecord(c.event, stream);
+                    if (code != cudaSuccess) of.wait_out(stream);
+                }
+                if (code != cudaSuccess) {
+                    if (ends_all_work(code)) of.breaks(code);
+                    of.events.give(std::exchange(c.event, nullptr));
+                    c.returns_event = false;
+                    c.result = code;
+                }
+                static_cast<void>(of.box()->put(c));  // the context waits for this thread before it ends
+            });
+        } catch (...) {
+            c.disown();
+            throw;
+        }
+        if (submitted_) return;
+        c.disown();
+        throw_gone();
+    }
+
+    // Who waits keeps it.
+    completion* keep() noexcept { return std::exchange(completion_, nullptr); }
+
+  private:
+    [[noreturn]] static void throw_gone() {
+        throw std::logic_error(
+            "weir: the weir::cuda::context of this stream was destroyed: nothing awaits its work any more; "
+            "keep the context until everything that uses the device has ended");
+    }
+
+    core& core_;
+    completion* completion_;
+    bool submitted_ = false;
+};
+
+}  // namespace weir::cuda::detail
+
+#endif
