@@ -174,8 +174,8 @@ class merge_rule {
 };
 
 template <class C, class Policy>
-class running_fan_in final : public worker_loop<running_fan_in<C, Policy>, C, C, Policy> {
-    using base = worker_loop<running_fan_in, C, C, Policy>;
+class running_fan_in : public stage_kind<C, C, Policy> {
+    using base = stage_kind<C, C, Policy>;
     using queue = channel<C, Policy>;
     using typename base::slot;
 
@@ -249,8 +249,9 @@ channel<C, Policy>& attach_fan_in(run_core<Policy>& run, const char* kind, stage
     std::vector<queue_id> inputs(in.begin(), in.end());
     const bool as_they_come = order == merge_order::arrival && !is_epoch_item<C> && !until_first_end;
     merge_rule rule(order, weights, until_first_end, run.first_epoch());
-    run.template add<running_fan_in<C, Policy>>(std::move(inputs), {&out}, options, kind, std::move(rule),
-                                                as_they_come, std::move(in), out);
+    run.template add<worker_loop<running_fan_in<C, Policy>>>(std::move(inputs), {&out}, options, kind,
+                                                             std::move(rule), as_they_come, std::move(in),
+                                                             out);
     return out;
 }
 

@@ -48,8 +48,8 @@ struct routed_item {
 };
 
 template <class F, class C, class Policy>
-class running_route final : public worker_loop<running_route<F, C, Policy>, C, C, Policy> {
-    using base = worker_loop<running_route, C, C, Policy>;
+class running_route : public stage_kind<C, C, Policy> {
+    using base = stage_kind<C, C, Policy>;
     using queue = channel<C, Policy>;
     using traits = typename the_chooser<F>::template is_given<carried_value_t<C>>;
 
@@ -121,8 +121,9 @@ struct route_stage : stage_of_branches<F, Branches...> {
                   "routes: it sends one item after the other, its concurrency is 1");
         stage_options join = self.options_of_join();
         join.max_failures = std::nullopt;
-        auto ends = route_stage::template attach_branches<running_route<F, C, Policy>, C, output<C>>(
-            std::forward<Self>(self), run, in);
+        auto ends =
+            route_stage::template attach_branches<worker_loop<running_route<F, C, Policy>>, C, output<C>>(
+                std::forward<Self>(self), run, in);
         return detail::attach_fan_in(run, "join", join, merge_order::arrival, {}, false, std::move(ends));
     }
 

@@ -78,11 +78,10 @@ struct divided_batch {
 // Inside of the branches each batch is an epoch: so what is made of its parts stays together, whatever
 // the branches' stages do with it.
 template <class F, class C, class Policy>
-class running_split final
-    : public worker_loop<running_split<F, C, Policy>, C, epoch_item<carried_value_t<C>>, Policy> {
+class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Policy> {
     using Batch = carried_value_t<C>;
     using part = epoch_item<Batch>;
-    using base = worker_loop<running_split, C, part, Policy>;
+    using base = stage_kind<C, part, Policy>;
     using load = epoch_item_traits<C>;
     using queue = channel<part, Policy>;
     using ledger = split_ledger<typename load::provenance>;
@@ -180,9 +179,8 @@ struct joined_batch {
 
 // `Part`: what the branches give; `D`: the whole batch on its way.
 template <class Part, class D, class Note, class Policy>
-class running_split_join final
-    : public worker_loop<running_split_join<Part, D, Note, Policy>, Part, D, Policy> {
-    using base = worker_loop<running_split_join, Part, D, Policy>;
+class running_split_join : public stage_kind<Part, D, Policy> {
+    using base = stage_kind<Part, D, Policy>;
     using queue = channel<Part, Policy>;
     using Batch = carried_value_t<Part>;
     using ledger = split_ledger<Note>;

@@ -86,14 +86,13 @@ struct split_stage : stage_of_branches<F, Branches...> {
         const stage_options join = self.options_of_join();
         const split_order order = self.order;
         auto batches = std::make_shared<split_ledger<about>>();
-        auto ends = split_stage::template attach_branches<running_split<F, C, Policy>, part, part_of<C>>(
-            std::forward<Self>(self), run, in, batches);
+        auto ends =
+            split_stage::template attach_branches<worker_loop<running_split<F, C, Policy>>, part, part_of<C>>(
+                std::forward<Self>(self), run, in, batches);
         auto& out = run.template add_queue<output<C>>(join);
         std::vector<queue_id> inputs(ends.begin(), ends.end());
-        run.template add<running_split_join<part_of<C>, output<C>, about, Policy>>(std::move(inputs), {&out},
-                                                                                   join, order,
-                                                                                   std::move(ends), out,
-                                                                                   std::move(batches));
+        run.template add<worker_loop<running_split_join<part_of<C>, output<C>, about, Policy>>>(
+            std::move(inputs), {&out}, join, order, std::move(ends), out, std::move(batches));
         return out;
     }
 

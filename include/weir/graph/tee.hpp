@@ -43,8 +43,8 @@ using end_of_side = wait_queue<side_rule>;
 
 // The end of a part on the side: nobody wants what it gives. `Main`: the queue before the tee.
 template <class C, class Main, class Policy>
-class running_drain final : public worker_loop<running_drain<C, Main, Policy>, C, C, Policy> {
-    using base = worker_loop<running_drain, C, C, Policy>;
+class running_drain : public stage_kind<C, C, Policy> {
+    using base = stage_kind<C, C, Policy>;
 
   public:
     using pass = typename base::template hand<>;
@@ -76,8 +76,8 @@ struct copied_item {
 };
 
 template <class C, class Policy>
-class running_tee final : public worker_loop<running_tee<C, Policy>, C, C, Policy> {
-    using base = worker_loop<running_tee, C, C, Policy>;
+class running_tee : public stage_kind<C, C, Policy> {
+    using base = stage_kind<C, C, Policy>;
     using queue = channel<C, Policy>;
 
   public:
@@ -157,12 +157,13 @@ struct tee_stage : stage_base {
         named.name += "_side";
         auto& side = run.template add_queue<C>(named);
         auto& out = run.template add_queue<C>(options);
-        auto& tee = run.template add<running_tee<C, Policy>>({&in}, {&out, &side}, options, in, out, side);
+        auto& tee = run.template add<worker_loop<running_tee<C, Policy>>>({&in}, {&out, &side}, options, in,
+                                                                          out, side);
         auto& end = pipeline<Row>::attach(std::forward<Self>(self).part, run, side);
         named.name = options.name + "_end";
         using last = typename std::remove_reference_t<decltype(end)>::value_type;
-        run.template add<running_drain<last, channel<C, Policy>, Policy>>({&end}, {}, named, end, in,
-                                                                          tee.end());
+        run.template add<worker_loop<running_drain<last, channel<C, Policy>, Policy>>>({&end}, {}, named, end,
+                                                                                       in, tee.end());
         return out;
     }
 

@@ -50,10 +50,9 @@ struct joined_row {
 };
 
 template <class Policy, class... C>
-class running_zip final
-    : public worker_loop<running_zip<Policy, C...>, nothing, typename zipped<C...>::type, Policy> {
+class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Policy> {
     using D = typename zipped<C...>::type;
-    using base = worker_loop<running_zip, nothing, D, Policy>;
+    using base = stage_kind<nothing, D, Policy>;
     using typename base::slot;
     static constexpr std::size_t size = sizeof...(C);
 
@@ -147,8 +146,8 @@ struct zip_stage : stage_of_inputs<Inputs...> {
         auto& out = run.template add_queue<output>(options);
         std::vector<queue_id> inputs =
             std::apply([](auto*... each) { return std::vector<queue_id>{each...}; }, in);
-        run.template add<running_zip<Policy, given_by_t<Inputs>...>>(std::move(inputs), {&out}, options, in,
-                                                                     out);
+        run.template add<worker_loop<running_zip<Policy, given_by_t<Inputs>...>>>(std::move(inputs), {&out},
+                                                                                  options, in, out);
         return out;
     }
 

@@ -20,6 +20,18 @@ namespace weir {
 
 namespace detail {
 
+// The type of what only a run with epochs gives. In the declaration, so that this is what a compiler has to
+// say first.
+template <class Item, class Type>
+struct with_epochs {
+    static_assert(is_epoch_item<Item>,
+                  "weir: the source of this run has no epochs; give it some, as in "
+                  "weir::source(weir::epochs(files, 3)), or take items with next and get");
+    using type = Type;
+};
+template <class Item, class Type>
+using with_epochs_t = typename with_epochs<Item, Type>::type;
+
 // What a pass over the epochs of a run has looked at and not taken: the first to come after it.
 template <class T>
 class left_ahead {

@@ -122,15 +122,15 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// \returns an item; nothing at the end of the epoch, and at that of the stream (`ended()`).
     /// Suspends: while nothing is there. Resumes: on the coroutine's executor.
     template <class Item = T>
-    [[nodiscard("co_await this, or nothing is got")]] task<std::optional<value_type>> next_in_epoch() {
-        require_epochs<Item>();
+    [[nodiscard(
+        "co_await this, or nothing is got")]] detail::with_epochs_t<Item, task<std::optional<value_type>>>
+    next_in_epoch() {
         static_cast<void>(core());
         return next_of_epochs(false);
     }
     /// The same for a thread, which blocks.
     template <class Item = T>
-    [[nodiscard]] std::optional<value_type> get_in_epoch() {
-        require_epochs<Item>();
+    [[nodiscard]] detail::with_epochs_t<Item, std::optional<value_type>> get_in_epoch() {
         get_result<T> got = take();
         if (!got) at_end();
         if (!got || load::is_mark(*got)) return std::nullopt;
@@ -145,8 +145,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// What is left of an epoch when the outer loop goes on is passed over. A later pass over `epochs`
     /// begins with what is left of the one at hand.
     template <class Item = T>
-    [[nodiscard]] epoch_range<run> epochs() {
-        require_epochs<Item>();
+    [[nodiscard]] detail::with_epochs_t<Item, epoch_range<run>> epochs() {
         return epoch_range<run>(*this);
     }
 
@@ -157,13 +156,6 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     friend class epoch_range;
 
     run(std::unique_ptr<detail::run_core<Policy>> owned, queue& out) : base(std::move(owned)), out_(&out) {}
-
-    template <class Item>
-    static constexpr void require_epochs() noexcept {
-        static_assert(detail::is_epoch_item<Item>,
-                      "weir: the source of this run has no epochs; give it some, as in "
-                      "weir::source(weir::epochs(files, 3)), or take items with next and get");
-    }
 
     // The next item or mark, for a thread.
     get_result<T> take(duration timeout = duration::max()) {

@@ -43,13 +43,12 @@ struct cached_item {
 
 // The first epoch comes through the queue, each other one out of the record.
 template <class C, class Policy>
-class running_cache final
-    : public worker_loop<running_cache<C, Policy>, C, epoch_item<carried_value_t<C>>, Policy> {
+class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Policy> {
     using T = carried_value_t<C>;
     using D = epoch_item<T>;
     using load = epoch_item_traits<C>;
     using input = channel<C, Policy>;
-    using base = worker_loop<running_cache, C, D, Policy>;
+    using base = stage_kind<C, D, Policy>;
 
   public:
     using pass = typename base::template hand<cached_item<D>>;
@@ -138,7 +137,7 @@ struct cache_stage : stage_base {
                   "caches: it gives one item after the other, its concurrency is 1");
         // What is repeated is nothing that a source could go on from.
         run.forget_progress();
-        return run.template append<running_cache<C, Policy>>(self.options, in, self.epochs);
+        return run.template append<worker_loop<running_cache<C, Policy>>>(self.options, in, self.epochs);
     }
 
     std::uint64_t epochs;

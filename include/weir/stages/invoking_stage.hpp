@@ -7,23 +7,23 @@
 #include <weir/stages/in_hand.hpp>
 #include <weir/stages/stage_kind.hpp>
 
+#include <cstdint>    // for std::uint64_t
 #include <exception>  // for std::current_exception
 #include <utility>    // for std::move
 
 namespace weir::detail {
 
-template <class Kind, class C, class D, class Policy>
-class invoking_stage : public stage_kind<Kind, C, D, Policy> {
-    using base = stage_kind<Kind, C, D, Policy>;
-
+// `Kind`: see `stage_kind`.
+template <class Kind>
+class invoking_stage : public Kind {
   public:
-    using base::base;
-    using typename base::slot;
+    using Kind::Kind;
+    using slot = slot_of<typename Kind::policy_type>;
 
   protected:
     WEIR_NOINLINE void surround(auto& now) noexcept {
-        now.on->around.emplace(this->run_, this->name(), this->item_number(now), now.mine.epoch,
-                               now.on->me.index(), this->self().limit(), now.on->executor, now.error);
+        now.on->around.emplace(this->run_, this->name(), item_number(now), now.mine.epoch, now.on->me.index(),
+                               this->limit(), now.on->executor, now.error);
     }
 
     WEIR_NOINLINE void end_surroundings(auto& now) noexcept {
@@ -31,10 +31,22 @@ class invoking_stage : public stage_kind<Kind, C, D, Policy> {
         now.on->around.reset();
     }
 
+    // Of the item in hand, or the last one.
+    std::uint64_t item_number(const auto& now) const noexcept {
+        return Kind::numbers_itself || Kind::works_without_item ? now.on->nth : this->number_of(now.mine);
+    }
+    bool counted(const auto& now) const noexcept {
+        if constexpr (requires { this->counts(now); }) {
+            return this->counts(now);
+        } else {
+            return this->is_call(now);
+        }
+    }
+
     // Not in the coroutine: g++ 12 keeps a try block's temporaries too long there.
     void attempt(auto& now) noexcept {
         try {
-            this->self().work(now);
+            this->work(now);
         } catch (...) {
             now.error = std::current_exception();
         }
@@ -42,13 +54,12 @@ class invoking_stage : public stage_kind<Kind, C, D, Policy> {
 
     // The work is done, or has failed: hooks hear of it, its time is noted, a failure is told.
     WEIR_ALWAYS_INLINE verdict conclude(auto& now, auto& take) noexcept {
-        Kind& kind = this->self();
         slot& me = now.on->me;
-        kind.release(now);
-        if constexpr (base::takes && !Kind::gives_item) take.drop();  // its destructor is part of the work
+        this->release(now);
+        if constexpr (Kind::takes && !Kind::gives_item) take.drop();  // its destructor is part of the work
         if (Kind::is_invoked && now.on->around) end_surroundings(now);
-        if constexpr (requires { kind.commit(now); }) {
-            if (!now.error) now.error = kind.commit(now);
+        if constexpr (requires { this->commit(now); }) {
+            if (!now.error) now.error = this->commit(now);
         }
         // What can't wait, and gives one result, is timed together with others: see `stopwatch`.
         constexpr bool is_timed = Kind::waits || Kind::results_are_work;
@@ -59,18 +70,17 @@ class invoking_stage : public stage_kind<Kind, C, D, Policy> {
         }
         if (now.error) {
             if constexpr (Kind::is_tolerant) {
-                if (kind.is_tolerable(now)) {
-                    if (!this->tolerates(me, this->item_number(now), std::move(now.error)))
-                        return verdict::fatal;
-                    kind.acknowledge(now);
+                if (this->is_tolerable(now)) {
+                    if (!this->tolerates(me, item_number(now), std::move(now.error))) return verdict::fatal;
+                    this->acknowledge(now);
                     return verdict::dropped;
                 }
             }
-            this->gave_up(me, this->item_number(now), std::move(now.error));
+            this->gave_up(me, item_number(now), std::move(now.error));
             return verdict::fatal;
         }
-        if constexpr (Kind::results_are_work) kind.acknowledge(now);
-        if (!Kind::is_invoked || !kind.counts(now)) {
+        if constexpr (Kind::results_are_work) this->acknowledge(now);
+        if (!Kind::is_invoked || !counted(now)) {
             this->went_on(me);
             return verdict::good;
         }

@@ -45,9 +45,9 @@ struct piped {
 };
 
 // What both kinds of it have: the function, made for each slot or once for all, and the order.
-template <class Kind, class Given, class C, class Policy>
-class function_stage : public worker_loop<Kind, C, typename piped<Given, C>::D, Policy> {
-    using base = worker_loop<Kind, C, typename piped<Given, C>::D, Policy>;
+template <class Given, class C, class Policy>
+class function_stage : public stage_kind<C, typename piped<Given, C>::D, Policy> {
+    using base = stage_kind<C, typename piped<Given, C>::D, Policy>;
 
   public:
     using typename base::slot;
@@ -140,8 +140,8 @@ struct one_result {
 
 // A function that gives one result of an item, or none.
 template <class Given, class C, class Policy>
-class running_pipe final : public function_stage<running_pipe<Given, C, Policy>, Given, C, Policy> {
-    using base = function_stage<running_pipe, Given, C, Policy>;
+class running_pipe : public function_stage<Given, C, Policy> {
+    using base = function_stage<Given, C, Policy>;
     using kept = piped<Given, C>;
     using D = typename kept::D;
 
@@ -191,8 +191,8 @@ struct many_results : one_result<C, typename Types::value> {
 // A function that gives many results of an item. Each is put as soon as it is there; the time of the
 // invocation is that of the function, without its waits for room.
 template <class Given, class C, class Policy>
-class running_expansion final : public function_stage<running_expansion<Given, C, Policy>, Given, C, Policy> {
-    using base = function_stage<running_expansion, Given, C, Policy>;
+class running_expansion : public function_stage<Given, C, Policy> {
+    using base = function_stage<Given, C, Policy>;
     using kept = piped<Given, C>;
     using types = typename kept::types;
     using D = typename kept::D;
@@ -255,8 +255,8 @@ class running_expansion final : public function_stage<running_expansion<Given, C
 
 template <class Given, class C, class Policy>
 using running_function =
-    std::conditional_t<piped<Given, C>::types::gives_many, running_expansion<Given, C, Policy>,
-                       running_pipe<Given, C, Policy>>;
+    worker_loop<std::conditional_t<piped<Given, C>::types::gives_many, running_expansion<Given, C, Policy>,
+                                   running_pipe<Given, C, Policy>>>;
 
 }  // namespace weir::detail
 

@@ -18,8 +18,8 @@ namespace weir {
 namespace detail {
 
 template <class T, class Policy>
-class running_sink final : public worker_loop<running_sink<T, Policy>, T, T, Policy> {
-    using base = worker_loop<running_sink, T, T, Policy>;
+class running_sink : public stage_kind<T, T, Policy> {
+    using base = stage_kind<T, T, Policy>;
 
   public:
     using pass = typename base::template hand<>;
@@ -58,7 +58,7 @@ struct sink_stage : stage_base {
             run.set_last(&in);
             return in;
         } else {
-            auto& out = run.template append<running_sink<In, Policy>>(self.options, in);
+            auto& out = run.template append<worker_loop<running_sink<In, Policy>>>(self.options, in);
             run.set_last(&out);
             return out;
         }

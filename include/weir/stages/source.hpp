@@ -42,11 +42,10 @@ struct made_item {
 };
 
 template <class S, class Policy>
-class running_source final
-    : public worker_loop<running_source<S, Policy>, nothing, typename items_of<S>::item, Policy> {
+class running_source : public stage_kind<nothing, typename items_of<S>::item, Policy> {
     using items = items_of<S>;
     using Out = typename items::item;
-    using base = worker_loop<running_source, nothing, Out, Policy>;
+    using base = stage_kind<nothing, Out, Policy>;
 
   public:
     using pass = typename base::template hand<made_item<Out>>;
@@ -105,8 +104,8 @@ struct source_stage : stage_base {
                   "is a source: it gives one item after the other, its concurrency is 1");
         auto& out = run.template add_queue<output>(self.options);
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        run.template add<running_source<S, Policy>>({}, {&out}, self.options,
-                                                    S(std::forward<Self>(self).items), out);
+        run.template add<worker_loop<running_source<S, Policy>>>({}, {&out}, self.options,
+                                                                 S(std::forward<Self>(self).items), out);
         return out;
     }
 

@@ -18,15 +18,18 @@
 
 namespace weir::detail {
 
-// `C`: what comes, or `nothing`; `D`: what is given on. A `Kind`, which derives from `worker_loop`, has a
-// type `pass`, which is a `hand` with what it adds, and says:
+// `C`: what comes, or `nothing`; `D`: what is given on. A kind derives from this, and the
+// `worker_loop` from it; it has a type `pass`, which is a `hand` with what it adds, and says:
 //     D* next(pass& now) noexcept  what is to be given on now, and stays until it is taken; null: nothing
 //     void work(pass& now)         what it does before; what it throws fails the item, or the stage
 // All else is here, as most kinds have it; what a kind has otherwise it says by a member of the same name.
-template <class Kind, class C, class D, class Policy>
+template <class C, class D, class Policy>
 class stage_kind : public running_stage<Policy> {
   public:
     using typename running_stage<Policy>::slot;
+    using policy_type = Policy;
+    using item_taken = C;
+    using item_given = D;
     using input = channel<C, Policy>;
     using output = channel<D, Policy>;
 
@@ -66,9 +69,9 @@ class stage_kind : public running_stage<Policy> {
     std::uint64_t sources(const auto&) const noexcept { return 0; }
     bool wants_call() const noexcept { return false; }  // to know which invocation it is
     duration limit() const noexcept { return duration(0); }
-    // Whether there is anything to invoke, and afterwards whether that counts as an invocation.
+    // Whether there is anything to invoke. A kind that has `counts` says there, afterwards, whether that
+    // counts as an invocation; else it does.
     bool is_call(const auto& now) const noexcept { return !now.mine.mark && (now.item != nullptr || !takes); }
-    bool counts(const auto& now) const noexcept { return this->self().is_call(now); }
     void accept(auto&) noexcept {}  // an item came
     // It failed before it began.
     void left_out(auto&) noexcept {}
@@ -94,10 +97,7 @@ class stage_kind : public running_stage<Policy> {
     void take_no_more(slot&) noexcept { in_->cancel(); }
     void leave_stage(slot& me) noexcept { this->leave(me, *out_); }
 
-    // Of the item in hand, or the last one. Marks are no items.
-    std::uint64_t item_number(const auto& now) const noexcept {
-        return Kind::numbers_itself || Kind::works_without_item ? now.on->nth : number_of(now.mine);
-    }
+    // Marks are no items.
     template <class Turn>
     std::uint64_t number_of(const Turn& t) const noexcept {
         return t.number - (is_epoch_item<C> ? t.epoch - this->run_.first_epoch() : 0);
@@ -105,9 +105,6 @@ class stage_kind : public running_stage<Policy> {
 
     input* const in_;
     output* const out_;
-
-    Kind& self() noexcept { return static_cast<Kind&>(*this); }
-    const Kind& self() const noexcept { return static_cast<const Kind&>(*this); }
 };
 
 }  // namespace weir::detail

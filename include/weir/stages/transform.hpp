@@ -60,8 +60,8 @@ struct held_for_a_time {
 };
 
 template <class Op, class C, class D, class Policy>
-class running_transform final : public worker_loop<running_transform<Op, C, D, Policy>, C, D, Policy> {
-    using base = worker_loop<running_transform, C, D, Policy>;
+class running_transform : public stage_kind<C, D, Policy> {
+    using base = stage_kind<C, D, Policy>;
     using typename base::slot;
     using time_limited = held_for_a_time<running_transform, slot>;
 
@@ -148,7 +148,7 @@ class running_transform final : public worker_loop<running_transform<Op, C, D, P
                                                 typename time_limited::expire{this, &now.on->me});
             return true;
         } catch (...) {
-            this->gave_up(now.on->me, this->item_number(now), std::current_exception());
+            this->gave_up(now.on->me, now.on->nth, std::current_exception());
             return false;
         }
     }
@@ -179,8 +179,9 @@ struct transform_stage : stage_base {
         run.check(self.options.concurrency == 1, self.options, own::one_slot);
         auto op = own::op(std::forward<Self>(self), in);
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return run.template append<running_transform<decltype(op), C, D, Policy>>(self.options, in, own::kind,
-                                                                                  std::move(op));
+        return run.template append<worker_loop<running_transform<decltype(op), C, D, Policy>>>(self.options,
+                                                                                               in, own::kind,
+                                                                                               std::move(op));
     }
 };
 

@@ -19,11 +19,13 @@
 
 namespace weir::detail {
 
-// A stage at work: all that stages have in common, once. `Kind` derives from this, see `stage_kind`.
-template <class Kind, class C, class D, class Policy>
-class worker_loop : public invoking_stage<Kind, C, D, Policy> {
-    using base = invoking_stage<Kind, C, D, Policy>;
+// A stage at work: all that stages have in common, once. `Kind`: see `stage_kind`.
+template <class Kind>
+class worker_loop final : public invoking_stage<Kind> {
+    using base = invoking_stage<Kind>;
     using typename base::worker;
+    using C = typename base::item_taken;
+    using D = typename base::item_given;
 
   public:
     using base::base;
@@ -39,7 +41,7 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
     // The coroutine only waits. What is to be awaited next is decided by the functions below it, which need
     // no frame: three stages that do nothing take 61 ns an item so, 115 with all in the coroutine.
     worker work_through(slot& me) {
-        Kind& kind = this->self();
+        worker_loop& kind = *this;
         [[maybe_unused]] coroutine_env& env = *co_await my_env();
         this->arrive(me);
         const bool is_watched = Kind::is_invoked && (kind.wants_call() || kind.limit() > duration(0) ||
@@ -54,7 +56,7 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
             D* what = taken(now, take, came);
             while (what != nullptr || now.then > step::end) {
                 if (what != nullptr) {
-                    put_operation<channel<D, Policy>> put(kind.output_for(now), *what, &me);
+                    put_operation<typename base::output> put(kind.output_for(now), *what, &me);
                     const bool is_in = co_await put;
                     what = offered(now, take, is_in);
                     continue;
@@ -135,18 +137,17 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
             if (came) look_at(now, take);
         }
         if constexpr (Kind::gathers_parts) {
-            if (!this->self().is_complete(now)) return wait(now, step::take);
+            if (!this->is_complete(now)) return wait(now, step::take);
         }
         return ask(now, take);
     }
 
     WEIR_ALWAYS_INLINE D* ask(auto& now, auto& take) noexcept {
-        if (this->run_.may_hold_up() && this->self().is_held_up(this->self().sources(now)))
-            return wait(now, step::admit);
+        if (this->run_.may_hold_up() && this->is_held_up(this->sources(now))) return wait(now, step::admit);
         if constexpr (Kind::has_turns && Kind::results_are_work) {
-            if (this->self().takes_turns()) return wait(now, step::turn);
+            if (this->takes_turns()) return wait(now, step::turn);
         }
-        return begin(now, take);
+        return begin_work(now, take);
     }
 
     // `then` is to be awaited before anything is given.
@@ -161,7 +162,7 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
             case step::admit:
                 return ask(now, take);
             case step::turn:
-                return Kind::results_are_work ? begin(now, take) : offer(now, take);
+                return Kind::results_are_work ? begin_work(now, take) : offer(now, take);
             case step::work:
                 return worked(now, take);
             case step::limit:
@@ -173,15 +174,15 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
         }
     }
 
-    WEIR_ALWAYS_INLINE D* begin(auto& now, auto& take) noexcept {
+    WEIR_ALWAYS_INLINE D* begin_work(auto& now, auto& take) noexcept {
         if constexpr (Kind::results_are_work || Kind::waits) {
             now.began = now.on->me.last_reading;
             now.spent = 0;
         }
-        if (Kind::is_invoked && now.on->is_watched && this->self().is_call(now)) this->surround(now);
+        if (Kind::is_invoked && now.on->is_watched && this->is_call(now)) this->surround(now);
         if (now.error) {
-            this->self().left_out(now);
-        } else if (Kind::waits && this->self().is_call(now)) {
+            this->left_out(now);
+        } else if (Kind::waits && this->is_call(now)) {
             return wait(now, step::work);
         } else {
             this->attempt(now);
@@ -204,13 +205,13 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
     }
 
     WEIR_ALWAYS_INLINE D* give(auto& now, auto& take) noexcept {
-        if (Kind::results_wait && !now.error && this->self().is_call(now)) return wait(now, step::value);
+        if (Kind::results_wait && !now.error && this->is_call(now)) return wait(now, step::value);
         return give_next(now, take);
     }
 
     WEIR_ALWAYS_INLINE D* give_next(auto& now, auto& take) noexcept {
-        now.what = now.error || now.said == verdict::dropped ? nullptr : this->self().next(now);
-        now.has_more = Kind::gives_several && now.what != nullptr && !this->self().is_done(now);
+        now.what = now.error || now.said == verdict::dropped ? nullptr : this->next(now);
+        now.has_more = Kind::gives_several && now.what != nullptr && !this->is_done(now);
         if constexpr (Kind::results_are_work) {
             if (now.has_more) {
                 now.spent += this->work_done(now.on->me, now.began);
@@ -220,7 +221,7 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
                 if (now.said == verdict::dropped) now.what = nullptr;
             }
         } else if constexpr (Kind::has_turns) {
-            if (this->self().takes_turns()) return wait(now, step::turn);
+            if (this->takes_turns()) return wait(now, step::turn);
         }
         return offer(now, take);
     }
@@ -230,14 +231,14 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
     }
 
     D* offered(auto& now, auto& take, bool is_in) noexcept {
-        if (!is_in && !this->self().goes_on_without(now)) return refused(now);
+        if (!is_in && !this->goes_on_without(now)) return refused(now);
         now.is_over = false;
         if constexpr (Kind::results_are_work) now.began = now.on->me.last_reading;
         if (Kind::gives_several && now.has_more) return give(now, take);
-        if (Kind::numbers_itself && this->self().counts(now)) ++now.on->nth;
+        if (Kind::numbers_itself && this->counted(now)) ++now.on->nth;
         if (now.said == verdict::last) return refused(now);
         if constexpr (Kind::has_turns) {
-            if (this->self().takes_turns()) now.is_over = !this->self().leave_turn(now);
+            if (this->takes_turns()) now.is_over = !this->leave_turn(now);
         }
         return finish(now);
     }
@@ -245,22 +246,22 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
     // Nothing more comes of it, as the stage has to end, nobody wants it, or its turn never comes.
     WEIR_NOINLINE D* refused(auto& now) noexcept {
         if (Kind::is_invoked && now.on->around) this->end_surroundings(now);
-        now.is_over = now.said >= verdict::last || this->self().ends_when_refused();
-        if (now.is_over) this->self().block(now);
+        now.is_over = now.said >= verdict::last || this->ends_when_refused();
+        if (now.is_over) this->block(now);
         return finish(now);
     }
 
     D* finish(auto& now) noexcept {
-        now.is_over = now.is_over || this->self().is_over(now);
-        if constexpr (requires { this->self().cancel_timeout(now); }) {
-            if (this->self().is_timeout_over(now, now.is_over)) return wait(now, step::timeout);
+        now.is_over = now.is_over || this->is_over(now);
+        if constexpr (requires { this->cancel_timeout(now); }) {
+            if (this->is_timeout_over(now, now.is_over)) return wait(now, step::timeout);
         }
         return next_round(now);
     }
 
     D* next_round(auto& now) noexcept {
-        if constexpr (requires { this->self().cancel_timeout(now); }) {
-            now.is_over = now.is_over || !this->self().set_timeout(now);
+        if constexpr (requires { this->cancel_timeout(now); }) {
+            now.is_over = now.is_over || !this->set_timeout(now);
         }
         now.then = now.is_over ? step::end : step::take;
         return nullptr;
@@ -276,7 +277,7 @@ class worker_loop : public invoking_stage<Kind, C, D, Policy> {
         if constexpr (Kind::works_without_item && !Kind::numbers_itself) {
             if (!now.mine.mark) now.on->nth = this->number_of(now.mine);
         }
-        this->self().accept(now);
+        this->accept(now);
     }
 };
 

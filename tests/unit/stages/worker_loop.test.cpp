@@ -24,8 +24,8 @@ using namespace weir::detail;
 // What the contributors' page shows, word by word.
 // Gives every n-th item; the others are dropped.
 template <class C, class Policy>
-class running_thin final : public worker_loop<running_thin<C, Policy>, C, C, Policy> {
-    using base = worker_loop<running_thin, C, C, Policy>;
+class running_thin : public stage_kind<C, C, Policy> {
+    using base = stage_kind<C, C, Policy>;
 
   public:
     using pass = typename base::template hand<>;
@@ -36,7 +36,7 @@ class running_thin final : public worker_loop<running_thin<C, Policy>, C, C, Pol
         : base(run, "thin", options, &in, &out), n_(n) {}
 
     C* next(pass& now) noexcept {
-        if (now.mine.mark || this->item_number(now) % n_ == 0) return now.item;
+        if (now.mine.mark || this->number_of(now.mine) % n_ == 0) return now.item;
         base::load::provenance_of(*now.item).acknowledge();  // for a checkpoint it is taken
         return nullptr;
     }
@@ -53,7 +53,7 @@ struct thin_stage : stage_base {
 
     template <class Self, class Policy, class C>
     static channel<C, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        return run.template append<running_thin<C, Policy>>(self.options, in, self.every);
+        return run.template append<worker_loop<running_thin<C, Policy>>>(self.options, in, self.every);
     }
 
     std::size_t every;
