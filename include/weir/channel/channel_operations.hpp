@@ -17,6 +17,7 @@
 
 #include <coroutine>    // for std::coroutine_handle
 #include <cstdint>      // for std::uint64_t
+#include <memory>       // for std::construct_at
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::is_same_v, std::is_void_v
 #include <utility>      // for std::move
@@ -50,9 +51,9 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
     channel_operation(const channel_operation&) = delete;
     channel_operation& operator=(const channel_operation&) = delete;
 
-    // Still in the line only if its frame is destroyed while it is suspended.
+    // Inlined, as all that an operation needs that doesn't wait: see bench/results.md.
     WEIR_ALWAYS_INLINE ~channel_operation() {
-        if (waiter_.linked) channel_->forget(waiter_, line_);
+        if (is_prepared_) clean_up();
     }
 
   public:
@@ -89,9 +90,7 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
     }
 
     WEIR_ALWAYS_INLINE void resumed() {
-        if constexpr (has_stop) listener::listen_no_more();
-        if (suspended_) goes_on();
-        if (on_end_) heed_end();
+        if (is_prepared_) has_waited();
     }
 
     store* channel_;
@@ -105,9 +104,28 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
         side line;
         void operator()() const noexcept { channel->stop(*who, line); }
     };
-    WEIR_NOINLINE void heed_end() {
-        on_end_.reset();  // waits for a callback that runs right now
+    // Before anything of what follows `is_prepared_` is used.
+    void prepare() noexcept {
+        if (is_prepared_) return;
+        is_prepared_ = true;
+        suspended_ = hears_end_ = false;
+    }
+    WEIR_NOINLINE void has_waited() {
+        if constexpr (has_stop) listener::listen_no_more();
+        is_prepared_ = false;  // nothing is left to clean up
+        if (suspended_) goes_on();
+        if (!hears_end_) return;
+        hear_end_no_more();
         if (waiter_.outcome == outcome::stopped && !listener::stop_requested()) throw stopped();
+    }
+    void hear_end_no_more() noexcept {
+        hears_end_ = false;
+        on_end_.destroy();  // waits for a callback that runs right now
+    }
+    // Still in the line only if its frame is destroyed while it is suspended.
+    WEIR_NOINLINE void clean_up() noexcept {
+        if (waiter_.linked) channel_->forget(waiter_, line_);
+        if (hears_end_) hear_end_no_more();
     }
 
     WEIR_NOINLINE bool suspend(std::coroutine_handle<> h, const coroutine_env& env) {
@@ -160,8 +178,12 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
     // Under no lock, as a stop that was asked for already calls back at once.
     WEIR_NOINLINE executor& prepare_to_wait(const coroutine_env& env, bool ends_with_run) {
         executor& ex = detail::executor_of(env);
+        prepare();
         if constexpr (has_stop) listener::listen(*channel_, waiter_, line_);
-        if (ends_with_run) on_end_.emplace(*env.ends, end_waiting{channel_, &waiter_, line_});
+        if (ends_with_run) {
+            std::construct_at(on_end_.address(), *env.ends, end_waiting{channel_, &waiter_, line_});
+            hears_end_ = true;
+        }
         return ex;
     }
 
@@ -173,6 +195,7 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
 
     // It is suspended, and under the lock if it waits; `as`: until it is woken.
     void is_suspended(std::coroutine_handle<> h, executor& ex, const coroutine_env& env, slot_state as) {
+        prepare();
         waiter_.is_coroutine(h, &ex, env.measured);
         ends_ = env.ends;
         suspended_ = true;
@@ -185,9 +208,11 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
     }
 
     side line_;
-    bool suspended_ = false;
-    const end_token* ends_;                             // of the coroutine; once it was suspended
-    std::optional<stop_callback<end_waiting>> on_end_;  // of the run in whose stage it waits
+    bool is_prepared_ = false;  // to wait; what follows is written then
+    bool suspended_;
+    bool hears_end_;                                         // `on_end_` is there
+    const end_token* ends_;                                  // of the coroutine; once it was suspended
+    uninitialised_slot<stop_callback<end_waiting>> on_end_;  // of the run in whose stage it waits
 };
 
 WEIR_COMPILED(class channel_operation<measured, no_stop>);
@@ -205,9 +230,13 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
     explicit put_operation(Channel& channel, T& item, typename base::slot_type* measured = nullptr,
                            Stop stop = {}) noexcept
         : base(detail::inside(channel), base::side::put, &item, measured, std::move(stop)) {}
+    // NOLINTNEXTLINE(modernize-use-equals-default): which would not be inlined
+    WEIR_ALWAYS_INLINE ~put_operation() {}
 
-    bool await_ready() noexcept { return !this->channel_->put_takes_whole() && moves_at_once(); }
-    bool await_resume() {
+    WEIR_ALWAYS_INLINE bool await_ready() noexcept {
+        return !this->channel_->put_takes_whole() && moves_at_once();
+    }
+    WEIR_ALWAYS_INLINE bool await_resume() {
         this->resumed();
         return this->waiter_.outcome == outcome::done;
     }
@@ -255,11 +284,15 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
         this->waiter_.item = place_.address();
     }
     // An item that nobody fetched: its coroutine was destroyed while it was on its way.
-    ~get_operation() {
-        if (this->waiter_.outcome == outcome::done) place_.destroy();
+    WEIR_ALWAYS_INLINE ~get_operation() {
+        if constexpr (!std::is_trivially_destructible_v<T>) {
+            if (this->waiter_.outcome == outcome::done) place_.destroy();
+        }
     }
 
-    bool await_ready() noexcept { return !this->channel_->get_takes_whole() && moves_at_once(); }
+    WEIR_ALWAYS_INLINE bool await_ready() noexcept {
+        return !this->channel_->get_takes_whole() && moves_at_once();
+    }
     WEIR_ALWAYS_INLINE std::optional<T> await_resume() {
         this->resumed();
         if (this->waiter_.outcome != outcome::done) return std::nullopt;
