@@ -38,6 +38,7 @@ ELSEWHERE = {
     "run/run_holds.hpp": ("tests/unit/run_budget.test.cpp", "a pause's is tested with the run's"),
     "report/known_waits.hpp": ("tests/unit/report/watchdog.test.cpp", "when a deadlock is reported, and what it says"),
     "report/observed_pool.hpp": ("tests/unit/report/watchdog.test.cpp", "when a stall is reported, and what it says"),
+    "channel/channel_operation.hpp": ("tests/unit/channel/channel_operations.test.cpp", "what both of them share"),
     "cuda/core.hpp": ("tests/cuda/context.test.cpp", "what a context owns"),
     "cuda/ticket.hpp": ("tests/cuda/awaited_work.test.cpp", "how work is queued that is awaited"),
     "cuda/device_allocator.hpp": ("tests/cuda/device_pool.test.cpp", "an interface, which a pool asks"),
