@@ -30,6 +30,7 @@ What a docstring shows, indented by four behind an empty line, stands to the let
 which is compiled with the tests; not what is in cuda/ and asio/, which need more, and no output: `[...`.
 """
 
+import functools
 import re
 import sys
 import tempfile
@@ -43,6 +44,7 @@ import declarations  # noqa: E402
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import check  # noqa: E402
 
+parsed = functools.cache(declarations.declarations_in)
 FIELDS = ("Suspends", "Resumes", "Order", "Ends", "Stops", "Errors", "Threads", "Lifetime", "Units", "Cost",
           "Source", "See")
 
@@ -283,7 +285,7 @@ class Header:
         self.name = name
         self.kinds = kinds
         self.found = []
-        top = declarations.declarations_in(text)
+        top = parsed(text)
         for d in (d for each in top for d in each.each()):
             d.text = "\n".join(line.strip() for line in d.doc)
         self.walk(top)
@@ -323,7 +325,7 @@ def kinds_of(texts):
     their constructors throw."""
     kinds = {"awaited": set(), "stages": {"stage_base"}, "throws": {}}
     functions, derived = [], []
-    for top in (top for text in texts for top in declarations.declarations_in(text)):
+    for top in (top for text in texts for top in parsed(text)):
         functions += [d for d in top.members if d.kind == "function" and top.name == "weir"]
         for d in (d for d in top.each() if d.kind == "class"):
             if any(m.name in ("await_suspend", "operator co_await") for m in d.members):
