@@ -63,7 +63,7 @@ void calls(bench::session& session) {
     });
     group.limit("cudaEventRecord, until it is seen", [&](std::uint64_t n) {
         for (std::uint64_t i = 0; i < n; ++i) {
-            s.last_reading();
+            s.mark();
             while (!s.is_done()) {
             }
         }
@@ -71,7 +71,7 @@ void calls(bench::session& session) {
     group.limit("the same behind a copy of 4 KiB", [&](std::uint64_t n) {
         for (std::uint64_t i = 0; i < n; ++i) {
             s.copy(device.get(), host.get());
-            s.last_reading();
+            s.mark();
             while (!s.is_done()) {
             }
         }

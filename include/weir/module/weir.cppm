@@ -80,6 +80,7 @@ using weir::retry_options;
 using weir::route;
 using weir::route_options;
 using weir::run;
+using weir::run_control;
 using weir::run_loop;
 using weir::run_options;
 using weir::run_outcome;
