@@ -23,7 +23,7 @@ class channel;
 
 namespace weir::detail {
 
-template <class, class>
+template <class, class, bool>
 class channel_operation;
 template <class, class>
 class put_operation;
@@ -126,7 +126,7 @@ class any_channel : public channel_store<Policy> {
     }
 
     friend struct blocking_operations;
-    template <class, class>
+    template <class, class, bool>
     friend class channel_operation;
     template <class, class>
     friend class put_operation;

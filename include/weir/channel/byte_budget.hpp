@@ -90,7 +90,11 @@ struct byte_gauge {
     byte_budget* budget = nullptr;  // of all queues of its run
     std::uint64_t sources = 0;      // of what may be inside
 
-    bool counts() const noexcept { return most != 0 || budget != nullptr; }
+    bool counts() const noexcept {
+        const bool has_limit = most != 0;
+        const bool is_shared = budget != nullptr;
+        return has_limit | is_shared;  // one branch for whoever asks, not two
+    }
     bool has_room_for(std::size_t size) const noexcept { return bytes < most && size <= most - bytes; }
     void add(std::size_t size) noexcept {
         bytes += size;

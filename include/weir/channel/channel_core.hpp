@@ -107,7 +107,7 @@ class channel_core : public wait_site, public channel_ends<Policy> {
             w.thread->set();
         } else {
             executor* const ex = w.executor;
-            ex->post(w.coroutine);
+            ex->post(std::coroutine_handle<>::from_address(w.coroutine));
         }
     }
 
@@ -128,12 +128,12 @@ class channel_core : public wait_site, public channel_ends<Policy> {
     // coroutine that always finds its channels ready would keep its worker from all others: once in
     // so many operations, and for a slot after so long since it last got its thread, it goes to the
     // end of its executor's queue instead.
-    static bool uses_up_slice(side line, std::uint64_t count, const slot* measured) noexcept {
-        // The ends take turns, for a coroutine that puts and gets.
-        constexpr std::uint64_t most_without_waiting = 127;
-        const std::uint64_t turn = line == side::put ? most_without_waiting / 2 : 0;
+    WEIR_ALWAYS_INLINE static bool uses_up_slice(side line, std::uint64_t count,
+                                                 const slot* measured) noexcept {
         if (ends_every_turn<Policy>) return true;
-        if ((count + turn) % most_without_waiting == most_without_waiting - 1) return true;
+        constexpr std::uint64_t most_without_waiting = 128;  // at an end; the ends take turns
+        const std::uint64_t last = most_without_waiting / (line == side::put ? 2 : 1) - 1;
+        if (count % most_without_waiting == last) return true;
         if constexpr (!Policy::statistics) return false;
         constexpr std::int64_t longest_slice = 1'000'000;  // ns
         return measured != nullptr &&

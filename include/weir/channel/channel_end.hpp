@@ -35,8 +35,8 @@ struct alignas(64) channel_end {
 // that is measured, empty) takes both, first the one for putting; either is enough to look at it.
 //
 // With one or two places the ends can't be used at once for long, and most operations change more than
-// their end: there the lock for putting is the whole channel's, and nothing is tried twice. What that and a
-// lock for each end are worth: bench/results.md.
+// their end: there the lock for putting is the whole channel's. What that and a lock for each end are worth:
+// bench/results.md.
 template <class Policy>
 class channel_ends {
     static_assert(policy_like<Policy>,
@@ -48,7 +48,6 @@ class channel_ends {
     using waiter = basic_waiter<platform>;
     using record = basic_thread_record<platform>;
     using put_guard = typename channel_end<platform, 0>::lock_type::guard;
-    using get_guard = typename channel_end<platform, 1>::lock_type::guard;
     enum class side : bool { put, get };
 
     // Holds the whole channel, and leaves word for those who will hold only one end of it.
@@ -60,15 +59,13 @@ class channel_ends {
         // For a thread that knows its record.
         WEIR_ALWAYS_INLINE whole(const channel_ends& core, record* me, bool ends_apart = false) noexcept
             : core_(core), put_owner_(core.put_end_.lock.enter(me)),
-              two_locks_(ends_apart || !core.one_lock_),
+              two_locks_(ends_apart || !core.has_one_lock()),
               get_owner_(two_locks_ ? core.get_end_.lock.enter(me) : nullptr) {}
         whole(const whole&) = delete;
         whole& operator=(const whole&) = delete;
         WEIR_ALWAYS_INLINE ~whole() {
-            if (two_locks_) {
-                core_.leave_word();
-                core_.get_end_.lock.leave(get_owner_);
-            }
+            core_.leave_word();
+            if (two_locks_) core_.get_end_.lock.leave(get_owner_);
             core_.put_end_.lock.leave(put_owner_);
         }
 
@@ -79,12 +76,38 @@ class channel_ends {
         record* const get_owner_;
     };
 
+    // What a get alone takes: the lock of its end, or that of both.
+    class [[nodiscard]] get_guard {
+      public:
+        explicit get_guard(const channel_ends& core) noexcept
+            : core_(core), one_lock_(core.has_one_lock()),
+              owner_(one_lock_ ? core.put_end_.lock.enter() : core.get_end_.lock.enter()) {}
+        // For a thread that knows its record.
+        WEIR_ALWAYS_INLINE get_guard(const channel_ends& core, record* me) noexcept
+            : core_(core), one_lock_(core.has_one_lock()),
+              owner_(one_lock_ ? core.put_end_.lock.enter(me) : core.get_end_.lock.enter(me)) {}
+        get_guard(const get_guard&) = delete;
+        get_guard& operator=(const get_guard&) = delete;
+        WEIR_ALWAYS_INLINE ~get_guard() {
+            one_lock_ ? core_.put_end_.lock.leave(owner_) : core_.get_end_.lock.leave(owner_);
+        }
+        // False: it became the wrong one before it was taken.
+        bool is_right() const noexcept { return one_lock_ == core_.has_one_lock(); }
+
+      private:
+        const channel_ends& core_;
+        const bool one_lock_;
+        record* const owner_;
+    };
+
     // Under the lock of the end: whether an operation there takes more than that lock, and than to move an
     // item. Under no lock: a hint.
     bool put_takes_whole() const noexcept { return put_takes_whole_.load(std::memory_order_relaxed); }
     bool get_takes_whole() const noexcept { return get_takes_whole_.load(std::memory_order_relaxed); }
+    // Whether the lock for putting is the whole channel's. Under a lock of it; under none: a hint.
+    bool has_one_lock() const noexcept { return one_lock_.load(std::memory_order_relaxed); }
 
-    // How many operations have been done at an end; under its lock.
+    // How many operations have been done at an end. Under no lock: a hint.
     std::uint64_t count_at(side line) const noexcept {
         return (line == side::put ? put_end_.count : get_end_.count).load(std::memory_order_relaxed);
     }
@@ -100,8 +123,7 @@ class channel_ends {
 
   protected:
     explicit channel_ends(std::size_t capacity)
-        : put_takes_whole_(Policy::statistics || needs_one_lock(capacity)),
-          get_takes_whole_(needs_one_lock(capacity)), one_lock_(needs_one_lock(capacity)),
+        : put_takes_whole_(Policy::statistics), get_takes_whole_(false), one_lock_(needs_one_lock(capacity)),
           capacity_(capacity) {
         check(capacity);
     }
@@ -117,7 +139,7 @@ class channel_ends {
     // Under the whole, with the ends apart.
     void set_room(std::size_t capacity) noexcept {
         capacity_ = capacity;
-        one_lock_ = needs_one_lock(capacity);
+        one_lock_.store(needs_one_lock(capacity), std::memory_order_relaxed);
     }
 
     std::size_t size() const noexcept {
@@ -136,15 +158,18 @@ class channel_ends {
     // What follows from the rest for an operation that does no more than to move an item. Relaxed: read
     // under a lock that is held here; where it isn't, as a hint.
     WEIR_ALWAYS_INLINE void leave_word() const noexcept {
-        const bool put_whole = one_lock_ || closed_ || bytes_.counts() || !getters_.empty() ||
-                               (Policy::statistics && size() == 0);
-        put_takes_whole_.store(put_whole, std::memory_order_relaxed);
-        get_takes_whole_.store(one_lock_ || bytes_.counts() || !putters_.empty(), std::memory_order_relaxed);
+        // Without branches, as each of them has its pattern.
+        const bool counts = bytes_.counts();
+        const bool awaited = !getters_.empty();
+        const bool is_empty = Policy::statistics && size() == 0;
+        const bool is_full = !putters_.empty();
+        put_takes_whole_.store(closed_ | counts | awaited | is_empty, std::memory_order_relaxed);
+        get_takes_whole_.store(counts | is_full, std::memory_order_relaxed);
     }
 
     mutable typename platform::template atomic<bool> put_takes_whole_;
     mutable typename platform::template atomic<bool> get_takes_whole_;
-    bool one_lock_;  // the whole channel is under the lock for putting
+    typename platform::template atomic<bool> one_lock_;  // written under both
 
   protected:
     // Written under the whole.

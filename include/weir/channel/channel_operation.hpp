@@ -19,18 +19,18 @@
 #include <cstdint>      // for std::uint64_t
 #include <memory>       // for std::construct_at
 #include <type_traits>  // for std::is_same_v, std::is_void_v
-#include <utility>      // for std::move
+#include <utility>      // for std::exchange, std::move
 
 namespace weir::detail {
 
-// All is decided at once, under the whole channel's lock:
-// it is done, or gets its place in the line. What has to be made ready before it may wait is made so, under
-// no lock, only when it turns out that it has to: then it is tried once more. Where the lock of its end is
-// known to be enough, it is tried under that alone before, by who knows the item's type.
+// Where the lock of its end seems to be enough, it is tried under that alone, by who knows the item's type:
+// see `channel_items`. Else all is decided at once, under the whole channel's lock: it is done, or gets its
+// place in the line. What has to be made ready before it may wait is made so, under no lock, only when it
+// turns out that it has to: then it is tried once more.
 //
-// It is made for every item, so the constructor writes little: most of the waiter is filled in when
-// it has to wait.
-template <class Policy, class Stop>
+// It is made for every item, or begins `again` for it, so that writes little: most of the waiter is filled in
+// when it has to wait.
+template <class Policy, class Stop, bool Puts>
 class channel_operation : stop_listener<any_channel<Policy>, Stop> {
     using store = any_channel<Policy>;
     using listener = stop_listener<store, Stop>;
@@ -43,10 +43,14 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
     using wakes = wake_list<typename core::platform>;
 
     using slot_type = typename core::slot_type;
+    static constexpr side line_ = Puts ? side::put : side::get;
     static constexpr bool has_stop = !std::is_same_v<Stop, no_stop>;
 
-    channel_operation(store& channel, side line, void* item, slot_type* measured, Stop stop) noexcept
-        : listener(std::move(stop)), channel_(&channel), waiter_(item, measured), line_(line) {}
+    channel_operation(store& channel, void* item, slot_type* measured, Stop stop) noexcept
+        : listener(std::move(stop)), channel_(&channel), waiter_(item, measured) {}
+    // For a slot: `again` before each await.
+    explicit channel_operation(slot_type& measured) noexcept
+        : listener(Stop()), channel_(nullptr), waiter_(nullptr, &measured) {}
     channel_operation(const channel_operation&) = delete;
     channel_operation& operator=(const channel_operation&) = delete;
 
@@ -80,11 +84,16 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
     }
 
   protected:
-    // Else suspend() says so, before it takes a lock.
-    bool may_move() const noexcept { return !channel_->clock_.is_orphaned(); }
-    bool has_moved(record* me) noexcept {
-        if (me != nullptr) me->count_operation();
-        waiter_.outcome = outcome::done;
+    // The one before has ended.
+    WEIR_ALWAYS_INLINE void again(store& channel, void* item) noexcept {
+        channel_ = &channel;
+        waiter_.item = item;
+        waiter_.outcome = outcome::pending;
+    }
+
+    WEIR_ALWAYS_INLINE bool lets_others_go_first() noexcept {
+        if (!core::uses_up_slice(line_, channel_->count_at(line_), waiter_.measured)) return false;
+        yields_ = true;
         return true;
     }
 
@@ -100,8 +109,7 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
     struct end_waiting {
         store* channel;
         waiter* who;
-        side line;
-        void operator()() const noexcept { channel->stop(*who, line); }
+        void operator()() const noexcept { channel->stop(*who, line_); }
     };
     // Before anything of what follows `is_prepared_` is used.
     void prepare() noexcept {
@@ -131,19 +139,13 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
         record* const me = record::mine();
         if (me != nullptr) me->count_operation();
         if (was_forked()) detail::check_threads_of(channel_->clock_.owner());
+        // One that no executor runs needs none as long as it need not wait: its slice never ends.
+        const bool yields = std::exchange(yields_, false) && env.executor != nullptr;
         executor* ex = env.executor;
-        // What a stage itself waits for ends with its channels.
-        const bool ends_with_run = env.ends != nullptr && waiter_.measured == nullptr;
-        bool may_wait = ex != nullptr && !ends_with_run;
-        if constexpr (has_stop) may_wait = may_wait && !listener::stop_possible();
         wakes woken;
-        bool yields;
-        while (true) {
+        for (bool may_wait = waits_unprepared(env);; may_wait = true) {
             {
                 const typename core::whole held(*channel_, me);
-                // One that no executor runs needs none as long as it need not wait: its turn never ends.
-                yields =
-                    ex != nullptr && core::uses_up_slice(line_, channel_->count_at(line_), waiter_.measured);
                 waiter_.outcome = channel_->attempt(line_, waiter_, woken);
                 if (waiter_.outcome == outcome::pending) {
                     if (waiter_.stop_seen || is_recalled()) {
@@ -155,15 +157,24 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
                 }
             }
             if (waiter_.outcome != outcome::pending) break;
-            ex = &prepare_to_wait(env, ends_with_run);
-            may_wait = true;
+            ex = &prepare_to_wait(env);
         }
         core::wake_all(woken);
         if (yields) posts(h, *ex, env);
         return yields;
     }
+    // What a stage itself waits for ends with its channels.
+    bool ends_with_run(const coroutine_env& env) const noexcept {
+        return env.ends != nullptr && waiter_.measured == nullptr;
+    }
+    bool waits_unprepared(const coroutine_env& env) const noexcept {
+        if constexpr (has_stop) {
+            if (listener::stop_possible()) return false;
+        }
+        return env.executor != nullptr && !ends_with_run(env);
+    }
 
-    WEIR_NOINLINE void waits(std::coroutine_handle<> h, executor& ex, const coroutine_env& env) {
+    WEIR_ALWAYS_INLINE void waits(std::coroutine_handle<> h, executor& ex, const coroutine_env& env) {
         is_suspended(h, ex, env, slot_state::await);
         channel_->wait_in_line(waiter_, line_, ex);
     }
@@ -175,12 +186,12 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
     }
 
     // Under no lock, as a stop that was asked for already calls back at once.
-    WEIR_NOINLINE executor& prepare_to_wait(const coroutine_env& env, bool ends_with_run) {
+    WEIR_NOINLINE executor& prepare_to_wait(const coroutine_env& env) {
         executor& ex = detail::executor_of(env);
         prepare();
         if constexpr (has_stop) listener::listen(*channel_, waiter_, line_);
-        if (ends_with_run) {
-            std::construct_at(on_end_.address(), *env.ends, end_waiting{channel_, &waiter_, line_});
+        if (ends_with_run(env)) {
+            std::construct_at(on_end_.address(), *env.ends, end_waiting{channel_, &waiter_});
             hears_end_ = true;
         }
         return ex;
@@ -206,7 +217,7 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
         detail::continues(coroutine_env{nullptr, waiter_.work_of, ends_}, waiter_.ready);
     }
 
-    side line_;
+    bool yields_ = false;       // it goes to the end of its executor's queue, also where it needn't wait
     bool is_prepared_ = false;  // to wait; what follows is written then
     bool suspended_;
     bool hears_end_;                                         // `on_end_` is there
@@ -214,9 +225,12 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
     uninitialised_slot<stop_callback<end_waiting>> on_end_;  // of the run in whose stage it waits
 };
 
-WEIR_COMPILED(class channel_operation<measured, no_stop>);
-WEIR_COMPILED(class channel_operation<summed, no_stop>);
-WEIR_COMPILED(class channel_operation<unmeasured, no_stop>);
+WEIR_COMPILED(class channel_operation<measured, no_stop, true>);
+WEIR_COMPILED(class channel_operation<measured, no_stop, false>);
+WEIR_COMPILED(class channel_operation<summed, no_stop, true>);
+WEIR_COMPILED(class channel_operation<summed, no_stop, false>);
+WEIR_COMPILED(class channel_operation<unmeasured, no_stop, true>);
+WEIR_COMPILED(class channel_operation<unmeasured, no_stop, false>);
 
 }  // namespace weir::detail
 

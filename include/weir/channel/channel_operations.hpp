@@ -19,20 +19,24 @@ namespace weir::detail {
 // A put in a channel whose items are T.
 template <class Channel, class Stop = no_stop>
 class [[nodiscard("co_await this, or nothing is put")]] put_operation
-    : public channel_operation<typename Channel::policy_type, Stop> {
-    using base = channel_operation<typename Channel::policy_type, Stop>;
+    : public channel_operation<typename Channel::policy_type, Stop, true> {
+    using base = channel_operation<typename Channel::policy_type, Stop, true>;
     using T = typename Channel::value_type;
 
   public:
     explicit put_operation(Channel& channel, T& item, typename base::slot_type* measured = nullptr,
                            Stop stop = {}) noexcept
-        : base(detail::inside(channel), base::side::put, &item, measured, std::move(stop)) {}
+        : base(detail::inside(channel), &item, measured, std::move(stop)) {}
+    // One put after the other, of a slot: `next`, and then it is awaited.
+    explicit put_operation(typename base::slot_type& measured) noexcept : base(measured) {}
     // NOLINTNEXTLINE(modernize-use-equals-default): which would not be inlined
     WEIR_ALWAYS_INLINE ~put_operation() {}
 
-    WEIR_ALWAYS_INLINE bool await_ready() noexcept {
-        return !this->channel_->put_takes_whole() && moves_at_once();
+    WEIR_ALWAYS_INLINE void next(T& item, Channel& channel) noexcept {
+        this->again(detail::inside(channel), &item);
     }
+
+    WEIR_ALWAYS_INLINE bool await_ready() noexcept { return moves_at_once(); }
     WEIR_ALWAYS_INLINE bool await_resume() {
         this->resumed();
         return this->waiter_.outcome == outcome::done;
@@ -41,11 +45,8 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
   private:
     // True if that took no more than to move the item. Not inlined: see WEIR_NOINLINE.
     WEIR_NOINLINE bool moves_at_once() noexcept {
-        if (!this->may_move()) return false;
-        typename base::record* const me = base::record::mine();
-        return this->channel_->put_at_once(*static_cast<T*>(this->waiter_.item), this->waiter_.measured,
-                                           me) &&
-               this->has_moved(me);
+        if (this->lets_others_go_first() || this->channel_->put_takes_whole()) return false;
+        return this->channel_->template put_at_once<T>(this->waiter_);
     }
 };
 
@@ -70,16 +71,17 @@ class [[nodiscard("co_await this, or nothing is put")]] put_copy_operation
 // A get from a channel whose items are T.
 template <class Channel, class Stop = no_stop>
 class [[nodiscard("co_await this, or nothing is got")]] get_operation
-    : public channel_operation<typename Channel::policy_type, Stop> {
-    using base = channel_operation<typename Channel::policy_type, Stop>;
+    : public channel_operation<typename Channel::policy_type, Stop, false> {
+    using base = channel_operation<typename Channel::policy_type, Stop, false>;
     using T = typename Channel::value_type;
 
   public:
     explicit get_operation(Channel& channel, typename base::slot_type* measured = nullptr,
                            Stop stop = {}) noexcept
-        : base(detail::inside(channel), base::side::get, nullptr, measured, std::move(stop)) {
+        : base(detail::inside(channel), nullptr, measured, std::move(stop)) {
         this->waiter_.item = place_.address();
     }
+    explicit get_operation(typename base::slot_type& measured) noexcept : base(measured) {}
     // An item that nobody fetched: its coroutine was destroyed while it was on its way.
     WEIR_ALWAYS_INLINE ~get_operation() {
         if constexpr (!std::is_trivially_destructible_v<T>) {
@@ -87,9 +89,7 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
         }
     }
 
-    WEIR_ALWAYS_INLINE bool await_ready() noexcept {
-        return !this->channel_->get_takes_whole() && moves_at_once();
-    }
+    WEIR_ALWAYS_INLINE bool await_ready() noexcept { return moves_at_once(); }
     WEIR_ALWAYS_INLINE std::optional<T> await_resume() {
         this->resumed();
         if (this->waiter_.outcome != outcome::done) return std::nullopt;
@@ -105,11 +105,8 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
 
   private:
     WEIR_NOINLINE bool moves_at_once() noexcept {
-        if (!this->may_move()) return false;
-        typename base::record* const me = base::record::mine();
-        return this->channel_->get_at_once(place_.address(), this->waiter_.number, this->waiter_.measured,
-                                           me) &&
-               this->has_moved(me);
+        if (this->lets_others_go_first() || this->channel_->get_takes_whole()) return false;
+        return this->channel_->template get_at_once<T>(this->waiter_);
     }
 
   protected:

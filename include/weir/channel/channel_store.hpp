@@ -1,10 +1,10 @@
-// weir channel, internal: where a channel keeps its items, and how they go in and come out
+// weir channel, internal: how items go in and come out, be it past those who wait, and whom that wakes
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_CHANNEL_STORE_HPP
 #define WEIR_CHANNEL_CHANNEL_STORE_HPP
 
 #include <weir/channel/channel_core.hpp>
-#include <weir/channel/epoch_item.hpp>
+#include <weir/channel/channel_items.hpp>
 #include <weir/channel/item_type.hpp>
 #include <weir/channel/ring.hpp>
 #include <weir/channel/waiter.hpp>
@@ -20,17 +20,20 @@
 
 namespace weir::detail {
 
-// An item is a `void*`, but in what is done without waiting: `put_here`, `get_here`.
+// Compiled once for all items: one is a `void*` here. All is done under the whole channel's lock.
 template <class Policy>
-class channel_store : public channel_core<Policy> {
+class channel_store : public channel_items<Policy> {
+    using items = channel_items<Policy>;
+
   public:
     using core = channel_core<Policy>;
     using core_type = core;
-    using waiter = typename core::waiter;
-    using side = typename core::side;
+    using typename items::side;
+    using typename items::waiter;
 
   protected:
-    using record = typename core::record;
+    using items::ring_;
+    using items::type_;
     using wakes = wake_list<typename core::platform>;
     using core::capacity_;
     using core::closed_;
@@ -39,15 +42,10 @@ class channel_store : public channel_core<Policy> {
     using core::put_end_;
     using core::putters_;
 
-    channel_store(const item_type& type, std::size_t capacity, executor* clock, std::string name)
-        : core(capacity, clock, std::move(name)), type_(type), ring_(type, capacity) {}
+    using items::channel_items;
+    ~channel_store() = default;
 
   public:
-    ~channel_store() {
-        const std::uint64_t end = put_end_.count.load(std::memory_order_relaxed);
-        for (auto i = get_end_.count.load(std::memory_order_relaxed); i != end; ++i) ring_.destroy(i);
-    }
-
     const char* contradiction() const noexcept override {
         const std::size_t size = core::size();
         const waiter* const putter = putters_.front();
@@ -65,81 +63,6 @@ class channel_store : public channel_core<Policy> {
     }
 
   protected:
-    // ---- under no lock --------------------------------------------------------------------------
-
-    // True if that took no more than to move the item, under the lock of one end.
-    template <class T>
-    WEIR_ALWAYS_INLINE bool put_at_once(T& item, const slot* measured, record* me) noexcept {
-        const typename core::put_guard held(put_end_.lock, me);
-        return !core::uses_up_slice(side::put, core::count_at(side::put), measured) && put_here(item);
-    }
-    template <class T>
-    WEIR_ALWAYS_INLINE bool get_at_once(T* into, std::uint64_t& number, const slot* measured,
-                                        record* me) noexcept {
-        const typename core::get_guard held(get_end_.lock, me);
-        return !core::uses_up_slice(side::get, core::count_at(side::get), measured) && get_here(into, number);
-    }
-    // The same for what isn't awaited.
-    template <class T>
-    bool put_alone(T& item) noexcept {
-        const typename core::put_guard held(put_end_.lock);
-        return put_here(item);
-    }
-    template <class T>
-    bool get_alone(T* into, std::uint64_t& number) noexcept {
-        const typename core::get_guard held(get_end_.lock);
-        return get_here(into, number);
-    }
-
-    // ---- under the lock of one end --------------------------------------------------------------
-
-    // True if the item is in; what takes more than this end has to be done under both locks.
-    template <class T>
-    WEIR_ALWAYS_INLINE bool put_here(T& item) noexcept {
-        if (core::put_takes_whole()) return false;
-        const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
-        if (number - put_end_.seen >= capacity_) {
-            // acquire; pairs with pop(): the place is free
-            put_end_.seen = get_end_.count.load(std::memory_order_acquire);
-            if (number - put_end_.seen >= capacity_) return false;
-        }
-        if constexpr (is_epoch_item<T>) this->put_marks_ += item.is_mark() ? 1 : 0;
-        std::construct_at(ring_.template at<T>(number), std::move(item));
-        pushed(number);
-        return true;
-    }
-
-    // True if an item is out.
-    template <class T>
-    WEIR_ALWAYS_INLINE bool get_here(T* into, std::uint64_t& number) noexcept {
-        // Who takes the last one makes the channel empty.
-        constexpr std::uint64_t least = Policy::statistics ? 2 : 1;
-        if (core::get_takes_whole()) return false;
-        number = get_end_.count.load(std::memory_order_relaxed);
-        if (get_end_.seen - number < least) {
-            // acquire; pairs with push(): the item is there
-            get_end_.seen = put_end_.count.load(std::memory_order_acquire);
-            if (get_end_.seen - number < least) return false;
-        }
-        T* const from = ring_.template at<T>(number);
-        std::construct_at(into, std::move(*from));
-        std::destroy_at(from);
-        if constexpr (is_epoch_item<T>) this->get_marks_ += into->is_mark() ? 1 : 0;
-        popped(number);
-        return true;
-    }
-
-    // release; pairs with the acquire in get_here()
-    WEIR_ALWAYS_INLINE void pushed(std::uint64_t number) noexcept {
-        put_end_.count.store(number + 1, std::memory_order_release);
-    }
-    // release; pairs with the acquire in put_here()
-    WEIR_ALWAYS_INLINE void popped(std::uint64_t number) noexcept {
-        get_end_.count.store(number + 1, std::memory_order_release);
-    }
-
-    // ---- under both -----------------------------------------------------------------------------
-
     // What `w` waits for, or will: done, if it needs no waiting.
     WEIR_ALWAYS_INLINE outcome attempt(side line, waiter& w, wakes& woken) noexcept {
         return line == side::put ? offer(w.item, w.measured, woken)
@@ -175,7 +98,7 @@ class channel_store : public channel_core<Policy> {
         if (number == get_end_.seen) return closed_ ? outcome::closed : outcome::pending;
         ring_.take(number, into);
         if (is_mark(into)) ++this->get_marks_;
-        popped(number);
+        items::popped(number);
         if (core::bytes_.counts()) woken.budget = core::bytes_.remove(type_.bytes(into));
         if (!putters_.empty()) admit_putters(measured, woken);
         if (core::size() == 0) core::now_empty(true, measured);
@@ -217,7 +140,7 @@ class channel_store : public channel_core<Policy> {
         add_bytes(item);
         if (is_mark(item)) ++this->put_marks_;
         type_.move(item, ring_[number]);
-        pushed(number);
+        items::pushed(number);
     }
 
     WEIR_ALWAYS_INLINE bool is_mark(const void* item) const noexcept {
@@ -270,8 +193,7 @@ class channel_store : public channel_core<Policy> {
     void add_bytes(const void* item) noexcept {
         if (core::bytes_.counts()) core::bytes_.add(type_.bytes(item));
     }
-    const item_type& type_;
-    ring ring_;
+
     bool lets_in_ = false;  // closed to newcomers only; under both locks
 };
 

@@ -13,7 +13,7 @@
 namespace weir::detail {
 
 // Half of a channel's code would be the same for any item; it is compiled once, and calls these. What is
-// done for each item without waiting knows the type: see `channel_store::put_here`.
+// done for each item without waiting knows the type: see `channel_items::put_here`.
 struct item_type {
     std::size_t size;
     std::size_t alignment;

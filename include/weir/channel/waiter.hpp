@@ -30,7 +30,7 @@ struct basic_waiter {
     basic_waiter& operator=(const basic_waiter&) = delete;
 
     void is_coroutine(std::coroutine_handle<> h, weir::executor* on, slot* works_for) noexcept {
-        coroutine = h;
+        coroutine = h.address();
         executor = on;
         thread = nullptr;
         work_of = works_for;
@@ -58,7 +58,7 @@ struct basic_waiter {
     basic_waiter* previous;
 
     // Whom to wake: a coroutine on its executor, or a thread.
-    std::coroutine_handle<> coroutine;
+    void* coroutine;
     weir::executor* executor;
     basic_parker<Platform>* thread;
 

@@ -190,9 +190,9 @@ class running_fan_in : public stage_kind<C, C, Policy> {
         : base(run, kind, options, nullptr, &out), ins_(std::move(in)), as_they_come_(as_they_come),
           room_(std::move(rule), "for its turn to merge") {}
 
-    intake<queue> take(slot& me, pass& now) noexcept {
+    void take(intake<queue>& next, slot& me, pass& now) noexcept {
         now.input = me.index();
-        return intake<queue>(*ins_[now.input], me);
+        next.comes_from(*ins_[now.input]);
     }
     void accept(pass& now) noexcept {
         now.epoch = now.mine.epoch;

@@ -197,7 +197,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         : base(run, "join", options, nullptr, &out), order_(order), ins_(std::move(in)),
           batches_(std::move(batches)) {}
 
-    intake<queue> take(slot& me, pass&) noexcept { return intake<queue>(*ins_[at_], me); }
+    void take(intake<queue>& next, slot&, pass&) noexcept { next.comes_from(*ins_[at_]); }
     // When the last branch's part of a batch is at its end. What goes wrong before fails the batch.
     bool is_complete(pass& now) noexcept {
         if (now.mine.mark) {

@@ -58,14 +58,15 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
 
   public:
     using pass = typename base::template hand<joined_row<D>>;
+    using taking = gathering;
     static constexpr bool is_invoked = false;
 
     running_zip(run_context& run, const stage_options& options, std::tuple<channel<C, Policy>*...> in,
                 typename base::output& out)
         : base(run, "zip", options, nullptr, &out), in_(in) {}
 
-    gathering take(slot& me, pass& now) noexcept {
-        return gathering([this, &me] { return fetch<0>(me); }, now.error);
+    void take(gathering& next, slot& me, pass& now) noexcept {
+        next.comes_by([this, &me] { return fetch<0>(me); }, now.error);
     }
     void work(pass& now) { make(now.row, std::index_sequence_for<C...>()); }
     bool counts(const pass& now) const noexcept {

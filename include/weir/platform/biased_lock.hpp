@@ -60,17 +60,19 @@ class basic_biased_lock {
     // For who can't use a guard. Returns what `leave` takes. Not inlined: see WEIR_NOINLINE.
     WEIR_NOINLINE record* enter() noexcept { return enter(record::mine()); }
     // For a thread that knows its record.
-    WEIR_ALWAYS_INLINE record* enter(record* me) noexcept {
+    WEIR_ALWAYS_INLINE record* enter(record* me) noexcept { return enter_reserved(me) ? me : lock(me); }
+    // False, and nothing is done, if this thread hasn't reserved it. Else `leave` takes `me`.
+    WEIR_ALWAYS_INLINE bool enter_reserved(record* me) noexcept {
         if (me == nullptr || me != owner_.load(std::memory_order_relaxed) ||
             me->inside[Level].load(std::memory_order_relaxed) != nullptr) {
-            return lock(me);
+            return false;
         }
         // release; pairs with the acquire in revoke(), which may read this instead of what leave() wrote
         me->inside[Level].store(this, std::memory_order_release);
         Platform::light_fence();  // pairs with the heavy one in revoke()
-        if (me == owner_.load(std::memory_order_relaxed)) return me;
+        if (me == owner_.load(std::memory_order_relaxed)) return true;
         me->inside[Level].store(nullptr, std::memory_order_release);
-        return lock(me);
+        return false;
     }
     WEIR_ALWAYS_INLINE void leave(record* owner) noexcept {
         if (owner != nullptr) {

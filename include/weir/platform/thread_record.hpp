@@ -23,7 +23,7 @@ struct alignas(64) basic_thread_record {
     basic_thread_record* next_free = nullptr;
 
     // How many operations on channels the thread has begun. It counts, any thread may look.
-    void count_operation() noexcept {
+    WEIR_ALWAYS_INLINE void count_operation() noexcept {
         operations_.store(operations_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
     std::uint64_t operations() const noexcept { return operations_.load(std::memory_order_relaxed); }

@@ -60,7 +60,7 @@ class trampoline {
     // What is resumed here now is work of `whose`, until it suspends. On a thread without a trampoline nobody
     // would know when that is.
     WEIR_NOINLINE static void is_work_of(const void* whose) noexcept {
-        if (trampoline* const here = current()) here->whose_ = whose;
+        if (trampoline* const here = of_thread()) here->whose_ = whose;
     }
 
     // Whether the caller is called by such work, which doesn't go on before the caller returns.
@@ -83,7 +83,9 @@ class trampoline {
     static constexpr int cap = 32;  // times 705 bytes, the worst measured, is 22 KiB
 
     // Not inlined: see WEIR_NOINLINE.
-    WEIR_NOINLINE static trampoline*& current() noexcept {
+    WEIR_NOINLINE static trampoline*& current() noexcept { return of_thread(); }
+    // For what isn't inlined itself.
+    static trampoline*& of_thread() noexcept {
         struct per_thread {
             trampoline* here = nullptr;
         };

@@ -63,9 +63,9 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     std::uint64_t sources(const pass&) const noexcept {
         return is_first_ ? 0 : detail::inside(*this->out_).sources();
     }
-    intake<input> take(typename base::slot& me, pass& now) noexcept {
+    void take(intake<input>& next, typename base::slot&, pass& now) noexcept {
         now.mine.epoch = epoch_;
-        return intake<input>(*this->in_, me, !is_first_);
+        next.comes_from(*this->in_, !is_first_);
     }
     bool is_call(const pass& now) const noexcept {
         return now.item != nullptr ? !now.mine.mark : !is_first_ && at_ < record_.size();

@@ -1,4 +1,4 @@
-// weir stages, internal: how a worker takes: an item, nothing, or one of each of several queues
+// weir stages, internal: how a worker takes: items, nothing, or one of each of several queues
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_INTAKE_HPP
 #define WEIR_STAGES_INTAKE_HPP
@@ -16,20 +16,25 @@
 
 namespace weir::detail {
 
-// Takes an item and leaves it where it arrived, for as long as this lives.
+// Takes one item after the other, and leaves each where it arrived until `drop`.
 template <class Queue>
 class intake : public get_operation<Queue> {
     using base = get_operation<Queue>;
 
   public:
-    // Takes nothing if the slot is recalled, or `skips`.
     template <class Slot>
-    intake(Queue& queue, Slot& me, bool skips = false) noexcept
-        : base(queue, &me), skips_(skips || me.recalled.load(std::memory_order_relaxed)) {}
+    explicit intake(Slot& me) noexcept : base(me) {}
 
-    bool await_ready() noexcept {
-        if (skips_) this->waiter_.outcome = outcome::stopped;
-        return skips_ || base::await_ready();
+    // What is to be awaited next. Takes nothing if the slot is recalled, or `skips`.
+    WEIR_ALWAYS_INLINE void comes_from(Queue& queue, bool skips = false) noexcept {
+        this->again(detail::inside(queue), this->place_.address());
+        if (skips || this->waiter_.measured->recalled.load(std::memory_order_relaxed)) {
+            this->waiter_.outcome = outcome::stopped;
+        }
+    }
+
+    WEIR_ALWAYS_INLINE bool await_ready() noexcept {
+        return this->waiter_.outcome == outcome::stopped || base::await_ready();
     }
     // Whether something came; if not, `was_recalled` tells whether something still may.
     WEIR_ALWAYS_INLINE bool await_resume() {
@@ -37,19 +42,19 @@ class intake : public get_operation<Queue> {
         return this->waiter_.outcome == outcome::done;
     }
     typename Queue::value_type* item() noexcept { return this->place_.address(); }
-    void drop() noexcept {
+    WEIR_ALWAYS_INLINE void drop() noexcept {
         if (this->waiter_.outcome != outcome::done) return;
         this->waiter_.outcome = outcome::fetched;
         this->place_.destroy();
     }
-
-  private:
-    const bool skips_;
 };
 
 // Of a kind that takes nothing.
 class no_intake : public std::suspend_never {
   public:
+    template <class Slot>
+    explicit no_intake(Slot&) noexcept {}
+    void drop() const noexcept {}
     bool await_resume() const noexcept { return true; }
     bool was_recalled() const noexcept { return false; }
 };
@@ -59,12 +64,17 @@ class gathering {
     using awaiter = decltype(detail::get_awaiter(std::declval<task<bool>>()));
 
   public:
+    template <class Slot>
+    explicit gathering(Slot&) noexcept {}
+
+    // What is to be awaited next: `start` gives the task.
     template <class Start>
-    gathering(Start start, std::exception_ptr& error) noexcept : error_(error) {
+    void comes_by(Start start, std::exception_ptr& error) noexcept {
+        error_ = &error;
         try {
             task_.emplace(start());
         } catch (...) {
-            error_ = std::current_exception();
+            error = std::current_exception();
         }
     }
     bool await_ready() const noexcept { return !task_; }
@@ -78,14 +88,18 @@ class gathering {
         try {
             return awaiter_ && awaiter_->await_resume();
         } catch (...) {
-            error_ = std::current_exception();
+            *error_ = std::current_exception();
             return false;
         }
+    }
+    void drop() noexcept {
+        awaiter_.reset();
+        task_.reset();
     }
     bool was_recalled() const noexcept { return false; }
 
   private:
-    std::exception_ptr& error_;
+    std::exception_ptr* error_ = nullptr;
     std::optional<task<bool>> task_;
     std::optional<awaiter> awaiter_;
 };

@@ -60,9 +60,8 @@ class running_source : public stage_kind<nothing, typename items_of<S>::item, Po
     }
 
     std::uint64_t sources(const pass&) const noexcept { return detail::inside(*this->out_).sources(); }
-    no_intake take(typename base::slot&, [[maybe_unused]] pass& now) noexcept {
+    void take(no_intake&, typename base::slot&, [[maybe_unused]] pass& now) noexcept {
         if constexpr (is_epoch_item<Out>) now.mine.epoch = epoch_;
-        return {};
     }
     void work(pass& now) {
         if constexpr (!waits) keep(now, items_.next());

@@ -57,14 +57,17 @@ class stage_kind : public running_stage<Policy> {
     static constexpr bool results_wait = false;        // and is awaited: `next_value` and `keep_next`
     static constexpr bool has_turns = false;  // it may have to wait for its turn: `turn`, `leave_turn`
 
-    static constexpr bool numbers_itself = !takes;  // by those that count, from 0
-    using tools = nothing;                          // what each slot works with
+    static constexpr bool numbers_itself = !takes;                       // by those that count, from 0
+    using tools = nothing;                                               // what each slot works with
+    using taking = std::conditional_t<takes, intake<input>, no_intake>;  // how it takes: see intake.hpp
 
     // ---- what it does, in this order
     // False: it can't, and has told why.
     bool equip(auto&) noexcept { return true; }
     void put_away(auto&) noexcept {}
-    intake<input> take(slot& me, auto&) noexcept { return intake<input>(*in_, me); }
+    void take(taking& next, slot&, auto&) noexcept {
+        if constexpr (takes) next.comes_from(*in_);
+    }
     // Which sources of the run it is, if it makes items: see `byte_budget`.
     std::uint64_t sources(const auto&) const noexcept { return 0; }
     bool wants_call() const noexcept { return false; }  // to know which invocation it is

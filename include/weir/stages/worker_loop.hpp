@@ -47,21 +47,23 @@ class worker_loop final : public invoking_stage<Kind> {
         const bool is_watched = Kind::is_invoked && (kind.wants_call() || kind.limit() > duration(0) ||
                                                      !this->run_.hooks().empty());
         duty<slot, typename Kind::tools> on{me, *env.executor, is_watched, {}, 0, std::nullopt};
-        step then = kind.equip(on) ? step::take : step::end;
-        while (then == step::take) {
+        typename Kind::taking take(me);
+        put_operation<typename base::output> put(me);
+        bool goes_on = kind.equip(on);
+        while (goes_on) {
             typename Kind::pass now;
             now.on = &on;
-            auto take = kind.take(me, now);
+            kind.take(take, me, now);
             const bool came = co_await take;
             D* what = taken(now, take, came);
             while (what != nullptr || now.then > step::end) {
                 if (what != nullptr) {
-                    put_operation<typename base::output> put(kind.output_for(now), *what, &me);
+                    put.next(*what, kind.output_for(now));
                     const bool is_in = co_await put;
                     what = offered(now, take, is_in);
                     continue;
                 }
-                bool goes_on = true;
+                goes_on = true;
                 if (now.then == step::admit) {
                     goes_on = co_await this->admitted(me);
                     if constexpr (Kind::makes_items) {
@@ -115,7 +117,8 @@ class worker_loop final : public invoking_stage<Kind> {
                 }
                 what = resume(now, take, goes_on);
             }
-            then = now.then;
+            goes_on = now.then == step::take;
+            take.drop();
         }
         kind.put_away(on);
         kind.take_no_more(me);
@@ -125,7 +128,6 @@ class worker_loop final : public invoking_stage<Kind> {
 
     // An item came, or none.
     WEIR_ALWAYS_INLINE D* taken(auto& now, auto& take, bool came) noexcept {
-        now.item = nullptr;
         now.said = verdict::good;
         now.has_ended = false;
         if (!came && !now.error) {
@@ -134,7 +136,9 @@ class worker_loop final : public invoking_stage<Kind> {
             if (!Kind::works_without_item) return wait(now, step::end);
         }
         if constexpr (base::takes) {
-            if (came) look_at(now, take);
+            came ? look_at(now, take) : void(now.item = nullptr);
+        } else {
+            now.item = nullptr;
         }
         if constexpr (Kind::gathers_parts) {
             if (!this->is_complete(now)) return wait(now, step::take);
@@ -162,13 +166,15 @@ class worker_loop final : public invoking_stage<Kind> {
             case step::admit:
                 return ask(now, take);
             case step::turn:
-                return Kind::results_are_work ? begin_work(now, take) : offer(now, take);
+                return Kind::results_are_work ? begin_work(now, take) : offer(now);
             case step::work:
                 return worked(now, take);
             case step::limit:
                 return done(now, take);
             case step::value:
                 return give_next(now, take);
+            case step::given:
+                return offered(now, take, true);
             default:
                 return next_round(now);
         }
@@ -211,9 +217,9 @@ class worker_loop final : public invoking_stage<Kind> {
 
     WEIR_ALWAYS_INLINE D* give_next(auto& now, auto& take) noexcept {
         now.what = now.error || now.said == verdict::dropped ? nullptr : this->next(now);
-        now.has_more = Kind::gives_several && now.what != nullptr && !this->is_done(now);
+        if constexpr (Kind::gives_several) now.has_more = now.what != nullptr && !this->is_done(now);
         if constexpr (Kind::results_are_work) {
-            if (now.has_more) {
+            if (Kind::gives_several && now.has_more) {
                 now.spent += this->work_done(now.on->me, now.began);
             } else {
                 now.said = this->conclude(now, take);
@@ -223,14 +229,14 @@ class worker_loop final : public invoking_stage<Kind> {
         } else if constexpr (Kind::has_turns) {
             if (this->takes_turns()) return wait(now, step::turn);
         }
-        return offer(now, take);
+        return offer(now);
     }
 
-    WEIR_ALWAYS_INLINE D* offer(auto& now, auto& take) noexcept {
-        return now.what != nullptr ? now.what : offered(now, take, true);
+    WEIR_ALWAYS_INLINE D* offer(auto& now) noexcept {
+        return now.what != nullptr ? now.what : wait(now, step::given);
     }
 
-    D* offered(auto& now, auto& take, bool is_in) noexcept {
+    WEIR_ALWAYS_INLINE D* offered(auto& now, auto& take, bool is_in) noexcept {
         if (!is_in && !this->goes_on_without(now)) return refused(now);
         now.is_over = false;
         if constexpr (Kind::results_are_work) now.began = now.on->me.last_reading;

@@ -449,7 +449,7 @@ TEST_CASE("a coroutine whose operations never wait lets others have a turn once 
     bool done = false;
     const auto most =
         sync_wait(time, when_all(body::hog(c, operations, done), body::watch(operations, done)));
-    CHECK(std::get<1>(most) <= 128);
+    CHECK(std::get<1>(most) <= 129);  // 128 of one end, and one of the other
     CHECK(operations == 10'000);
     const weir::channel_stats s = c.stats();
     CHECK(s.num_put == 5'000);

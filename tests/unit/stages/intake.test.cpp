@@ -5,6 +5,7 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/task/sync_wait.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <exception>
 #include <memory>
@@ -30,7 +31,8 @@ struct in_a_slot {
 };
 
 task<bool> takes(in_a_slot& s, bool skips, bool drops, std::shared_ptr<int>& got) {
-    intake<waiting> take(s.in, s.me, skips);
+    intake<waiting> take(s.me);
+    take.comes_from(s.in, skips);
     const bool came = co_await take;
     if (came && drops) {
         got = *take.item();
@@ -46,9 +48,33 @@ task<bool> fails() {
 task<bool> gives(bool what) { co_return what; }
 
 task<bool> gathers(bool what, bool breaks, std::exception_ptr& error) {
-    gathering all([&] { return breaks ? fails() : gives(what); }, error);
+    virtual_time time;
+    slot me{stage, 0, time};
+    gathering all(me);
+    all.comes_by([&] { return breaks ? fails() : gives(what); }, error);
     const bool whole = co_await all;
     co_return whole;
+}
+
+// Three at once, so that the last one waits.
+task<int> takes_all(in_a_slot& s) {
+    intake<waiting> take(s.me);
+    int sum = 0;
+    for (int i = 0; i < 3; ++i) {
+        take.comes_from(s.in);
+        if (co_await take) sum += **take.item();
+        take.drop();
+    }
+    co_return sum;
+}
+task<> puts_all(in_a_slot& s) {
+    weir::detail::put_operation<waiting> put(s.me);
+    for (int i = 0; i < 3; ++i) {
+        auto item = std::make_shared<int>(1 << i);
+        put.next(item, s.in);
+        const bool is_in = co_await put;
+        CHECK(is_in);
+    }
 }
 
 }  // namespace
@@ -65,6 +91,17 @@ TEST_CASE(
         got.reset();
         CHECK(item.use_count() == 1);
     }
+}
+
+TEST_CASE("an operation of a slot is used again for the next item, whether it waited or not") {
+    in_a_slot s;
+    auto both = [](task<> first, task<int> second) -> task<int> {
+        auto [nothing, sum] = co_await weir::when_all(std::move(first), std::move(second));
+        static_cast<void>(nothing);
+        co_return sum;
+    };
+    CHECK(weir::sync_wait(s.time, both(puts_all(s), takes_all(s))) == 7);
+    CHECK(s.in.size() == 0);
 }
 
 TEST_CASE("who is to take nothing leaves what is there, as if it was recalled") {

@@ -2,7 +2,7 @@
 // whole, two lines.
 // SPDX-License-Identifier: BSL-1.0
 //
-// Code: include/weir/channel/channel_core.hpp, channel/channel_store.hpp, channel/channel_operations.hpp, channel/channel.hpp. Memory is
+// Code: include/weir/channel/channel_core.hpp, channel/channel_items.hpp, channel/channel_store.hpp, channel/channel_operations.hpp, channel/channel.hpp. Memory is
 // sequentially consistent here: all is read under a lock, but for the hints, which may have any value
 // here. Locks are locks here; biased_lock.pml shows that they are. A coroutine is a process; a post to its
 // executor makes it runnable.
@@ -67,8 +67,8 @@ bool put_locked, get_locked;
 byte put_count, get_count;
 byte put_seen, get_seen;
 // channel_core and channel_store
-bool put_takes_whole = STATISTICS || BYTES > 0 || CAP <= ONE;
-bool get_takes_whole = BYTES > 0 || CAP <= ONE;
+bool put_takes_whole = STATISTICS || BYTES > 0;
+bool get_takes_whole = BYTES > 0;
 bool one_lock = CAP <= ONE;
 bool closed;
 byte capacity = CAP;
@@ -121,7 +121,6 @@ inline lock_whole(apart) {
 inline unlock_whole() {
     d_step {
         put_takes_whole = BYTES > 0;
-        put_takes_whole = put_takes_whole || one_lock;  // for speed: a put's own lock is the one lock
 #ifndef MUTANT_put_ignores_closed
         put_takes_whole = put_takes_whole || closed;
 #endif
@@ -132,9 +131,6 @@ inline unlock_whole() {
         put_takes_whole = put_takes_whole || (STATISTICS && SIZE == 0);
 #endif
         get_takes_whole = BYTES > 0;
-#ifndef MUTANT_get_ignores_one_lock
-        get_takes_whole = get_takes_whole || one_lock;
-#endif
 #ifndef MUTANT_get_ignores_putters
         get_takes_whole = get_takes_whole || len(putters) > 0;
 #endif
@@ -210,7 +206,7 @@ inline pop() {
 #endif
 }
 
-// store::put_here(), with the lock of its end
+// items::put_here(), with the lock of its end
 inline put_here(v) {
     lock(put_locked);
     if
@@ -245,16 +241,21 @@ inline put_here(v) {
 #define LEAST (1 + STATISTICS)  /* who takes the last one makes the channel empty */
 #endif
 
-// store::get_here(), with the lock of its end
+// items::get_here(), with the lock of its end, or that of both: which one it is may change before it is taken
 inline get_here() {
-    lock(get_locked);
+    two_locks = !one_lock;
     if
-#ifndef MUTANT_get_word_unread
-    :: get_takes_whole
+    :: two_locks -> lock(get_locked)
+    :: else -> lock(put_locked)
+    fi;
+    if
+#ifndef MUTANT_get_keeps_the_wrong_lock
+    :: two_locks == one_lock
 #endif
 #ifdef MUTANT_get_word_unread
-    :: true ->
+    :: two_locks != one_lock ->
 #else
+    :: get_takes_whole
     :: else ->
 #endif
         if
@@ -269,7 +270,10 @@ inline get_here() {
             assert(len(putters) == 0)
         fi
     fi;
-    get_locked = false
+    if
+    :: two_locks -> get_locked = false
+    :: else -> put_locked = false
+    fi
 }
 
 // store::offer()

@@ -1,0 +1,161 @@
+// weir channel, internal: where a channel keeps its items, and how they go in and come out without waiting
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CHANNEL_CHANNEL_ITEMS_HPP
+#define WEIR_CHANNEL_CHANNEL_ITEMS_HPP
+
+#include <weir/channel/channel_core.hpp>
+#include <weir/channel/epoch_item.hpp>
+#include <weir/channel/item_type.hpp>
+#include <weir/channel/ring.hpp>
+#include <weir/channel/waiter.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/platform/config.hpp>
+
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::uint64_t
+#include <memory>   // for std::construct_at, std::destroy_at
+#include <string>   // for std::string
+#include <utility>  // for std::move
+
+namespace weir::detail {
+
+// The part of a channel that is compiled for each type of item: what most operations come to, an item that
+// moves under the lock of one end.
+template <class Policy>
+class channel_items : public channel_core<Policy> {
+    using core = channel_core<Policy>;
+
+  public:
+    using typename core::record;
+    using typename core::side;
+    using typename core::waiter;
+
+  protected:
+    using core::capacity_;
+    using core::get_end_;
+    using core::put_end_;
+
+    channel_items(const item_type& type, std::size_t capacity, executor* clock, std::string name)
+        : core(capacity, clock, std::move(name)), type_(type), ring_(type, capacity) {}
+    ~channel_items() {
+        const std::uint64_t end = put_end_.count.load(std::memory_order_relaxed);
+        for (auto i = get_end_.count.load(std::memory_order_relaxed); i != end; ++i) ring_.destroy(i);
+    }
+
+    // ---- under no lock --------------------------------------------------------------------------
+
+    // True if that took no more than to move the item, under the lock of one end. For functions that aren't
+    // inlined: see WEIR_NOINLINE. Where this thread has reserved the lock, nothing that follows is a call.
+    template <class T>
+    WEIR_ALWAYS_INLINE bool put_at_once(waiter& w) noexcept {
+        record* const me = record::mine();
+        if (!put_end_.lock.enter_reserved(me)) return put_under_lock<T>(w, me);
+        const bool moved = put_here<T>(w, me);
+        put_end_.lock.leave(me);
+        return moved;
+    }
+    template <class T>
+    WEIR_ALWAYS_INLINE bool get_at_once(waiter& w) noexcept {
+        record* const me = record::mine();
+        const bool one = core::has_one_lock();
+        if (!(one ? put_end_.lock.enter_reserved(me) : get_end_.lock.enter_reserved(me))) {
+            return get_under_lock<T>(w, me);
+        }
+        const bool moved = one == core::has_one_lock() && get_here<T>(w, me);
+        one ? put_end_.lock.leave(me) : get_end_.lock.leave(me);
+        return moved;
+    }
+    // A lock that another thread may hold, be it one of the process that this one was forked from: what
+    // waits says so.
+    template <class T>
+    WEIR_NOINLINE bool put_under_lock(waiter& w, record* me) noexcept {
+        if (this->clock_.is_orphaned()) return false;
+        const typename core::put_guard held(put_end_.lock, me);
+        return put_here<T>(w, me);
+    }
+    template <class T>
+    WEIR_NOINLINE bool get_under_lock(waiter& w, record* me) noexcept {
+        if (this->clock_.is_orphaned()) return false;
+        const typename core::get_guard held(*this, me);
+        return held.is_right() && get_here<T>(w, me);
+    }
+    // The same for what isn't awaited.
+    template <class T>
+    bool put_alone(T& item) noexcept {
+        const typename core::put_guard held(put_end_.lock);
+        return put_here(item);
+    }
+    template <class T>
+    bool get_alone(T* into, std::uint64_t& number) noexcept {
+        const typename core::get_guard held(*this);
+        return held.is_right() && get_here(into, number);
+    }
+
+    // ---- under the lock of one end --------------------------------------------------------------
+
+    template <class T>
+    WEIR_ALWAYS_INLINE bool put_here(waiter& w, record* me) noexcept {
+        return put_here(*static_cast<T*>(w.item)) && is_done(w, me);
+    }
+    template <class T>
+    WEIR_ALWAYS_INLINE bool get_here(waiter& w, record* me) noexcept {
+        return get_here(static_cast<T*>(w.item), w.number) && is_done(w, me);
+    }
+    WEIR_ALWAYS_INLINE static bool is_done(waiter& w, record* me) noexcept {
+        if (me != nullptr) me->count_operation();
+        w.outcome = outcome::done;
+        return true;
+    }
+
+    // True if the item is in; what takes more than this end has to be done under both locks.
+    template <class T>
+    WEIR_ALWAYS_INLINE bool put_here(T& item) noexcept {
+        if (core::put_takes_whole()) return false;
+        const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
+        if (number - put_end_.seen >= capacity_) {
+            // acquire; pairs with pop(): the place is free
+            put_end_.seen = get_end_.count.load(std::memory_order_acquire);
+            if (number - put_end_.seen >= capacity_) return false;
+        }
+        if constexpr (is_epoch_item<T>) this->put_marks_ += item.is_mark() ? 1 : 0;
+        std::construct_at(ring_.template at<T>(number), std::move(item));
+        pushed(number);
+        return true;
+    }
+
+    // True if an item is out.
+    template <class T>
+    WEIR_ALWAYS_INLINE bool get_here(T* into, std::uint64_t& number) noexcept {
+        // Who takes the last one makes the channel empty.
+        constexpr std::uint64_t least = Policy::statistics ? 2 : 1;
+        if (core::get_takes_whole()) return false;
+        number = get_end_.count.load(std::memory_order_relaxed);
+        if (get_end_.seen - number < least) {
+            // acquire; pairs with push(): the item is there
+            get_end_.seen = put_end_.count.load(std::memory_order_acquire);
+            if (get_end_.seen - number < least) return false;
+        }
+        T* const from = ring_.template at<T>(number);
+        std::construct_at(into, std::move(*from));
+        std::destroy_at(from);
+        if constexpr (is_epoch_item<T>) this->get_marks_ += into->is_mark() ? 1 : 0;
+        popped(number);
+        return true;
+    }
+
+    // release; pairs with the acquire in get_here()
+    WEIR_ALWAYS_INLINE void pushed(std::uint64_t number) noexcept {
+        put_end_.count.store(number + 1, std::memory_order_release);
+    }
+    // release; pairs with the acquire in put_here()
+    WEIR_ALWAYS_INLINE void popped(std::uint64_t number) noexcept {
+        get_end_.count.store(number + 1, std::memory_order_release);
+    }
+
+    const item_type& type_;
+    ring ring_;
+};
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,139 @@
+#include <weir/channel/channel_items.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/channel/channel.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/platform/thread_record.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <utility>
+
+using weir::channel;
+using weir::channel_status;
+using weir::detail::get_operation;
+using weir::detail::put_operation;
+using weir::detail::standard_platform;
+using record = weir::detail::basic_thread_record<standard_platform>;
+
+namespace {
+
+template <class Policy>
+using of_numbers = channel<std::unique_ptr<int>, Policy>;
+
+// Whether it needed no more than the lock of one end.
+template <class Channel>
+bool puts_at_once(Channel& c, int number) {
+    auto item = std::make_unique<int>(number);
+    put_operation<Channel> put(c, item);
+    const bool moved = put.await_ready();
+    CHECK((item == nullptr) == moved);
+    if (moved) CHECK(put.await_resume());
+    return moved;
+}
+template <class Channel>
+bool gets_at_once(Channel& c, int number) {
+    get_operation<Channel> get(c);
+    if (!get.await_ready()) return false;
+    const auto got = get.await_resume();
+    CHECK(got.has_value());
+    CHECK(**got == number);
+    return true;
+}
+
+}  // namespace
+
+TEST_CASE("an item that fits moves at once, whatever lock its end has, and only then") {
+    for (const std::size_t capacity : {1U, 2U, 3U, 8U}) {  // fewer items than use up a slice
+        of_numbers<weir::unmeasured> c(capacity);
+        for (int round = 0; round < 5; ++round) {
+            for (std::size_t i = 0; i < capacity; ++i) CHECK(puts_at_once(c, static_cast<int>(i)));
+            CHECK_FALSE(puts_at_once(c, 0));
+            CHECK(c.size() == capacity);
+            for (std::size_t i = 0; i < capacity; ++i) CHECK(gets_at_once(c, static_cast<int>(i)));
+            CHECK_FALSE(gets_at_once(c, 0));
+        }
+        c.close();
+        CHECK_FALSE(puts_at_once(c, 0));
+    }
+}
+
+TEST_CASE("where it is measured when a channel is empty, the first and the last item don't move at once") {
+    for (const std::size_t capacity : {2U, 3U}) {
+        of_numbers<weir::measured> c(capacity);
+        CHECK_FALSE(puts_at_once(c, 1));
+        CHECK(c.try_put(std::make_unique<int>(1)) == channel_status::success);
+        CHECK(puts_at_once(c, 2));
+        CHECK(gets_at_once(c, 1));
+        CHECK_FALSE(gets_at_once(c, 2));
+        CHECK(c.try_get().has_value());
+        CHECK_FALSE(puts_at_once(c, 3));
+    }
+}
+
+TEST_CASE("what is limited in bytes is decided under the whole channel's lock") {
+    for (const std::size_t capacity : {2U, 3U}) {
+        of_numbers<weir::unmeasured> c(capacity);
+        CHECK(puts_at_once(c, 1));
+        c.set_max_bytes(1'000);
+        CHECK_FALSE(puts_at_once(c, 2));
+        CHECK_FALSE(gets_at_once(c, 1));
+        c.set_max_bytes(0);
+        CHECK(puts_at_once(c, 2));
+        CHECK(gets_at_once(c, 1));
+    }
+}
+
+TEST_CASE("a change of capacity between one lock and two keeps what is inside") {
+    of_numbers<weir::unmeasured> c(2);
+    int put = 0;
+    int got = 0;
+    for (const std::size_t capacity : {2U, 5U, 1U, 3U, 2U}) {
+        c.set_capacity(capacity);
+        while (c.size() < capacity) CHECK(puts_at_once(c, put++));
+        CHECK_FALSE(puts_at_once(c, put));
+        while (c.size() > 1) CHECK(gets_at_once(c, got++));
+    }
+    CHECK(gets_at_once(c, got));
+}
+
+TEST_CASE("an operation that moves an item counts as done by its thread, and one that doesn't move none") {
+    of_numbers<weir::unmeasured> c(1);
+    record* const me = record::acquire();
+    REQUIRE(me != nullptr);
+    const std::uint64_t before = me->operations();
+    CHECK(puts_at_once(c, 1));
+    CHECK_FALSE(puts_at_once(c, 2));
+    CHECK(gets_at_once(c, 1));
+    CHECK(me->operations() == before + 2);
+}
+
+// A thread that reserved the locks is asked for them by another one, and the other way round, while the ends
+// go over from one lock to two and back.
+TEST_CASE("threads that put and get meet a third one that changes the capacity") {
+    of_numbers<weir::unmeasured> c(2);
+    constexpr int items = 20'000;
+    std::thread puts([&c] {
+        for (int i = 0; i < items;) {
+            auto item = std::make_unique<int>(i);
+            put_operation<of_numbers<weir::unmeasured>> put(c, item);
+            if (put.await_ready() || c.try_put(std::move(item)) == channel_status::success) ++i;
+        }
+    });
+    bool ordered = true;
+    std::thread gets([&c, &ordered] {
+        for (int i = 0; i < items;) {
+            if (auto r = c.try_get(); r.has_value()) ordered = ordered && **r == i++;
+        }
+    });
+    for (int i = 0; i < 200; ++i) c.set_capacity(i % 2 == 0 ? 5 : 2);
+    puts.join();
+    gets.join();
+    CHECK(ordered);
+    CHECK(c.size() == 0);
+}
