@@ -60,7 +60,7 @@ TEST_CASE("a waiter is a coroutine to be posted, or a thread to be woken, and no
     w.ready = 1;
     const std::coroutine_handle<> h = std::noop_coroutine();
     w.is_coroutine(h, nullptr, nullptr);
-    CHECK(w.coroutine == h);
+    CHECK(std::coroutine_handle<>::from_address(w.coroutine) == h);
     CHECK(w.thread == nullptr);
     CHECK(w.ready == 0);
 }
