@@ -123,8 +123,8 @@ class channel_ends {
 
   protected:
     explicit channel_ends(std::size_t capacity)
-        : put_takes_whole_(Policy::statistics), get_takes_whole_(false), one_lock_(needs_one_lock(capacity)),
-          capacity_(capacity) {
+        : put_takes_whole_(Policy::statistics && !needs_one_lock(capacity)), get_takes_whole_(false),
+          one_lock_(needs_one_lock(capacity)), capacity_(capacity) {
         check(capacity);
     }
     ~channel_ends() = default;
@@ -161,7 +161,7 @@ class channel_ends {
         // Without branches, as each of them has its pattern.
         const bool counts = bytes_.counts();
         const bool awaited = !getters_.empty();
-        const bool is_empty = Policy::statistics && size() == 0;
+        const bool is_empty = Policy::statistics && size() == 0 && !has_one_lock();
         const bool is_full = !putters_.empty();
         put_takes_whole_.store(closed_ | counts | awaited | is_empty, std::memory_order_relaxed);
         get_takes_whole_.store(counts | is_full, std::memory_order_relaxed);

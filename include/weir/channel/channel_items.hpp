@@ -50,6 +50,7 @@ class channel_items : public channel_core<Policy> {
     WEIR_ALWAYS_INLINE bool put_at_once(waiter& w) noexcept {
         record* const me = record::mine();
         if (!put_end_.lock.enter_reserved(me)) return put_under_lock<T>(w, me);
+        if (fills_empty()) return put_first_and_leave<T>(w, me);
         const bool moved = put_here<T>(w, me);
         put_end_.lock.leave(me);
         return moved;
@@ -62,7 +63,21 @@ class channel_items : public channel_core<Policy> {
             return get_under_lock<T>(w, me);
         }
         const bool moved = one == core::has_one_lock() && get_here<T>(w, me);
+        if (Policy::statistics && !moved && one) return get_last_and_leave<T>(w, me);
         one ? put_end_.lock.leave(me) : get_end_.lock.leave(me);
+        return moved;
+    }
+    // Calls of their own, as they read a clock: inlined they slow down all others (bench/results.md).
+    template <class T>
+    WEIR_NOINLINE bool put_first_and_leave(waiter& w, record* me) noexcept {
+        const bool moved = put_first<T>(w, me);
+        put_end_.lock.leave(me);
+        return moved;
+    }
+    template <class T>
+    WEIR_NOINLINE bool get_last_and_leave(waiter& w, record* me) noexcept {
+        const bool moved = get_last<T>(w, me);
+        put_end_.lock.leave(me);
         return moved;
     }
     // A lock that another thread may hold, be it one of the process that this one was forked from: what
@@ -71,24 +86,24 @@ class channel_items : public channel_core<Policy> {
     WEIR_NOINLINE bool put_under_lock(waiter& w, record* me) noexcept {
         if (this->clock_.is_orphaned()) return false;
         const typename core::put_guard held(put_end_.lock, me);
-        return put_here<T>(w, me);
+        return fills_empty() ? put_first<T>(w, me) : put_here<T>(w, me);
     }
     template <class T>
     WEIR_NOINLINE bool get_under_lock(waiter& w, record* me) noexcept {
         if (this->clock_.is_orphaned()) return false;
         const typename core::get_guard held(*this, me);
-        return held.is_right() && get_here<T>(w, me);
+        return held.is_right() && (get_here<T>(w, me) || get_last<T>(w, me));
     }
     // The same for what isn't awaited.
     template <class T>
     bool put_alone(T& item) noexcept {
         const typename core::put_guard held(put_end_.lock);
-        return put_here(item);
+        return fills_empty() ? put_first(item, nullptr) : put_here(item);
     }
     template <class T>
     bool get_alone(T* into, std::uint64_t& number) noexcept {
         const typename core::get_guard held(*this);
-        return held.is_right() && get_here(into, number);
+        return held.is_right() && (get_here(into, number) || get_last(into, number, nullptr));
     }
 
     // ---- under the lock of one end --------------------------------------------------------------
@@ -100,6 +115,14 @@ class channel_items : public channel_core<Policy> {
     template <class T>
     WEIR_ALWAYS_INLINE bool get_here(waiter& w, record* me) noexcept {
         return get_here(static_cast<T*>(w.item), w.number) && is_done(w, me);
+    }
+    template <class T>
+    bool put_first(waiter& w, record* me) noexcept {
+        return put_first(*static_cast<T*>(w.item), w.measured) && is_done(w, me);
+    }
+    template <class T>
+    bool get_last(waiter& w, record* me) noexcept {
+        return get_last(static_cast<T*>(w.item), w.number, w.measured) && is_done(w, me);
     }
     WEIR_ALWAYS_INLINE static bool is_done(waiter& w, record* me) noexcept {
         if (me != nullptr) me->count_operation();
@@ -117,16 +140,14 @@ class channel_items : public channel_core<Policy> {
             put_end_.seen = get_end_.count.load(std::memory_order_acquire);
             if (number - put_end_.seen >= capacity_) return false;
         }
-        if constexpr (is_epoch_item<T>) this->put_marks_ += item.is_mark() ? 1 : 0;
-        std::construct_at(ring_.template at<T>(number), std::move(item));
-        pushed(number);
+        push(number, item);
         return true;
     }
 
     // True if an item is out.
     template <class T>
     WEIR_ALWAYS_INLINE bool get_here(T* into, std::uint64_t& number) noexcept {
-        // Who takes the last one makes the channel empty.
+        // Who takes the last one makes the channel empty: get_last().
         constexpr std::uint64_t least = Policy::statistics ? 2 : 1;
         if (core::get_takes_whole()) return false;
         number = get_end_.count.load(std::memory_order_relaxed);
@@ -135,12 +156,45 @@ class channel_items : public channel_core<Policy> {
             get_end_.seen = put_end_.count.load(std::memory_order_acquire);
             if (get_end_.seen - number < least) return false;
         }
+        pop(number, into);
+        return true;
+    }
+
+    // The same for the first item and the last one, where it is measured when the channel is empty, and the
+    // lock of both ends is held.
+    WEIR_ALWAYS_INLINE bool fills_empty() const noexcept {
+        return Policy::statistics && core::has_one_lock() && core::size() == 0;
+    }
+    template <class T>
+    bool put_first(T& item, slot* measured) noexcept {
+        if (core::put_takes_whole()) return false;
+        core::now_empty(false, measured);
+        push(put_end_.count.load(std::memory_order_relaxed), item);
+        return true;
+    }
+    template <class T>
+    bool get_last(T* into, std::uint64_t& number, slot* measured) noexcept {
+        if (!Policy::statistics || !core::has_one_lock()) return false;
+        if (core::get_takes_whole() || core::size() != 1) return false;
+        number = get_end_.count.load(std::memory_order_relaxed);
+        pop(number, into);
+        core::now_empty(true, measured);
+        return true;
+    }
+
+    template <class T>
+    WEIR_ALWAYS_INLINE void push(std::uint64_t number, T& item) noexcept {
+        if constexpr (is_epoch_item<T>) this->put_marks_ += item.is_mark() ? 1 : 0;
+        std::construct_at(ring_.template at<T>(number), std::move(item));
+        pushed(number);
+    }
+    template <class T>
+    WEIR_ALWAYS_INLINE void pop(std::uint64_t number, T* into) noexcept {
         T* const from = ring_.template at<T>(number);
         std::construct_at(into, std::move(*from));
         std::destroy_at(from);
         if constexpr (is_epoch_item<T>) this->get_marks_ += into->is_mark() ? 1 : 0;
         popped(number);
-        return true;
     }
 
     // release; pairs with the acquire in get_here()

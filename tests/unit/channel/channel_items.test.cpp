@@ -5,9 +5,11 @@
 #include <weir/channel/channel.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/platform/thread_record.hpp>
+#include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -63,16 +65,48 @@ TEST_CASE("an item that fits moves at once, whatever lock its end has, and only 
     }
 }
 
-TEST_CASE("where it is measured when a channel is empty, the first and the last item don't move at once") {
-    for (const std::size_t capacity : {2U, 3U}) {
+TEST_CASE(
+    "where it is measured when a channel is empty, the first and last item take the locks of both ends") {
+    of_numbers<weir::measured> apart(3);
+    CHECK_FALSE(puts_at_once(apart, 1));
+    CHECK(apart.try_put(std::make_unique<int>(1)) == channel_status::success);
+    CHECK(puts_at_once(apart, 2));
+    CHECK(gets_at_once(apart, 1));
+    CHECK_FALSE(gets_at_once(apart, 2));
+    CHECK(apart.try_get().has_value());
+    CHECK_FALSE(puts_at_once(apart, 3));
+
+    for (const std::size_t capacity : {1U, 2U}) {  // the ends have one lock
         of_numbers<weir::measured> c(capacity);
-        CHECK_FALSE(puts_at_once(c, 1));
-        CHECK(c.try_put(std::make_unique<int>(1)) == channel_status::success);
-        CHECK(puts_at_once(c, 2));
-        CHECK(gets_at_once(c, 1));
-        CHECK_FALSE(gets_at_once(c, 2));
-        CHECK(c.try_get().has_value());
-        CHECK_FALSE(puts_at_once(c, 3));
+        for (int i = 0; i < 3; ++i) {
+            CHECK(puts_at_once(c, i));
+            CHECK(gets_at_once(c, i));
+            CHECK_FALSE(gets_at_once(c, i));
+        }
+    }
+}
+
+TEST_CASE("the time that a channel is empty is told whatever lock its ends have, also where that changes") {
+    weir::virtual_time vt;
+    for (const std::size_t capacity : {2U, 3U}) {
+        of_numbers<weir::measured> c(capacity, vt);
+        const std::size_t other = 5 - capacity;
+        constexpr int rounds = 6;
+        weir::sync_wait(vt, [](of_numbers<weir::measured>& of, std::size_t a, std::size_t b) -> weir::task<> {
+            for (int i = 0; i < rounds; ++i) {
+                co_await weir::sleep_for(std::chrono::nanoseconds(1));
+                co_await of.put(std::make_unique<int>(i));
+                co_await weir::sleep_for(std::chrono::nanoseconds(2));
+                if (i >= 2) of.set_capacity(i % 2 == 0 ? b : a);  // with an item inside
+                co_await of.put(std::make_unique<int>(i));
+                co_await weir::sleep_for(std::chrono::nanoseconds(3));
+                (void)co_await of.get();
+                co_await weir::sleep_for(std::chrono::nanoseconds(4));
+                (void)co_await of.get();
+                if (i >= 4) of.set_capacity(i % 2 == 0 ? a : b);  // with none
+            }
+        }(c, capacity, other));
+        CHECK(c.stats().empty == std::chrono::nanoseconds(rounds));
     }
 }
 

@@ -67,7 +67,7 @@ bool put_locked, get_locked;
 byte put_count, get_count;
 byte put_seen, get_seen;
 // channel_core and channel_store
-bool put_takes_whole = STATISTICS || BYTES > 0;
+bool put_takes_whole = (STATISTICS && CAP > ONE) || BYTES > 0;
 bool get_takes_whole = BYTES > 0;
 bool one_lock = CAP <= ONE;
 bool closed;
@@ -128,7 +128,7 @@ inline unlock_whole() {
         put_takes_whole = put_takes_whole || len(getters) > 0;
 #endif
 #ifndef MUTANT_put_ignores_empty
-        put_takes_whole = put_takes_whole || (STATISTICS && SIZE == 0);
+        put_takes_whole = put_takes_whole || (STATISTICS && SIZE == 0 && !one_lock);
 #endif
         get_takes_whole = BYTES > 0;
 #ifndef MUTANT_get_ignores_putters
@@ -228,6 +228,9 @@ inline put_here(v) {
 #endif
         :: else ->
             push(v);
+#ifndef MUTANT_put_under_one_lock_stays_empty
+            meter_empty = meter_empty && !(one_lock && SIZE == 1);  // items::put_first()
+#endif
             outcome[me] = done;
             assert(len(getters) == 0)
         fi
@@ -238,7 +241,7 @@ inline put_here(v) {
 #ifdef MUTANT_get_takes_last
 #define LEAST 1
 #else
-#define LEAST (1 + STATISTICS)  /* who takes the last one makes the channel empty */
+#define LEAST (1 + (STATISTICS && !one_lock))  /* who takes the last one makes the channel empty */
 #endif
 
 // items::get_here(), with the lock of its end, or that of both: which one it is may change before it is taken
@@ -266,6 +269,9 @@ inline get_here() {
         :: BEHIND(get_seen, get_count) < LEAST
         :: else ->
             pop();
+#ifndef MUTANT_get_under_one_lock_not_empty
+            meter_empty = meter_empty || (one_lock && SIZE == 0);  // items::get_last()
+#endif
             outcome[me] = done;
             assert(len(putters) == 0)
         fi
