@@ -8,6 +8,9 @@
 #include <weir/task/task.hpp>
 #include <weir/task/when_all.hpp>
 
+#include <algorithm>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,16 +35,46 @@ weir::task<> consume(weir::channel<T, Policy>& in, std::uint64_t count, tally& s
     sums.add(sum);
 }
 
+// The same in batches: as many at once as come to half of the channel.
 template <class T, class Policy>
-void pass(weir::thread_pool& pool, const scenario<T>& s, std::uint64_t n) {
+weir::task<> produce_in_batches(weir::channel<T, Policy>& out, std::uint64_t count, std::size_t batch) {
+    std::vector<T> items(batch);
+    for (std::uint64_t i = 0; i < count;) {
+        const std::size_t n = std::min<std::uint64_t>(batch, count - i);
+        for (std::size_t j = 0; j < n; ++j) set(items[j], i + j);
+        for (std::size_t put = 0; put < n;)
+            put += co_await out.put_some(std::span(items).subspan(put, n - put));
+        i += n;
+    }
+}
+
+template <class T, class Policy>
+weir::task<> consume_in_batches(weir::channel<T, Policy>& in, std::uint64_t count, std::size_t batch,
+                                tally& sums) {
+    std::vector<T> items(batch);
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = 0; i < count;) {
+        const std::size_t most = std::min<std::uint64_t>(batch, count - i);
+        const std::size_t n = co_await in.get_some(std::span(items).first(most));
+        for (std::size_t j = 0; j < n; ++j) sum += number(items[j]);
+        i += n;
+    }
+    sums.add(sum);
+}
+
+template <class T, class Policy>
+void pass(weir::thread_pool& pool, const scenario<T>& s, std::uint64_t n, std::size_t batch = 0) {
     weir::channel<T, Policy> items(s.capacity, pool);
     tally sums;
     std::vector<weir::task<>> tasks;
     for (std::size_t i = 0; i < s.producers; ++i) {
-        tasks.push_back(produce(items, share(n, s.producers, i)));
+        const std::uint64_t part = share(n, s.producers, i);
+        tasks.push_back(batch == 0 ? produce(items, part) : produce_in_batches(items, part, batch));
     }
     for (std::size_t i = 0; i < s.consumers; ++i) {
-        tasks.push_back(consume(items, share(n, s.consumers, i), sums));
+        const std::uint64_t part = share(n, s.consumers, i);
+        tasks.push_back(batch == 0 ? consume(items, part, sums)
+                                   : consume_in_batches(items, part, batch, sums));
     }
     weir::sync_wait(pool, weir::when_all(std::move(tasks)));
     sums.check(n, s.producers);
@@ -58,6 +91,15 @@ void run(bench::session& session, const scenario<T>& s, const std::string& item)
     group.ours("weir", [=](std::uint64_t n) { pass<T, weir::unmeasured>(*pool, s, n); });
     if (s.all_ways || s.producers != 1) {
         group.ours("weir, measured", [=](std::uint64_t n) { pass<T, weir::measured>(*pool, s, n); });
+    }
+    if (s.capacity >= 64) {
+        const std::size_t batch = s.capacity / 2;
+        group.ours("weir, in batches",
+                   [=](std::uint64_t n) { pass<T, weir::unmeasured>(*pool, s, n, batch); });
+        if (s.all_ways) {
+            group.ours("weir, measured, in batches",
+                       [=](std::uint64_t n) { pass<T, weir::measured>(*pool, s, n, batch); });
+        }
     }
     bench::contestants<scenario<T>>::join(group, s);
     group.run();

@@ -30,8 +30,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 13760),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 9410),
+    ("weir.hpp", HEAVY, 13980),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 9480),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2070),
 ]
 

@@ -5,6 +5,7 @@
 
 #include <weir/channel/channel_store.hpp>
 #include <weir/channel/ring.hpp>
+#include <weir/channel/uninitialised_slot.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/stats.hpp>
@@ -15,6 +16,7 @@
 #include <cstdint>   // for std::int64_t, std::uint64_t
 #include <optional>  // for std::optional
 #include <string>    // for std::string
+#include <utility>   // for std::move
 
 namespace weir {
 template <class T, class Policy>
@@ -54,6 +56,30 @@ class any_channel : public channel_store<Policy> {
         const bool waited = core::forget(w, line);
         if (waited && line == side::put) let_in();
         return waited;
+    }
+
+    // As many as go in without waiting. Nothing where the channel's threads are in another process.
+    template <class T>
+    std::size_t put_some(T* from, std::size_t most) noexcept {
+        if (core::clock_.is_orphaned()) return 0;
+        std::size_t n = store::put_many(from, most);
+        if (n != 0) return n;
+        change now(*this);
+        while (n != most && this->offer(from + n, nullptr, now.woken()) == outcome::done) ++n;
+        return n;
+    }
+    template <class T>
+    std::size_t get_some(T* into, std::size_t most) noexcept {
+        if (core::clock_.is_orphaned()) return 0;
+        std::size_t n = store::get_many(into, most);
+        if (n == most || (n != 0 && !Policy::statistics)) return n;
+        change now(*this);
+        uninitialised_slot<T> place;
+        std::uint64_t number = 0;
+        while (n != most && this->take(place.address(), number, nullptr, now.woken()) == outcome::done) {
+            into[n++] = std::move(*place.take());
+        }
+        return n;
     }
 
     void close() noexcept {

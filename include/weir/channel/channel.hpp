@@ -4,6 +4,7 @@
 #define WEIR_CHANNEL_CHANNEL_HPP
 
 #include <weir/channel/any_channel.hpp>
+#include <weir/channel/batch_operation.hpp>
 #include <weir/channel/blocking_operations.hpp>
 #include <weir/channel/channel_operations.hpp>
 #include <weir/channel/channel_refusals.hpp>
@@ -18,6 +19,7 @@
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t
 #include <optional>     // for std::optional
+#include <span>         // for std::span
 #include <string>       // for std::string
 #include <type_traits>  // for std::is_copy_constructible_v
 #include <utility>      // for std::move
@@ -76,7 +78,9 @@ class channel final : detail::any_channel<Policy>, public detail::channel_refusa
   public:
     using refusals::blocking_put;
     using refusals::get;
+    using refusals::get_some;
     using refusals::put;
+    using refusals::put_some;
     using refusals::try_put;
 
     using value_type = T;
@@ -139,6 +143,34 @@ class channel final : detail::any_channel<Policy>, public detail::channel_refusa
     }
     [[nodiscard("co_await this, or nothing is got")]] auto get(stop_token stop) {
         return detail::get_operation<channel, stop_token>(*this, nullptr, std::move(stop));
+    }
+
+    /// Adds as many items of `from` as there is room for, in their order, waiting only while there is none.
+    /// Where it waits, it does so with the first of them, and others' may come between that and the rest.
+    ///
+    /// \param from  stay where they are until it has ended; those that are in have been moved from.
+    /// \returns      awaitable of `std::size_t`: how many are in, from 1 on; 0 = the channel is closed, or
+    ///               `stop` asked, or there were none.
+    /// Cost: that of one operation, and of moving the items.
+    [[nodiscard("co_await this, or nothing is put")]] auto put_some(std::span<T> from) {
+        return detail::batch_operation<channel, detail::no_stop, true>(*this, from);
+    }
+    [[nodiscard("co_await this, or nothing is put")]] auto put_some(std::span<T> from, stop_token stop) {
+        return detail::batch_operation<channel, stop_token, true>(*this, from, std::move(stop));
+    }
+
+    /// Takes as many items as are inside and `into` has room for, waiting only while there is none.
+    ///
+    /// \param into  is assigned to, from its beginning, partly under the lock: assigning must not throw, nor
+    ///              touch the channel.
+    /// \returns     awaitable of `std::size_t`: how many came, from 1 on; 0 = the channel is closed and
+    ///              drained, or `stop` asked, or `into` is empty. A stop never loses an item.
+    /// Cost: as of `put_some`.
+    [[nodiscard("co_await this, or nothing is got")]] auto get_some(std::span<T> into) {
+        return detail::batch_operation<channel, detail::no_stop, false>(*this, into);
+    }
+    [[nodiscard("co_await this, or nothing is got")]] auto get_some(std::span<T> into, stop_token stop) {
+        return detail::batch_operation<channel, stop_token, false>(*this, into, std::move(stop));
     }
 
     /// Without waiting.

@@ -124,22 +124,6 @@ class channel_core : public wait_site, public channel_ends<Policy> {
         put_in(w, line, reading(w.measured));
     }
 
-    // Whether the operation after the first `count` at its end is one too many that doesn't wait. A
-    // coroutine that always finds its channels ready would keep its worker from all others: once in
-    // so many operations, and for a slot after so long since it last got its thread, it goes to the
-    // end of its executor's queue instead.
-    WEIR_ALWAYS_INLINE static bool uses_up_slice(side line, std::uint64_t count,
-                                                 const slot* measured) noexcept {
-        if (ends_every_turn<Policy>) return true;
-        constexpr std::uint64_t most_without_waiting = 128;  // at an end; the ends take turns
-        const std::uint64_t last = most_without_waiting / (line == side::put ? 2 : 1) - 1;
-        if (count % most_without_waiting == last) return true;
-        if constexpr (!Policy::statistics) return false;
-        constexpr std::int64_t longest_slice = 1'000'000;  // ns
-        return measured != nullptr &&
-               add_way(0, measured->last_resumed(), measured->last_reading) > longest_slice;
-    }
-
     // An operation is done, and its coroutine is about to be posted all the same.
     static void turn_ends(waiter& w) noexcept {
         if constexpr (Policy::statistics) {

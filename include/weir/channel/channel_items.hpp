@@ -9,6 +9,7 @@
 #include <weir/channel/ring.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 
 #include <cstddef>  // for std::size_t
@@ -106,6 +107,40 @@ class channel_items : public channel_core<Policy> {
         return held.is_right() && (get_here(into, number) || get_last(into, number, nullptr));
     }
 
+    // Several at once, as many as that lock is enough for.
+    template <class T>
+    std::size_t put_many(T* items, std::size_t most) noexcept {
+        record* const me = record::mine();
+        const typename core::put_guard held(put_end_.lock, me);
+        if (fills_empty() || core::put_takes_whole()) return 0;
+        const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
+        put_end_.seen = get_end_.count.load(std::memory_order_acquire);  // pairs with popped()
+        const std::uint64_t inside = number - put_end_.seen;
+        const std::size_t n = inside < capacity_ ? smaller(most, capacity_ - inside) : 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            std::construct_at(ring_.template at<T>(number + i), std::move(items[i]));
+        }
+        pushed(number + n);
+        return counted(n, me);
+    }
+    template <class T>
+    std::size_t get_many(T* into, std::size_t most) noexcept {
+        record* const me = record::mine();
+        const typename core::get_guard held(*this, me);
+        if (!held.is_right() || core::get_takes_whole()) return 0;
+        const std::uint64_t number = get_end_.count.load(std::memory_order_relaxed);
+        get_end_.seen = put_end_.count.load(std::memory_order_acquire);  // pairs with pushed()
+        const std::uint64_t inside = get_end_.seen - number;
+        const std::size_t n = inside >= least_to_take ? smaller(most, inside - (least_to_take - 1)) : 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            T* const from = ring_.template at<T>(number + i);
+            into[i] = std::move(*from);
+            std::destroy_at(from);
+        }
+        popped(number + n);
+        return counted(n, me);
+    }
+
     // ---- under the lock of one end --------------------------------------------------------------
 
     template <class T>
@@ -123,6 +158,10 @@ class channel_items : public channel_core<Policy> {
     template <class T>
     bool get_last(waiter& w, record* me) noexcept {
         return get_last(static_cast<T*>(w.item), w.number, w.measured) && is_done(w, me);
+    }
+    static std::size_t counted(std::size_t moved, record* me) noexcept {
+        if (me != nullptr && moved != 0) me->count_operation();
+        return moved;
     }
     WEIR_ALWAYS_INLINE static bool is_done(waiter& w, record* me) noexcept {
         if (me != nullptr) me->count_operation();
@@ -147,14 +186,12 @@ class channel_items : public channel_core<Policy> {
     // True if an item is out.
     template <class T>
     WEIR_ALWAYS_INLINE bool get_here(T* into, std::uint64_t& number) noexcept {
-        // Who takes the last one makes the channel empty: get_last().
-        constexpr std::uint64_t least = Policy::statistics ? 2 : 1;
         if (core::get_takes_whole()) return false;
         number = get_end_.count.load(std::memory_order_relaxed);
-        if (get_end_.seen - number < least) {
+        if (get_end_.seen - number < least_to_take) {
             // acquire; pairs with push(): the item is there
             get_end_.seen = put_end_.count.load(std::memory_order_acquire);
-            if (get_end_.seen - number < least) return false;
+            if (get_end_.seen - number < least_to_take) return false;
         }
         pop(number, into);
         return true;
@@ -186,7 +223,7 @@ class channel_items : public channel_core<Policy> {
     WEIR_ALWAYS_INLINE void push(std::uint64_t number, T& item) noexcept {
         if constexpr (is_epoch_item<T>) this->put_marks_ += item.is_mark() ? 1 : 0;
         std::construct_at(ring_.template at<T>(number), std::move(item));
-        pushed(number);
+        pushed(number + 1);
     }
     template <class T>
     WEIR_ALWAYS_INLINE void pop(std::uint64_t number, T* into) noexcept {
@@ -194,17 +231,20 @@ class channel_items : public channel_core<Policy> {
         std::construct_at(into, std::move(*from));
         std::destroy_at(from);
         if constexpr (is_epoch_item<T>) this->get_marks_ += into->is_mark() ? 1 : 0;
-        popped(number);
+        popped(number + 1);
     }
 
     // release; pairs with the acquire in get_here()
-    WEIR_ALWAYS_INLINE void pushed(std::uint64_t number) noexcept {
-        put_end_.count.store(number + 1, std::memory_order_release);
+    WEIR_ALWAYS_INLINE void pushed(std::uint64_t count) noexcept {
+        put_end_.count.store(count, std::memory_order_release);
     }
     // release; pairs with the acquire in put_here()
-    WEIR_ALWAYS_INLINE void popped(std::uint64_t number) noexcept {
-        get_end_.count.store(number + 1, std::memory_order_release);
+    WEIR_ALWAYS_INLINE void popped(std::uint64_t count) noexcept {
+        get_end_.count.store(count, std::memory_order_release);
     }
+
+    // Who takes the last one makes the channel empty: get_last().
+    static constexpr std::uint64_t least_to_take = Policy::statistics ? 2 : 1;
 
     const item_type& type_;
     ring ring_;

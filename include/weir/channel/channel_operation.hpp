@@ -4,6 +4,7 @@
 #define WEIR_CHANNEL_CHANNEL_OPERATION_HPP
 
 #include <weir/channel/any_channel.hpp>
+#include <weir/channel/slice.hpp>
 #include <weir/channel/stop_listener.hpp>
 #include <weir/channel/uninitialised_slot.hpp>
 #include <weir/channel/waiter.hpp>
@@ -73,6 +74,13 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
             return suspend(h, detail::env_of(h));
         }
     }
+    // What is done, and goes to the end of its executor's queue all the same.
+    template <class Promise>
+    bool goes_last(std::coroutine_handle<Promise> h) {
+        const coroutine_env& env = detail::env_of(h);
+        if (env.executor != nullptr) posts(h, *env.executor, env);
+        return env.executor != nullptr;
+    }
 
     // Rejects a condition without a co_await at compile time.
     template <class Operation = channel_operation>
@@ -92,7 +100,7 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
     }
 
     WEIR_ALWAYS_INLINE bool lets_others_go_first() noexcept {
-        if (!core::uses_up_slice(line_, channel_->count_at(line_), waiter_.measured)) return false;
+        if (!uses_up_slice<Policy>(Puts, channel_->count_at(line_), waiter_.measured)) return false;
         yields_ = true;
         return true;
     }

@@ -9,6 +9,7 @@
 #include <weir/task/stop_token.hpp>
 
 #include <coroutine>    // for std::suspend_never
+#include <span>         // for std::span
 #include <type_traits>  // for std::is_copy_constructible_v
 
 namespace weir::detail {
@@ -48,6 +49,19 @@ class channel_refusals {
         return no_limit<Limit>();
     }
 
+    // Rejects what is no range of items that can be changed, at compile time.
+    template <class Range>
+        requires(!std::is_convertible_v<Range, std::span<T>>)
+    auto put_some(Range&&, stop_token = {}) {
+        return no_items<Range>();
+    }
+    // The same.
+    template <class Range>
+        requires(!std::is_convertible_v<Range, std::span<T>>)
+    auto get_some(Range&&, stop_token = {}) {
+        return no_items<Range>();
+    }
+
     // Rejects what would have to be copied, and another type, at compile time.
     template <class Item>
         requires(!std::is_convertible_v<Item, T &&>)
@@ -78,6 +92,14 @@ class channel_refusals {
         static_assert(std::is_convertible_v<Limit, stop_token>,
                       "weir: a coroutine's put or get ends early by a stop_token, get(token); a time limit "
                       "is for threads, channel.blocking_get(100ms)");
+        return std::suspend_never();
+    }
+    template <class Range>
+    static auto no_items() noexcept {
+        static_assert(
+            std::is_convertible_v<Range, std::span<T>>,
+            "weir: put_some and get_some move the items of a std::span<T>, or of a vector or array of "
+            "T that has a name and isn't constant; T is that of the channel");
         return std::suspend_never();
     }
     template <class Item>

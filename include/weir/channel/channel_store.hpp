@@ -98,7 +98,7 @@ class channel_store : public channel_items<Policy> {
         if (number == get_end_.seen) return closed_ ? outcome::closed : outcome::pending;
         ring_.take(number, into);
         if (is_mark(into)) ++this->get_marks_;
-        items::popped(number);
+        items::popped(number + 1);
         if (core::bytes_.counts()) woken.budget = core::bytes_.remove(type_.bytes(into));
         if (!putters_.empty()) admit_putters(measured, woken);
         if (core::size() == 0) core::now_empty(true, measured);
@@ -140,7 +140,7 @@ class channel_store : public channel_items<Policy> {
         add_bytes(item);
         if (is_mark(item)) ++this->put_marks_;
         type_.move(item, ring_[number]);
-        items::pushed(number);
+        items::pushed(number + 1);
     }
 
     WEIR_ALWAYS_INLINE bool is_mark(const void* item) const noexcept {

@@ -401,28 +401,6 @@ TEST_CASE("where being empty is measured, who puts into an empty channel needs t
     CHECK_FALSE(l.get_takes_whole());
 }
 
-TEST_CASE("a turn is used up by one operation in 128, or by a slot that has had its thread long") {
-    using core = weir::detail::channel_core<weir::measured>;
-    using unmeasured = weir::detail::channel_core<weir::unmeasured>::side;
-    int times = 0;
-    for (std::uint64_t count = 1'000; count < 1'000 + 10 * 128; ++count) {
-        if (core::uses_up_slice(core::side::put, count, nullptr)) ++times;
-        CHECK_FALSE((core::uses_up_slice(core::side::put, count, nullptr) &&
-                     core::uses_up_slice(core::side::get, count, nullptr)));
-    }
-    CHECK(times == 10);
-    counting ex;
-    const std::string stage = "stage";
-    weir::detail::slot slot(stage, 0, ex);
-    slot.begin(0);
-    slot.resumed(5'000);
-    slot.last_reading = 5'000 + 1'000'000;
-    CHECK_FALSE(core::uses_up_slice(core::side::put, 0, &slot));
-    ++slot.last_reading;
-    CHECK(core::uses_up_slice(core::side::put, 0, &slot));
-    CHECK_FALSE(weir::detail::channel_core<weir::unmeasured>::uses_up_slice(unmeasured::put, 0, &slot));
-}
-
 TEST_CASE("a line may be joined and left by one thread while others look at the channel") {
     counting ex;
     lines<> l(&ex);
