@@ -155,3 +155,15 @@ TEST_CASE("a clock that was set, back or ahead as far as it goes, leaves times t
     CHECK(times->max() == INT64_MAX);
     CHECK(times->in_bucket(0) == 2);
 }
+
+TEST_CASE("as many share a reading as fit into 8 us, of 16 at most") {
+    for (const std::int64_t ns : {0L, 1L, 498L, 499L, 500L, 501L, 999L, 2'000L, 7'998L, 7'999L, 8'000L,
+                                  5'000'000'000L, INT64_MAX / 1'000}) {
+        const auto times = std::make_unique<recorder>();
+        stopwatch watch;
+        run(watch, *times, 64, ns);  // it knows them
+        const std::int64_t fit = 8'000 / (ns + 1);
+        const std::int64_t each = fit < 1 ? 1 : fit > 16 ? 16 : fit;
+        CHECK(run(watch, *times, static_cast<int>(10 * each), ns) == 10);
+    }
+}
