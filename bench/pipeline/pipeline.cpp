@@ -154,8 +154,10 @@ int main(int argc, char** argv) {
                 compare(session, {.workers = workers, .slots = slots, .capacity = capacity});
             }
         }
-        for (const double ns : {100.0, 500.0, 10'000.0}) {
-            compare(session, {.workers = workers, .work_ns = ns});
+        for (const double ns : {100.0, 500.0, 2'000.0, 10'000.0}) {
+            for (const std::size_t capacity : {64U, 2U}) {
+                compare(session, {.workers = workers, .capacity = capacity, .work_ns = ns});
+            }
             // More slots than one can only help where there is more than one worker.
             if (workers > 1) compare(session, {.workers = workers, .slots = 4, .work_ns = ns});
         }

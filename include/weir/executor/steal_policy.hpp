@@ -21,8 +21,9 @@ namespace weir::detail {
 // that work are to be spread. From outside, one looks like the other: on a worker that contends with
 // a second one everything takes long. So a thief studies its victim while it is idle itself, when the
 // victim is alone: of a worker that takes `worthwhile` or longer from one resumption or operation on a
-// channel to the next, coroutines are taken soon, else only what has waited for `long_patience`. The
-// verdict is for `most_credit` thefts, then it is looked into again. A worker that has just got its
+// channel to the next, coroutines are taken as soon as they are there, also the one that it would resume
+// next; else only what has waited for `long_patience`. The verdict is for `most_credit` thefts, then it is
+// looked into again, which takes the thief 5 to 10 us. A worker that has just got its
 // coroutines back fetches all that they touch from the other core, and looks slow for a while: up to
 // `beyond_doubt`, two studies in a row have to agree. (Four slots at capacity 2, measured: 430 ns an
 // item on two workers; 1600 without this, as each theft made the next one look worthwhile.)
@@ -32,15 +33,7 @@ namespace weir::detail {
 // the worker takes `worth_moving` for each. (10^6 tasks that do nothing, two workers: 110 ns a task, and
 // 420 without this; a tree of as many leaves: 17 ns a leaf.)
 //
-// ns an item on two workers, each stage working 500 ns at capacity 64 (ideal 750), and not at all:
-//
-// | policy                                                            |  500 ns | nothing |
-// |-------------------------------------------------------------------|---------|---------|
-// | this one                                                          |     850 |      45 |
-// | what has waited for 5 us, whatever the worker does                |     925 |      45 |
-// | the same with 2 us                                                |     868 |     103 |
-// | the same with 0.3 us                                              |     919 |     293 |
-// | as the second, if resumptions took 0.3 us on average, at any time | the workers never come together |
+// What else was tried, and its figures: bench/results.md.
 //
 // Guarded by the lock of the thieves. Times in nanoseconds.
 template <class Platform>
@@ -52,15 +45,13 @@ class basic_steal_policy {
     // nothing to do.
     void* steal_from(queues& victim, const queues& thief, std::int64_t now,
                      std::int64_t idle_since) noexcept {
-        bool stuck = false;
-        if (now - seen_at_ >= glance) stuck = look_at(victim, now, idle_since);
+        if (now - seen_at_ >= glance) look_at(victim, now, idle_since);
         void* caught = nullptr;
-        if (stuck && credit_ != 0) caught = victim.take_next(thief.thread());
+        if (credit_ != 0) caught = victim.queue.steal();
         if (caught == nullptr) caught = steal_fork(victim, thief, now);
-        if (caught == nullptr) {
-            caught = victim.queue.steal_before(credit_ != 0 ? queued_before_ : queued_long_before_);
-        }
-        if (caught != nullptr && credit_ != 0) --credit_;
+        if (caught == nullptr && credit_ != 0) caught = victim.take_next(thief.thread());
+        if (caught == nullptr) return victim.queue.steal_before(queued_long_before_);
+        if (credit_ != 0) --credit_;
         return caught;
     }
 
@@ -73,7 +64,7 @@ class basic_steal_policy {
     static constexpr std::int64_t worth_moving = 500;
     static constexpr std::int64_t longest_pause = 64'000;
     static constexpr std::uint64_t large_part = 8;  // resumptions of the thief
-    static constexpr unsigned most_credit = 16;
+    static constexpr unsigned most_credit = 1'000;
     static constexpr unsigned most_fork_credit = 256;
 
     void* steal_fork(queues& victim, const queues& thief, std::int64_t now) noexcept {
@@ -96,15 +87,11 @@ class basic_steal_policy {
         return caught;
     }
 
-    // True if the worker hasn't resumed anything since the last look.
-    bool look_at(const queues& victim, std::int64_t now, std::int64_t idle_since) noexcept {
-        const std::uint64_t resumed = victim.resumed();
-        const bool stuck = resumed == std::exchange(resumed_, resumed);
+    void look_at(const queues& victim, std::int64_t now, std::int64_t idle_since) noexcept {
         seen_at_ = now;
-        queued_before_ = std::exchange(queued_, victim.queue.bottom());
         if (now - long_seen_at_ >= long_patience) {
             long_seen_at_ = now;
-            queued_long_before_ = std::exchange(long_queued_, queued_);
+            queued_long_before_ = std::exchange(long_queued_, victim.queue.bottom());
         }
         if (studied_from_ < idle_since) {
             studied_from_ = now;
@@ -122,15 +109,10 @@ class basic_steal_policy {
             studied_from_ = now;
             studied_done_ = done;
         }
-        return stuck;
     }
 
-    // The last look: how far the queue went then, and at the look before, which is what may be taken.
+    // The last look, and how far the queue went at those that were `long_patience` apart.
     std::int64_t seen_at_ = 0;
-    std::uint64_t resumed_ = 0;
-    std::uint64_t queued_ = 0;
-    std::uint64_t queued_before_ = 0;
-    // The same, long ago.
     std::int64_t long_seen_at_ = 0;
     std::uint64_t long_queued_ = 0;
     std::uint64_t queued_long_before_ = 0;

@@ -48,11 +48,16 @@ TEST_CASE("what a worker that chats has queued is left to it for 40 us") {
     CHECK(s.watch(100, 100) == &s.items[0]);
 }
 
-TEST_CASE("what a worker that works has queued is taken after a look or two") {
+TEST_CASE(
+    "what a worker that works has queued is taken at once, the eldest first, and what it has next last") {
     scene s;
     s.watch(100, 1);
-    s.queue_all();
-    CHECK(s.watch(3, 1) == &s.items[0]);
+    s.victim.exchange_next(&s.items[7], s.thief.thread());
+    s.victim.queue.push_bottom(&s.items[0]);
+    s.victim.queue.push_bottom(&s.items[1]);
+    s.victim.forks.push_bottom(&s.items[2]);
+    for (const int i : {0, 1, 2, 7}) CHECK(s.steal_after(1) == &s.items[i]);
+    CHECK(s.steal_after(1) == nullptr);
 }
 
 TEST_CASE("the slot of a worker that is stuck is taken, that of one that chats is not") {
@@ -127,14 +132,14 @@ TEST_CASE("a verdict is good for so many thefts, then it is looked into again") 
     scene s;
     s.watch(100, 1);
     int stolen = 0;
-    for (int i = 0; i < 100; ++i) {
+    for (int i = 0; i < 2'000; ++i) {
         s.victim.queue.push_bottom(&s.items[0]);
         s.victim.count_resumption();
         // The thief is never idle for long enough to study the victim anew.
-        if (s.steal_after(1'000, s.now) != nullptr) ++stolen;
+        if (s.steal_after(10, s.now) == nullptr) break;
+        ++stolen;
     }
-    CHECK(stolen >= 16);
-    CHECK(stolen < 100);
+    CHECK(stolen == 1'000);
 }
 
 TEST_CASE("the first of several forks is taken at once, the only one is not") {
