@@ -6,8 +6,6 @@
 
 #include <vector>
 
-weir::task<> drain(weir::channel<int>& numbers, std::vector<long>& into) {
-    co_await numbers.get_some(into);
-}
+weir::task<> drain(weir::channel<int>& numbers, std::vector<long>& into) { co_await numbers.get_some(into); }
 
 int main() {}
