@@ -89,7 +89,7 @@ void run(bench::session& session, const scenario<T>& s, const std::string& item)
     bench::group group(session, title, "an item");
     const auto pool = std::make_shared<weir::thread_pool>(s.workers);
     group.ours("weir", [=](std::uint64_t n) { pass<T, weir::unmeasured>(*pool, s, n); });
-    if (s.all_ways || s.producers != 1) {
+    if (s.all_ways || s.producers != 1 || s.capacity == 2) {
         group.ours("weir, measured", [=](std::uint64_t n) { pass<T, weir::measured>(*pool, s, n); });
     }
     if (s.capacity >= 64) {

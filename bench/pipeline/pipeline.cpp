@@ -154,7 +154,7 @@ int main(int argc, char** argv) {
                 compare(session, {.workers = workers, .slots = slots, .capacity = capacity});
             }
         }
-        for (const double ns : {100.0, 500.0, 2'000.0, 10'000.0}) {
+        for (const double ns : {100.0, 500.0, 1'000.0, 10'000.0}) {
             for (const std::size_t capacity : {64U, 2U}) {
                 compare(session, {.workers = workers, .capacity = capacity, .work_ns = ns});
             }
