@@ -134,7 +134,7 @@ def main(arguments):
             machine, lines = measure(case, workers, quick)
             rows.append(row(case, workers, lines))
             print(f"{case.name}, {workers}: {len(lines)} contestants", file=sys.stderr, flush=True)
-    print(machine)
+    print(machine.split(": ", 1)[1])
     print(f"{'ns':34} {'workers':>2}  {'off':>6} {'on':>9} {'best peer':>9}  {'':26} {'off/peer':16} {'on/peer':16}")
     for text, _ in rows:
         print(text)

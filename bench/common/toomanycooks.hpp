@@ -1,4 +1,4 @@
-// TooManyCooks' executor, as the contestants use it: one at a time, with as many workers as asked for.
+// TooManyCooks' executor with as many workers as asked for.
 #ifndef BENCH_COMMON_TOOMANYCOOKS_HPP
 #define BENCH_COMMON_TOOMANYCOOKS_HPP
 
@@ -8,7 +8,6 @@
 
 namespace bench {
 
-// Starts its threads at first use, so that those of a group's other contestants aren't disturbed before.
 class toomanycooks {
   public:
     explicit toomanycooks(unsigned workers) { executor_.set_thread_count(workers).init(); }
@@ -20,7 +19,6 @@ class toomanycooks {
     T run(tmc::task<T> root) {
         return tmc::post_waitable(executor_, std::move(root)).get();
     }
-    void start(tmc::task<void> part) { tmc::post(executor_, std::move(part)); }
 
   private:
     tmc::ex_cpu executor_;

@@ -31,7 +31,7 @@ HEAVY = {
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
     ("weir.hpp", HEAVY, 13980),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 9490),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 9500),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2080),
 ]
 

@@ -116,7 +116,8 @@ class channel_items : public channel_core<Policy> {
         const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
         put_end_.seen = get_end_.count.load(std::memory_order_acquire);  // pairs with popped()
         const std::uint64_t inside = number - put_end_.seen;
-        const std::size_t n = inside < capacity_ ? smaller(most, capacity_ - inside) : 0;
+        const std::uint64_t room = inside < capacity_ ? capacity_ - inside : 0;
+        const auto n = static_cast<std::size_t>(smaller<std::uint64_t>(most, room));
         for (std::size_t i = 0; i < n; ++i) {
             std::construct_at(ring_.template at<T>(number + i), std::move(items[i]));
         }
@@ -131,7 +132,8 @@ class channel_items : public channel_core<Policy> {
         const std::uint64_t number = get_end_.count.load(std::memory_order_relaxed);
         get_end_.seen = put_end_.count.load(std::memory_order_acquire);  // pairs with pushed()
         const std::uint64_t inside = get_end_.seen - number;
-        const std::size_t n = inside >= least_to_take ? smaller(most, inside - (least_to_take - 1)) : 0;
+        const std::uint64_t free = inside < least_to_take ? 0 : inside - (least_to_take - 1);
+        const auto n = static_cast<std::size_t>(smaller<std::uint64_t>(most, free));
         for (std::size_t i = 0; i < n; ++i) {
             T* const from = ring_.template at<T>(number + i);
             into[i] = std::move(*from);

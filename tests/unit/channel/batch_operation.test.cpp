@@ -342,6 +342,40 @@ TEST_CASE("a coroutine that is destroyed while its batch waits, or has been serv
     CHECK(c.size() == 0);
 }
 
+TEST_CASE("a coroutine that is destroyed before it has fetched what was handed to its batch destroys it") {
+    virtual_time time;
+    channel<std::shared_ptr<int>> c(1, time);
+    std::vector<std::shared_ptr<int>> into(2);
+    std::optional<std::size_t> got;
+    const auto item = std::make_shared<int>(1);
+    {
+        actor g = get_them(c, into, got);
+        run(g, time);
+        CHECK(c.try_put(std::shared_ptr<int>(item)) == channel_status::success);
+        CHECK(item.use_count() == 2);
+    }
+    CHECK(item.use_count() == 1);
+    CHECK_FALSE(got);
+}
+
+TEST_CASE("the time that a channel is empty is exact, whatever is put or taken at once") {
+    for (const std::size_t capacity : {2U, 3U, 8U}) {
+        virtual_time time;
+        channel<int> c(capacity, time);
+        sync_wait(time, [](channel<int>& each) -> task<> {
+            std::vector<int> items(2);
+            for (int i = 0; i < 5; ++i) {
+                co_await weir::sleep_for(1us);
+                co_await each.put_some(items);
+                co_await weir::sleep_for(10us);
+                co_await each.get_some(items);
+            }
+            co_await weir::sleep_for(1us);
+        }(c));
+        CHECK(c.stats().empty == 6us);
+    }
+}
+
 TEST_CASE("a limit in bytes holds for each item of a batch") {
     virtual_time time;
     channel<std::string> c(8, time);

@@ -157,8 +157,9 @@ TEST_CASE("a clock that was set, back or ahead as far as it goes, leaves times t
 }
 
 TEST_CASE("as many share a reading as fit into 8 us, of 16 at most") {
-    for (const std::int64_t ns : {0L, 1L, 498L, 499L, 500L, 501L, 999L, 2'000L, 7'998L, 7'999L, 8'000L,
-                                  5'000'000'000L, INT64_MAX / 1'000}) {
+    constexpr std::int64_t takes[] = {
+        0, 1, 498, 499, 500, 501, 999, 2'000, 7'998, 7'999, 8'000, 5'000'000'000, INT64_MAX / 1'000};
+    for (const std::int64_t ns : takes) {
         const auto times = std::make_unique<recorder>();
         stopwatch watch;
         run(watch, *times, 64, ns);  // it knows them
@@ -166,4 +167,14 @@ TEST_CASE("as many share a reading as fit into 8 us, of 16 at most") {
         const std::int64_t each = fit < 1 ? 1 : fit > 16 ? 16 : fit;
         CHECK(run(watch, *times, static_cast<int>(10 * each), ns) == 10);
     }
+}
+
+TEST_CASE("several that took more than fits into 32 bits are not taken for short ones") {
+    const auto times = std::make_unique<recorder>();
+    stopwatch watch;
+    run(watch, *times, 64, 10);
+    for (int i = 0; i < 15; ++i) CHECK_FALSE(watch.finished_one());
+    CHECK(watch.finished_one());
+    watch.read(UINT32_MAX + std::int64_t{161}, *times);
+    CHECK(watch.finished_one());  // it is timed alone
 }
