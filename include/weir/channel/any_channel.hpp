@@ -8,12 +8,14 @@
 #include <weir/channel/uninitialised_slot.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/measure/sink_meter.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for std::int64_t, std::uint64_t
+#include <memory>    // for std::make_unique
 #include <optional>  // for std::optional
 #include <string>    // for std::string
 #include <utility>   // for std::move
@@ -102,23 +104,34 @@ class any_channel : public channel_store<Policy> {
         }
         for (; first != last; ++first) discarded.destroy(first);
     }
-    void set_capacity(std::size_t capacity) {
+    void set_capacity(std::size_t capacity, std::size_t of_sink = 0) {
         core::check(capacity);
         ring other(this->type_, capacity);  // the old block is freed after the lock
         change now(*this, true);
+        if (core::has_sink() && of_sink != 0) core::sink_->set_capacity(of_sink);
         this->grow(other, capacity, now.woken());
+    }
+    // It is the queue of a sink, too, from before it is used: its capacity is that of both, and one more for
+    // what the sink has in its hand.
+    void merge_sink(std::size_t capacity, std::size_t of_sink) {
+        if constexpr (Policy::statistics) {
+            using meter = typename decltype(core::sink_)::element_type;
+            core::sink_ = std::make_unique<meter>(of_sink);
+        }
+        set_capacity(capacity, of_sink);
     }
     void set_max_bytes(std::size_t bytes) {
         detail::refuse_negative(bytes, "weir: a channel's limit in bytes was negative; 0 means no limit");
         change now(*this);
         this->limit_bytes(bytes, now.woken());
     }
-    // What `stats` would have said at an instant since which nothing has happened, in ns of the clock.
-    channel_stats stats(std::optional<std::int64_t> now) {
+    // What `stats` would have said at an instant since which nothing has happened, in ns of the clock. `sink`:
+    // gets the figures of the sink whose queue it is, too, if those are kept.
+    channel_stats stats(std::optional<std::int64_t> now, std::optional<sink_figures>* sink = nullptr) {
         channel_stats s;
         s.name = core::name_;  // takes memory, so not under the locks
         const typename core::whole held(*this);
-        core::fill(s, now);
+        core::fill(s, now, sink);
         return s;
     }
     const std::string& name() const noexcept { return core::name_; }

@@ -11,12 +11,14 @@
 #include <weir/measure/channel_meter.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/measure/sink_meter.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t, std::uint64_t
+#include <memory>       // for std::unique_ptr
 #include <optional>     // for std::optional
 #include <string>       // for std::string
 #include <type_traits>  // for std::conditional_t
@@ -136,6 +138,7 @@ class channel_core : public wait_site, public channel_ends<Policy> {
         if constexpr (Policy::statistics) {
             const whole held(*this);
             meter_.start(now);
+            if (sink_ != nullptr) sink_->start(now);
         }
     }
 
@@ -188,6 +191,12 @@ class channel_core : public wait_site, public channel_ends<Policy> {
         return me.last_reading;
     }
 
+    // The same without a reading, where short invocations share one: by how long they usually take.
+    static std::int64_t about_now(slot& measured) noexcept {
+        auto& me = static_cast<slot_type&>(measured);
+        return me.meter.can_tell() ? add_way(me.last_reading, 0, me.meter.unread_time()) : reading_of(me);
+    }
+
     // A channel that was built without a clock measures by that of the first coroutine that needs
     // it, from then on; not by the object where that may be gone before the channel.
     void bind(executor& ex) noexcept {
@@ -227,27 +236,45 @@ class channel_core : public wait_site, public channel_ends<Policy> {
         }
     }
 
+    // Whether it is the queue of a sink, too, which is to be told of each item.
+    WEIR_ALWAYS_INLINE bool has_sink() const noexcept { return Policy::statistics && sink_ != nullptr; }
+    template <class IsMark>
+    void tell_sink([[maybe_unused]] slot* measured, [[maybe_unused]] IsMark is_mark) noexcept {
+        if constexpr (Policy::statistics) {
+            const std::int64_t now = measured != nullptr ? about_now(*measured) : reading(nullptr);
+            sink_->advance(meter_.settle(now), put_end_.count.load(std::memory_order_relaxed),
+                           get_end_.count.load(std::memory_order_relaxed), closed_ && putters_.empty(), is_mark);
+        }
+    }
+
     // The first item comes, or the last one goes, without anybody waiting for it.
     void now_empty([[maybe_unused]] bool empty, [[maybe_unused]] slot* measured) noexcept {
         if constexpr (Policy::statistics) {
             if (!clock_.bound()) {
                 if (executor* const here = current_executor()) bind(*here);
             } else {
-                meter_.settle(reading(measured));
+                meter_.settle(measured != nullptr ? about_now(*measured) : reading(nullptr));
             }
             meter_.set_empty(empty);
         }
     }
 
     // `until`: null: until this instant.
-    void fill(channel_stats& s, [[maybe_unused]] std::optional<std::int64_t> until) noexcept {
+    void fill(channel_stats& s, [[maybe_unused]] std::optional<std::int64_t> until,
+              [[maybe_unused]] std::optional<sink_figures>* sink) noexcept {
         s.capacity = capacity_;
         s.num_put = put_end_.count.load(std::memory_order_relaxed) - put_marks_;
         s.num_get = get_end_.count.load(std::memory_order_relaxed) - discarded_ - get_marks_;
         s.size = size() - static_cast<std::size_t>(put_marks_ - get_marks_);
         s.bytes = bytes_.bytes;
         s.max_bytes = bytes_.most;
-        if constexpr (Policy::statistics) meter_.fill(s, until ? *until : reading(nullptr));
+        if constexpr (Policy::statistics) {
+            const std::int64_t now = until ? *until : reading(nullptr);
+            meter_.fill(s, now);
+            if (sink == nullptr || sink_ == nullptr) return;
+            if (meter_.started()) sink_->settle(meter_.settle(now));
+            sink->emplace(sink_->figures());
+        }
     }
 
     // A mark was handed over.
@@ -259,6 +286,9 @@ class channel_core : public wait_site, public channel_ends<Policy> {
     void discard(std::uint64_t items) noexcept {
         discarded_ += items - (put_marks_ - get_marks_);
         get_marks_ = put_marks_;
+        if constexpr (Policy::statistics) {
+            if (sink_ != nullptr) sink_->discard(meter_.settle(reading(nullptr)));
+        }
     }
 
     channel_clock<platform> clock_;
@@ -269,6 +299,8 @@ class channel_core : public wait_site, public channel_ends<Policy> {
     std::uint64_t get_marks_ = 0;
     std::conditional_t<Policy::statistics, channel_meter<platform, keeps_histograms<Policy>>, no_meter>
         meter_;
+    // Of the sink whose queue it is, too; null: of none. Made before it is used.
+    std::unique_ptr<sink_meter<platform, keeps_histograms<Policy>>> sink_;
     const std::string name_;
 
   private:

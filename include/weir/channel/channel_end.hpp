@@ -136,13 +136,14 @@ class channel_ends {
                           : "weir: a channel's capacity was negative; give it 1 or more");
     }
 
-    // Under the whole, with the ends apart.
-    void set_room(std::size_t capacity) noexcept {
+    // Under the whole, with the ends apart. `each_counts`: an operation that does no more than to move an item
+    // concerns both ends all the same.
+    void set_room(std::size_t capacity, bool each_counts) noexcept {
         capacity_ = capacity;
-        one_lock_.store(needs_one_lock(capacity), std::memory_order_relaxed);
+        one_lock_.store(each_counts || needs_one_lock(capacity), std::memory_order_relaxed);
     }
 
-    std::size_t size() const noexcept {
+    WEIR_ALWAYS_INLINE std::size_t size() const noexcept {
         return static_cast<std::size_t>(put_end_.count.load(std::memory_order_relaxed) -
                                         get_end_.count.load(std::memory_order_relaxed));
     }

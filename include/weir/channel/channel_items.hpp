@@ -128,7 +128,7 @@ class channel_items : public channel_core<Policy> {
     std::size_t get_many(T* into, std::size_t most) noexcept {
         record* const me = record::mine();
         const typename core::get_guard held(*this, me);
-        if (!held.is_right() || core::get_takes_whole()) return 0;
+        if (!held.is_right() || core::get_takes_whole() || core::has_sink()) return 0;
         const std::uint64_t number = get_end_.count.load(std::memory_order_relaxed);
         get_end_.seen = put_end_.count.load(std::memory_order_acquire);  // pairs with pushed()
         const std::uint64_t inside = get_end_.seen - number;
@@ -188,7 +188,7 @@ class channel_items : public channel_core<Policy> {
     // True if an item is out.
     template <class T>
     WEIR_ALWAYS_INLINE bool get_here(T* into, std::uint64_t& number) noexcept {
-        if (core::get_takes_whole()) return false;
+        if (core::get_takes_whole() || core::has_sink()) return false;
         number = get_end_.count.load(std::memory_order_relaxed);
         if (get_end_.seen - number < least_to_take) {
             // acquire; pairs with push(): the item is there
@@ -199,26 +199,38 @@ class channel_items : public channel_core<Policy> {
         return true;
     }
 
-    // The same for the first item and the last one, where it is measured when the channel is empty, and the
-    // lock of both ends is held.
+    // The same for the first item and the last one, where it is measured when the channel is empty, and for
+    // any where a sink is told of it. The lock of both ends is held.
     WEIR_ALWAYS_INLINE bool fills_empty() const noexcept {
-        return Policy::statistics && core::has_one_lock() && core::size() == 0;
+        return Policy::statistics && core::has_one_lock() && (core::size() == 0 || core::has_sink());
     }
     template <class T>
     bool put_first(T& item, slot* measured) noexcept {
-        if (core::put_takes_whole()) return false;
-        core::now_empty(false, measured);
+        const std::size_t before = core::size();
+        if (core::put_takes_whole() || before >= capacity_) return false;
+        if (before == 0) core::now_empty(false, measured);
         push(put_end_.count.load(std::memory_order_relaxed), item);
+        if (core::has_sink()) tell_sink(measured);
         return true;
     }
     template <class T>
     bool get_last(T* into, std::uint64_t& number, slot* measured) noexcept {
         if (!Policy::statistics || !core::has_one_lock()) return false;
-        if (core::get_takes_whole() || core::size() != 1) return false;
+        const std::size_t before = core::size();
+        if (core::get_takes_whole() || before == 0 || (before != 1 && !core::has_sink())) return false;
         number = get_end_.count.load(std::memory_order_relaxed);
         pop(number, into);
-        core::now_empty(true, measured);
+        if (before == 1) core::now_empty(true, measured);
+        if (core::has_sink() && this->sink_->waits_to_put()) tell_sink(measured);
         return true;
+    }
+
+    // What a sink does follows. `mark`: the item that was handed over, and isn't here, is one.
+    void tell_sink(slot* measured, bool mark = false) noexcept {
+        core::tell_sink(measured, [this, mark](std::uint64_t i) {
+            if (type_.is_mark == nullptr) return false;
+            return i < get_end_.count.load(std::memory_order_relaxed) ? mark : type_.is_mark(ring_[i]);
+        });
     }
 
     template <class T>

@@ -81,6 +81,7 @@ class channel_store : public channel_items<Policy> {
             put_end_.count.store(number + 1, std::memory_order_relaxed);
             get_end_.count.store(number + 1, std::memory_order_relaxed);
             get_end_.seen = number + 1;
+            if (core::has_sink()) items::tell_sink(measured, mark);
             woken.push(*getter);
             return outcome::done;
         }
@@ -89,6 +90,7 @@ class channel_store : public channel_items<Policy> {
         if (!putters_.empty()) return outcome::pending;  // the first of them is larger, and goes first
         if (before == 0) core::now_empty(false, measured);
         push(item);
+        if (core::has_sink()) items::tell_sink(measured);
         return outcome::done;
     }
 
@@ -102,6 +104,7 @@ class channel_store : public channel_items<Policy> {
         if (core::bytes_.counts()) woken.budget = core::bytes_.remove(type_.bytes(into));
         if (!putters_.empty()) admit_putters(measured, woken);
         if (core::size() == 0) core::now_empty(true, measured);
+        if (core::has_sink() && this->sink_->waits_to_put()) items::tell_sink(measured);
         return outcome::done;
     }
 
@@ -126,6 +129,7 @@ class channel_store : public channel_items<Policy> {
                 woken.push(*w);
             }
         }
+        if (core::has_sink()) items::tell_sink(nullptr);
     }
 
     // The same for newcomers: who waits to put goes in when there is room. Nobody waits to get then.
@@ -163,7 +167,7 @@ class channel_store : public channel_items<Policy> {
 
     // `other` has room for `capacity`, and gets the old block.
     void grow(ring& other, std::size_t capacity, wakes& woken) noexcept {
-        core::set_room(capacity);
+        core::set_room(capacity, core::has_sink());
         if (capacity > ring_.places() && ring_.places() != 0) {  // none: it was cancelled
             const std::uint64_t end = put_end_.count.load(std::memory_order_relaxed);
             for (auto i = get_end_.count.load(std::memory_order_relaxed); i != end; ++i) {
@@ -172,6 +176,7 @@ class channel_store : public channel_items<Policy> {
             ring_.swap(other);
         }
         admit_putters(nullptr, woken);
+        if (core::has_sink()) items::tell_sink(nullptr);
     }
 
     void limit_bytes(std::size_t bytes, wakes& woken) noexcept {

@@ -13,6 +13,20 @@
 
 namespace weir::detail {
 
+// The waits of so many operations. Those that didn't wait are not recorded one by one: they waited 0.
+template <class Platform, bool Histogram>
+histogram waits_of(const basic_recorder<Platform, Histogram>& waits, std::uint64_t operations) noexcept {
+    histogram h(waits);
+    if (operations <= h.count()) return h;
+    const std::uint64_t rest = operations - h.count();
+    if constexpr (Histogram) {
+        h.record(duration(0), rest);
+    } else {
+        h += histogram::without_quantiles(rest, duration(0), duration(0));
+    }
+    return h;
+}
+
 // Guarded by the channel's lock. Every event first settles all integrals up to its instant, so a
 // reader that settles at its own instant splits each open interval there and gets exact figures.
 // Instants may be read before the lock was taken; one that lies before the last event counts as it.
@@ -56,8 +70,8 @@ class channel_meter {
 
     // What it knows, at an instant of which the counts in `s` are.
     void fill(channel_stats& s, std::int64_t now) noexcept {
-        s.put_waits = with_the_rest(histogram(puts.waits), s.num_put);
-        s.get_waits = with_the_rest(histogram(gets.waits), s.num_get);
+        s.put_waits = detail::waits_of(puts.waits, s.num_put);
+        s.get_waits = detail::waits_of(gets.waits, s.num_get);
         if (!started_) return;
         settle(now);
         s.elapsed = duration(elapsed());
@@ -72,18 +86,6 @@ class channel_meter {
     side gets;
 
   private:
-    // Operations that didn't wait are not recorded one by one: they waited 0.
-    static histogram with_the_rest(histogram h, std::uint64_t operations) noexcept {
-        if (operations <= h.count()) return h;
-        const std::uint64_t rest = operations - h.count();
-        if constexpr (Histogram) {
-            h.record(duration(0), rest);
-        } else {
-            h += histogram::without_quantiles(rest, duration(0), duration(0));
-        }
-        return h;
-    }
-
     static void integrate(side& s, std::int64_t from, std::int64_t to) noexcept {
         s.blocked_ = add_way(s.blocked_, from, to);
         // The sum of several waits is more than the way: it stops at the longest time there is.

@@ -28,6 +28,10 @@ class stopwatch {
     // Whether time has passed since the last reading for which there is no account.
     bool is_behind() const noexcept { return unread_ != 0 || behind_; }
 
+    // Whether it knows about how long ago that was: nothing else but invocations came after it. And how long.
+    bool can_tell() const noexcept { return !behind_; }
+    std::int64_t unread_time() const noexcept { return unread_ * usual_; }
+
     // The clock was read, `spent` ns after the last time. If it was set back, that was no time.
     template <class Recorder>
     void read(std::int64_t spent, Recorder& times) noexcept {

@@ -88,13 +88,13 @@ class run_graph : public run_context, public watched_run {
         return out;
     }
 
-    // From which the consumer takes.
-    void set_last(queue_id channel) { last_ = indexes_of({channel}).front(); }
-
-    // The last queue is also the sink's, which has no stage of its own: see `running_sink`.
-    void merge_sink(const stage_options& options, std::size_t capacity_before) {
+    // `last`, from which the consumer takes, is also the sink's queue: see `fused_sink`.
+    template <class T>
+    void merge_sink(const stage_options& options, weir::channel<T, Policy>& last) {
         check_capacity(options);
-        sink_.emplace(options, capacity_before);
+        last_ = indexes_of({queue_id(&last)}).front();
+        sink_.emplace(options, last.capacity());
+        queues_[last_]->merge_sink(sink_->whole(), options.capacity);
     }
 
     // The stage of that name, for a change while it runs.
@@ -117,7 +117,7 @@ class run_graph : public run_context, public watched_run {
         check(!was_negative(capacity), named, "can't have a queue of a negative capacity; give it 1 or more");
         const std::lock_guard guard(capacities_);
         if (sink_ && name == sink_->name()) {
-            queues_[last_]->set_capacity(sink_->set_behind(capacity));
+            queues_[last_]->set_capacity(sink_->set_behind(capacity), capacity);
             return;
         }
         any_channel<Policy>& queue = *queues_[index_named(name, queues_)];
@@ -147,10 +147,11 @@ class run_graph : public run_context, public watched_run {
         const auto until = [&] { return end != running ? end : now(); };
         pipeline_stats s;
         for (const auto& stage : stages_) s.stages.push_back(stage->stats(until()));
-        for (const auto& queue : queues_) s.channels.push_back(queue->stats(until()));
+        std::optional<sink_figures> of_sink;
+        for (const auto& queue : queues_) s.channels.push_back(queue->stats(until(), &of_sink));
         {
             const std::lock_guard guard(capacities_);
-            if (sink_) sink_->split(s, last_);
+            if (sink_) sink_->split(s, last_, of_sink);
         }
         s.elapsed = duration(time_between(begin_.time_since_epoch().count(), until()));
         // Less only if the clock was set back; they then stand still.

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 using weir::detail::fused_sink;
@@ -38,7 +39,7 @@ TEST_CASE("a merged sink's queue holds what both would, and the item between the
 
 TEST_CASE("the statistics show a merged sink as a stage between two queues") {
     weir::pipeline_stats s = stats_of(0);
-    sink_of(3, 2).split(s, 0);
+    sink_of(3, 2).split(s, 0, std::nullopt);
     REQUIRE(s.stages.size() == 1);
     CHECK(s.stages[0].name == "sink");
     CHECK(s.stages[0].inputs == std::vector<std::size_t>{0});
@@ -57,7 +58,7 @@ TEST_CASE("items are behind a merged sink first, then in it, then before it") {
     for (const auto& each : expected) {
         CAPTURE(each.size);
         weir::pipeline_stats s = stats_of(each.size);
-        sink_of(3, 2).split(s, 0);
+        sink_of(3, 2).split(s, 0, std::nullopt);
         CHECK(s.channels[0].size == each.before);
         CHECK(s.channels[1].size == each.behind);
         CHECK(s.channels[0].num_put == 10 + each.size);

@@ -1,0 +1,131 @@
+// weir measure, internal: the accounts of a sink, which passes items on at once, and so needs no coroutine
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MEASURE_SINK_METER_HPP
+#define WEIR_MEASURE_SINK_METER_HPP
+
+#include <weir/measure/channel_meter.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/histogram.hpp>
+#include <weir/measure/recorder.hpp>
+#include <weir/platform/bounds.hpp>
+
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::int64_t, std::uint64_t
+
+namespace weir::detail {
+
+// What a sink did: between the queue before it and its own, which are one.
+struct sink_figures {
+    std::uint64_t num_taken = 0;   // items, of the queue before
+    std::uint64_t num_passed = 0;  // items, into its own
+    duration wait_get{};
+    duration wait_put{};
+    duration empty{};     // the queue before
+    histogram get_waits;
+    histogram put_waits;
+};
+
+// A stage that takes an item and puts it into its own queue, in no time: so all that it would do follows from
+// how many items went into the queue before it, and how many came out of its own. The items of both queues,
+// and the one in its hand, are in one channel, behind each other:
+//
+//     got ... passed on ... | taken | ... put
+//      its own queue, capacity | its hand | the queue before
+//
+// Guarded by the channel's lock. Instants are those at which the channel counts its events, so the figures of
+// both agree to the nanosecond.
+template <class Platform, bool Histogram = true>
+class sink_meter {
+  public:
+    explicit sink_meter(std::size_t capacity) noexcept : capacity_(capacity) {}
+
+    void start(std::int64_t now) noexcept { last_ = since_ = now; }
+    void set_capacity(std::size_t capacity) noexcept { capacity_ = capacity; }
+
+    // Has an item in its hand, as its queue is full.
+    bool waits_to_put() const noexcept { return taken_ != passed_; }
+
+    // Until now nothing has happened.
+    void settle(std::int64_t now) noexcept {
+        if (now <= last_) return;
+        if (!over_) {
+            std::int64_t& waited = waits_to_put() ? wait_put_ : wait_get_;
+            waited = add_way(waited, last_, now);
+        }
+        if (is_empty_before_) empty_ = add_way(empty_, last_, now);
+        last_ = now;
+    }
+
+    // Items were put, or got, so that there are so many now, ever. `closed`: none will be put any more.
+    // `is_mark(i)`: whether the i-th is no item, but a mark.
+    template <class IsMark>
+    void advance(std::int64_t now, std::uint64_t put, std::uint64_t got, bool closed,
+                 IsMark is_mark) noexcept {
+        settle(now);
+        while (!over_) {
+            if (waits_to_put()) {
+                if (passed_ - got >= capacity_ && passed_ >= got) break;
+                note(puts_, is_mark(passed_), passed_marks_);
+                ++passed_;
+            } else {
+                if (taken_ == put) {
+                    over_ = closed;
+                    break;
+                }
+                note(gets_, is_mark(taken_), taken_marks_);
+                ++taken_;
+            }
+        }
+        is_empty_before_ = taken_ == put;
+    }
+
+    // All that is inside is gone, and nothing will come.
+    void discard(std::int64_t now) noexcept {
+        settle(now);
+        over_ = is_empty_before_ = true;
+    }
+
+    sink_figures figures() const noexcept {
+        const std::uint64_t taken = taken_ - taken_marks_;
+        const std::uint64_t passed = passed_ - passed_marks_;
+        return {taken,
+                passed,
+                duration(read_sum(wait_get_)),
+                duration(read_sum(wait_put_)),
+                duration(read_sum(empty_)),
+                detail::waits_of(gets_, taken),
+                detail::waits_of(puts_, passed)};
+    }
+
+  private:
+    using waits = basic_recorder<Platform, Histogram>;
+
+    // A get or a put of the sink is done, and the next one begins. What did not wait is not recorded.
+    void note(waits& of, bool mark, std::uint64_t& marks) noexcept {
+        if (mark) {
+            ++marks;
+        } else if (since_ != last_) {
+            of.record(time_between(since_, last_));
+        }
+        since_ = last_;
+    }
+
+    std::size_t capacity_;  // of its own queue
+    std::uint64_t taken_ = 0;
+    std::uint64_t passed_ = 0;
+    std::uint64_t taken_marks_ = 0;
+    std::uint64_t passed_marks_ = 0;
+    bool over_ = false;
+    bool is_empty_before_ = true;
+    std::int64_t last_ = 0;
+    std::int64_t since_ = 0;  // when what it waits for began
+    std::int64_t wait_get_ = 0;
+    std::int64_t wait_put_ = 0;
+    std::int64_t empty_ = 0;
+    waits gets_;
+    waits puts_;
+};
+
+}  // namespace weir::detail
+
+#endif
