@@ -122,7 +122,7 @@ class channel_core : public wait_site, public channel_ends<Policy> {
     // channel's waiters in its reports; where the channel was given no clock, it uses the first's.
     WEIR_ALWAYS_INLINE void wait_in_line(waiter& w, side line, executor& ex) noexcept {
         if (!is_registered() && !ex.traits().passing) register_site(*this, ex);
-        bind(ex);
+        if (!clock_.bound()) bind(ex);
         put_in(w, line, reading(w.measured));
     }
 
@@ -261,7 +261,7 @@ class channel_core : public wait_site, public channel_ends<Policy> {
 
     // `until`: null: until this instant.
     void fill(channel_stats& s, [[maybe_unused]] std::optional<std::int64_t> until,
-              [[maybe_unused]] std::optional<sink_figures>* sink) noexcept {
+              [[maybe_unused]] std::optional<sink_figures>* sink = nullptr) noexcept {
         s.capacity = capacity_;
         s.num_put = put_end_.count.load(std::memory_order_relaxed) - put_marks_;
         s.num_get = get_end_.count.load(std::memory_order_relaxed) - discarded_ - get_marks_;

@@ -5,7 +5,6 @@
 
 #include <weir/measure/policy.hpp>
 #include <weir/measure/slot.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 
 #include <cstdint>  // for std::int64_t, std::uint64_t
@@ -26,10 +25,7 @@ constexpr std::uint64_t left_of_slice(bool puts, std::uint64_t count) noexcept {
 template <class Policy>
 WEIR_ALWAYS_INLINE bool uses_up_slice(bool puts, std::uint64_t count, const slot* measured) noexcept {
     if (ends_every_turn<Policy> || left_of_slice(puts, count) == 0) return true;
-    if constexpr (!Policy::statistics) return false;
-    constexpr std::int64_t longest_slice = 1'000'000;  // ns
-    return measured != nullptr &&
-           add_way(0, measured->last_resumed(), measured->last_reading) > longest_slice;
+    return Policy::statistics && measured != nullptr && measured->has_outstayed();
 }
 
 }  // namespace weir::detail

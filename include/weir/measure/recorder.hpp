@@ -4,6 +4,7 @@
 #define WEIR_MEASURE_RECORDER_HPP
 
 #include <weir/measure/log_linear.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <cstddef>  // for std::size_t
@@ -40,14 +41,19 @@ class basic_recorder {
     void record(std::int64_t ns, std::uint64_t times = 1) noexcept {
         if (times == 0) return;
         const std::uint64_t value = ns < 0 ? 0 : static_cast<std::uint64_t>(ns);
-        if (value != 0) {
+        record_each(value, times, value * times);
+    }
+    // So many values of which that is about the mean; together exactly `sum`.
+    WEIR_ALWAYS_INLINE void record_each(std::uint64_t value, std::uint64_t times,
+                                        std::uint64_t sum) noexcept {
+        if (sum != 0) {
             // relaxed: there is one writer, and the release below shows readers what it wrote
             if (max_.load(std::memory_order_relaxed) < value) {
                 max_.store(value, std::memory_order_relaxed);
             }
-            sum_.store(sum_.load(std::memory_order_relaxed) + value * times, std::memory_order_relaxed);
+            sum_.store(sum_.load(std::memory_order_relaxed) + sum, std::memory_order_relaxed);
         }
-        cell& c = cells_[Histogram ? log_linear::bucket_of(ns) : 0];
+        cell& c = cells_[Histogram ? log_linear::bucket_of(static_cast<std::int64_t>(value)) : 0];
         // release; pairs with in_bucket()
         c.store(c.load(std::memory_order_relaxed) + times, std::memory_order_release);
     }

@@ -40,8 +40,9 @@ class basic_slot_times {
     basic_slot_times(const basic_slot_times&) = delete;
     basic_slot_times& operator=(const basic_slot_times&) = delete;
 
-    void enter(slot_state next, std::int64_t now) noexcept {
-        const typename lock_type::guard held(lock_);
+    // Not inlined: see WEIR_NOINLINE.
+    WEIR_NOINLINE void enter(slot_state next, std::int64_t now) noexcept {
+        const typename lock_type::guard held(lock_, basic_thread_record<Platform>::mine());
         settle(now);
         state_ = next;
     }
@@ -102,9 +103,8 @@ class slot : public basic_slot_times<> {
     void resumed(std::int64_t now) noexcept {
         is_on_thread();
         enter(slot_state::run, now);
-        last_reading = last_resumed_ = now;
+        reads(last_resumed_ = now);
     }
-    std::int64_t last_resumed() const noexcept { return last_resumed_; }
 
     // The same where nothing is timed. Costs one look at the thread's own data.
     void resumed() const noexcept { trampoline::is_work_of(stage_); }
@@ -128,6 +128,9 @@ class slot : public basic_slot_times<> {
         return was_here() && state() == slot_state::run && was_here();
     }
 
+    // Whether it has had its thread for longer than is fair, as of the last reading.
+    bool has_outstayed() const noexcept { return has_outstayed_; }
+
     // The chain's last reading of the clock: the end of an invocation is the beginning of what
     // follows it, so most operations need no reading of their own. Only the chain uses it.
     std::int64_t last_reading = 0;
@@ -146,11 +149,21 @@ class slot : public basic_slot_times<> {
     // Before the run begins.
     void begin(std::int64_t now, slot_state state = slot_state::runnable) noexcept {
         basic_slot_times::begin(now, state);
-        last_reading = last_resumed_ = now;
+        reads(last_resumed_ = now);
+    }
+
+  protected:
+    void reads(std::int64_t now) noexcept {
+        last_reading = now;
+        has_outstayed_ = add_way(0, last_resumed_, now) > longest_slice;
     }
 
   private:
-    std::int64_t last_resumed_ = 0;  // only the chain uses it
+    static constexpr std::int64_t longest_slice = 1'000'000;  // ns
+
+    // Only the chain uses these.
+    std::int64_t last_resumed_ = 0;
+    bool has_outstayed_ = false;
     // On which it runs, or ran last. relaxed: the flag orders it
     standard_platform::atomic<decltype(standard_platform::this_thread())> thread_{};
     standard_platform::atomic<bool> has_thread_{false};
@@ -172,11 +185,11 @@ class timed_slot final : public slot {
     stopwatch meter;
     void catch_up(std::int64_t now) noexcept {
         meter.read(add_way(0, last_reading, now), tasks);
-        last_reading = now;
+        reads(now);
     }
     void catch_up_failed(std::int64_t now) noexcept {
         meter.read_failure(add_way(0, last_reading, now), tasks);
-        last_reading = now;
+        reads(now);
     }
 
     // Invocations that succeeded, with their times. Written by the chain.

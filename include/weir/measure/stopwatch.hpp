@@ -41,9 +41,12 @@ class stopwatch {
         spent = larger<std::int64_t>(spent, 0);
         const std::int64_t mean = mean_of(spent, n);
         const bool odd_one = n > 1 && mean > 2 * usual_ + slack;
-        const std::int64_t others = odd_one ? usual_ : mean;
-        times.record(others, n - 1);
-        times.record(spent - others * (n - 1));
+        if (odd_one) {
+            times.record(usual_, n - 1);
+            times.record(spent - usual_ * (n - 1));
+        } else {
+            times.record_each(static_cast<std::uint64_t>(mean), n, static_cast<std::uint64_t>(spent));
+        }
         usual_ = smaller(mean, longest_usual);
         stride_ = each_ || odd_one ? 1 : fitting(smaller(2 * stride_, longest_stride));
     }
