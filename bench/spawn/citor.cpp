@@ -79,7 +79,8 @@ std::uint64_t once(ThreadPool& pool, bench::tally& tally, const scenario& s) {
 const bench::contestants<scenario> citor_tasks([](bench::group& group, const scenario& s) {
     if (s.what == shape::outside) return;  // it has no such thing
     const auto here = std::make_shared<place>(s.workers);
-    group.peer("citor, forkJoin", [here, s](std::uint64_t n) {
+    const bool tree = s.what == shape::fork_join || s.what == shape::skynet;
+    group.peer(tree ? "citor, forkJoin" : "citor, forkJoinAll", [here, s](std::uint64_t n) {
         here->run([&](ThreadPool& pool) { repeat(s, [&] { return once(pool, here->tally, s); })(n); });
     });
 });
