@@ -129,7 +129,7 @@ void many_channels(bench::session& session, std::size_t channels, unsigned worke
 int main(int argc, char** argv) {
     bench::session session("scale", argc, argv);
     report_memory(session);
-    for (const unsigned workers : {1U, 2U}) {
+    for (const unsigned workers : session.workers()) {
         for (const std::uint64_t stages : {1U, 3U, 10U, 100U, 1'000U}) {
             many_stages(session, stages, workers);
         }
