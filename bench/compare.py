@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 """Measures what README and issues compare, against every peer that is there, and prints one table of ratios.
 
-    bench/run compare [--quick] [--peers DIR] [PART OF A CASE]
+    bench/run compare [--quick] [--peers DIR] [--workers 1,2,4] [PART OF A CASE]
 
     --quick      short repetitions: shows that it works, not how fast it is
     --peers DIR  a folder with the sources of libraries that Debian has no packages of, each in one of its own:
-                 taskflow, libfork, TooManyCooks; those that are missing are left out
+                 taskflow, libfork, TooManyCooks, citor, cppcoro (andreasbuhr's), libcoro (jbaldwin's); those that are
+                 missing are left out
+    --workers    instead of 1 and 2. Where there are more than 2, no goal is set, and the efficiency is told: the time
+                 on one worker to that on all, times their number; of weir (off, where it is there) and of the best peer
     PART         only the cases that contain it
 
 The contestants of a case take turns within one process, nine times; the table has medians in nanoseconds. "Off"
-is without statistics, "on" with them, as by default. A ratio is that to the fastest peer of any kind, or, where a
-case says so, of on to off; behind it is the goal. Takes about ten minutes.
+is without statistics, "on" with them, as by default. A ratio is that to the fastest peer of any kind, by the fastest
+of its own means, or, where a case says so, of on to off; behind it is the goal. Where ours pass items one by one,
+those that pass them in batches don't count: if one is the fastest, the next line tells. While it measures, it lists
+the fastest means of each peer. Takes about thirteen minutes, the build included.
 """
 
 import json
@@ -26,6 +31,13 @@ PROGRAMS = ("pipeline", "pingpong", "channel", "spawn")
 
 class Case:
     """What to run, and the goals with 1 and 2 workers: the ratio at most, or None."""
+
+    def goal(self, which, workers):
+        return self.goals[which][workers - 1] if workers <= 2 else None
+
+    @property
+    def in_batches(self):
+        return "in batches" in self.ours["off"]
 
     def __init__(self, name, program, title, on=None, off=None, of_off=False, unmeasured="weir", measured="weir, measured"):
         self.name, self.program, self.title = name, program, title
@@ -71,7 +83,8 @@ def measure(case, workers, quick):
     title = case.title + ("1 worker" if workers == 1 else f"{workers} workers")
     if quick:  # `spawn` makes smaller trees then
         title = title.replace("10^6", "10^4").replace("fib(30)", "fib(20)")
-    command = [str(BUILD / "bench" / case.program), "--json", *(["--quick"] if quick else []), title]
+    command = [str(BUILD / "bench" / case.program), "--json", *(["--quick"] if quick else []), "--workers", str(workers),
+               title]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"failed: {' '.join(command)}\n{done.stdout}{done.stderr}")
@@ -82,17 +95,35 @@ def measure(case, workers, quick):
     return machine["machine"], lines
 
 
-def row(case, workers, lines):
-    by_name = {l["name"]: l["median"] for l in lines}
-    ours = {k: by_name.get(name) for k, name in case.ours.items()}
+def fastest(lines):
+    return min(lines, key=lambda l: l["median"], default=None)
+
+
+def of_each_library(peers):
+    """The best of each, which has the first part of the name, the fastest first."""
+    by_library = {}
+    for l in peers:
+        by_library.setdefault(l["name"].split(",")[0], []).append(l)
+    best = sorted(map(fastest, by_library.values()), key=lambda l: l["median"])
+    return "; ".join(f"{l['name']} {l['median']:.1f}" for l in best) or "no peer"
+
+
+def efficiency(name, times, workers):
+    """Of a contestant with that name; `times` are those of all contestants, by number of workers."""
+    one, all_of_them = times.get(1, {}).get(name), times[workers].get(name)
+    return f"{one / (workers * all_of_them):.2f}" if one and all_of_them else "-"
+
+
+def row(case, workers, lines, times):
+    ours = {k: times[workers].get(name) for k, name in case.ours.items()}
     peers = [l for l in lines if l["kind"] == "peer"]
-    best = min(peers, key=lambda l: l["median"], default=None)
+    best = fastest([l for l in peers if case.in_batches or "in batches" not in l["name"]])
     cells, missed = [f"{case.name:34}", f"{workers:>2}"], []
     for which in ("off", "on"):
         cells.append(f"{ours[which]:9.1f}" if ours[which] else " " * 9)
-    cells.append(f"{best['median']:9.1f}  {best['name'][:26]:26}" if best else " " * 37)
+    cells.append(f"{best['median']:9.1f}  {best['name']:38}" if best else " " * 49)
     for which in ("off", "on"):
-        goal = case.goals[which][workers - 1]
+        goal = case.goal(which, workers)
         against = ours["off"] if case.of_off and which == "on" else best and best["median"]
         if not ours[which] or not against or (case.of_off and which == "off"):
             cells.append(" " * 16)
@@ -101,15 +132,33 @@ def row(case, workers, lines):
         if goal and ratio > goal:
             missed.append(which)
         cells.append(f"{ratio:6.2f} " + (f"(<= {goal:4.2f})" if goal else " " * 9))
+    if workers > 2:
+        mine = efficiency(case.ours["off" if ours["off"] else "on"], times, workers)
+        theirs = efficiency(best["name"], times, workers) if best else "-"
+        cells.append(f"efficiency {mine}, of the peer {theirs}")
     cells.append("MISSED" if missed else "")
-    return " ".join(cells).rstrip(), bool(missed)
+    text = " ".join(cells).rstrip()
+    other = fastest(peers)
+    if other is not best:
+        text += f"\n{'':57} {other['median']:9.1f}  {other['name']}"
+    return text, bool(missed)
+
+
+def numbers(text):
+    parts = text.split(",")
+    if not all(p.isdecimal() and int(p) > 0 for p in parts):
+        sys.exit(f"--workers: '{text}' is no list of numbers, as 1,2,4 is")
+    most = len(os.sched_getaffinity(0))
+    if max(map(int, parts)) > most:
+        sys.exit(f"--workers: this machine has {most} processors; more workers than that would only take turns on them")
+    return [int(p) for p in parts]
 
 
 def main(arguments):
     if "--help" in arguments:
         print(__doc__)
         return 0
-    quick, peers, part = False, "", ""
+    quick, peers, all_workers, part = False, "", [1, 2], ""
     rest = list(arguments)
     while rest:
         argument = rest.pop(0)
@@ -119,6 +168,8 @@ def main(arguments):
             peers = str(Path(rest.pop(0)).resolve())
             if not Path(peers).is_dir():
                 sys.exit(f"--peers: there is no folder {peers}")
+        elif argument == "--workers" and rest:
+            all_workers = numbers(rest.pop(0))
         elif argument.startswith("-"):
             print(__doc__, file=sys.stderr)
             return 2
@@ -130,12 +181,15 @@ def main(arguments):
     build(peers)
     rows, machine = [], ""
     for case in chosen:
-        for workers in (1, 2):
+        times = {}
+        for workers in all_workers:
             machine, lines = measure(case, workers, quick)
-            rows.append(row(case, workers, lines))
-            print(f"{case.name}, {workers}: {len(lines)} contestants", file=sys.stderr, flush=True)
+            times[workers] = {l["name"]: l["median"] for l in lines}
+            rows.append(row(case, workers, lines, times))
+            told = of_each_library([l for l in lines if l["kind"] == "peer"])
+            print(f"{case.name}, {workers}: {told}", file=sys.stderr, flush=True)
     print(machine.split(": ", 1)[1])
-    print(f"{'ns':34} {'workers':>2}  {'off':>6} {'on':>9} {'best peer':>9}  {'':26} {'off/peer':16} {'on/peer':16}")
+    print(f"{'ns':34} {'workers':>2}  {'off':>6} {'on':>9} {'best peer':>9}  {'':38} {'off/peer':16} {'on/peer':16}")
     for text, _ in rows:
         print(text)
     print(f"{sum(missed for _, missed in rows)} of {len(rows)} miss a goal")

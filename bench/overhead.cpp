@@ -191,7 +191,7 @@ constexpr auto channel_work = []<class Policy>(Policy, weir::executor& ex, const
 int main(int argc, char** argv) {
     bench::session session("overhead", argc, argv);
     const bench::work microsecond(1'000.0);
-    for (const unsigned workers : {1U, 2U}) {
+    for (const unsigned workers : session.workers()) {
         for (const std::size_t capacity : {64U, 2U}) {
             const std::string queues = ", capacity " + std::to_string(capacity);
             compare_policies(session, "channel" + queues, {capacity}, workers, channel_work);

@@ -99,7 +99,8 @@ inline std::string count(std::uint64_t n, const std::string& what) {
 class session {
   public:
     // --json: one object a line, for programs. --quick: shorter repetitions, to see that it works.
-    // --long: also what takes minutes. Any other argument: only the groups whose title contains it.
+    // --long: also what takes minutes. --workers 1,2,4: in groups for numbers of workers, for these. Any
+    // other argument: only the groups whose title contains it.
     session(std::string name, int argc, char** argv) : name_(std::move(name)) {
         for (int i = 1; i < argc; ++i) {
             const std::string_view arg = argv[i];
@@ -109,8 +110,10 @@ class session {
                 quick_ = true;
             } else if (arg == "--long") {
                 long_ = true;
+            } else if (arg == "--workers" && i + 1 < argc && !numbers(argv[i + 1]).empty()) {
+                workers_ = numbers(argv[++i]);
             } else if (arg == "--help" || arg.starts_with("-")) {
-                std::cerr << name_ << " [--json] [--quick] [--long] [PART OF A TITLE]\n";
+                std::cerr << name_ << " [--json] [--quick] [--long] [--workers 1,2,4] [PART OF A TITLE]\n";
                 std::exit(arg == "--help" ? 0 : 2);
             } else {
                 filter_ = arg;
@@ -131,6 +134,7 @@ class session {
     bool json() const { return json_; }
     bool quick() const { return quick_; }
     bool takes_long() const { return long_; }
+    const std::vector<unsigned>& workers() const { return workers_; }
     bool wants(std::string_view title) const { return title.find(filter_) != title.npos; }
     const std::string& name() const { return name_; }
 
@@ -153,6 +157,18 @@ class session {
     }
 
   private:
+    // Of "1,2,4"; empty where a text isn't like that.
+    static std::vector<unsigned> numbers(const std::string& list) {
+        constexpr unsigned most = 1024;
+        std::vector<unsigned> all;
+        std::istringstream in(list);
+        char comma = ',';
+        for (unsigned n = 0; comma == ',' && in >> n && n >= 1 && n <= most;) {
+            all.push_back(n);
+            if (!(in >> comma)) return all;
+        }
+        return {};
+    }
     static std::string compiler() {
 #if defined(__clang__)
         return "clang " + std::to_string(__clang_major__) + "." + std::to_string(__clang_minor__);
@@ -184,6 +200,7 @@ class session {
     std::string name_;
     std::string machine_;
     std::string_view filter_;
+    std::vector<unsigned> workers_{1, 2};
     bool json_ = false;
     bool quick_ = false;
     bool long_ = false;

@@ -42,7 +42,7 @@ void play(weir::thread_pool& pool, std::uint64_t n) {
 }
 
 void run(bench::session& session, unsigned workers) {
-    bench::group group(session, workers == 1 ? "1 worker" : "2 workers", "a round trip");
+    bench::group group(session, bench::count(workers, "worker"), "a round trip");
     const auto pool = std::make_shared<weir::thread_pool>(workers);
     group.ours("weir", [pool](std::uint64_t n) { play<weir::unmeasured>(*pool, n); });
     group.ours("weir, measured", [pool](std::uint64_t n) { play<weir::measured>(*pool, n); });
@@ -54,5 +54,5 @@ void run(bench::session& session, unsigned workers) {
 
 int main(int argc, char** argv) {
     bench::session session("pingpong", argc, argv);
-    for (const unsigned workers : {1U, 2U}) run(session, workers);
+    for (const unsigned workers : session.workers()) run(session, workers);
 }

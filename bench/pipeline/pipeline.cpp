@@ -148,7 +148,7 @@ void compare_with_spdl(bench::session& session) {
 
 int main(int argc, char** argv) {
     bench::session session("pipeline", argc, argv);
-    for (const unsigned workers : {1U, 2U}) {
+    for (const unsigned workers : session.workers()) {
         for (const std::size_t slots : {1U, 4U}) {
             for (const std::size_t capacity : {64U, 2U}) {
                 compare(session, {.workers = workers, .slots = slots, .capacity = capacity});

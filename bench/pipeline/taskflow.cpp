@@ -11,8 +11,7 @@ namespace {
 
 using namespace bench::stages;
 
-void through_lines(tf::Executor& executor, const scenario& s, std::uint64_t n) {
-    const std::size_t lines = s.tokens();
+void through_lines(tf::Executor& executor, const scenario& s, std::size_t lines, std::uint64_t n) {
     const tf::PipeType middle = s.slots == 1 ? tf::PipeType::SERIAL : tf::PipeType::PARALLEL;
     std::vector<item> of_line(lines);
     totals seen;
@@ -37,7 +36,11 @@ void through_lines(tf::Executor& executor, const scenario& s, std::uint64_t n) {
 
 const bench::contestants<scenario> taskflow_contestants([](bench::group& group, const scenario& s) {
     const auto executor = std::make_shared<tf::Executor>(s.workers);
-    group.peer("Taskflow, pipeline", [=](std::uint64_t n) { through_lines(*executor, s, n); });
+    // As many as our queues and slots hold, and as many as one of our queues does.
+    for (const std::size_t lines : {s.tokens(), s.capacity}) {
+        group.peer("Taskflow, " + bench::count(lines, "line"),
+                   [=](std::uint64_t n) { through_lines(*executor, s, lines, n); });
+    }
 });
 
 }  // namespace

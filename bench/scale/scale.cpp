@@ -114,9 +114,9 @@ class pairs {
 void many_channels(bench::session& session, std::size_t channels, unsigned workers) {
     const std::string title = bench::count(channels, "channel") + ", " + bench::count(workers, "worker");
     if (!session.wants(title)) return;
+    weir::thread_pool pool(workers);  // before the group, which holds the channels
     bench::group group(session, title, "an item");
-    group.smallest(channels * 10);
-    weir::thread_pool pool(workers);
+    group.smallest(channels * 100);  // so that the start of the coroutines is a small part
     const auto plain = std::make_shared<pairs<weir::unmeasured>>(channels, pool);
     const auto measured = std::make_shared<pairs<weir::measured>>(channels, pool);
     group.ours("weir", [=](std::uint64_t n) { plain->pass(n / channels); });
@@ -129,11 +129,11 @@ void many_channels(bench::session& session, std::size_t channels, unsigned worke
 int main(int argc, char** argv) {
     bench::session session("scale", argc, argv);
     report_memory(session);
-    for (const unsigned workers : {1U, 2U}) {
+    for (const unsigned workers : session.workers()) {
         for (const std::uint64_t stages : {1U, 3U, 10U, 100U, 1'000U}) {
             many_stages(session, stages, workers);
         }
-        for (const std::size_t channels : {1U, 10U, 100U, 1'000U, 10'000U}) {
+        for (const std::size_t channels : {1U, 10U, 100U, 1'000U, 10'000U, 100'000U}) {
             many_channels(session, channels, workers);
         }
     }

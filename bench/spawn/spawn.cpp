@@ -216,7 +216,7 @@ std::vector<setting> settings(bool quick) {
 int main(int argc, char** argv) {
     bench::session session("spawn", argc, argv);
     for (const spawn::setting& g : spawn::settings(session.quick())) {
-        for (const unsigned workers : {1U, 2U}) {
+        for (const unsigned workers : session.workers()) {
             const std::string title = g.title + ", " + bench::count(workers, "worker");
             if (!session.wants(title)) continue;
             const spawn::scenario scenario{g.what, workers, g.size};

@@ -15,12 +15,12 @@
 namespace spawn {
 namespace {
 
-// Two workers beside the thread that waits for them, on two cores, too.
-const tbb::global_control threads(tbb::global_control::max_allowed_parallelism, 3);
-
 struct place {
     // Who spawns from outside keeps no place in the arena; else the caller is one of the workers.
-    place(unsigned workers, bool outside) : arena(static_cast<int>(workers), outside ? 0 : 1) {}
+    place(unsigned workers, bool outside)
+        : threads(tbb::global_control::max_allowed_parallelism, workers + 1),
+          arena(static_cast<int>(workers), outside ? 0 : 1) {}
+    tbb::global_control threads;  // the workers beside the thread that waits for them, on as few cores, too
     tbb::task_arena arena;
     bench::tally tally;
 };

@@ -1,0 +1,42 @@
+// How cppcoro passes items between coroutines: a ring, the sequence of what was written, and that of what was read.
+#ifndef BENCH_COMMON_CPPCORO_HPP
+#define BENCH_COMMON_CPPCORO_HPP
+
+#include <cppcoro/sequence_barrier.hpp>
+#include <cppcoro/single_producer_sequencer.hpp>
+#include <cppcoro/static_thread_pool.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace bench {
+
+// Of one producer and one consumer. Items are written, and read, in their places; the first is number 0.
+template <class T>
+class cppcoro_ring {
+  public:
+    // \param capacity  a power of two
+    cppcoro_ring(std::size_t capacity, cppcoro::static_thread_pool& pool)
+        : pool_(pool), written_(read_, capacity), places_(capacity) {}
+
+    T& operator[](std::size_t number) { return places_[number & (places_.size() - 1)]; }
+
+    // To be awaited: the number of a place to write to, or numbers of at most `most`.
+    auto room() { return written_.claim_one(pool_); }
+    auto room_for(std::size_t most) { return written_.claim_up_to(most, pool_); }
+    void wrote(std::size_t last) { written_.publish(last); }
+
+    // To be awaited: the number of the last item that is there, `next` or later.
+    auto available(std::size_t next) { return written_.wait_until_published(next, pool_); }
+    void took(std::size_t last) { read_.publish(last); }
+
+  private:
+    cppcoro::static_thread_pool& pool_;
+    cppcoro::sequence_barrier<> read_;
+    cppcoro::single_producer_sequencer<> written_;
+    std::vector<T> places_;
+};
+
+}  // namespace bench
+
+#endif
