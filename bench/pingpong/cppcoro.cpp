@@ -2,7 +2,6 @@
 
 #include "common/cppcoro.hpp"
 
-#include <cppcoro/single_consumer_async_auto_reset_event.hpp>
 #include <cppcoro/sync_wait.hpp>
 #include <cppcoro/task.hpp>
 #include <cppcoro/when_all_ready.hpp>
@@ -13,22 +12,6 @@ namespace {
 
 using cppcoro::static_thread_pool;
 using ring = bench::cppcoro_ring<std::uint64_t>;
-
-// A place for one number, and an event that tells that it was written: it resumes who waits inside of set().
-class place {
-  public:
-    explicit place(std::size_t, static_thread_pool&) {}
-    void put(std::uint64_t number) {
-        number_ = number;
-        written_.set();
-    }
-    cppcoro::single_consumer_async_auto_reset_event& written() { return written_; }
-    std::uint64_t number() const { return number_; }
-
-  private:
-    std::uint64_t number_ = 0;
-    cppcoro::single_consumer_async_auto_reset_event written_;
-};
 
 cppcoro::task<> ping(static_thread_pool& pool, ring& there, ring& back, std::uint64_t n, std::uint64_t& sum) {
     co_await pool.schedule();
@@ -54,28 +37,9 @@ cppcoro::task<> pong(static_thread_pool& pool, ring& there, ring& back, std::uin
     }
 }
 
-cppcoro::task<> ping(static_thread_pool& pool, place& there, place& back, std::uint64_t n,
-                     std::uint64_t& sum) {
-    co_await pool.schedule();
-    for (std::uint64_t i = 0; i < n; ++i) {
-        there.put(i);
-        co_await back.written();
-        sum += back.number();
-    }
-}
-
-cppcoro::task<> pong(static_thread_pool& pool, place& there, place& back, std::uint64_t n) {
-    co_await pool.schedule();
-    for (std::uint64_t i = 0; i < n; ++i) {
-        co_await there.written();
-        back.put(there.number() + 1);
-    }
-}
-
-template <class Channel>
 void play(static_thread_pool& pool, std::uint64_t n) {
-    Channel there(1, pool);
-    Channel back(1, pool);
+    ring there(1, pool);
+    ring back(1, pool);
     std::uint64_t sum = 0;
     cppcoro::sync_wait(cppcoro::when_all_ready(ping(pool, there, back, n, sum), pong(pool, there, back, n)));
     check_replies(sum, n);
@@ -83,8 +47,7 @@ void play(static_thread_pool& pool, std::uint64_t n) {
 
 const bench::contestants<scenario> joined([](bench::group& g, const scenario& s) {
     const auto pool = std::make_shared<static_thread_pool>(s.workers);
-    g.peer("cppcoro, sequencer", [pool](std::uint64_t n) { play<ring>(*pool, n); });
-    g.peer("cppcoro, event", [pool](std::uint64_t n) { play<place>(*pool, n); });
+    g.peer("cppcoro, sequencer", [pool](std::uint64_t n) { play(*pool, n); });
 });
 
 }  // namespace

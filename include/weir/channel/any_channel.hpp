@@ -112,13 +112,18 @@ class any_channel : public channel_store<Policy> {
         this->grow(other, capacity, now.woken());
     }
     // It is the queue of a sink, too, from before it is used: its capacity is that of both, and one more for
-    // what the sink has in its hand.
-    void merge_sink(std::size_t capacity, std::size_t of_sink) {
+    // what the sink has in its hand; its limit in bytes is that of both, too.
+    void merge_sink(const std::string& sink, std::size_t capacity, std::size_t of_sink,
+                    std::size_t bytes_of_sink) {
+        core::merged_name_ = core::name_ + " | " + sink;
+        set_max_bytes(core::bytes_.most + bytes_of_sink);
+        set_capacity(capacity);
         if constexpr (Policy::statistics) {
             using meter = typename decltype(core::sink_)::element_type;
             core::sink_ = std::make_unique<meter>(of_sink);
+            const typename core::whole held(*this, true);
+            core::set_room(capacity, true);
         }
-        set_capacity(capacity, of_sink);
     }
     void set_max_bytes(std::size_t bytes) {
         detail::refuse_negative(bytes, "weir: a channel's limit in bytes was negative; 0 means no limit");
@@ -132,6 +137,12 @@ class any_channel : public channel_store<Policy> {
         s.name = core::name_;  // takes memory, so not under the locks
         const typename core::whole held(*this);
         core::fill(s, now, sink);
+        if (sink != nullptr && sink->has_value() && s.size != 0 && core::bytes_.counts()) {
+            const std::uint64_t end = this->put_end_.count.load(std::memory_order_relaxed);
+            for (std::uint64_t i = end - (*sink)->num_before; i != end; ++i) {
+                (*sink)->bytes_before += this->type_.bytes(this->ring_[i]);
+            }
+        }
         return s;
     }
     const std::string& name() const noexcept { return core::name_; }

@@ -37,6 +37,7 @@ class channel_core : public wait_site, public channel_ends<Policy> {
 
   public:
     using typename ends::platform;
+    using typename ends::record;
     using typename ends::side;
     using typename ends::waiter;
     using typename ends::whole;
@@ -46,7 +47,7 @@ class channel_core : public wait_site, public channel_ends<Policy> {
     void inspect(site_seen& seen) const override {
         const whole held(*this);
         seen.site = this;
-        seen.channel = &name_;
+        seen.channel = merged_name_.empty() ? &name_ : &merged_name_;
         seen.size = size();
         seen.capacity = capacity_;
         seen.closed = closed_;
@@ -120,10 +121,15 @@ class channel_core : public wait_site, public channel_ends<Policy> {
 
     // Under the whole: a coroutine of `ex` begins to wait. The first executor that wants to names the
     // channel's waiters in its reports; where the channel was given no clock, it uses the first's.
-    WEIR_ALWAYS_INLINE void wait_in_line(waiter& w, side line, executor& ex) noexcept {
+    // `me`: of the calling thread.
+    WEIR_ALWAYS_INLINE void wait_in_line(waiter& w, side line, executor& ex, record* me) noexcept {
         if (!is_registered() && !ex.traits().passing) register_site(*this, ex);
         if (!clock_.bound()) bind(ex);
-        put_in(w, line, reading(w.measured));
+        const std::int64_t now = reading(w.measured);
+        if constexpr (Policy::statistics) {
+            if (me != nullptr && w.measured != nullptr) me->ends_turn(&w.measured->clock(), now);
+        }
+        put_in(w, line, now);
     }
 
     // An operation is done, and its coroutine is about to be posted all the same.
@@ -273,7 +279,7 @@ class channel_core : public wait_site, public channel_ends<Policy> {
             meter_.fill(s, now);
             if (sink == nullptr || sink_ == nullptr) return;
             if (meter_.started()) sink_->settle(meter_.settle(now));
-            sink->emplace(sink_->figures());
+            sink->emplace(sink_->figures(put_end_.count.load(std::memory_order_relaxed)));
         }
     }
 
@@ -287,7 +293,7 @@ class channel_core : public wait_site, public channel_ends<Policy> {
         discarded_ += items - (put_marks_ - get_marks_);
         get_marks_ = put_marks_;
         if constexpr (Policy::statistics) {
-            if (sink_ != nullptr) sink_->discard(meter_.settle(reading(nullptr)));
+            if (sink_ != nullptr && !sink_->is_over()) sink_->discard(meter_.settle(reading(nullptr)));
         }
     }
 
@@ -302,6 +308,7 @@ class channel_core : public wait_site, public channel_ends<Policy> {
     // Of the sink whose queue it is, too; null: of none. Made before it is used.
     std::unique_ptr<sink_meter<platform, keeps_histograms<Policy>>> sink_;
     const std::string name_;
+    std::string merged_name_;  // where it is a sink's, too: of both, for reports
 
   private:
     waiter_line<platform>& line_of(side line) noexcept { return line == side::put ? putters_ : getters_; }

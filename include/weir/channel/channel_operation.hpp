@@ -159,7 +159,7 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
                     if (waiter_.stop_seen || is_recalled()) {
                         waiter_.outcome = outcome::stopped;
                     } else if (may_wait) {
-                        waits(h, *ex, env);
+                        waits(h, *ex, env, me);
                         return true;  // this frame may be running elsewhere once the lock is released
                     }
                 }
@@ -182,9 +182,10 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
         return env.executor != nullptr && !ends_with_run(env);
     }
 
-    WEIR_ALWAYS_INLINE void waits(std::coroutine_handle<> h, executor& ex, const coroutine_env& env) {
+    WEIR_ALWAYS_INLINE void waits(std::coroutine_handle<> h, executor& ex, const coroutine_env& env,
+                                  record* me) {
         is_suspended(h, ex, env, slot_state::await);
-        channel_->wait_in_line(waiter_, line_, ex);
+        channel_->wait_in_line(waiter_, line_, ex, me);
     }
     // This frame may be running elsewhere when it returns.
     WEIR_NOINLINE void posts(std::coroutine_handle<> h, executor& ex, const coroutine_env& env) {

@@ -129,7 +129,7 @@ class channel_store : public channel_items<Policy> {
                 woken.push(*w);
             }
         }
-        if (core::has_sink()) items::tell_sink(nullptr);
+        if (core::has_sink() && !this->sink_->is_over()) items::tell_sink(nullptr);
     }
 
     // The same for newcomers: who waits to put goes in when there is room. Nobody waits to get then.

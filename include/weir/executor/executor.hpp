@@ -16,6 +16,7 @@
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
 #include <weir/platform/registry.hpp>
+#include <weir/platform/thread_record.hpp>
 #include <weir/platform/transfer.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
@@ -244,11 +245,13 @@ inline void check_threads_of(const executor* ex) {
 // The clock of a slot, in nanoseconds.
 inline std::int64_t clock_of(const slot& s) noexcept { return s.clock().now().time_since_epoch().count(); }
 
-// The chain of a slot goes on, after a wait, on this thread.
+// The chain of a slot goes on, after a wait, on this thread. Not inlined: see WEIR_NOINLINE.
 template <class Slot>
-void goes_on(Slot& me) noexcept {
+WEIR_NOINLINE void goes_on(Slot& me) noexcept {
     if constexpr (requires { me.meter; }) {
-        me.resumed(clock_of(me));
+        auto* const thread = basic_thread_record<standard_platform>::mine();
+        const std::int64_t* const known = thread != nullptr ? thread->begin_of_turn(&me.clock()) : nullptr;
+        me.resumed(known != nullptr ? *known : clock_of(me));
     } else {
         me.resumed();
     }

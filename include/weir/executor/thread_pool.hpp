@@ -103,6 +103,7 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
             executor::shift inner(*this);
             executor::shift* const outer = std::exchange(me->shift, &inner);
             run(*me, found);
+            me->count_resumption();  // of what goes on below now, so not at the instant at which that one ended
             me->shift = outer;
             return true;
         }
@@ -268,6 +269,7 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
             return nullptr;
         }
         idle_.leave();
+        me.count_resumption();  // none, but what comes next begins now
         me.searches(false);
         if (idle_.unwatched() && (!me.queue.empty() || !inbox_.empty() || timers_.next() != timers_.never)) {
             idle_.call();

@@ -56,7 +56,10 @@ class alignas(64) basic_worker_queues {
 
     // The worker's thread, which sets it when it begins.
     void set_thread(record* r, const void* pool) noexcept {
-        if (r != nullptr) r->serve(pool);
+        if (r != nullptr) {
+            r->serve(pool);
+            r->count_turns(&resumed_);
+        }
         thread_.store(r, std::memory_order_release);  // pairs with done()
     }
     // It has nothing to do until something comes, though a coroutine of it blocks its thread.

@@ -18,6 +18,8 @@ namespace weir::detail {
 struct sink_figures {
     std::uint64_t num_taken = 0;   // items, of the queue before
     std::uint64_t num_passed = 0;  // items, into its own
+    std::uint64_t num_before = 0;  // what waits there: items, and marks
+    std::size_t bytes_before = 0;  // of that, where bytes are limited
     duration wait_get{};
     duration wait_put{};
     duration empty{};     // the queue before
@@ -42,6 +44,8 @@ class sink_meter {
     void start(std::int64_t now) noexcept { last_ = since_ = now; }
     void set_capacity(std::size_t capacity) noexcept { capacity_ = capacity; }
 
+    // Nothing will come any more.
+    bool is_over() const noexcept { return over_; }
     // Has an item in its hand, as its queue is full.
     bool waits_to_put() const noexcept { return taken_ != passed_; }
 
@@ -85,11 +89,14 @@ class sink_meter {
         over_ = is_empty_before_ = true;
     }
 
-    sink_figures figures() const noexcept {
+    // `put`: how many items came, ever.
+    sink_figures figures(std::uint64_t put) const noexcept {
         const std::uint64_t taken = taken_ - taken_marks_;
         const std::uint64_t passed = passed_ - passed_marks_;
         return {taken,
                 passed,
+                put - taken_,
+                0,
                 duration(read_sum(wait_get_)),
                 duration(read_sum(wait_put_)),
                 duration(read_sum(empty_)),

@@ -131,6 +131,12 @@ class slot : public basic_slot_times<> {
     // Whether it has had its thread for longer than is fair, as of the last reading.
     bool has_outstayed() const noexcept { return has_outstayed_; }
 
+    // The chain has read the clock.
+    void reads(std::int64_t now) noexcept {
+        last_reading = now;
+        has_outstayed_ = add_way(0, last_resumed_, now) > longest_slice;
+    }
+
     // The chain's last reading of the clock: the end of an invocation is the beginning of what
     // follows it, so most operations need no reading of their own. Only the chain uses it.
     std::int64_t last_reading = 0;
@@ -150,12 +156,6 @@ class slot : public basic_slot_times<> {
     void begin(std::int64_t now, slot_state state = slot_state::runnable) noexcept {
         basic_slot_times::begin(now, state);
         reads(last_resumed_ = now);
-    }
-
-  protected:
-    void reads(std::int64_t now) noexcept {
-        last_reading = now;
-        has_outstayed_ = add_way(0, last_resumed_, now) > longest_slice;
     }
 
   private:

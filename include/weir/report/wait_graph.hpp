@@ -112,13 +112,14 @@ class wait_graph {
     }
     bool somebody_lives() const noexcept { return somebody_lives_; }
 
-    // Of the other waits, those whose slot could end this one. After `revive`.
+    // Of the waits, those whose slot could end this one; by itself a slot does, if it is its function that waits
+    // for what only that stage gives. After `revive`.
     std::vector<std::size_t> enders_of(const wait& w) const {
         std::vector<std::size_t> found;
         if (by_anyone(w)) return found;
         each_ender(w, [&](const known_slot& s) {
             for (const std::size_t i : s.waits) {
-                if (&waits[i] != &w) found.push_back(i);
+                if (&waits[i] != &w || w.seen.in_function) found.push_back(i);
             }
         });
         return found;

@@ -46,7 +46,9 @@ class fused_sink {
         const std::size_t all = before.size;
         behind.name = options_.name;
         behind.capacity = options_.capacity;
+        behind.max_bytes = options_.max_bytes;
         before.capacity = before_;
+        before.max_bytes -= options_.max_bytes;
         stage_stats sink;
         sink.name = options_.name;
         sink.kind = "sink";
@@ -58,12 +60,13 @@ class fused_sink {
         } else {
             behind.num_put = behind.num_get + detail::smaller(all, behind.capacity);
             before.num_get = behind.num_put + (all > behind.capacity ? 1 : 0);
+            // Of each item nobody knows.
+            before.bytes = all == 0 ? 0 : before.bytes / all * (before.num_put - before.num_get);
         }
         if (all != 0) {  // else what was put, and not got, may have been discarded
             behind.size = static_cast<std::size_t>(behind.num_put - behind.num_get);
             before.size = static_cast<std::size_t>(before.num_put - before.num_get);
         }
-        before.bytes = all == 0 ? 0 : before.bytes / all * before.size;  // of each item nobody knows
         behind.bytes -= before.bytes;
         s.stages.push_back(sink);
         s.channels.push_back(behind);
@@ -73,6 +76,7 @@ class fused_sink {
     static void measured(channel_stats& before, stage_stats& sink, channel_stats& behind,
                          const sink_figures& kept) {
         before.num_get = kept.num_taken;
+        before.bytes = kept.bytes_before;
         before.get_wait = before.get_blocked = kept.wait_get;
         before.get_waits = kept.get_waits;
         before.empty = kept.empty;

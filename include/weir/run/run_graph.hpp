@@ -94,7 +94,7 @@ class run_graph : public run_context, public watched_run {
         check_capacity(options);
         last_ = indexes_of({queue_id(&last)}).front();
         sink_.emplace(options, last.capacity());
-        queues_[last_]->merge_sink(sink_->whole(), options.capacity);
+        queues_[last_]->merge_sink(options.name, sink_->whole(), options.capacity, options.max_bytes);
     }
 
     // The stage of that name, for a change while it runs.

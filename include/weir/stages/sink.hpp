@@ -37,8 +37,8 @@ struct sink_stage : stage_base {
 
 }  // namespace detail
 
-/// The end of a pipeline: a stage of its own that moves items into the queue from which the consumer
-/// takes them.
+/// The end of a pipeline: a stage that passes items on into the queue from which the consumer takes them, and
+/// may have one in its hand. It takes no time and no thread, so its slot always waits: to get, or to put.
 ///
 /// \param capacity  of that queue, in items: how far the pipeline may run ahead of the consumer.
 /// Order:  kept.

@@ -70,7 +70,7 @@ struct both {
         : before(capacity_before, time, "work"), behind(capacity, time, "sink"),
           merged(capacity_before, time, "work"), sink(options(capacity), capacity_before),
           work(std::move(producer)), takes(std::move(consumer)) {
-        weir::detail::inside(merged).merge_sink(sink.whole(), capacity);
+        weir::detail::inside(merged).merge_sink("sink", sink.whole(), capacity, 0);
         weir::detail::inside(merged).start_measuring(0);
         actors.push_back(produce(before, work, closes));
         actors.push_back(pass_on(before, behind));
@@ -173,7 +173,7 @@ TEST_CASE("a sink has ended, and is off, when what it takes from is closed and i
 TEST_CASE("what a cancelled sink had in its hand was taken, and not passed on") {
     virtual_time time;
     channel<int> merged(2, time, "work");
-    weir::detail::inside(merged).merge_sink(2 + 1 + 1, 1);
+    weir::detail::inside(merged).merge_sink("sink", 2 + 1 + 1, 1, 0);
     weir::detail::inside(merged).start_measuring(0);
     for (int i = 0; i < 4; ++i) CHECK(merged.try_put(int{i}) == weir::channel_status::success);
     time.run_until(weir::time_point(7ns));
@@ -194,7 +194,7 @@ TEST_CASE("a sink whose queue gets more room passes on what it has, and one with
     virtual_time time;
     channel<int> merged(2, time, "work");
     auto& queue = weir::detail::inside(merged);
-    queue.merge_sink(2 + 1 + 2, 2);
+    queue.merge_sink("sink", 2 + 1 + 2, 2, 0);
     queue.start_measuring(0);
     for (int i = 0; i < 5; ++i) CHECK(merged.try_put(int{i}) == weir::channel_status::success);
     time.run_until(weir::time_point(5ns));

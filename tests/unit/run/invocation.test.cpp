@@ -414,8 +414,8 @@ TEST_CASE("each stage that has begun is told to have ended, however the run ends
                            .start(time, {.hooks = {hook}});
             end_it(run);
         }
-        CHECK(count(*hook->book, "begins") == 4);
-        CHECK(count(*hook->book, "ends") == 4);
+        CHECK(count(*hook->book, "begins") == 3);  // a sink does no work
+        CHECK(count(*hook->book, "ends") == 3);
         CHECK(count(*hook->book, "before") == count(*hook->book, "after"));
     };
     check([](auto&) {});
@@ -473,7 +473,7 @@ TEST_CASE("whatever overrides a hook's members right is taken: inherited, privat
     auto run = (weir::source({1, 2}) | weir::sink()).start(time, {.hooks = {one, other, any}});
     while (run.get()) continue;
     CHECK(one->calls == 6);
-    CHECK(other->calls == 2 + 3);
+    CHECK(other->calls == 2 + 2);
 }
 
 TEST_CASE("on a pool each invocation is heard of, before and after, by each hook") {

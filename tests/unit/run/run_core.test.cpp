@@ -224,7 +224,7 @@ TEST_CASE("an exception from on_lap ends the run behind what was finished by the
                               if (++laps == 2) throw std::runtime_error("the disk is full");
                           }});
     const auto end = take_until_failure(run);
-    CHECK(end.taken.size() == 19);
+    CHECK(end.taken.size() == 20);
     REQUIRE(end.failed);
     CHECK(end.failed->stage() == "on_lap");
     CHECK(end.inside == "the disk is full");
@@ -259,14 +259,14 @@ TEST_CASE("laps go on until the last of all workers has left, whoever that is, a
     virtual_time time;
     std::vector<weir::duration> laps;
     const auto fast = weir::pipe([](int n) { return n; }, {.concurrency = 3});
-    auto run = (weir::source({1, 2}) | fast | weir::sink(1))
+    auto run = (weir::source(std::views::iota(0, 12)) | fast | weir::sink(1))
                    .start(time, {.lap = 1s, .on_lap = [&laps](const pipeline_stats& lap) {
                                      laps.push_back(lap.elapsed);
                                  }});
-    // The sink alone is at work: it waits for the consumer.
+    // All wait for the consumer.
     time.run_until(time_point(5500ms));
     CHECK(laps == std::vector<weir::duration>(5, 1s));
-    CHECK(take_all(run).size() == 2);
+    CHECK(take_all(run).size() == 12);
     const auto end = run.stats();
     CHECK(end.elapsed == 5500ms);
     time.run_until(time_point(1h));

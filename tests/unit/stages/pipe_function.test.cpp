@@ -106,6 +106,7 @@ TEST_CASE("each slot makes its function once, before its first item, and destroy
                    .start(time);
     CHECK(l.made == 0);
     CHECK(run.get() == 0);
+    time.run_until(time.now());
     CHECK(l.made == 3);
     CHECK(l.alive == 3);
     CHECK(take_all(run).size() == 19);
