@@ -104,3 +104,15 @@ TEST_CASE("a recorder is read while it is written, and no snapshot contradicts i
     CHECK(weir::histogram(*r).max() == weir::duration(total));
     CHECK(weir::histogram(*r).sum() == weir::duration(total * (total + 1) / 2));
 }
+
+TEST_CASE("values that are known together count as their mean, and their sum is exact") {
+    const auto both = std::make_unique<weir::detail::recorder>();
+    both->record_each(33, 3, 100);
+    both->record_each(0, 2, 0);
+    const weir::histogram h(*both);
+    CHECK(h.count() == 5);
+    CHECK(h.sum().count() == 100);
+    CHECK(h.max().count() == 33);
+    CHECK(both->in_bucket(weir::detail::log_linear::bucket_of(33)) == 3);
+    CHECK(both->in_bucket(0) == 2);
+}

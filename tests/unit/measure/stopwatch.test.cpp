@@ -178,3 +178,19 @@ TEST_CASE("several that took more than fits into 32 bits are not taken for short
     watch.read(UINT32_MAX + std::int64_t{161}, *times);
     CHECK(watch.finished_one());  // it is timed alone
 }
+
+TEST_CASE("between readings it tells how long ago the last one was, by how long invocations usually take") {
+    const auto times = std::make_unique<recorder>();
+    stopwatch watch;
+    run(watch, *times, 1'000, 20);
+    CHECK(watch.can_tell());
+    CHECK(watch.unread_time() == 0);
+    REQUIRE_FALSE(watch.finished_one());
+    REQUIRE_FALSE(watch.finished_one());
+    CHECK(watch.unread_time() == 40);
+    watch.went_on();
+    CHECK_FALSE(watch.can_tell());
+    watch.read(100, *times);
+    CHECK(watch.can_tell());
+    CHECK(watch.unread_time() == 0);
+}
