@@ -45,6 +45,8 @@ template class basic_work_stealing_deque<standard_platform>;
 template class basic_steal_policy<standard_platform>;
 template class basic_thieves<standard_platform>;
 template class basic_stop_state<standard_platform>;
+template class channel_accounts<measured>;
+template class channel_accounts<summed>;
 template class channel_core<measured>;
 template class channel_core<summed>;
 template class channel_store<measured>;

@@ -115,12 +115,12 @@ class any_channel : public channel_store<Policy> {
     // what the sink has in its hand; its limit in bytes is that of both, too.
     void merge_sink(const std::string& sink, std::size_t capacity, std::size_t of_sink,
                     std::size_t bytes_of_sink) {
-        core::merged_name_ = core::name_ + " | " + sink;
+        core::merged_name_ = std::make_unique<const std::string>(core::name_ + " | " + sink);
         set_max_bytes(core::bytes_.most + bytes_of_sink);
         set_capacity(capacity);
         if constexpr (Policy::statistics) {
-            using meter = typename decltype(core::sink_)::element_type;
-            core::sink_ = std::make_unique<meter>(of_sink);
+            core::sink_ =
+                std::make_unique<sink_meter<typename core::platform, keeps_histograms<Policy>>>(of_sink);
             const typename core::whole held(*this, true);
             core::set_room(capacity, true);
         }

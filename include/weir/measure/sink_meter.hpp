@@ -22,7 +22,7 @@ struct sink_figures {
     std::size_t bytes_before = 0;  // of that, where bytes are limited
     duration wait_get{};
     duration wait_put{};
-    duration empty{};     // the queue before
+    duration empty{};  // the queue before
     histogram get_waits;
     histogram put_waits;
 };
@@ -131,6 +131,15 @@ class sink_meter {
     std::int64_t empty_ = 0;
     waits gets_;
     waits puts_;
+};
+
+// Stands in where nothing is measured: of a sink nobody is told.
+class no_sink {
+  public:
+    static constexpr bool waits_to_put() noexcept { return false; }
+    static constexpr bool is_over() noexcept { return true; }
+    void set_capacity(std::size_t) const noexcept {}
+    const no_sink* operator->() const noexcept { return this; }
 };
 
 }  // namespace weir::detail

@@ -28,9 +28,9 @@ struct alignas(64) basic_thread_record {
     }
     std::uint64_t operations() const noexcept { return operations_.load(std::memory_order_relaxed); }
 
-    // On the thread itself, if its executor counts the turns that it gives to coroutines. One begins to wait at
-    // an instant of a clock, and so ends its turn: the next turn begins at that instant, and needs no reading
-    // of its own.
+    // On the thread itself, if its executor counts the turns that it gives to coroutines. One begins to wait
+    // at an instant of a clock, and so ends its turn: the next turn begins at that instant, and needs no
+    // reading of its own.
     void count_turns(const typename Platform::template atomic<std::uint64_t>* turns) noexcept {
         turns_ = turns;
         ended_by_ = nullptr;

@@ -248,7 +248,8 @@ TEST_CASE("a thread is stuck while it sleeps for a flag that isn't set, and only
     me->block_on(nullptr);
 }
 
-TEST_CASE("a turn begins where the one before it has ended, once, by the same clock, and only right after it") {
+TEST_CASE(
+    "a turn begins where the one before it has ended, once, by the same clock, and only right after it") {
     using record = record<8>;
     record* const me = record::acquire();
     const int clock = 0;

@@ -263,7 +263,8 @@ TEST_CASE("a stage's function that waits for a channel which nobody fills, and a
           std::string("weir: deadlock: these waits can't end any more:") +
               "\n  stage 'src', slot 0 waits to put into channel 'src' (2 of 2 places taken): that needs "
               "stage 'ask', slot 0, which waits itself"
-              "\n  a thread waits to get from channel 'ask | sink' (0 of 5 places taken): that needs stage 'ask', "
+              "\n  a thread waits to get from channel 'ask | sink' (0 of 5 places taken): that needs stage "
+              "'ask', "
               "slot 0, which waits itself"
               "\n  stage 'ask', slot 0 waits to get from channel 'never' (0 of 1 places taken)" +
               nobody);
@@ -364,9 +365,9 @@ TEST_CASE("a run whose consumer waits for something else for ever") {
         static_cast<void>(never.blocking_get());
     });
     const std::string text = dog.deadlock().text();
-    CHECK(
-        text.find(std::string("stage 'src', slot 0 waits to put into channel 'src | sink' (4 of 4 places taken)") +
-                  nobody) != std::string::npos);
+    CHECK(text.find(std::string(
+                        "stage 'src', slot 0 waits to put into channel 'src | sink' (4 of 4 places taken)") +
+                    nobody) != std::string::npos);
     CHECK(text.find(std::string("a thread waits to get from channel 'never' (0 of 1 places taken)") +
                     nobody) != std::string::npos);
     never.close();
@@ -453,7 +454,8 @@ TEST_CASE("a stage's function that takes from its own run, while others go on") 
     static_cast<void>(begin.try_put(&run));
     CHECK(dog.deadlock().text() ==
           "weir: deadlock: this wait can't end any more, though others go on:"
-          "\n  stage 'ask', slot 0 waits to get from channel 'ask | sink' (0 of 4 places taken): that needs stage "
+          "\n  stage 'ask', slot 0 waits to get from channel 'ask | sink' (0 of 4 places taken): that needs "
+          "stage "
           "'ask', slot 0, which waits itself");
     CHECK(dog.deadlocks[0].partial);
     CHECK(dog.deadlocks[0].waits[0].in_function);

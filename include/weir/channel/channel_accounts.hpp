@@ -1,0 +1,173 @@
+// weir channel, internal: what a channel measures, and by whose clock: when it is empty, what passed, what waited
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CHANNEL_CHANNEL_ACCOUNTS_HPP
+#define WEIR_CHANNEL_CHANNEL_ACCOUNTS_HPP
+
+#include <weir/channel/channel_clock.hpp>
+#include <weir/channel/channel_end.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/measure/channel_meter.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/measure/sink_meter.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/platform/env.hpp>
+
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t, std::uint64_t
+#include <memory>       // for std::unique_ptr
+#include <optional>     // for std::optional
+#include <type_traits>  // for std::conditional_t
+
+namespace weir::detail {
+
+// A slot of a stage whose queues have this policy.
+template <class Policy>
+using slot_of = std::conditional_t<Policy::statistics, timed_slot<keeps_histograms<Policy>>, slot>;
+
+// Written under the channel's locks, as the ends are.
+template <class Policy>
+class channel_accounts : public channel_ends<Policy> {
+    using ends = channel_ends<Policy>;
+
+  public:
+    using typename ends::platform;
+    using typename ends::whole;
+    using slot_type = slot_of<Policy>;
+
+    // Measures from now on, which is the beginning of the run that it belongs to.
+    void start_measuring(std::int64_t now) noexcept {
+        if constexpr (Policy::statistics) {
+            const whole held(*this);
+            meter_.start(now);
+            if (sink_ != nullptr) sink_->start(now);
+        }
+    }
+
+  protected:
+    using ends::bytes_;
+    using ends::get_end_;
+    using ends::put_end_;
+    using ends::size;
+
+    channel_accounts(std::size_t capacity, executor* clock) : ends(capacity), clock_(clock) {
+        if constexpr (Policy::statistics) {
+            if (clock_.bound()) meter_.start(reading(nullptr));
+        }
+    }
+    ~channel_accounts() = default;
+
+    // The instant of what happens now: a slot's last reading of the clock, which is as old as the
+    // few instructions since the end of its invocation; where something else was done since, or there is no
+    // slot, another one.
+    std::int64_t reading(slot* measured) const noexcept {
+        if constexpr (Policy::statistics) {
+            return measured != nullptr ? reading_of(*measured) : clock_.now();
+        } else {
+            return 0;
+        }
+    }
+
+    static std::int64_t reading_of(slot& measured) noexcept {
+        auto& me = static_cast<slot_type&>(measured);
+        if (me.meter.is_behind()) me.catch_up(clock_of(me));
+        return me.last_reading;
+    }
+
+    // The same without a reading, where short invocations share one: by how long they usually take.
+    static std::int64_t about_now(slot& measured) noexcept {
+        auto& me = static_cast<slot_type&>(measured);
+        return me.meter.can_tell() ? add_way(me.last_reading, 0, me.meter.unread_time()) : reading_of(me);
+    }
+
+    // A channel that was built without a clock measures by that of the first coroutine that needs
+    // it, from then on; not by the object where that may be gone before the channel.
+    void bind(executor& ex) noexcept {
+        if (!clock_.bind(ex)) return;
+        if constexpr (Policy::statistics) {
+            meter_.start(reading(nullptr));
+        }
+    }
+
+    // Whether it is the queue of a sink, too, which is to be told of each item.
+    WEIR_ALWAYS_INLINE bool has_sink() const noexcept {
+        if constexpr (Policy::statistics) {
+            return sink_ != nullptr;
+        } else {
+            return false;
+        }
+    }
+    template <class IsMark>
+    void tell_sink([[maybe_unused]] slot* measured, [[maybe_unused]] IsMark is_mark) noexcept {
+        if constexpr (Policy::statistics) {
+            const std::int64_t now = measured != nullptr ? about_now(*measured) : reading(nullptr);
+            sink_->advance(meter_.settle(now), put_end_.count.load(std::memory_order_relaxed),
+                           get_end_.count.load(std::memory_order_relaxed),
+                           this->closed_ && this->putters_.empty(), is_mark);
+        }
+    }
+
+    // The first item comes, or the last one goes, without anybody waiting for it.
+    void now_empty([[maybe_unused]] bool empty, [[maybe_unused]] slot* measured) noexcept {
+        if constexpr (Policy::statistics) {
+            if (!clock_.bound()) {
+                if (executor* const here = current_executor()) bind(*here);
+            } else {
+                meter_.settle(measured != nullptr ? about_now(*measured) : reading(nullptr));
+            }
+            meter_.set_empty(empty);
+        }
+    }
+
+    // `until`: null: until this instant.
+    void fill(channel_stats& s, [[maybe_unused]] std::optional<std::int64_t> until,
+              [[maybe_unused]] std::optional<sink_figures>* sink = nullptr) noexcept {
+        s.capacity = this->capacity_;
+        s.num_put = put_end_.count.load(std::memory_order_relaxed) - put_marks_;
+        s.num_get = get_end_.count.load(std::memory_order_relaxed) - discarded_ - get_marks_;
+        s.size = size() - static_cast<std::size_t>(put_marks_ - get_marks_);
+        s.bytes = bytes_.bytes;
+        s.max_bytes = bytes_.most;
+        if constexpr (Policy::statistics) {
+            const std::int64_t now = until ? *until : reading(nullptr);
+            meter_.fill(s, now);
+            if (sink == nullptr || sink_ == nullptr) return;
+            if (meter_.started()) sink_->settle(meter_.settle(now));
+            sink->emplace(sink_->figures(put_end_.count.load(std::memory_order_relaxed)));
+        }
+    }
+
+    // A mark was handed over.
+    void count_mark() noexcept {
+        ++put_marks_;
+        ++get_marks_;
+    }
+    // All that are inside are taken out, and don't count as got.
+    void discard(std::uint64_t items) noexcept {
+        discarded_ += items - (put_marks_ - get_marks_);
+        get_marks_ = put_marks_;
+        if constexpr (Policy::statistics) {
+            if (sink_ != nullptr && !sink_->is_over()) sink_->discard(meter_.settle(reading(nullptr)));
+        }
+    }
+
+    channel_clock<platform> clock_;
+    std::uint64_t discarded_ = 0;  // items that were cancelled; at the end for getting, they have passed
+    // How many of the items were none, but marks (channel/epoch_item.hpp). Each under the lock of its end.
+    std::uint64_t put_marks_ = 0;
+    std::uint64_t get_marks_ = 0;
+    std::conditional_t<Policy::statistics, channel_meter<platform, keeps_histograms<Policy>>, no_meter>
+        meter_;
+    // Of the sink whose queue it is, too; null: of none. Made before it is used.
+    [[no_unique_address]] std::conditional_t<
+        Policy::statistics, std::unique_ptr<sink_meter<platform, keeps_histograms<Policy>>>, no_sink> sink_;
+};
+
+WEIR_COMPILED(class channel_accounts<measured>);
+WEIR_COMPILED(class channel_accounts<summed>);
+
+}  // namespace weir::detail
+
+#endif
