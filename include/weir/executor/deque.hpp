@@ -17,9 +17,10 @@ namespace weir::detail {
 //
 // Source: Chase, Lev, "Dynamic circular work-stealing deque" (SPAA 2005), in the C11 form of Le,
 // Pop, Cohen, Zappa Nardelli, "Correct and efficient work-stealing for weak memory models" (PPoPP
-// 2013). Their two seq_cst fences are seq_cst operations on `top_` and `bottom_` here, since
-// ThreadSanitizer doesn't model fences: on x86 the same instructions, on ARM one barrier more in
-// `steal`.
+// 2013). Of their two seq_cst fences the owner's is a light one here (5 ns less), and the thief's a heavy one
+// (1.5 us), where the platform has those; the pair: Goldblatt, P1202, "Asymmetric fences". Elsewhere they are
+// seq_cst operations on `top_` and `bottom_`, since ThreadSanitizer doesn't model fences: on x86 the same
+// instructions, on ARM one barrier more in `take_if`.
 //
 // Indices are 64 bits and may wrap: only their differences are used. An array that was outgrown is
 // kept until the end, because a thief may still read from it; together they are no larger than the
@@ -68,57 +69,89 @@ class basic_work_stealing_deque {
     // Owner only. Holds no full fence: a thief sees the push in time, not at once.
     void push_bottom(void* item) {
         const std::uint64_t b = bottom_.load(std::memory_order_relaxed);
-        // acquire; pairs with the compare-exchange in steal(): the thief has read the cell that is
+        // acquire; pairs with the compare-exchange in take_if(): the thief has read the cell that is
         // overwritten now
         const std::uint64_t t = top_.load(std::memory_order_acquire);
-        ring* r = ring_.load(std::memory_order_relaxed);
-        if (distance(t, b) > static_cast<std::int64_t>(r->mask)) r = grow(t, b);
-        r->at(b).store(item, std::memory_order_relaxed);
-        // release; pairs with the load in steal(): the cell, and what the item points to, are seen
-        bottom_.store(b + 1, std::memory_order_release);
+        ring* const r = ring_.load(std::memory_order_relaxed);
+        if (distance(t, b) > static_cast<std::int64_t>(r->mask)) return push_grown(t, b, item);
+        put(*r, b, item);
     }
 
     // Owner only. The youngest item, or null.
     void* pop_bottom() noexcept {
         const std::uint64_t b = bottom_.load(std::memory_order_relaxed) - 1;
-        ring* const r = ring_.load(std::memory_order_relaxed);
-        // Store, then load, both seq_cst; pairs with the two loads in steal(), in the other order:
-        // a thief that already sees `top_ == b` sees that the owner has taken b away, or the owner
-        // sees how far the thieves have come.
-        bottom_.store(b, std::memory_order_seq_cst);
-        std::uint64_t t = top_.load(std::memory_order_seq_cst);
-        const std::int64_t left = distance(t, b);
-        if (left > 0) return r->at(b).load(std::memory_order_relaxed);
-        void* item = nullptr;
-        if (left == 0) {  // the last one: race for it as a thief does
-            item = r->at(b).load(std::memory_order_relaxed);
-            if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst,
-                                              std::memory_order_relaxed)) {
-                item = nullptr;
-            }
-        }
-        // release; pairs with steal(), as in push_bottom()
-        bottom_.store(b + 1, std::memory_order_release);
-        return item;
+        cell& last = ring_.load(std::memory_order_relaxed)->at(b);
+        return pop(b) ? last.load(std::memory_order_relaxed) : nullptr;
     }
 
-    // Anyone. The oldest item, or null if there was none. Tries again when somebody was faster:
-    // each failure is another thread's success.
+    // Owner only. Pops the youngest item if it is this one: true.
+    bool pop_bottom_if(const void* item) noexcept {
+        const std::uint64_t b = bottom_.load(std::memory_order_relaxed) - 1;
+        // Only the owner writes the cell. What is left in it when the deque is empty, pop() finds out.
+        return ring_.load(std::memory_order_relaxed)->at(b).load(std::memory_order_relaxed) == item && pop(b);
+    }
+
+    // Anyone but the owner, if that may pop at the bottom. The oldest item, or null if there was none. Tries
+    // again when somebody was faster: each failure is another thread's success.
+    void* rob() noexcept {
+        if (empty()) return nullptr;  // a moment ago: not worth a fence
+        return take_if<true>([](std::uint64_t) noexcept { return true; });
+    }
+
+    // The same for the owner; and for anyone, of a deque whose owner never pops at the bottom.
     void* steal() noexcept {
-        return steal_if([](std::uint64_t) noexcept { return true; });
+        return take_if<false>([](std::uint64_t) noexcept { return true; });
     }
 
     // The same, but only what was there when `bottom` gave `end`.
     void* steal_before(std::uint64_t end) noexcept {
-        return steal_if([end](std::uint64_t t) noexcept { return distance(t, end) > 0; });
+        return take_if<false>([end](std::uint64_t t) noexcept { return distance(t, end) > 0; });
     }
 
   private:
-    template <class Allowed>
-    void* steal_if(Allowed allowed) noexcept {
+    void put(ring& r, std::uint64_t b, void* item) noexcept {
+        r.at(b).store(item, std::memory_order_relaxed);
+        // release; pairs with the load in take_if(): the cell, and what the item points to, are seen
+        bottom_.store(b + 1, std::memory_order_release);
+    }
+
+    WEIR_NOINLINE void push_grown(std::uint64_t t, std::uint64_t b, void* item) { put(*grow(t, b), b, item); }
+
+    // Makes `b`, which is one less than the bottom, the bottom. False if a thief took what was there.
+    // Put into its callers: of all forks that a worker takes, it takes nearly all by this.
+    WEIR_ALWAYS_INLINE bool pop(std::uint64_t b) noexcept {
+        // Store, a full fence, then load; pairs with the two loads in take_if(), in the other order: a thief
+        // that already sees `top_ == b` sees that the owner has taken b away, or the owner sees how far the
+        // thieves have come. The store is a release, as those below: a thief may see this one of all.
+        std::uint64_t t = 0;
+        if (Platform::has_heavy_fence()) {
+            bottom_.store(b, std::memory_order_release);
+            Platform::light_fence();
+            t = top_.load(std::memory_order_relaxed);
+        } else {
+            bottom_.store(b, std::memory_order_seq_cst);
+            t = top_.load(std::memory_order_seq_cst);
+        }
+        return distance(t, b) > 0 || pop_last(t, b);
+    }
+
+    WEIR_NOINLINE bool pop_last(std::uint64_t t, std::uint64_t b) noexcept {
+        // Race for it as a thief does.
+        const bool won = t == b && top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst,
+                                                                std::memory_order_relaxed);
+        // release; pairs with take_if(), as in put()
+        bottom_.store(b + 1, std::memory_order_release);
+        return won;
+    }
+
+    template <bool BesideItsOwner, class Allowed>
+    void* take_if(Allowed allowed) noexcept {
         for (;;) {
-            // seq_cst, in this order; see pop_bottom()
+            // seq_cst, in this order, and what pairs with the light fence between them; see pop()
             std::uint64_t t = top_.load(std::memory_order_seq_cst);
+            if constexpr (BesideItsOwner) {
+                if (Platform::has_heavy_fence()) Platform::heavy_fence();
+            }
             const std::uint64_t b = bottom_.load(std::memory_order_seq_cst);
             if (distance(t, b) <= 0 || !allowed(t)) return nullptr;
             // acquire; pairs with the release in grow(): the new ring's cells are seen
@@ -135,14 +168,14 @@ class basic_work_stealing_deque {
         return static_cast<std::int64_t>(to - from);
     }
 
-    WEIR_NOINLINE ring* grow(std::uint64_t t, std::uint64_t b) {
+    ring* grow(std::uint64_t t, std::uint64_t b) {
         std::unique_ptr<ring> bigger(new ring(2 * (owned_->mask + 1)));
         for (std::uint64_t i = t; i != b; ++i) {
             bigger->at(i).store(owned_->at(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
         }
         bigger->outgrown = std::move(owned_);
         owned_ = std::move(bigger);
-        ring_.store(owned_.get(), std::memory_order_release);  // pairs with the acquire in steal()
+        ring_.store(owned_.get(), std::memory_order_release);  // pairs with the acquire in take_if()
         return owned_.get();
     }
 };

@@ -180,7 +180,11 @@ class executor {
     class shift {
       public:
         /// Of `ex`, which outlives it.
-        explicit shift(executor& ex) noexcept : before_(detail::current_executor()), trampoline_(true) {
+        explicit shift(executor& ex) noexcept : shift(ex, nullptr) {}
+        /// For the library's pools: `forks` are those of the worker that this thread is.
+        /// Lifetime: both outlive it.
+        shift(executor& ex, detail::own_forks* forks) noexcept
+            : before_(detail::current_executor()), trampoline_(forks) {
             detail::current_executor() = &ex;
         }
         shift(const shift&) = delete;

@@ -78,7 +78,7 @@ class basic_steal_policy {
         } else if (victim.forks.size() < 2 || now - fork_taken_at_ < fork_pause_) {
             return nullptr;
         }
-        void* const caught = victim.forks.steal();
+        void* const caught = victim.forks.rob();
         if (caught != nullptr) {
             fork_thief_ = &thief;
             fork_thief_resumed_ = thief.resumed();

@@ -6,9 +6,9 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/executor_view.hpp>
 #include <weir/executor/idle_workers.hpp>
+#include <weir/executor/pool_worker.hpp>
 #include <weir/executor/steal_policy.hpp>
 #include <weir/executor/threaded_executor.hpp>
-#include <weir/executor/worker_queues.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/parker.hpp>
@@ -50,7 +50,8 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
     using record = detail::basic_thread_record<Platform>;
     using base::inbox_;
     using base::timers_;
-    struct worker;
+    using worker = detail::pool_worker<basic_thread_pool, Platform, executor::shift>;
+    friend worker;
 
   public:
     /// \param workers the number of threads.
@@ -62,7 +63,7 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
                true),
           count_(workers), workers_(new worker[workers]), thieves_(workers), idle_(workers) {
         for (unsigned i = 0; i < count_; ++i) {
-            workers_[i].pool = this;
+            workers_[i].serve(*this);
             workers_[i].random = Platform::seed() | 1;
         }
         this->start([this](unsigned i) { work(workers_[i]); }, [this](unsigned lost) { idle_.forget(lost); });
@@ -88,8 +89,7 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
     WEIR_NOINLINE void fork(std::coroutine_handle<> h) noexcept override {
         worker* const me = current();
         if (me == nullptr || me->pool != this) return this->post_from_outside(h);
-        me->forks.push_bottom(h.address());
-        if (idle_.listening() || idle_.unwatched()) idle_.call();
+        me->fork(h);
     }
 
     /// On a worker of this pool: runs one coroutine, or naps for a moment if there is none, so that
@@ -100,7 +100,7 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
         if (me == nullptr || me->pool != this) return false;
         if (void* const found = find(*me)) {
             me->misses = 0;
-            executor::shift inner(*this);
+            executor::shift inner(*this, me);
             executor::shift* const outer = std::exchange(me->shift, &inner);
             run(*me, found);
             me->count_resumption();  // of what goes on below now, so not at the instant at which that one ended
@@ -134,16 +134,6 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
     static constexpr unsigned fork_period = 16;   // visits to the queue
     static constexpr std::int64_t spin = 20'000;  // ns of searching before the first nap
 
-    struct worker : detail::basic_worker_queues<Platform> {
-        basic_thread_pool* pool = nullptr;
-        executor::shift* shift = nullptr;
-        unsigned streak = 0;
-        unsigned misses = 0;
-        unsigned passed_over = 0;  // how often the queue came before the forks
-        std::int64_t looked = 0;   // coarse clock, when it last looked outside
-        std::uint64_t random = 1;
-    };
-
     using steal_result = detail::steal_result;
 
     // The calling thread's worker, of whatever pool.
@@ -155,7 +145,7 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
     WEIR_NOINLINE void work(worker& me) noexcept {
         current() = &me;
         me.set_thread(record::acquire(), static_cast<executor*>(this));
-        executor::shift here(*this);
+        executor::shift here(*this, &me);
         me.shift = &here;
         for (;;) {
             void* found = find(me);
@@ -173,11 +163,17 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
         me.runs(outer);
     }
 
-    // To the end of the worker's own queue. It is work for two now: ends the watcher's nap.
+    // To the end of the worker's own queue.
     void push(worker& me, void* address) noexcept {
         me.queue.push_bottom(address);
-        if (idle_.listening() || idle_.unwatched()) idle_.call();
+        is_for_two();
     }
+    // There is work for two now: ends the watcher's nap.
+    void is_for_two() noexcept {
+        if (idle_.listening() || idle_.unwatched()) [[unlikely]]
+            call();
+    }
+    WEIR_NOINLINE void call() noexcept { idle_.call(); }
 
     // The next coroutine for an active worker, or null if there is none to be had.
     void* find(worker& me) noexcept {
@@ -195,6 +191,14 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
             }
         }
         return find_queued(me);
+    }
+
+    // The same, before what the worker has at hand.
+    bool looks_outside(const worker& me) const noexcept {
+        return (timers_.next() != timers_.never || !inbox_.empty()) && has_to_look(me, me.resumed());
+    }
+    WEIR_NOINLINE static bool has_to_look(const worker& me, std::uint64_t tick) noexcept {
+        return tick % inbox_period == 0 || tick % timer_period == 0 || me.looked != Platform::coarse_now();
     }
 
     WEIR_NOINLINE void* look_outside(worker& me, std::uint64_t tick, std::int64_t due) noexcept {

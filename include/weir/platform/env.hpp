@@ -54,9 +54,9 @@ concept names_executor = requires(Promise& p) {
 // The environment of any coroutine: its promise's if that is one of ours; else the executor that the promise
 // names, or the thread's.
 template <class Promise>
-coroutine_env env_of(std::coroutine_handle<Promise> h) noexcept {
+decltype(auto) env_of(std::coroutine_handle<Promise> h) noexcept {
     if constexpr (has_env<Promise>) {
-        return h.promise().env();
+        return static_cast<const coroutine_env&>(h.promise().env());
     } else if constexpr (names_executor<Promise>) {
         return coroutine_env{&h.promise().weir_executor(), nullptr, nullptr};
     } else {

@@ -9,7 +9,42 @@
 #include <coroutine>  // for std::coroutine_handle
 #include <utility>    // for std::exchange
 
+namespace weir {
+class executor;
+}
+
 namespace weir::detail {
+
+class trampoline;
+
+// What the worker of a pool has forked and nobody has taken yet; for what runs on its thread.
+class own_forks {
+  public:
+    virtual void fork(std::coroutine_handle<> h) noexcept = 0;
+    // Takes back what was forked last, to be resumed at once; only if that is `h`, and nothing else has its
+    // turn before. Whether it did.
+    virtual bool take_back(std::coroutine_handle<> h) noexcept = 0;
+
+    bool are_of(const executor* pool) const noexcept { return pool_ == pool; }
+
+  protected:
+    ~own_forks() = default;
+    void belong_to(const executor& pool) noexcept { pool_ = &pool; }
+
+  private:
+    const executor* pool_ = nullptr;
+};
+
+// A join that parts have ended of and that was not told so yet, as another of its parts goes on in their
+// place on this thread, without which it can't end. It is told when that has ended, or waits for something.
+class owed_join {
+    friend trampoline;
+    virtual void settle() noexcept = 0;  // the join may be gone from here on
+    owed_join* below_ = nullptr;
+
+  protected:
+    ~owed_join() = default;
+};
 
 // Symmetric transfer is a tail call in theory. g++ below 15 makes it one at -O2 only; at -O0, -O1
 // and under its sanitizers each transfer keeps 32 to 705 bytes of stack until the thread unwinds.
@@ -17,10 +52,15 @@ namespace weir::detail {
 // coroutine from there on an empty stack.
 class trampoline {
   public:
-    // `at_work`: for an executor, as is all above such a one.
-    explicit trampoline(bool at_work = false) noexcept
-        : outer_(current()), at_work_(at_work || (outer_ != nullptr && outer_->at_work_)) {
-        current() = this;
+    // As that below: at work if that is.
+    trampoline() noexcept
+        : outer_(current()), forks_(outer_ != nullptr ? outer_->forks_ : nullptr),
+          at_work_(outer_ != nullptr && outer_->at_work_) {
+        begin();
+    }
+    // At work for an executor, as is all above such a one. `forks`: of its worker, or null.
+    explicit trampoline(own_forks* forks) noexcept : outer_(current()), forks_(forks), at_work_(true) {
+        begin();
     }
     trampoline(const trampoline&) = delete;
     trampoline& operator=(const trampoline&) = delete;
@@ -35,6 +75,7 @@ class trampoline {
             h = pending_;
         } while (h);
         whose_ = nullptr;
+        let_go();
     }
 
     static void run(std::coroutine_handle<> h) { trampoline().resume(h); }
@@ -57,6 +98,42 @@ class trampoline {
         return here->next(h);
     }
 
+    // That of this thread, or null. For what isn't inlined itself: see WEIR_NOINLINE.
+    static trampoline* of_this_call() noexcept { return of_thread(); }
+    bool at_work() const noexcept { return at_work_; }
+    own_forks* forks() const noexcept { return forks_; }
+    own_forks* forks_of(const executor* ex) const noexcept {
+        return forks_ != nullptr && forks_->are_of(ex) ? forks_ : nullptr;
+    }
+    // What await_suspend returns to continue with `h`.
+    WEIR_ALWAYS_INLINE std::coroutine_handle<> next(std::coroutine_handle<> h) {
+        return ++count_ < cap ? h : next_from_below(h);
+    }
+
+    // The joins that are owed something here, the last one first.
+    bool owes(const owed_join& to) const noexcept { return owed_ == &to; }
+    void owe(owed_join& to) noexcept {
+        to.below_ = owed_;
+        owed_ = &to;
+    }
+    void owe_no_more(const owed_join& to) noexcept { owed_ = to.below_; }
+
+    // The task that was begun here at a fork, while nothing but what it awaits has run since.
+    bool has_begun(const void* task) const noexcept { return begun_ == task; }
+    void begins(const void* task) noexcept {
+        let_go();
+        begun_ = task;
+    }
+
+    // What runs here from now on has nothing to do with what ran before.
+    void let_go() noexcept {
+        begun_ = nullptr;
+        while (owed_ != nullptr) std::exchange(owed_, owed_->below_)->settle();
+    }
+    WEIR_NOINLINE static void let_go_here() noexcept {
+        if (trampoline* const here = of_thread()) here->let_go();
+    }
+
     // What is resumed here now is work of `whose`, until it suspends. On a thread without a trampoline nobody
     // would know when that is.
     WEIR_NOINLINE static void is_work_of(const void* whose) noexcept {
@@ -71,8 +148,12 @@ class trampoline {
     }
 
   private:
-    std::coroutine_handle<> next(std::coroutine_handle<> h) {
-        if (++count_ < cap) return h;
+    void begin() noexcept {
+        current() = this;
+        if (outer_ != nullptr) outer_->begun_ = nullptr;
+    }
+
+    WEIR_NOINLINE std::coroutine_handle<> next_from_below(std::coroutine_handle<> h) {
         // A coroutine that a foreign awaitable resumed by hand, on top of the one that asks now, may
         // have asked before. It goes first; nobody but the caller knows of `h` yet.
         if (pending_) run(std::exchange(pending_, {}));
@@ -93,9 +174,12 @@ class trampoline {
     }
 
     trampoline* const outer_;
+    own_forks* const forks_;
     const bool at_work_;
     std::coroutine_handle<> pending_;
     const void* whose_ = nullptr;
+    owed_join* owed_ = nullptr;
+    const void* begun_ = nullptr;
     int count_ = 0;
 };
 

@@ -15,30 +15,19 @@ namespace weir::detail {
 // keeps at most `most_kept` of a size (64 KiB in all for the largest) until it ends.
 class frame_pool {
   public:
-    // Not inlined, as `free`: see WEIR_NOINLINE.
-    WEIR_NOINLINE static void* allocate(std::size_t size) {
+    static void* allocate(std::size_t size) {
         const std::size_t c = class_of(size);
-        if (c < classes) {
-            list& l = here().lists[c];
-            if (block* const b = l.first) {
-                l.first = b->next;
-                --l.length;
-                return b;
-            }
-            // A sanitizer is to see the size that was asked for.
-            if (pools_frames) return ::operator new((c + 1) * step);
-        }
-        return ::operator new(size);
+        // A sanitizer is to see each one, and the size that was asked for.
+        return pools_frames && c < classes ? take(c) : ::operator new(size);
     }
 
-    WEIR_NOINLINE static void free(void* p, std::size_t size) noexcept {
+    static void free(void* p, std::size_t size) noexcept {
         const std::size_t c = class_of(size);
-        if (c >= classes) return ::operator delete(p);
-        lists_of_thread& mine = here();
-        list& l = mine.lists[c];
-        if (l.length >= most_kept || !pools_frames || !mine.keeps()) return ::operator delete(p);
-        l.first = new (p) block{l.first};
-        ++l.length;
+        if (pools_frames && c < classes) {
+            keep(p, c);
+        } else {
+            ::operator delete(p);
+        }
     }
 
   private:
@@ -51,35 +40,53 @@ class frame_pool {
     };
     struct list {
         block* first = nullptr;
-        unsigned length = 0;
+        unsigned room = 0;  // for so many more
     };
     // Trivially constructed and destroyed, so that it is there for as long as the thread; what it
     // keeps is freed by `cleaner`, after which it keeps nothing.
     struct lists_of_thread {
         list lists[classes];
-        enum class phase : unsigned char { fresh, keeping, over } now = phase::fresh;
-
-        bool keeps() noexcept {
-            if (now == phase::fresh) {
-                now = phase::keeping;
-                standard_platform::of_thread<cleaner>().mine = this;
-            }
-            return now == phase::keeping;
-        }
+        bool was_used = false;
     };
     struct cleaner {
         lists_of_thread* mine = nullptr;
         ~cleaner() {
-            mine->now = lists_of_thread::phase::over;
             for (list& l : mine->lists) {
+                l.room = 0;
                 while (block* const b = l.first) {
                     l.first = b->next;
                     ::operator delete(b);
                 }
-                l.length = 0;
             }
         }
     };
+
+    // Not inlined, as `keep`: see WEIR_NOINLINE.
+    WEIR_NOINLINE static void* take(std::size_t c) {
+        list& l = here().lists[c];
+        block* const b = l.first;
+        if (b == nullptr) return ::operator new((c + 1) * step);
+        l.first = b->next;
+        ++l.room;
+        return b;
+    }
+
+    WEIR_NOINLINE static void keep(void* p, std::size_t c) noexcept {
+        list& l = here().lists[c];
+        if (l.room == 0) return keep_first(p, c);
+        --l.room;
+        l.first = new (p) block{l.first};
+    }
+
+    // The first one of all that the thread frees, or one for which there is no room.
+    WEIR_NOINLINE static void keep_first(void* p, std::size_t c) noexcept {
+        lists_of_thread& mine = here();
+        if (mine.was_used) return ::operator delete(p);
+        mine.was_used = true;
+        standard_platform::of_thread<cleaner>().mine = &mine;
+        for (list& l : mine.lists) l.room = most_kept;
+        keep(p, c);
+    }
 
     static std::size_t class_of(std::size_t size) noexcept { return (size - 1) / step; }
     static lists_of_thread& here() noexcept { return standard_platform::of_thread<lists_of_thread>(); }

@@ -23,7 +23,7 @@ namespace detail {
 class waiting_thread final : public detached_task_owner, public task_join {
   public:
     void ended() noexcept override { done.set(); }
-    std::coroutine_handle<> task_ended(executor*, std::coroutine_handle<>) noexcept override {
+    std::coroutine_handle<> task_ended(task_promise_base&) noexcept override {
         done.set();  // the task may be gone from here on
         return std::noop_coroutine();
     }
@@ -49,9 +49,9 @@ auto sync_wait(executor& ex, A&& a) -> detail::joined_result_t<A> {
     detail::waiting_thread thread;
     if constexpr (detail::is_task<A>) {
         detail::joined_task<typename A::value_type> it(std::forward<A>(a));
-        ex.post(it.start(thread, ex));
+        ex.post((*it).start(thread, ex));
         detail::block_until(thread.done, ex);
-        return it.take();
+        return (*it).take();
     } else {
         auto detached_task = detail::make_detached_task<await_result_t<A>, A>(a);
         detached_task.start(ex, nullptr, thread);

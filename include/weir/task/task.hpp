@@ -19,7 +19,9 @@ namespace weir {
 namespace detail {
 template <class T>
 class joined_task;
-}
+template <class T>
+class joining;
+}  // namespace detail
 
 /// A coroutine that starts when it is awaited and gives one result to whoever awaits it.
 ///
@@ -70,6 +72,7 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
   private:
     friend promise_type;
     friend class detail::joined_task<T>;
+    friend class detail::joining<T>;
     using handle = std::coroutine_handle<promise_type>;
 
     explicit task(handle h) noexcept : handle_(h) {}
@@ -99,27 +102,44 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
 
 namespace detail {
 
-// A task that is started, and not awaited by a coroutine.
+// What is done to a task that is started, and not awaited by a coroutine. It is somebody else's.
+template <class T>
+class joining {
+  public:
+    static constexpr bool runs_tasks_only = true;
+
+    explicit joining(const task<T>& t) noexcept : handle_(t.handle_) {}
+
+    // The task is then to be resumed on `ex`. Tells `join` when it has ended.
+    std::coroutine_handle<> start(task_join& join, executor& ex, const end_token* ends = nullptr,
+                                  std::coroutine_handle<> forked_before = {}) const noexcept {
+        handle_.promise().joined_by(join, ex, ends, forked_before);
+        return handle_;
+    }
+    bool has_exception() const noexcept { return handle_.promise().result.has_exception(); }
+    std::exception_ptr exception() const noexcept { return handle_.promise().result.exception(); }
+    T take() const { return handle_.promise().result.take(); }
+
+  private:
+    std::coroutine_handle<task_promise<T>> handle_;
+};
+
+// Such a one with its own.
 template <class T>
 class joined_task {
   public:
     explicit joined_task(task<T>&& t) noexcept : task_(std::move(t)) {}
 
-    // The task is then to be resumed on `ex`. Tells `join` when it has ended.
-    std::coroutine_handle<> start(task_join& join, executor& ex, const end_token* ends = nullptr) noexcept {
-        task_.handle_.promise().joined_by(join, ex, ends);
-        return task_.handle_;
-    }
-    bool has_exception() const noexcept { return task_.handle_.promise().result.has_exception(); }
-    std::exception_ptr exception() const noexcept { return task_.handle_.promise().result.exception(); }
-    T take() { return task_.handle_.promise().result.take(); }
+    joining<T> operator*() const noexcept { return joining<T>(task_); }
 
     // Leaves the frame to whoever is told of its end, and takes it by `of`.
     void release() noexcept { task_.handle_ = nullptr; }
-    static joined_task of(std::coroutine_handle<> ended) noexcept {
+    static joined_task of(task_promise_base& ended) noexcept {
         using promise = task_promise<T>;
-        return joined_task(task<T>(std::coroutine_handle<promise>::from_address(ended.address())));
+        return joined_task(
+            task<T>(std::coroutine_handle<promise>::from_promise(static_cast<promise&>(ended))));
     }
+    const void* address() const noexcept { return task_.handle_.address(); }
 
   private:
     task<T> task_;

@@ -106,20 +106,31 @@ class task_group final : detail::task_join {
       public:
         // For whoever accounts the time: the caller is ready to go on as soon as it is suspended.
         static constexpr bool ready_at_once = true;
+        static constexpr bool goes_on_with_parts = true;
 
         fork_operation(task_group& g, task<>&& t) noexcept : group_(&g), task_(std::move(t)) {}
         bool await_ready() const noexcept { return false; }
         // Resumes on its executor, on any thread of it: this one goes on with the new task.
         template <class Promise>
-        std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
+        WEIR_NOINLINE std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
             executor* const ex = detail::env_of(h).executor;
-            const std::coroutine_handle<> started = group_->start(std::move(task_));
-            if (ex != &*group_->executor_ || detail::current_executor() != ex) {
+            const std::coroutine_handle<> started = group_->start(std::move(task_), h);
+            detail::trampoline* const here = detail::trampoline::of_this_call();
+            if (ex != &*group_->executor_ || here == nullptr) {
                 group_->executor_->fork(started);
                 return h;
             }
-            ex->fork(h);  // this frame may be running elsewhere from here on
-            return detail::trampoline::transfer(started);
+            if (detail::own_forks* const forks = here->forks_of(ex)) {
+                here->begins(started.address());
+                forks->fork(h);  // this frame may be running elsewhere from here on
+                return here->next(started);
+            }
+            if (detail::current_executor() != ex) {
+                group_->executor_->fork(started);
+                return h;
+            }
+            ex->fork(h);
+            return here->next(started);
         }
         void await_resume() const noexcept {}
 
@@ -144,10 +155,10 @@ class task_group final : detail::task_join {
     };
 
     // It is then to be resumed on the executor.
-    std::coroutine_handle<> start(task<>&& t) noexcept {
+    std::coroutine_handle<> start(task<>&& t, std::coroutine_handle<> forker = {}) noexcept {
         detail::joined_task<void> it(std::move(t));
         ++spawned_;
-        const std::coroutine_handle<> handle = it.start(*this, *executor_);
+        const std::coroutine_handle<> handle = (*it).start(*this, *executor_, nullptr, forker);
         it.release();
         return handle;
     }
@@ -156,10 +167,20 @@ class task_group final : detail::task_join {
     static constexpr std::int64_t far = std::int64_t{1} << 62;
 
     // The frame is destroyed here.
-    std::coroutine_handle<> task_ended(executor*, std::coroutine_handle<> it) noexcept override {
+    WEIR_NOINLINE std::coroutine_handle<> task_ended(detail::task_promise_base& it) noexcept override {
+        const std::coroutine_handle<> forker = it.forked_before();
+        detail::trampoline* const here = forker ? detail::trampoline::of_this_call() : nullptr;
+        bool begun = false;
         {
             const auto ended = detail::joined_task<void>::of(it);
-            if (ended.has_exception()) keep(ended.exception());
+            if ((*ended).has_exception()) keep((*ended).exception());
+            begun = here != nullptr && here->has_begun(ended.address()) && it.env().executor == &*executor_;
+        }
+        // Nothing has run here since it was forked. If the forker still waits to go on, the group is its own
+        // to use, and it is as if it had awaited the task: nobody else has to hear of that.
+        if (begun && here->forks_of(&*executor_)->take_back(forker)) {
+            --spawned_;
+            return here->next(forker);
         }
         // acq_rel; pairs with itself and with take_the_rest(): who takes the last sees what all tasks did
         if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {

@@ -84,6 +84,10 @@ class observed {
         if constexpr (std::same_as<answer, bool> || std::is_void_v<answer>) {
             return inner_.await_suspend(h);
         } else {
+            // What it names may be anybody's, unless it says that it has seen to that.
+            if constexpr (!requires { std::remove_reference_t<inner>::goes_on_with_parts; }) {
+                trampoline::let_go_here();
+            }
             return std::coroutine_handle<>(inner_.await_suspend(h));
         }
     }
@@ -105,12 +109,13 @@ class observed {
     bool suspended_ = false;
 };
 
+class task_promise_base;
+
 // What a task tells instead of an awaiter that it has ended: a join of several.
 class task_join {
   public:
-    // The last thing that happens to the task; may destroy it. `here`: where it ended. What is to
-    // run next on its thread.
-    virtual std::coroutine_handle<> task_ended(executor* here, std::coroutine_handle<> it) noexcept = 0;
+    // The last thing that happens to the task; may destroy it. What is to run next on its thread.
+    virtual std::coroutine_handle<> task_ended(task_promise_base& it) noexcept = 0;
 
   protected:
     ~task_join() = default;
@@ -133,19 +138,7 @@ class task_promise_base {
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             task_promise_base& p = h.promise();
-            if (p.join_ != nullptr) return p.join_->task_ended(p.env_.executor, h);
-            executor* const ex = p.awaiter_executor_;
-            if (ex == nullptr) return trampoline::transfer(p.awaiter_);
-            // What the body awaited last may have left it on a thread of somebody else.
-            if (ex == p.env_.executor) {
-                if (const auto next = trampoline::transfer_at_work(p.awaiter_)) return next;
-            }
-            p.was_posted_ = p.env_.measured != nullptr || p.env_.ends != nullptr;
-            if (slot* const measured = p.env_.measured) {
-                measured->enter(slot_state::runnable, clock_of(*measured));
-            }
-            ex->post(p.awaiter_);  // the frame may be gone from here on
-            return std::noop_coroutine();
+            return p.join_ != nullptr ? p.join_->task_ended(p) : p.wake_awaiter();
         }
         void await_resume() const noexcept {}
     };
@@ -186,16 +179,35 @@ class task_promise_base {
         env_ = env;
     }
 
-    void joined_by(task_join& join, executor& ex, const end_token* ends) noexcept {
+    void joined_by(task_join& join, executor& ex, const end_token* ends,
+                   std::coroutine_handle<> forked_before) noexcept {
         join_ = &join;
+        awaiter_ = forked_before;
         env_.executor = &ex;
         env_.ends = ends;
     }
+    // Of one that is joined: what the thread that started it had forked last by then.
+    std::coroutine_handle<> forked_before() const noexcept { return awaiter_; }
 
   private:
+    // Not inlined, as parts of a join do without it.
+    WEIR_NOINLINE std::coroutine_handle<> wake_awaiter() noexcept {
+        if (awaiter_executor_ == nullptr) return trampoline::transfer(awaiter_);
+        // What the body awaited last may have left it on a thread of somebody else.
+        if (awaiter_executor_ == env_.executor) {
+            if (const auto next = trampoline::transfer_at_work(awaiter_)) return next;
+        }
+        was_posted_ = env_.measured != nullptr || env_.ends != nullptr;
+        if (slot* const measured = env_.measured) {
+            measured->enter(slot_state::runnable, clock_of(*measured));
+        }
+        awaiter_executor_->post(awaiter_);  // the frame may be gone from here on
+        return std::noop_coroutine();
+    }
+
     coroutine_env env_;
     task_join* join_ = nullptr;
-    std::coroutine_handle<> awaiter_;
+    std::coroutine_handle<> awaiter_;  // or what was forked before
     executor* awaiter_executor_ = nullptr;
     bool was_posted_ = false;  // by a post, which the stage has to be told of
 };

@@ -11,6 +11,7 @@
 #include <weir/task/detached_task.hpp>
 #include <weir/task/foreign_executor.hpp>
 #include <weir/task/task.hpp>
+#include <weir/task/when_all_join.hpp>
 
 #include <concepts>     // for std::copy_constructible
 #include <coroutine>    // for std::coroutine_handle, std::suspend_never
@@ -28,66 +29,6 @@ namespace weir {
 
 namespace detail {
 
-// Starts the parts, and wakes the awaiting coroutine when the last has ended.
-class when_all_join : public task_join, public detached_task_owner {
-  public:
-    explicit when_all_join(std::size_t parts) noexcept : left_(parts) {}
-
-    void ended() noexcept override {
-        if (one_less()) executor_->post(awaiter_);  // the join may be gone from here on
-    }
-
-    // Where the last one ended, the awaiting coroutine goes on, if it belongs there.
-    std::coroutine_handle<> task_ended(executor* here, std::coroutine_handle<>) noexcept override {
-        if (!one_less()) return std::noop_coroutine();
-        if (here == executor_) {
-            if (const auto next = trampoline::transfer_at_work(awaiter_)) return next;
-        }
-        executor_->post(awaiter_);
-        return std::noop_coroutine();
-    }
-
-    // The awaiter is resumed on its executor, by the part that ends last. Returns what runs next.
-    // `start_others(ex)` forks all parts but the first.
-    template <class First, class StartOthers>
-    std::coroutine_handle<> start(std::coroutine_handle<> awaiter, const coroutine_env& env, First& first,
-                                  StartOthers start_others) {
-        executor* const ex = &detail::executor_of(env);
-        awaiter_ = awaiter;
-        executor_ = ex;
-        measured_ = env.measured;
-        const std::coroutine_handle<> h = first.start(*this, *ex, env.ends);
-        if (ex->traits().continues_with_forks && current_executor() == ex) {
-            start_others(*ex);
-            return trampoline::transfer(h);
-        }
-        ex->fork(h);  // the join may be gone from here on if there are no others
-        start_others(*ex);
-        return std::noop_coroutine();
-    }
-
-    // For whoever accounts the wait: when the last part ended; 0 if nobody does.
-    std::int64_t ready_at() const noexcept { return ready_; }
-
-  private:
-    // acq_rel, and acquire; both pair with the acq_rel of the others: the last one to leave sees what all
-    // parts wrote. Who finds itself the last one needs no read-modify-write.
-    bool one_less() noexcept {
-        if (left_.load(std::memory_order_acquire) != 1 &&
-            left_.fetch_sub(1, std::memory_order_acq_rel) != 1) {
-            return false;
-        }
-        if (measured_ != nullptr) ready_ = clock_of(*measured_);
-        return true;
-    }
-
-    standard_platform::atomic<std::size_t> left_;
-    std::coroutine_handle<> awaiter_;
-    executor* executor_ = nullptr;
-    slot* measured_ = nullptr;
-    std::int64_t ready_ = 0;
-};
-
 template <class T>
 using non_void = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
@@ -98,7 +39,7 @@ using in_vector =
                        std::remove_cvref_t<T>>;
 
 template <class Part>
-decltype(auto) take_non_void(Part& part) {
+decltype(auto) take_non_void(Part&& part) {
     if constexpr (std::is_void_v<decltype(part.take())>) {
         part.take();
         return std::monostate();
@@ -110,7 +51,7 @@ decltype(auto) take_non_void(Part& part) {
 // One of the awaitables: a task starts by itself, anything else in a coroutine around it. What can't be
 // moved into the join stays where it is.
 template <class A>
-class when_all_part {
+class when_all_part final : detached_task_owner {
     static_assert(
         std::is_reference_v<A> || !std::is_lvalue_reference_v<await_result_t<A>>,
         "weir: when_all would give a reference that may be into an awaitable that is gone by then: "
@@ -119,30 +60,46 @@ class when_all_part {
     using kept = std::conditional_t<std::is_move_constructible_v<A>, A, A&&>;
 
   public:
+    static constexpr bool runs_tasks_only = false;
+
     explicit when_all_part(A&& a)
         : awaitable_(std::forward<A>(a)),
           detached_task_(detail::make_detached_task<await_result_t<A>, kept>(awaitable_)) {}
 
-    std::coroutine_handle<> start(when_all_join& join, executor& ex, const end_token* ends) noexcept {
-        return detached_task_.prepare(ex, nullptr, join, ends);
+    std::coroutine_handle<> start(when_all_join& join, executor& ex, const end_token* ends,
+                                  std::coroutine_handle<>) noexcept {
+        join_ = &join;
+        return detached_task_.prepare(ex, nullptr, *this, ends);
     }
     bool has_exception() const noexcept { return detached_task_.has_exception(); }
     std::exception_ptr exception() const noexcept { return detached_task_.exception(); }
     decltype(auto) take() { return detached_task_.take(); }
 
   private:
+    void ended() noexcept override { join_->ended(); }
+
     kept awaitable_;
     detached_task<await_result_t<A>> detached_task_;
+    when_all_join* join_ = nullptr;
 };
+template <class A>
+using when_all_kept = std::conditional_t<is_task<A>, A, when_all_part<A>>;
+
+// What the join does with each of them.
+template <class A>
+when_all_part<A>& as_part(when_all_part<A>& part) noexcept {
+    return part;
+}
 template <class T>
-class when_all_part<task<T>> : public joined_task<T> {
-  public:
-    using joined_task<T>::joined_task;
-};
+joining<T> as_part(task<T>& part) noexcept {
+    return joining<T>(part);
+}
 
 template <class... As>
 class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
   public:
+    static constexpr bool goes_on_with_parts = true;
+
     explicit when_all_tuple(As&&... parts) : parts_(std::forward<As>(parts)...) {}
     when_all_tuple(const when_all_tuple&) = delete;
     when_all_tuple& operator=(const when_all_tuple&) = delete;
@@ -155,12 +112,17 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
         if constexpr (sizeof...(As) == 0) {
             return h;
         } else {
-            const coroutine_env env = detail::env_of(h);
             return std::apply(
                 [&](auto& first, auto&... others) {
-                    return join_.start(h, env, first, [&](executor& ex) {
-                        (ex.fork(others.start(join_, ex, env.ends)), ...);
-                    });
+                    return join_.start(h, detail::as_part(first),
+                                       [&]([[maybe_unused]] auto& where, [[maybe_unused]] executor& ex,
+                                           [[maybe_unused]] const end_token* ends) {
+                                           std::coroutine_handle<> last;
+                                           ((last =
+                                                 join_.fork(where, detail::as_part(others), ex, ends, last)),
+                                            ...);
+                                           return last;
+                                       });
                 },
                 parts_);
         }
@@ -169,24 +131,19 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
     std::int64_t ready_at() const noexcept { return join_.ready_at(); }
 
     auto await_resume() {
-        std::exception_ptr first;
-        std::apply(
-            [&](auto&... parts) {
-                ((first = !first && parts.has_exception() ? parts.exception() : first), ...);
-            },
-            parts_);
-        if (first) std::rethrow_exception(std::move(first));
+        std::apply([](auto&... parts) { (when_all_join::rethrow(detail::as_part(parts)), ...); }, parts_);
         if constexpr (!(std::is_void_v<await_result_t<As>> && ...)) {
             return std::apply(
                 [](auto&... parts) {
-                    return std::tuple<non_void<joined_result_t<As>>...>(detail::take_non_void(parts)...);
+                    return std::tuple<non_void<joined_result_t<As>>...>(
+                        detail::take_non_void(detail::as_part(parts))...);
                 },
                 parts_);
         }
     }
 
   private:
-    std::tuple<when_all_part<As>...> parts_;
+    std::tuple<when_all_kept<As>...> parts_;
     when_all_join join_{sizeof...(As)};
 };
 
@@ -195,9 +152,15 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
     using value = joined_result_t<A>;
 
   public:
+    static constexpr bool goes_on_with_parts = true;
+
     explicit when_all_vector(std::vector<A>&& parts) : join_(parts.size()) {
-        parts_.reserve(parts.size());  // no part moves after this
-        for (A& part : parts) parts_.emplace_back(std::move(part));
+        if constexpr (is_task<A>) {
+            parts_ = std::move(parts);
+        } else {
+            parts_.reserve(parts.size());  // no part moves after this
+            for (A& part : parts) parts_.emplace_back(std::move(part));
+        }
     }
     when_all_vector(const when_all_vector&) = delete;
     when_all_vector& operator=(const when_all_vector&) = delete;
@@ -208,28 +171,29 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
         const std::size_t n = parts_.size();
-        const coroutine_env env = detail::env_of(h);
-        return join_.start(h, env, parts_.front(), [this, n, ends = env.ends](executor& ex) {
-            for (std::size_t i = 1; i < n; ++i) ex.fork(parts_[i].start(join_, ex, ends));
-        });
+        return join_.start(h, detail::as_part(parts_.front()),
+                           [this, n](auto& where, executor& ex, const end_token* ends) {
+                               std::coroutine_handle<> last;
+                               for (std::size_t i = 1; i < n; ++i)
+                                   last = join_.fork(where, detail::as_part(parts_[i]), ex, ends, last);
+                               return last;
+                           });
     }
 
     std::int64_t ready_at() const noexcept { return join_.ready_at(); }
 
     auto await_resume() {
-        for (auto& part : parts_) {
-            if (part.has_exception()) std::rethrow_exception(part.exception());
-        }
+        for (auto& part : parts_) when_all_join::rethrow(detail::as_part(part));
         if constexpr (!std::is_void_v<value>) {
             std::vector<in_vector<value>> values;
             values.reserve(parts_.size());
-            for (auto& part : parts_) values.emplace_back(part.take());
+            for (auto& part : parts_) values.emplace_back(detail::as_part(part).take());
             return values;
         }
     }
 
   private:
-    std::vector<when_all_part<A>> parts_;
+    std::vector<when_all_kept<A>> parts_;
     when_all_join join_;
 };
 

@@ -14,11 +14,14 @@
 #include <weir/task/task_group.hpp>
 #include <weir/task/when_all.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <coroutine>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -315,6 +318,55 @@ void joins() {
     require(weir::sync_wait(pool, all()) == 3, "both results");
 }
 
+// Parts end where they began, are stolen, wait, and have parts themselves.
+task<int> counts_leaves(int depth) {
+    if (depth == 0) {
+        const std::uint64_t how = interleavings::draw(4);
+        if (how == 0) block(static_cast<std::int64_t>(interleavings::draw(60)) * us);
+        if (how == 1) co_await weir::yield();
+        co_return 1;
+    }
+    const auto [a, b] = co_await weir::when_all(counts_leaves(depth - 1), counts_leaves(depth - 1));
+    co_return a + b;
+}
+template <class Pool>
+void parts_are_stolen() {
+    Pool pool(2);
+    require(weir::sync_wait(pool, counts_leaves(2)) == 4, "each leaf once");
+}
+task<int> counts_three() {
+    std::vector<task<int>> parts;
+    for (int i = 0; i < 3; ++i) parts.push_back(counts_leaves(0));
+    int sum = 0;
+    for (const int each : co_await weir::when_all(std::move(parts))) sum += each;
+    co_return sum;
+}
+template <class Pool>
+void parts_of_many_are_stolen() {
+    Pool pool(2);
+    require(weir::sync_wait(pool, counts_three()) == 3, "each part once");
+}
+
+// Who forks goes on where the task has ended, or has been taken to elsewhere by then.
+task<> adds_one(std::atomic<int>& sum) {
+    const std::uint64_t how = interleavings::draw(3);
+    if (how == 0) block(static_cast<std::int64_t>(interleavings::draw(60)) * us);
+    if (how == 1) co_await weir::yield();
+    sum.fetch_add(1, std::memory_order_relaxed);
+}
+template <class Pool>
+void forkers_are_stolen() {
+    Pool pool(2);
+    std::atomic<int> sum{0};
+    task_group group(pool);
+    const auto whole = [&]() -> task<> {
+        for (int i = 0; i < 3; ++i) co_await group.fork(adds_one(sum));
+        co_await group.join();
+        require(sum.load(std::memory_order_relaxed) == 3, "a join waits for all");
+    };
+    weir::sync_wait(pool, whole());
+}
+
 const interleavings::registered threads(
     "pools", {
                  {"posts", posts<weir::thread_pool>},
@@ -334,6 +386,9 @@ const interleavings::registered threads(
                  {"sleep_is_stopped", sleep_is_stopped<weir::thread_pool>},
                  {"waits_inside", waits_inside<weir::thread_pool>},
                  {"joins", joins<weir::thread_pool>},
+                 {"parts_are_stolen", parts_are_stolen<weir::thread_pool>},
+                 {"parts_of_many_are_stolen", parts_of_many_are_stolen<weir::thread_pool>},
+                 {"forkers_are_stolen", forkers_are_stolen<weir::thread_pool>},
              });
 const interleavings::registered blockers(
     "pools", {

@@ -9,9 +9,15 @@ namespace {
 
 using namespace models;
 
+// Where the system has no fence between threads.
+struct without_fences : platform {
+    static bool has_heavy_fence() { return false; }
+};
+
+template <class Platform>
 struct queue {
     static constexpr int most = 6;
-    weir::detail::basic_work_stealing_deque<platform> deque;
+    weir::detail::basic_work_stealing_deque<Platform> deque;
     plain<int> items[most];
     int taken[most] = {};
     int pushed = 0;
@@ -32,6 +38,7 @@ struct queue {
         return true;
     }
     bool pop() { return took(deque.pop_bottom()); }
+    bool rob() { return took(deque.rob()); }
     bool steal() { return took(deque.steal()); }
     void drain() {
         while (pop()) {
@@ -41,9 +48,9 @@ struct queue {
 };
 
 // The owner works on its end while thieves take from the other.
-template <int Thieves>
-struct stealing : suite<stealing<Thieves>, Thieves + 1> {
-    queue q{4};
+template <int Thieves, class Platform = platform>
+struct stealing : suite<stealing<Thieves, Platform>, Thieves + 1> {
+    queue<Platform> q{4};
 
     void run(int me) {
         if (me == 0) {
@@ -54,24 +61,24 @@ struct stealing : suite<stealing<Thieves>, Thieves + 1> {
             q.pop();
             q.pop();
         } else {
-            q.steal();
-            q.steal();
+            q.rob();
+            q.rob();
         }
     }
     void after() { q.drain(); }
 };
 
 // Two and more want the last one.
-template <int Thieves>
-struct last_one : suite<last_one<Thieves>, Thieves + 1> {
-    queue q{2};
+template <int Thieves, class Platform = platform>
+struct last_one : suite<last_one<Thieves, Platform>, Thieves + 1> {
+    queue<Platform> q{2};
 
     void run(int me) {
         if (me == 0) {
             q.push();
             q.pop();
         } else {
-            q.steal();
+            q.rob();
         }
     }
     void after() { q.drain(); }
@@ -79,14 +86,14 @@ struct last_one : suite<last_one<Thieves>, Thieves + 1> {
 
 // The ring grows twice while a thief reads from it.
 struct growing : suite<growing, 2> {
-    queue q{1};
+    queue<platform> q{1};
 
     void run(int me) {
         if (me == 0) {
             for (int i = 0; i < 4; ++i) q.push();
             q.pop();
         } else {
-            for (int i = 0; i < 3; ++i) q.steal();
+            for (int i = 0; i < 3; ++i) q.rob();
         }
     }
     void after() { q.drain(); }
@@ -94,7 +101,7 @@ struct growing : suite<growing, 2> {
 
 // Places are used again: the owner takes at the top, too.
 struct wrapping : suite<wrapping, 2> {
-    queue q{2};
+    queue<platform> q{2};
 
     void run(int me) {
         if (me == 0) {
@@ -105,7 +112,7 @@ struct wrapping : suite<wrapping, 2> {
                 q.pop();
             }
         } else {
-            for (int i = 0; i < 3; ++i) q.steal();
+            for (int i = 0; i < 3; ++i) q.rob();
         }
     }
     void after() { q.drain(); }
@@ -113,7 +120,7 @@ struct wrapping : suite<wrapping, 2> {
 
 // What came after a mark stays, as long as the owner doesn't pop.
 struct marked : suite<marked, 3> {
-    queue q{2};
+    queue<platform> q{2};
     std::uint64_t mark = 0;
 
     void before() {
@@ -142,6 +149,8 @@ int main(int argc, char** argv) {
                        check<stealing<1>>("deque/one thief", 400'000),
                        check<stealing<2>>("deque/two thieves", 300'000),
                        check<last_one<2>>("deque/the last one", 400'000),
+                       check<stealing<2, without_fences>>("deque/two thieves, no fences", 300'000),
+                       check<last_one<2, without_fences>>("deque/the last one, no fences", 400'000),
                        check<growing>("deque/growth", 300'000),
                        check<wrapping>("deque/places used again", 300'000),
                        check<marked>("deque/a mark", 300'000),

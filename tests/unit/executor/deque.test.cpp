@@ -85,3 +85,17 @@ TEST_CASE("what its owner wrote before a push, a thief sees after the steal") {
     thief.join();
     CHECK(sum == 999L * 1'000 / 2);
 }
+
+TEST_CASE("the owner of a deque takes back an item only if it is the youngest") {
+    deque d(2);
+    CHECK_FALSE(d.pop_bottom_if(item(1)));
+    for (std::uintptr_t i = 1; i <= 3; ++i) d.push_bottom(item(i));
+    CHECK_FALSE(d.pop_bottom_if(item(2)));
+    CHECK(d.pop_bottom_if(item(3)));
+    CHECK_FALSE(d.pop_bottom_if(item(3)));
+    CHECK(d.rob() == item(1));
+    CHECK(d.rob() == item(2));
+    CHECK(d.rob() == nullptr);
+    CHECK_FALSE(d.pop_bottom_if(item(2)));  // it is still in its cell
+    CHECK(d.size() == 0);
+}

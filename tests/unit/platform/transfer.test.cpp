@@ -231,3 +231,43 @@ TEST_CASE("a thread knows for whom it works, until that suspends, and what lies 
     t.resume(in.it.handle);
     CHECK(in.it.handle.done());
 }
+
+namespace {
+struct join final : weir::detail::owed_join {
+    void settle() noexcept override { ++settled; }
+    int settled = 0;
+};
+}  // namespace
+
+TEST_CASE(
+    "a trampoline settles what it owes when its coroutine suspends, once, and not what was paid before") {
+    join paid, first, second;
+    const int task = 0;
+    const auto owing = [&](trampoline& t) -> stepper {
+        t.owe(first);
+        t.owe(second);
+        CHECK(t.owes(second));
+        CHECK_FALSE(t.owes(first));  // only the last one is asked for
+        t.owe(paid);
+        t.owe_no_more(paid);
+        CHECK(t.owes(second));
+        co_await std::suspend_always();
+        t.begins(&task);
+        CHECK(t.has_begun(&task));
+        {
+            const trampoline above;  // something else runs here meanwhile
+        }
+        CHECK_FALSE(t.has_begun(&task));
+        t.begins(&task);
+    };
+    trampoline t;
+    const stepper it = owing(t);
+    t.resume(it.handle);
+    CHECK(first.settled == 1);
+    CHECK(second.settled == 1);
+    CHECK(paid.settled == 0);
+    t.resume(it.handle);
+    CHECK(it.handle.done());
+    CHECK_FALSE(t.has_begun(&task));
+    CHECK(first.settled == 1);
+}

@@ -4,6 +4,7 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/task/sleep.hpp>
@@ -309,4 +310,45 @@ TEST_CASE("a group that nobody joins leaves those that wait for ever, and the ex
         throw std::runtime_error("between");
     };
     CHECK_THROWS_WITH(weir::sync_wait(time, owner()), "between");
+}
+
+TEST_CASE("tasks that are forked end where they began, or elsewhere, and a join waits for both") {
+    for (const unsigned workers : {1U, 2U, 4U}) {
+        CAPTURE(workers);
+        weir::thread_pool pool(workers);
+        std::atomic<int> sum{0};
+        task_group group(pool);
+        const auto waits = [&]() -> task<> {
+            co_await weir::yield();
+            sum.fetch_add(1);
+        };
+        const auto forks = [&]() -> task<> {
+            for (int i = 0; i < 100; ++i) {
+                co_await group.fork(waits());
+                co_await group.fork(add(sum, 1));
+                co_await group.fork(add(sum, 1));
+            }
+            co_await group.join();
+            CHECK(sum == 300);
+            // Nothing is left to wait for where all have ended on the way.
+            for (int i = 0; i < 300; ++i) co_await group.fork(add(sum, 1));
+            co_await group.join();
+            CHECK(sum == 600);
+        };
+        sync_wait(pool, forks());
+    }
+}
+
+TEST_CASE("a forked task's exception is kept though it ended at once") {
+    weir::thread_pool pool(1);
+    task_group group(pool);
+    const auto fails = []() -> task<> {
+        throw std::runtime_error("at once");
+        co_return;
+    };
+    const auto forks = [&]() -> task<> {
+        co_await group.fork(fails());
+        co_await group.join();
+    };
+    CHECK_THROWS_WITH(sync_wait(pool, forks()), "at once");
 }

@@ -36,14 +36,13 @@ static_assert(detail::part_of_its_awaiter<weir::task<>>);
 
 // Is told of the end, and where it was.
 struct join final : detail::task_join {
-    std::coroutine_handle<> task_ended(weir::executor* here,
-                                       std::coroutine_handle<> which) noexcept override {
-        where = here;
-        it = which;
+    std::coroutine_handle<> task_ended(detail::task_promise_base& which) noexcept override {
+        where = which.env().executor;
+        it = &which;
         return std::noop_coroutine();
     }
     weir::executor* where = nullptr;
-    std::coroutine_handle<> it;
+    detail::task_promise_base* it = nullptr;
 };
 
 weir::task<int> seven() { co_return 7; }
@@ -54,11 +53,15 @@ TEST_CASE("a task that is joined tells the join where it ended, and keeps its re
     weir::run_loop loop;
     join j;
     detail::joined_task<int> t(seven());
-    const std::coroutine_handle<> h = t.start(j, loop);
+    const std::coroutine_handle<> before = std::noop_coroutine();
+    const std::coroutine_handle<> h = (*t).start(j, loop, nullptr, before);
     CHECK(j.where == nullptr);
     h.resume();
     CHECK(j.where == &loop);
-    CHECK(j.it == h);
-    CHECK_FALSE(t.has_exception());
-    CHECK(t.take() == 7);
+    REQUIRE(j.it != nullptr);
+    CHECK(j.it->forked_before() == before);
+    CHECK(&std::coroutine_handle<detail::task_promise<int>>::from_address(h.address()).promise() == j.it);
+    CHECK(t.address() == h.address());
+    CHECK_FALSE((*t).has_exception());
+    CHECK((*t).take() == 7);
 }
