@@ -130,8 +130,8 @@ class any_channel : public channel_store<Policy> {
         change now(*this);
         this->limit_bytes(bytes, now.woken());
     }
-    // What `stats` would have said at an instant since which nothing has happened, in ns of the clock. `sink`:
-    // gets the figures of the sink whose queue it is, too, if those are kept.
+    // What `stats` would have said at an instant since which nothing has happened, in ns of the clock.
+    // `sink`: gets the figures of the sink whose queue it is, too, if those are kept.
     channel_stats stats(std::optional<std::int64_t> now, std::optional<sink_figures>* sink = nullptr) {
         channel_stats s;
         s.name = core::name_;  // takes memory, so not under the locks

@@ -1,4 +1,4 @@
-// weir channel, internal: what a channel measures, and by whose clock: when it is empty, what passed, what waited
+// weir channel, internal: what a channel measures, and by whose clock: when it is empty, and what passed
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_CHANNEL_ACCOUNTS_HPP
 #define WEIR_CHANNEL_CHANNEL_ACCOUNTS_HPP

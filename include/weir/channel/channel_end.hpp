@@ -136,8 +136,8 @@ class channel_ends {
                           : "weir: a channel's capacity was negative; give it 1 or more");
     }
 
-    // Under the whole, with the ends apart. `each_counts`: an operation that does no more than to move an item
-    // concerns both ends all the same.
+    // Under the whole, with the ends apart. `each_counts`: an operation that does no more than to move an
+    // item concerns both ends all the same.
     void set_room(std::size_t capacity, bool each_counts) noexcept {
         capacity_ = capacity;
         one_lock_.store(each_counts || needs_one_lock(capacity), std::memory_order_relaxed);

@@ -103,7 +103,7 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
             executor::shift inner(*this, me);
             executor::shift* const outer = std::exchange(me->shift, &inner);
             run(*me, found);
-            me->count_resumption();  // of what goes on below now, so not at the instant at which that one ended
+            me->turns_apart();  // what goes on now is below
             me->shift = outer;
             return true;
         }
@@ -273,7 +273,7 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
             return nullptr;
         }
         idle_.leave();
-        me.count_resumption();  // none, but what comes next begins now
+        me.turns_apart();
         me.searches(false);
         if (idle_.unwatched() && (!me.queue.empty() || !inbox_.empty() || timers_.next() != timers_.never)) {
             idle_.call();

@@ -66,6 +66,9 @@ class alignas(64) basic_worker_queues {
     void naps(bool now) noexcept {
         if (thread() != nullptr) thread()->sleeps(now);
     }
+    void turns_apart() noexcept {
+        if (thread() != nullptr) thread()->turns_apart();
+    }
     record* thread() const noexcept { return thread_.load(std::memory_order_relaxed); }
 
     // How many things the worker has done: resumptions, and operations on channels.

@@ -33,7 +33,7 @@ struct alignas(64) basic_thread_record {
     // reading of its own.
     void count_turns(const typename Platform::template atomic<std::uint64_t>* turns) noexcept {
         turns_ = turns;
-        ended_by_ = nullptr;
+        turns_apart();
     }
     void ends_turn(const void* clock, std::int64_t now) noexcept {
         if (turns_ == nullptr) return;
@@ -41,10 +41,12 @@ struct alignas(64) basic_thread_record {
         ended_by_ = clock;
         turn_end_ = now;
     }
+    // What comes next doesn't come right after it.
+    void turns_apart() noexcept { ended_by_ = nullptr; }
     // Null, or the instant at which the turn began, if it was given right after such an end.
     const std::int64_t* begin_of_turn(const void* clock) noexcept {
         if (ended_by_ != clock || turns_->load(std::memory_order_relaxed) != ended_turn_ + 1) return nullptr;
-        ended_by_ = nullptr;  // what goes on later in this turn does so later
+        turns_apart();  // what goes on later in this turn does so later
         return &turn_end_;
     }
 

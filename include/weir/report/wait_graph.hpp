@@ -112,8 +112,8 @@ class wait_graph {
     }
     bool somebody_lives() const noexcept { return somebody_lives_; }
 
-    // Of the waits, those whose slot could end this one; by itself a slot does, if it is its function that waits
-    // for what only that stage gives. After `revive`.
+    // Of the waits, those whose slot could end this one; of a wait in its function that may be the same slot,
+    // for what only its stage gives. After `revive`.
     std::vector<std::size_t> enders_of(const wait& w) const {
         std::vector<std::size_t> found;
         if (by_anyone(w)) return found;

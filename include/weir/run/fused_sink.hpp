@@ -14,9 +14,9 @@
 
 namespace weir::detail {
 
-// A sink passes on what it can, at once. So the one queue holds what both would, and what the sink has in its
-// hand, and nobody has to be resumed for it: a fifth of the time of an item in a pipeline of three stages that
-// do nothing. Of that queue's capacity and its figures, this knows which part is whose.
+// A sink passes on what it can, at once. So the one queue holds what both would, and what the sink has in
+// its hand, and nobody has to be resumed for it: a fifth of the time of an item in a pipeline of three stages
+// that do nothing. Of that queue's capacity and its figures, this knows which part is whose.
 class fused_sink {
   public:
     fused_sink(const stage_options& options, std::size_t capacity_before)

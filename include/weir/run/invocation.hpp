@@ -65,8 +65,8 @@ class hook {
     hook& operator=(const hook&) = delete;
     virtual ~hook() = default;
 
-    /// The first slot of a stage is about to take its first item; once a run and stage, but not of a sink, which
-    /// does no work.
+    /// The first slot of a stage is about to take its first item; once a run and stage, but not of a sink,
+    /// which does no work.
     virtual void stage_begins(const std::string& stage) { static_cast<void>(stage); }
 
     /// No slot of the stage works any more; once a run and stage that has begun, also if it failed or was

@@ -44,8 +44,8 @@ struct stage_options {
     /// Of the queue behind the stage, in items, at least 1.
     std::size_t capacity = 2;
 
-    /// A limit in bytes of that queue, beside the one in items; 0: none. See `item_size`. That of a sink's queue
-    /// and that of the queue before it are one: what both may hold together.
+    /// A limit in bytes of that queue, beside the one in items; 0: none. See `item_size`. That of a sink's
+    /// queue and that of the queue before it are one: what both may hold together.
     std::size_t max_bytes = 0;
 
     /// How many items may fail before the run stops; not set: they count towards the run's limit.
