@@ -134,8 +134,6 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
     static constexpr unsigned fork_period = 16;   // visits to the queue
     static constexpr std::int64_t spin = 20'000;  // ns of searching before the first nap
 
-    using steal_result = detail::steal_result;
-
     // The calling thread's worker, of whatever pool.
     struct place {
         worker* here = nullptr;
@@ -240,7 +238,7 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
         return batch[0];
     }
 
-    steal_result hunt(worker& me, std::int64_t now, std::int64_t idle_since) noexcept {
+    detail::steal_result hunt(worker& me, std::int64_t now, std::int64_t idle_since) noexcept {
         me.random ^= me.random << 13;
         me.random ^= me.random >> 7;
         me.random ^= me.random << 17;
@@ -253,9 +251,9 @@ class basic_thread_pool final : public detail::threaded_executor<Platform> {
     }
 
     // Everything that an idle worker can find.
-    steal_result search(worker& me, std::int64_t now, std::int64_t idle_since) noexcept {
+    detail::steal_result search(worker& me, std::int64_t now, std::int64_t idle_since) noexcept {
         fire(me, now);
-        steal_result result{me.queue.steal()};
+        detail::steal_result result{me.queue.steal()};
         if (result.caught == nullptr) result.caught = receive(me);
         return result.caught != nullptr ? result : hunt(me, now, idle_since);
     }
