@@ -5,10 +5,10 @@
     tests/house/walk/run.py --write [COMPILER [FLAG...]]   makes what is counted the record
     tests/house/walk/run.py --self-test                    shows that it can fail
 
-Four queues (a source, two functions, a sink), each with the default capacity of 2, the source's 1, measured, on
-virtual time, without optimisation: the figures are exact, and the same on every machine. `record.tsv` beside this
-has those of the last time, which are printed too; more calls than there, by a twentieth, is a failure. The
-record is of g++ 12; other compilers instrument other functions, so of them nothing is asked.
+Three queues (a source, two functions; the sink's is the last one's, too), each with the default capacity of 2, the
+source's 1, measured, on virtual time, without optimisation: the figures are exact, and the same on every machine.
+`record.tsv` beside this has those of the last time, which are printed too; more calls than there, by a twentieth, is
+a failure. The record is of g++ 12; other compilers instrument other functions, so of them nothing is asked.
 """
 import collections
 import pathlib
