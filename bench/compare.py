@@ -87,7 +87,7 @@ def measure(case, workers, quick):
                title]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"failed: {' '.join(command)}\n{done.stdout}{done.stderr}")
+        raise RuntimeError(f"{case.name}, {workers}: exit {done.returncode}: {done.stderr.strip()}")
     machine, *lines = [json.loads(line) for line in done.stdout.splitlines()]
     lines = [l for l in lines if l.get("group") == title]
     if not lines:
@@ -179,11 +179,16 @@ def main(arguments):
     if not chosen:
         sys.exit(f"no case contains '{part}'; there are: " + "; ".join(case.name for case in CASES))
     build(peers)
-    rows, machine = [], ""
+    rows, failures, machine = [], [], "no machine: nothing measured"
     for case in chosen:
         times = {}
         for workers in all_workers:
-            machine, lines = measure(case, workers, quick)
+            try:
+                machine, lines = measure(case, workers, quick)
+            except RuntimeError as failure:  # what was measured so far is worth something
+                print(failure, file=sys.stderr, flush=True)
+                failures.append(str(failure))
+                continue
             times[workers] = {l["name"]: l["median"] for l in lines}
             rows.append(row(case, workers, lines, times))
             told = of_each_library([l for l in lines if l["kind"] == "peer"])
@@ -193,7 +198,9 @@ def main(arguments):
     for text, _ in rows:
         print(text)
     print(f"{sum(missed for _, missed in rows)} of {len(rows)} miss a goal")
-    return 0
+    for failure in failures:
+        print(f"failed: {failure}")
+    return 1 if failures else 0
 
 
 sys.exit(main(sys.argv[1:]))

@@ -7,9 +7,12 @@
 
 namespace bench {
 
+// Whose turn it is.
+inline const char* at_work = "";
+
 inline void check(bool ok, const char* claim) {
     if (ok) return;
-    std::fprintf(stderr, "bench: wrong result: %s\n", claim);
+    std::fprintf(stderr, "bench: wrong result of '%s': %s\n", at_work, claim);
     std::abort();
 }
 

@@ -12,6 +12,8 @@
 #ifndef BENCH_COMMON_HARNESS_HPP
 #define BENCH_COMMON_HARNESS_HPP
 
+#include "check.hpp"
+
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
@@ -263,6 +265,7 @@ class group {
     }
 
     static sample time(contestant& c) {
+        at_work = c.name.c_str();
         const double cpu = cpu_seconds();
         const double start = seconds_now();
         c.run(c.n);
