@@ -72,6 +72,7 @@ class place {
 std::uint64_t once(ThreadPool& pool, bench::tally& tally, const scenario& s) {
     if (s.what == shape::fork_join) return fib(pool, s.size);
     if (s.what == shape::skynet) return sum_leaves(pool, 0, s.size);
+    // A range, whose length it knows before it begins.
     pool.forkJoinAll<hints>(s.size, [&tally](std::size_t) { tally.count(); });
     return tally.take();
 }
@@ -80,7 +81,7 @@ const bench::contestants<scenario> citor_tasks([](bench::group& group, const sce
     if (s.what == shape::outside) return;  // it has no such thing
     const auto here = std::make_shared<place>(s.workers);
     const bool tree = s.what == shape::fork_join || s.what == shape::skynet;
-    group.peer(tree ? "citor, forkJoin" : "citor, forkJoinAll", [here, s](std::uint64_t n) {
+    group.peer(tree ? "citor, forkJoin" : "citor, forkJoinAll in batches", [here, s](std::uint64_t n) {
         here->run([&](ThreadPool& pool) { repeat(s, [&] { return once(pool, here->tally, s); })(n); });
     });
 });
