@@ -78,8 +78,9 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
     template <class Promise>
     bool goes_last(std::coroutine_handle<Promise> h) {
         const coroutine_env& env = detail::env_of(h);
-        if (env.executor != nullptr) posts(h, *env.executor, env);
-        return env.executor != nullptr;
+        executor* const ex = env.executor;
+        if (ex != nullptr) posts(h, *ex, env);  // the frame, and `env` with it, may be gone from here on
+        return ex != nullptr;
     }
 
     // Rejects a condition without a co_await at compile time.

@@ -52,7 +52,7 @@ concept names_executor = requires(Promise& p) {
 };
 
 // The environment of any coroutine: its promise's if that is one of ours; else the executor that the promise
-// names, or the thread's.
+// names, or the thread's. May be a reference into its frame: not to be read once somebody may resume it.
 template <class Promise>
 decltype(auto) env_of(std::coroutine_handle<Promise> h) noexcept {
     if constexpr (has_env<Promise>) {
