@@ -69,8 +69,9 @@ class basic_idle_workers {
     }
 
     // Whether the watcher naps and would rather be called when something is queued; a hint. (It
-    // would not after it has seen a worker that deals with its queue by itself: then each of its
-    // naps would cost that worker a system call.)
+    // would not if at any look since its last nap it has seen a worker that deals with its queue by itself,
+    // which is empty now and then: each nap would cost that worker a system call. Three no-op stages at
+    // capacity 2, measured, two workers: 216 -> 165 ns an item.)
     bool listening() const noexcept { return listening_.load(std::memory_order_relaxed); }
 
     // Makes sure that somebody idle, if there is anybody, looks for work from now on, or at the
@@ -158,16 +159,18 @@ class basic_idle_workers {
             std::int64_t now = Platform::now();
             const std::int64_t wait_end = now + ripening;
             auto last = search(now, since);
+            bool chats = last.young;
             while (last.caught == nullptr && (now < spin_end || (last.young && now < wait_end))) {
                 for (int i = 0; i < 8; ++i) Platform::pause();
                 now = Platform::now();
                 last = search(now, since);
+                chats = chats || last.young;
             }
             if (last.caught != nullptr) return last.caught;
 
             const bool alone = all_idle();
             const std::int64_t end = smaller(alone ? never : now + length, timers.next());
-            const ticket t = announce(end, !last.young);
+            const ticket t = announce(end, !chats);
             // Announced; now all is looked at again. seq_cst; pairs with call(). First whether the pool ends.
             const bool over = alone && is_over();
             last = search(now, since);

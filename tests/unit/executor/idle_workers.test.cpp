@@ -187,13 +187,46 @@ struct interrupted : weir::detail::standard_platform {
     static void wake_one(atomic<std::uint32_t>&) noexcept {}
     static void wake_all(atomic<std::uint32_t>&) noexcept {}
     static std::int64_t now() noexcept { return time; }
+    static void pause() noexcept { time += 100; }
+};
+
+struct no_worker {
+    void searches(bool) const noexcept {}
+};
+struct no_timers {
+    static constexpr std::int64_t never = weir::detail::basic_idle_workers<>::never;
+    std::int64_t next() const noexcept { return never; }
+};
+struct look {
+    void* caught = nullptr;
+    bool young = false;
 };
 
 }  // namespace
 
+TEST_CASE("who saw a worker deal with its queue since the last nap naps without being called for it") {
+    weir::detail::basic_idle_workers<interrupted> w(2);
+    REQUIRE(w.go_idle());
+    interrupted::sleeps = 0;
+    bool listened[2] = {};  // for each nap
+    int looks = 0;
+    int item = 0;
+    no_worker me;
+    const auto search = [&](std::int64_t, std::int64_t) {
+        if (interrupted::sleeps == 2) return look{&item};
+        if (w.listening()) listened[interrupted::sleeps] = true;
+        return look{nullptr, ++looks == 1};
+    };
+    CHECK(w.keep(me, interrupted::time, no_timers{}, [] { return false; }, search) == &item);
+    CHECK(looks == 5);
+    CHECK_FALSE(listened[0]);
+    CHECK(listened[1]);
+}
+
 TEST_CASE("a call that comes while the watcher announces a nap keeps no later one from ending it") {
     weir::detail::basic_idle_workers<interrupted> w(1);
     CHECK(w.go_idle());
+    interrupted::sleeps = 0;
     interrupted::happens = [&] { w.call(); };
     const auto ticket = w.announce(weir::detail::basic_idle_workers<interrupted>::never, true);
     // Here the watcher looks for work, and finds that of the first call taken already.

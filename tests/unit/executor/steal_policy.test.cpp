@@ -128,6 +128,26 @@ TEST_CASE("a worker that keeps looking a little slow is helped") {
     CHECK(s.watch(20, 7) == &s.items[0]);
 }
 
+TEST_CASE(
+    "a worker whose resumptions last for 3 us, of 30 ns for each operation, is helped, and no other one") {
+    const auto caught_in = [](int operations, int turns) {
+        scene s;
+        s.victim.set_thread(record::acquire(), &s);
+        s.queue_all();
+        for (int us = 1; us <= 60; ++us) {
+            for (int i = 0; i < operations - turns; ++i) record::mine()->count_operation();
+            if (us % 3 == 0 || turns > 1) {
+                for (int i = 0; i < turns; ++i) s.victim.count_resumption();
+            }
+            if (s.steal_after(1'000) != nullptr) return us;
+        }
+        return 0;
+    };
+    CHECK(caught_in(30, 1) == 5);
+    CHECK(caught_in(40, 1) == 0);
+    CHECK(caught_in(30, 2) == 0);
+}
+
 TEST_CASE("a verdict is good for so many thefts, then it is looked into again") {
     scene s;
     s.watch(100, 1);
