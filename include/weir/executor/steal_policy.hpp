@@ -29,9 +29,12 @@ namespace weir::detail {
 //
 // The verdict is for `most_credit` thefts, then it is looked into again, which takes the thief 5 to 10 us. A
 // worker that has just got its coroutines back fetches all that they touch from the other core, and looks
-// slow for a while: up to `beyond_doubt`, two studies in a row have to agree. (Four slots at capacity 2,
-// measured: 430 ns an item on two workers; 1600 without this, as each theft made the next one look
-// worthwhile.)
+// slow for a while: up to `beyond_doubt`, two studies in a row have to agree. And what came of the thefts is
+// compared: after each `trial` of them all workers together have to be as fast as the victim alone; else it is
+// left alone for a while. How fast that is shows when it rests, now and then for a moment, as all that it needs
+// has come back to it then. (Four slots at capacity 2, measured, two workers that exchange a line in 200 ns:
+// 257 ns an item, and 1770 without this, as each theft made the next one look worthwhile; with 100 ns of work
+// 540 and 1780.)
 //
 // Forks are parts of something large: the first of several is taken at once. If it was not large itself,
 // they were parts of something wide, and the next is left alone for a while; unless a study shows that
@@ -47,20 +50,22 @@ class basic_steal_policy {
 
   public:
     // Something of the victim's that may be taken, or null. `idle_since`: since when the thief has had
-    // nothing to do.
-    void* steal_from(queues& victim, const queues& thief, std::int64_t now,
-                     std::int64_t idle_since) noexcept {
+    // nothing to do. `all_done()`: how many things all workers have done.
+    template <class AllDone>
+    void* steal_from(queues& victim, const queues& thief, std::int64_t now, std::int64_t idle_since,
+                     AllDone all_done) noexcept {
         if (now - seen_at_ >= glance) look_at(victim, now, idle_since);
         void* caught = nullptr;
         if (credit_ != 0) caught = victim.queue.steal();
         if (caught == nullptr) caught = steal_fork(victim, thief, now);
         if (caught == nullptr && credit_ != 0) caught = victim.take_next(thief.thread());
         if (caught == nullptr) return victim.queue.steal_before(queued_long_before_);
-        if (credit_ != 0) --credit_;
+        if (credit_ != 0 && --credit_ % trial == 0) judge(now, all_done());
         return caught;
     }
 
   private:
+    static constexpr std::int64_t never = std::int64_t{1} << 40;
     static constexpr std::int64_t glance = 1'000;
     static constexpr std::int64_t study = 5'000;
     static constexpr std::int64_t long_patience = 40'000;
@@ -71,14 +76,20 @@ class basic_steal_policy {
     static constexpr std::int64_t worth_moving = 500;
     static constexpr std::int64_t longest_pause = 64'000;
     static constexpr std::uint64_t large_part = 8;  // resumptions of the thief
-    static constexpr unsigned most_credit = 1'000;
+    static constexpr std::uint32_t trial = 64;
+    static constexpr std::uint32_t most_credit = 16 * trial + 1;  // the first one begins the first trial
+    static constexpr std::int64_t longest_trial = 1'000'000;
+    static constexpr std::int64_t between_rests = 20'000'000;
+    static constexpr std::int64_t short_rest = 250'000;
+    static constexpr std::int64_t first_rest = 2'000'000;
+    static constexpr std::int64_t longest_rest = 16'000'000;
     static constexpr unsigned most_fork_credit = 256;
 
     void* steal_fork(queues& victim, const queues& thief, std::int64_t now) noexcept {
         if (&thief == fork_thief_) {  // done with the last one
             fork_thief_ = nullptr;
             const bool large = thief.resumed() - fork_thief_resumed_ >= large_part;
-            fork_pause_ = large ? 0 : detail::smaller(2 * fork_pause_ + glance, longest_pause);
+            fork_pause_ = large ? 0 : smaller(2 * fork_pause_ + glance, longest_pause);
         }
         if (fork_credit_ != 0) {
             --fork_credit_;
@@ -113,10 +124,25 @@ class basic_steal_policy {
                                  (passed >= times * worth_in_long_turns && passed >= turns * long_turn);
             const bool slow = sure || (times != 0 && passed >= times * worthwhile);
             const bool suspected = std::exchange(suspected_, slow);
-            credit_ = slow && (sure || suspected) ? most_credit : 0;
+            const bool may_try = times == 0 || now >= rested_at_;
+            credit_ = slow && (sure || suspected) && may_try ? most_credit : 0;
+            judged_at_ = never;
+            if (times != 0) alone_ = may_try ? smaller(alone_, passed / times) : passed / times;
             fork_credit_ = slow && passed >= times * worth_moving ? most_fork_credit : 0;
             begin_study(victim, now);
         }
+    }
+
+    // Of a trial that took long nobody knows: there may have been less to do.
+    void judge(std::int64_t now, std::uint64_t done) noexcept {
+        const std::int64_t passed = now - std::exchange(judged_at_, now);
+        const auto times = static_cast<std::int64_t>(done - std::exchange(judged_done_, done));
+        if (passed < 0 || passed > longest_trial) return;  // or was the first
+        const bool pays = passed <= alone_ * times;
+        rest_ = pays ? 0 : smaller(2 * rest_ + first_rest, longest_rest);
+        if (pays && now - rested_at_ < between_rests) return;
+        rested_at_ = now + (pays ? short_rest : rest_);
+        credit_ = 0;
     }
 
     void begin_study(const queues& victim, std::int64_t now) noexcept {
@@ -135,8 +161,14 @@ class basic_steal_policy {
     std::uint64_t studied_done_ = 0;
     std::uint64_t studied_resumed_ = 0;
     bool suspected_ = false;  // by the study before
-    unsigned credit_ = 0;
-    unsigned fork_credit_ = 0;  // the same for forks, of which each one is worth it
+    std::uint32_t credit_ = 0;
+    // How long it takes for each thing, alone: when it rested, or less.
+    std::int64_t alone_ = never;
+    std::int64_t judged_at_ = never;
+    std::uint64_t judged_done_ = 0;
+    std::int64_t rest_ = 0;                    // after a trial that did not pay
+    std::int64_t rested_at_ = -between_rests;  // the end of the last rest
+    unsigned fork_credit_ = 0;                 // the same for forks, of which each one is worth it
     // The last fork that was taken, by whom, and for how long none is taken after it.
     const queues* fork_thief_ = nullptr;
     std::uint64_t fork_thief_resumed_ = 0;
@@ -163,8 +195,13 @@ class basic_thieves {
                       std::int64_t idle_since) noexcept {
         steal_result result;
         const std::lock_guard guard(lock_);
+        const auto all_done = [&]() noexcept {
+            std::uint64_t done = 0;
+            for (unsigned i = 0; i < count_; ++i) done += workers[i].done();
+            return done;
+        };
         for (unsigned i = 0, k = first; i < count_; ++i) {
-            result.caught = policies_[k].steal_from(workers[k], thief, now, idle_since);
+            result.caught = policies_[k].steal_from(workers[k], thief, now, idle_since, all_done);
             if (result.caught != nullptr) return result;
             result.young = result.young || !workers[k].empty();
             k = k + 1 == count_ ? 0 : k + 1;

@@ -23,7 +23,8 @@ struct scene {
     scene() { thief.set_thread(record::acquire(), this); }
     void* steal_after(std::int64_t ns, std::int64_t idle_since = 0) {
         now += ns;
-        return known.steal_from(victim, thief, now, idle_since);
+        return known.steal_from(victim, thief, now, idle_since,
+                                [this] { return victim.done() + thief.resumed(); });
     }
     // The victim resumes `times` coroutines in each of `count` microseconds, while the thief looks on.
     void* watch(int count, int times) {
@@ -32,6 +33,20 @@ struct scene {
             if (void* const caught = steal_after(1'000)) return caught;
         }
         return nullptr;
+    }
+    // What is stolen in a row, with so many nanoseconds for each of the two things that are done meanwhile.
+    int steal_on(int ns_for_each) {
+        int stolen = 0;
+        for (; stolen < 2'000; ++stolen) {
+            victim.queue.push_bottom(&items[0]);
+            victim.count_resumption();
+            thief.count_resumption();
+            // The thief is never idle for long enough to study the victim anew.
+            if (steal_after(2 * ns_for_each, now) == nullptr) break;
+        }
+        while (victim.queue.steal() != nullptr) {
+        }
+        return stolen;
     }
     void queue_all() {
         for (int& item : items) victim.queue.push_bottom(&item);
@@ -151,15 +166,45 @@ TEST_CASE(
 TEST_CASE("a verdict is good for so many thefts, then it is looked into again") {
     scene s;
     s.watch(100, 1);
-    int stolen = 0;
-    for (int i = 0; i < 2'000; ++i) {
-        s.victim.queue.push_bottom(&s.items[0]);
-        s.victim.count_resumption();
-        // The thief is never idle for long enough to study the victim anew.
-        if (s.steal_after(10, s.now) == nullptr) break;
-        ++stolen;
+    CHECK(s.steal_on(5) == 65);  // after the first trial the victim rests
+    s.watch(300, 1);
+    CHECK(s.steal_on(5) == 1'025);
+}
+
+TEST_CASE("a worker rests for a moment now and then, so that one sees how fast it is alone") {
+    scene s;
+    s.watch(100, 1);
+    CHECK(s.steal_on(500) == 65);
+    CHECK(s.watch(245, 2) == nullptr);
+    for (int trials = 0; trials < 2; ++trials) {
+        s.watch(20, 2);
+        CHECK(s.steal_on(500) == 1'025);
     }
-    CHECK(stolen == 1'000);
+    s.watch(20'000, 2);
+    CHECK(s.steal_on(500) == 65);
+}
+
+TEST_CASE(
+    "a worker that is slower together with its thief than alone is left alone for 2 ms, then 6 and 14") {
+    scene s;
+    s.watch(100, 1);
+    CHECK(s.steal_on(100) == 65);
+    s.watch(300, 50);  // 20 ns for each, alone
+    for (const int ms : {2, 6, 14}) {
+        // Slow as it fetches what the thief had; so it looks as if thefts were worthwhile.
+        s.watch(10, 4);
+        CHECK(s.steal_on(100) == 65);
+        s.watch(ms * 1'000 - 50, 40);
+        s.watch(10, 4);
+        CHECK(s.steal_on(100) == 0);
+        s.watch(100, 40);
+    }
+    SECTION("and what it does alone meanwhile is what the next trial is compared with") {
+        s.watch(10, 4);
+        CHECK(s.steal_on(100) == 65);
+        s.watch(16'100, 4);
+        CHECK(s.steal_on(100) > 65);
+    }
 }
 
 TEST_CASE("the first of several forks is taken at once, the only one is not") {
