@@ -71,6 +71,7 @@ class basic_steal_policy {
     static constexpr std::int64_t long_patience = 40'000;
     static constexpr std::int64_t worthwhile = 120;
     static constexpr std::int64_t beyond_doubt = 200;
+    static constexpr std::int64_t surely_worthwhile = 300;
     static constexpr std::int64_t long_turn = 3'000;
     static constexpr std::int64_t worth_in_long_turns = 30;
     static constexpr std::int64_t worth_moving = 500;
@@ -79,7 +80,7 @@ class basic_steal_policy {
     static constexpr std::uint32_t trial = 64;
     static constexpr std::uint32_t most_credit = 16 * trial + 1;  // the first one begins the first trial
     static constexpr std::int64_t longest_trial = 1'000'000;
-    static constexpr std::int64_t between_rests = 20'000'000;
+    static constexpr std::int64_t between_rests = 100'000'000;
     static constexpr std::int64_t short_rest = 250'000;
     static constexpr std::int64_t first_rest = 2'000'000;
     static constexpr std::int64_t longest_rest = 16'000'000;
@@ -138,7 +139,7 @@ class basic_steal_policy {
         const std::int64_t passed = now - std::exchange(judged_at_, now);
         const auto times = static_cast<std::int64_t>(done - std::exchange(judged_done_, done));
         if (passed < 0 || passed > longest_trial) return;  // or was the first
-        const bool pays = passed <= alone_ * times;
+        const bool pays = alone_ >= surely_worthwhile || passed <= alone_ * times;
         rest_ = pays ? 0 : smaller(2 * rest_ + first_rest, longest_rest);
         if (pays && now - rested_at_ < between_rests) return;
         rested_at_ = now + (pays ? short_rest : rest_);

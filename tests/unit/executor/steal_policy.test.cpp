@@ -176,11 +176,11 @@ TEST_CASE("a worker rests for a moment now and then, so that one sees how fast i
     s.watch(100, 1);
     CHECK(s.steal_on(500) == 65);
     CHECK(s.watch(245, 2) == nullptr);
-    for (int trials = 0; trials < 2; ++trials) {
+    for (int verdicts = 0; verdicts < 2; ++verdicts) {
         s.watch(20, 2);
         CHECK(s.steal_on(500) == 1'025);
     }
-    s.watch(20'000, 2);
+    s.watch(100'000, 2);
     CHECK(s.steal_on(500) == 65);
 }
 
@@ -198,6 +198,12 @@ TEST_CASE(
         s.watch(10, 4);
         CHECK(s.steal_on(100) == 0);
         s.watch(100, 40);
+    }
+    SECTION("unless each thing takes it 300 ns alone") {
+        s.watch(10, 4);
+        CHECK(s.steal_on(100) == 65);
+        s.watch(16'100, 3);
+        CHECK(s.steal_on(400) == 1'025);
     }
     SECTION("and what it does alone meanwhile is what the next trial is compared with") {
         s.watch(10, 4);
