@@ -14,15 +14,32 @@ list_programs() {
     done | sort -u
 }
 
-# Runs a command silently; its output is shown only if it fails.
-quietly() {
-    local log=$1
-    shift
-    if ! "$@" >"$log" 2>&1; then
+# shown WHAT LOG COMMAND...: on standard error each of its build steps, in one line that changes where that is a
+# terminal, and how long it took, if there was any; all else that it prints goes to the log, and is shown if it
+# fails.
+shown() {
+    local what=$1 log=$2 begin=${EPOCHREALTIME//[!0-9]/}
+    shift 2
+    if ! "$@" 2>&1 | tee "$log" | show_steps "$what" "$begin"; then
         cat "$log" >&2
         echo "failed: $*" >&2
         exit 1
     fi
+}
+show_steps() {
+    local line format='%s\n' any=""
+    if [[ -t 2 ]]; then format='\r\e[K%s'; fi
+    while IFS= read -r line; do
+        if [[ $line =~ ^"["[0-9/%\ ]+"]" && $line != "[0/"* ]]; then
+            any=yes
+            # shellcheck disable=SC2059
+            printf "$format" "${BASH_REMATCH[0]} $1 ..." >&2
+        fi
+    done
+    [[ -n $any ]] || return 0
+    local tenths=$(((${EPOCHREALTIME//[!0-9]/} - $2) / 100000))
+    # shellcheck disable=SC2059
+    printf "$format\n" "$1: $((tenths / 10)).$((tenths % 10)) s" >&2
 }
 
 # has_target BUILD_FOLDER TARGET
@@ -38,14 +55,15 @@ run_program() {
     mkdir -p "$build"
     # Later starts leave this out: the build itself notices a changed build file and a new source.
     if ((installed)) || ! has_target "$build" "$target"; then
-        quietly "$build/configure.log" configure "$build" \
+        echo "configuring ${build#"$root/"} ..." >&2
+        shown "configuring" "$build/configure.log" configure "$build" \
             -DCMAKE_BUILD_TYPE=Release -DWEIR_BUILD_TESTS=OFF
         if ! has_target "$build" "$target" &&
             sed -n "s/^-- \(weir: $name is left out: \)/\1/p" "$build/configure.log" | grep . >&2; then
             exit 77
         fi
     fi
-    quietly "$build/$name.log" cmake --build "$build" --target "$target" --parallel "$(job_count)"
+    shown "building $name" "$build/$name.log" cmake --build "$build" --target "$target" --parallel "$(job_count)"
     exec "$build/$folder/$name" "$@"
 }
 
