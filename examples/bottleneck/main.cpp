@@ -4,6 +4,7 @@
 #include "../common/interrupt.hpp"
 #include "../common/options.hpp"
 #include "../common/output.hpp"
+#include "../common/progress.hpp"
 
 #include <weir/executor/thread_pool.hpp>
 #include <weir/report/log.hpp>
@@ -40,15 +41,18 @@ void say_who_is_slow(const weir::pipeline_stats& stats) {
 }
 
 template <class Pipeline>
-void run(const char* title, const Pipeline& pipeline, weir::executor& executor,
+void run(const char* title, const Pipeline& pipeline, weir::executor& executor, std::uint64_t items,
          std::chrono::milliseconds foreground) {
     if (examples::interrupted()) return;
     std::cout << title << std::endl;
     auto run = pipeline.start(executor);
-    for ([[maybe_unused]] const auto& item : run) {
+    examples::progress progress("items", items);
+    for (const std::int64_t item : run) {
+        progress.show(static_cast<std::uint64_t>(item));
         examples::be_busy(foreground);
         if (examples::interrupted()) break;
     }
+    progress.finish();
     const weir::pipeline_stats stats = run.stats();
     weir::log_lines(std::cout, stats, weir::log_style::document);
     say_who_is_slow(stats);
@@ -73,13 +77,14 @@ int main(int argc, char** argv) {
         co_return item;
     };
 
+    const auto count = static_cast<std::uint64_t>(items);
     const auto numbers = std::views::iota(std::int64_t{0}, items);
     const auto quick = weir::source(numbers) | weir::sink(1);
     const auto slow = weir::source(numbers) | weir::pipe(load_slowly, {.name = "delay"}) | weir::sink(1);
 
     weir::thread_pool pool(2);
-    run("Nothing is slow", quick, pool, std::chrono::milliseconds(0));
-    run("The foreground is slow", quick, pool, delay);
-    run("Loading is slow", slow, pool, std::chrono::milliseconds(0));
+    run("Nothing is slow", quick, pool, count, std::chrono::milliseconds(0));
+    run("The foreground is slow", quick, pool, count, delay);
+    run("Loading is slow", slow, pool, count, std::chrono::milliseconds(0));
     return examples::exit_status(examples::interrupted() ? examples::exit_interrupted : 0, "bottleneck");
 }

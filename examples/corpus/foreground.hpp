@@ -5,8 +5,8 @@
 #define WEIR_EXAMPLES_CORPUS_FOREGROUND_HPP
 
 #include "../common/interrupt.hpp"
+#include "../common/progress.hpp"
 #include "files.hpp"
-#include "progress.hpp"
 #include "settings.hpp"
 
 #include <weir/channel/get_result.hpp>
@@ -25,7 +25,7 @@ struct totals {
 
 /// Takes all there is, unless Ctrl-C ends it.
 template <class Run>
-totals consume(Run& run, const settings& s, const books& books, progress& progress) {
+totals consume(Run& run, const settings& s, const books& books, examples::progress& progress) {
     totals sum;
     while (!examples::interrupted()) {
         progress.show(books.files, books.bytes);

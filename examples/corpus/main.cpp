@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "../common/interrupt.hpp"
 #include "../common/output.hpp"
+#include "../common/progress.hpp"
 #include "batch.hpp"
 #include "files.hpp"
 #include "foreground.hpp"
-#include "progress.hpp"
 #include "report.hpp"
 #include "settings.hpp"
 #include "stages.hpp"
@@ -33,7 +33,7 @@ constexpr std::size_t paths_per_read = 8;
 
 int run_corpus(const settings& s) {
     std::cerr << "counting the files of " << s.directory << " ..." << std::endl;
-    progress progress(count_files(s.directory));
+    examples::progress progress("files", count_files(s.directory));
 
     books books;
     const auto length = static_cast<std::size_t>(s.sequence);

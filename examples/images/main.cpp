@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "../common/interrupt.hpp"
 #include "../common/output.hpp"
+#include "../common/progress.hpp"
 #include "loader.hpp"
 #include "options.hpp"
 #include "photo.hpp"
@@ -47,12 +48,15 @@ int run_images(const images::settings& s) {
     auto run = loader.start(workers, {.on_failure = log});
 
     images::learned network;
+    examples::progress progress("photographs", paths.size() * static_cast<std::size_t>(s.epochs));
     for (auto& batch : run) {
+        progress.show(network.images);
         network.add(there.take(batch));
         examples::be_busy(std::chrono::milliseconds(s.train_ms));  // as a larger network is
         if (examples::interrupted()) break;
     }
     run.stop();
+    progress.finish();
 
     const weir::pipeline_stats stats = run.stats();
     std::cout << stats << '\n';
