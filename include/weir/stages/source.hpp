@@ -111,6 +111,19 @@ struct source_stage : stage_base {
     S items;
 };
 
+// Whether a function, or an object with one call operator, can be called with one argument.
+struct any_argument {
+    template <class T>
+    operator T() const;  // NOLINT(google-explicit-constructor): it stands for any
+};
+template <class F>
+inline constexpr bool takes_an_argument = false;
+template <class R, class A>
+inline constexpr bool takes_an_argument<R (*)(A)> = true;
+template <class F>
+    requires requires { &F::operator(); }
+inline constexpr bool takes_an_argument<F> = std::is_invocable_v<F&, any_argument>;
+
 }  // namespace detail
 
 /// Where a pipeline's items come from.
@@ -131,7 +144,10 @@ struct source_stage : stage_base {
 ///           no next item to go on with. Items that were given before it are delivered.
 template <class S>
 [[nodiscard]] auto source(S&& items, source_options options = {}) {
-    static_assert(detail::source_like<std::decay_t<S>>,
+    static_assert(detail::source_like<std::decay_t<S>> || !detail::takes_an_argument<std::decay_t<S>>,
+                  "weir: a source's function takes no argument, as nothing comes before it, and this one "
+                  "takes one: let it capture what it needs, [files] { ... }");
+    static_assert(detail::source_like<std::decay_t<S>> || detail::takes_an_argument<std::decay_t<S>>,
                   "weir: a source needs a range, a generator, an async_generator, or a function that "
                   "gives std::optional items, a range or a generator; this is none of them");
     if constexpr (detail::source_like<std::decay_t<S>>) {
