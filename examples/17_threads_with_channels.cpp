@@ -1,0 +1,54 @@
+// Shows a channel between plain threads, and one between threads and coroutines: no executor is needed for the
+// former, and what blocks a thread is named so.
+#include <weir/channel/channel.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+
+#include <chrono>
+#include <iostream>
+#include <thread>
+#include <vector>
+
+using namespace std::chrono_literals;
+
+// A coroutine on a pool: it squares what threads give it. While it waits it holds no thread.
+weir::task<> square(weir::channel<int>& in, weir::channel<int>& out) {
+    while (auto n = co_await in.get()) {
+        const bool taken = co_await out.put(*n * *n);
+        if (!taken) break;  // nobody takes results any more
+    }
+    out.close();
+}
+
+int main() {
+    weir::channel<int> numbers(8);
+    weir::channel<int> squares(8);
+
+    // Several threads may put and get at once. `close` says that nothing more comes: the last one says it.
+    std::vector<std::jthread> givers;
+    for (int first : {0, 50}) {
+        givers.emplace_back([&numbers, first] {
+            for (int n = first; n < first + 50; ++n) {
+                if (numbers.blocking_put(int(n)) != weir::channel_status::success) return;  // closed
+            }
+        });
+    }
+    std::jthread closer([&] {
+        for (std::jthread& each : givers) each.join();
+        numbers.close();
+    });
+
+    weir::thread_pool pool(2);
+    std::jthread taker([&] {
+        long sum = 0;
+        // With a time-out a thread can look at other things meanwhile; no item is lost by it.
+        while (true) {
+            const auto n = squares.blocking_get(10ms);
+            if (n.status() == weir::channel_status::closed) break;
+            if (n) sum += *n;
+        }
+        std::cout << "the squares from 0 to 99 sum to " << sum << '\n';
+    });
+    weir::sync_wait(pool, square(numbers, squares));  // this thread waits for the coroutine
+}
