@@ -1,5 +1,6 @@
 // How far a job is, in one line: how many of what, at what rate, and, where the total is known, which share.
 // Nothing here knows the library.
+// SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_COMMON_PROGRESS_LINE_HPP
 #define WEIR_EXAMPLES_COMMON_PROGRESS_LINE_HPP
 
