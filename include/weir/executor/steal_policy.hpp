@@ -30,11 +30,11 @@ namespace weir::detail {
 // The verdict is for `most_credit` thefts, then it is looked into again, which takes the thief 5 to 10 us. A
 // worker that has just got its coroutines back fetches all that they touch from the other core, and looks
 // slow for a while: up to `beyond_doubt`, two studies in a row have to agree. And what came of the thefts is
-// compared: after each `trial` of them all workers together have to be as fast as the victim alone; else it is
-// left alone for a while. How fast that is shows when it rests, now and then for a moment, as all that it needs
-// has come back to it then. (Four slots at capacity 2, measured, two workers that exchange a line in 200 ns:
-// 257 ns an item, and 1770 without this, as each theft made the next one look worthwhile; with 100 ns of work
-// 540 and 1780.)
+// compared: after each `trial` of them all workers together have to be as fast as the victim alone; else it
+// is left alone for a while. How fast that is shows when it rests, now and then for a moment, as all that it
+// needs has come back to it then. (Four slots at capacity 2, measured, two workers that exchange a line in
+// 200 ns: 257 ns an item, and 1770 without this, as each theft made the next one look worthwhile; with
+// 100 ns of work 540 and 1780.)
 //
 // Forks are parts of something large: the first of several is taken at once. If it was not large itself,
 // they were parts of something wide, and the next is left alone for a while; unless a study shows that

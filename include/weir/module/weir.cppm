@@ -118,6 +118,8 @@ using weir::take;
 using weir::take_options;
 using weir::task;
 using weir::task_group;
+using weir::set_unjoined_sink;
+using weir::unjoined_sink;
 using weir::tee;
 using weir::tee_options;
 using weir::thread_pool;

@@ -11,9 +11,11 @@
 #include <weir/task/detached_task.hpp>
 #include <weir/task/foreign_executor.hpp>
 #include <weir/task/task.hpp>
+#include <weir/task/unjoined_sink.hpp>
 
 #include <concepts>     // for std::same_as
 #include <coroutine>    // for std::coroutine_handle, std::suspend_never
+#include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t
 #include <exception>    // for std::exception_ptr
 #include <mutex>        // for std::lock_guard
@@ -28,14 +30,17 @@ namespace weir {
 ///     for (auto& file : files) group.spawn(index(file));
 ///     co_await group.join();
 ///
+/// The standard's is `counting_scope` (P3149): the same `spawn` and `join`; it has no `fork`, and here tasks
+/// are asked to stop by the token that they were given.
+///
 /// Order:    none among the tasks.
 /// Errors:   a task's exception is kept; `join` throws the first one, after all have ended.
 /// Threads:  `spawn` and `join` from one thread or coroutine at a time; the tasks run on any thread of
 ///           the executor.
 /// Lifetime: the destructor waits for tasks that nobody joined, as where an exception passes between `spawn`
-///           and `join`: it keeps the thread, which runs the executor's work meanwhile, and drops their
-///           exceptions. Where the wait ends in a `deadlock_error`, the tasks that can't end are left where
-///           they wait, and may not be woken any more.
+///           and `join`: it keeps the thread, which runs the executor's work meanwhile, and tells the
+///           `unjoined_sink` of their exceptions. Where the wait ends in a `deadlock_error`, the tasks that
+///           can't end are left where they wait, and may not be woken any more.
 /// Cost:     the task's own frame; one atomic operation when it ends.
 class task_group final : detail::task_join {
   public:
@@ -53,6 +58,8 @@ class task_group final : detail::task_join {
     task_group& operator=(const task_group&) = delete;
     ~task_group() {
         if (!is_joined()) block();
+        const std::lock_guard guard(lock_);
+        if (error_) detail::tell_unjoined(error_, errors_);
     }
 
     /// Starts a task on the group's executor; it never runs inside this call. After a `join` it may be
@@ -195,6 +202,7 @@ class task_group final : detail::task_join {
 
     void keep(std::exception_ptr error) noexcept {
         const std::lock_guard guard(lock_);
+        ++errors_;
         if (!error_) error_ = std::move(error);
     }
 
@@ -230,6 +238,7 @@ class task_group final : detail::task_join {
     void joined() {
         spawned_ = 0;
         left_.store(far, std::memory_order_relaxed);
+        errors_ = 0;
         if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
     }
 
@@ -239,8 +248,9 @@ class task_group final : detail::task_join {
     std::coroutine_handle<> awaiter_;
     executor* awaiter_executor_ = nullptr;
     detail::parker* thread_ = nullptr;  // that waits in the destructor
-    detail::spin_lock lock_;            // guards the error
-    std::exception_ptr error_;
+    detail::spin_lock lock_;            // guards the errors
+    std::exception_ptr error_;          // the first
+    std::size_t errors_ = 0;
 };
 
 }  // namespace weir
