@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that every C++ block of README.md stands, to the letter but for its indentation and the
 formatter's marks, in the example that the comment before it names. Examples are compiled and run, so the
-README can't rot. And that it has 200 lines at most, with code by the twentieth; and that every file that
+README can't rot. And that it has 160 lines at most, with code by the twentieth; and that every file that
 it, or a text in .github, links to or names with its folder is there. A row of a table that names headers, as `room/x.hpp`
 or, behind `room/` in its first column, as `x.hpp`, names such that are there, and functions, `f()`, of one of these.
 
@@ -44,7 +44,7 @@ def unfound(text, read):
 
 def too_long(text):
     lines = text.splitlines()
-    found = [] if len(lines) <= 200 else [f"{len(lines)} lines, of 200 at most"]
+    found = [] if len(lines) <= 160 else [f"{len(lines)} lines, of 160 at most"]
     first = next((i for i, line in enumerate(lines, 1) if line.startswith("```")), len(lines) + 1)
     return found if first <= 20 else found + ["no code by line 20"]
 
@@ -113,7 +113,7 @@ def self_test():
     assert problems(good.replace("a.cpp", "b.cpp"), files)
     assert problems("```cpp\nint x;\n```\n", files)
     assert problems("no code\n", files)
-    assert too_long("\n" * 20 + "```\n") and too_long("```\n" * 201) and not too_long("\n```\n")
+    assert too_long("\n" * 20 + "```\n") and too_long("```\n" * 161) and not too_long("\n```\n")
     there = {"tests/run", ".github/A.md"}.__contains__
     assert not missing("[a](A.md#b), [c](https://d.e/f), `tests/run --long`", ".github/", there)
     assert missing("[a](A.md)", "", there) == ["'A.md' does not exist"]

@@ -67,11 +67,11 @@ def first_success(root):
 
 
 def tree(root):
-    """Each header's first line names its room, and README has a row for each room."""
-    headers, text = headers_of(root), text_of(root, "README.md")
+    """Each header's first line names its room, and HOUSE.md has a row for each room."""
+    headers, text = headers_of(root), text_of(root, ".github/HOUSE.md")
     named = [n for n, code in headers.items() if re.match(r"// weir[ :,\w]*: \S", code)]
     wrong = [f"include/weir/{n}:1: doesn't say which room it is" for n in headers if n not in named]
-    wrong += [f"README.md: says nothing of {room}/" for room in layers.ROOMS.split() if f"| `{room}/` |" not in text]
+    wrong += [f".github/HOUSE.md: says nothing of {room}/" for room in layers.ROOMS.split() if f"| `{room}/` |" not in text]
     return f"{len(named)} of {len(headers)} headers name their room", wrong
 
 
@@ -241,7 +241,7 @@ BREAKS = [
     (first_success, "README.md", "```cpp\n", "```text\n"),
     (first_success, "README.md", "`g++ -std", "`c++ -std"),
     (tree, "include/weir/task/sleep.hpp", "// weir task", "// task"),
-    (tree, "README.md", "| `task/` |", "| `tasks/` |"),
+    (tree, ".github/HOUSE.md", "| `task/` |", "| `tasks/` |"),
     (one_way, "include/weir/task/sleep.hpp", "", "#include <weir/channel/channel.hpp>\n"),
     (usable_alone, "tests/house/alone.txt", "== task/sleep.hpp", "== task/slept.hpp"),
     (size, "include/weir/task/sleep.hpp", "", "\n" * 300),
