@@ -22,7 +22,7 @@
 #include <span>         // for std::span
 #include <string>       // for std::string
 #include <type_traits>  // for std::is_copy_constructible_v
-#include <utility>      // for std::move
+#include <utility>      // for std::forward, std::move
 
 namespace weir {
 
@@ -126,12 +126,27 @@ class channel final : detail::any_channel<Policy>, public detail::channel_refusa
     [[nodiscard("co_await this, or nothing is put")]] auto put(const T& item)
         requires std::is_copy_constructible_v<T>
     {
-        return detail::put_copy_operation<channel>(*this, item);
+        return detail::put_made_operation<channel>(*this, detail::no_stop(), item);
     }
     [[nodiscard("co_await this, or nothing is put")]] auto put(const T& item, stop_token stop)
         requires std::is_copy_constructible_v<T>
     {
-        return detail::put_copy_operation<channel, stop_token>(*this, item, std::move(stop));
+        return detail::put_made_operation<channel, stop_token>(*this, std::move(stop), item);
+    }
+
+    /// Adds an item that is made of `args` in the operation, at once: by a constructor, or as an aggregate. So
+    /// that no `T{...}` stands in an expression that awaits, which g++ 12 destroys twice.
+    ///
+    ///     co_await out.emplace(std::move(name), 3);
+    ///
+    /// \returns as `put`. A rejected item is gone, and with it what its making took away.
+    /// Errors:  those of making it, before anything else happens.
+    template <class... Args>
+    [[nodiscard("co_await this, or nothing is put")]] auto emplace(Args&&... args) {
+        static_assert(detail::makes<T, Args...>,
+                      "weir: emplace makes an item of what it is given, and this channel's can't be made of "
+                      "that; the types are those of channel<T> and Args in this message");
+        return detail::put_made_operation<channel>(*this, detail::no_stop(), std::forward<Args>(args)...);
     }
 
     /// Takes the next item, waiting while the channel is empty.

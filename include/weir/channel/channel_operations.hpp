@@ -11,8 +11,8 @@
 
 #include <cstdint>      // for std::uint64_t
 #include <optional>     // for std::optional
-#include <type_traits>  // for std::is_trivially_destructible_v
-#include <utility>      // for std::move
+#include <type_traits>  // for std::is_constructible_v, std::is_trivially_destructible_v
+#include <utility>      // for std::forward, std::move
 
 namespace weir::detail {
 
@@ -50,22 +50,41 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
     }
 };
 
+template <class T, class... Args>
+concept makes =
+    std::is_constructible_v<T, Args...> || requires(Args&&... args) { T{std::forward<Args>(args)...}; };
+
 template <class T>
-class held_copy {
+class held_item {
   protected:
-    explicit held_copy(const T& item) : copy_(item) {}
-    T copy_;
+    template <class... Args>
+    explicit held_item(Args&&... args) : item_(make(std::forward<Args>(args)...)) {}
+    T item_;
+
+  private:
+    // By braces where the compiler makes no aggregate by parentheses, and for arrays.
+    template <class... Args>
+    static T make(Args&&... args) {
+        if constexpr (std::is_constructible_v<T, Args...>) {
+            return T(std::forward<Args>(args)...);
+        } else {
+            return T{std::forward<Args>(args)...};
+        }
+    }
 };
 
+// A put of an item that is made in the operation, and lives there until it is in.
 template <class Channel, class Stop = no_stop>
-class [[nodiscard("co_await this, or nothing is put")]] put_copy_operation
-    : held_copy<typename Channel::value_type>,
+class [[nodiscard("co_await this, or nothing is put")]] put_made_operation
+    : held_item<typename Channel::value_type>,
       public put_operation<Channel, Stop> {
-    using T = typename Channel::value_type;
+    using made = held_item<typename Channel::value_type>;
 
   public:
-    put_copy_operation(Channel& channel, const T& item, Stop stop = {})
-        : held_copy<T>(item), put_operation<Channel, Stop>(channel, this->copy_, nullptr, std::move(stop)) {}
+    template <class... Args>
+    explicit put_made_operation(Channel& channel, Stop stop, Args&&... args)
+        : made(std::forward<Args>(args)...),
+          put_operation<Channel, Stop>(channel, this->item_, nullptr, std::move(stop)) {}
 };
 
 // A get from a channel whose items are T.

@@ -37,6 +37,27 @@ inline task<int> send_later(item i) {
     co_return sum_of(i);
 }
 
+struct stream {
+    struct promise_type : counted_frame {
+        stream get_return_object() {
+            return stream(std::coroutine_handle<promise_type>::from_promise(*this));
+        }
+        std::suspend_always initial_suspend() noexcept { return {}; }
+        std::suspend_always final_suspend() noexcept { return {}; }
+        std::suspend_always yield_value(item i) {
+            sum += sum_of(i);
+            return {};
+        }
+        void return_void() {}
+        void unhandled_exception() { abort(); }
+        int sum = 0;
+    };
+    explicit stream(std::coroutine_handle<promise_type> h) : frame(h) {}
+    stream(const stream&) = delete;
+    ~stream() { frame.destroy(); }
+    std::coroutine_handle<promise_type> frame;
+};
+
 // bad braces: with its type's name
 namespace typed {
 task<bool> run() {
@@ -272,26 +293,6 @@ task<bool> run() {
 
 // bad braces: yielded
 namespace yielded {
-struct stream {
-    struct promise_type : counted_frame {
-        stream get_return_object() {
-            return stream(std::coroutine_handle<promise_type>::from_promise(*this));
-        }
-        std::suspend_always initial_suspend() noexcept { return {}; }
-        std::suspend_always final_suspend() noexcept { return {}; }
-        std::suspend_always yield_value(item i) {
-            sum += sum_of(i);
-            return {};
-        }
-        void return_void() {}
-        void unhandled_exception() { abort(); }
-        int sum = 0;
-    };
-    explicit stream(std::coroutine_handle<promise_type> h) : frame(h) {}
-    stream(const stream&) = delete;
-    ~stream() { frame.destroy(); }
-    std::coroutine_handle<promise_type> frame;
-};
 stream two() {
     co_yield item{tracked(3), 2};
     co_yield {tracked(1), 2};
@@ -400,6 +401,46 @@ task<bool> run() {
     co_return n == 5;
 }
 }  // namespace named_item_to_coroutine
+
+// workaround braces: a name is yielded
+namespace yielded_name {
+stream two() {
+    item first{tracked(3), 2};
+    co_yield std::move(first);
+    item second{tracked(1), 2};
+    co_yield second;
+}
+bool run() {
+    stream s = two();
+    while (!s.frame.done()) s.frame.resume();
+    return s.frame.promise().sum == 8;
+}
+}  // namespace yielded_name
+
+// workaround braces: the awaitable makes it of what it is given
+namespace emplaced {
+class made {
+  public:
+    template <class... Args>
+    explicit made(Args&&... args) : item_{std::forward<Args>(args)...} {}
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> h) noexcept { canary::post(h); }
+    int await_resume() { return sum_of(item_); }
+
+  private:
+    item item_;
+};
+template <class... Args>
+made emplace(Args&&... args) {
+    return made(std::forward<Args>(args)...);
+}
+task<bool> run() {
+    const int n = co_await emplace(tracked(3), 2);
+    tracked named(4);
+    const int m = co_await emplace(std::move(named), 2);
+    co_return n == 5 && m == 6;
+}
+}  // namespace emplaced
 
 // workaround braces: the awaitable is made in a statement of its own
 namespace send_first {

@@ -14,6 +14,7 @@
 #include <weir/task/when_all.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <coroutine>
 #include <cstddef>
@@ -62,6 +63,25 @@ actor put_number(channel<int>& c, int n, int& result) {
 actor get_number(channel<int>& c, int& result) {
     const std::optional<int> n = co_await c.get();
     result = n.value_or(-1);
+}
+
+// An aggregate, which counts what lives by the memory that it owns.
+struct parcel {
+    std::shared_ptr<int> alive;
+    std::size_t weight = 1;
+    std::string label{};
+};
+
+struct sealed_parcel {
+    sealed_parcel(std::shared_ptr<int> a, std::size_t w) : inside{std::move(a), w} {
+        if (w == 0) throw std::invalid_argument("weightless");
+    }
+    parcel inside;
+};
+
+actor emplace_parcel(channel<parcel>& c, std::shared_ptr<int> alive, std::string label,
+                     std::optional<bool>& result) {
+    result = co_await c.emplace(std::move(alive), 3u, std::move(label));
 }
 
 struct foreign {
@@ -295,6 +315,79 @@ TEST_CASE("put copies what has a name, and what is constant") {
     CHECK(std::get<1>(sync_wait(time, when_all(body::put(c, named), body::get(c)))) ==
           "named constant named converted ");
     CHECK(named == "named");
+}
+
+TEST_CASE("emplace makes an aggregate in the channel, and each is destroyed once") {
+    virtual_time time;
+    channel<parcel> c(1, time);
+    const auto alive = std::make_shared<int>(7);
+    std::optional<bool> first, second;
+    actor a = emplace_parcel(c, alive, "a label that is too long to be kept inside", first);
+    run(a, time);
+    CHECK(first == true);
+    actor b = emplace_parcel(c, alive, "b", second);
+    run(b, time);
+    CHECK_FALSE(second.has_value());  // it waits, with its item
+    CHECK(alive.use_count() == 3);
+    SECTION("where there is room in the end") {
+        {
+            const weir::get_result<parcel> got = c.try_get();
+            REQUIRE(got);
+            CHECK(got->label == "a label that is too long to be kept inside");
+            CHECK(got->weight == 3);
+        }
+        time.run();
+        CHECK(second == true);
+        CHECK(alive.use_count() == 2);
+        CHECK(c.try_get()->label == "b");
+    }
+    SECTION("where it is refused") {
+        c.close();
+        time.run();
+        CHECK(second == false);
+        CHECK(alive.use_count() == 2);
+    }
+    SECTION("where its coroutine is destroyed while it waits") { b.destroy(); }
+    c.cancel();
+    CHECK(alive.use_count() == 1);
+    CHECK(*alive == 7);
+}
+
+TEST_CASE("emplace takes what a constructor, an aggregate or an array takes, and nothing") {
+    virtual_time time;
+    struct body {
+        static task<> all(channel<parcel>& parcels, channel<sealed_parcel>& sealed, channel<box>& boxes,
+                          channel<std::array<std::string, 2>>& pairs, const std::shared_ptr<int>& alive) {
+            co_await parcels.emplace();
+            co_await parcels.emplace(alive);
+            const parcel named{alive, 5, "named"};
+            co_await parcels.emplace(named);
+            co_await sealed.emplace(alive, 2u);
+            co_await boxes.emplace(new int(3));
+            co_await pairs.emplace("one", std::string("two"));
+        }
+        static task<> weightless(channel<sealed_parcel>& to) { co_await to.emplace(nullptr, 0u); }
+    };
+    const auto alive = std::make_shared<int>(7);
+    {
+        channel<parcel> parcels(4, time);
+        channel<sealed_parcel> sealed(4, time);
+        channel<box> boxes(4, time);
+        channel<std::array<std::string, 2>> pairs(4, time);
+        sync_wait(time, body::all(parcels, sealed, boxes, pairs, alive));
+        CHECK(alive.use_count() == 4);
+        CHECK(parcels.try_get()->alive == nullptr);
+        CHECK(parcels.try_get()->weight == 1);
+        CHECK(parcels.try_get()->label == "named");
+        CHECK(alive.use_count() == 2);
+        CHECK(sealed.try_get()->inside.weight == 2);
+        CHECK(**boxes.try_get() == 3);
+        CHECK((*pairs.try_get())[1] == "two");
+        CHECK_THROWS_AS(sync_wait(time, body::weightless(sealed)), std::invalid_argument);
+        CHECK(sealed.size() == 0);
+        CHECK(sealed.stats().num_put == 1);
+    }
+    CHECK(alive.use_count() == 1);
 }
 
 TEST_CASE("a get knows the number of its item in the order of the gets") {

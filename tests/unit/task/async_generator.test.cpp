@@ -199,6 +199,34 @@ TEST_CASE("co_yield of what has a name gives a copy, and the name keeps its valu
     CHECK(v[6] == "converted");
 }
 
+TEST_CASE("an aggregate that an async generator yields by name is moved or copied, and destroyed once") {
+    struct parcel {
+        std::shared_ptr<int> alive;
+        int weight;
+    };
+    struct body {
+        static async_generator<parcel> pack(std::shared_ptr<int> alive) {
+            parcel first{alive, 1};
+            co_yield std::move(first);
+            parcel second{std::move(alive), 2};
+            co_yield second;
+            second.weight = 3;
+            co_yield std::move(second);
+        }
+        static task<int> weigh(async_generator<parcel> parcels, const std::shared_ptr<int>& alive) {
+            int weights = 0;
+            while (const auto p = co_await parcels.next()) {
+                weights = weights * 10 + p->weight + (p->alive == alive ? 0 : 100);
+            }
+            co_return weights;
+        }
+    };
+    const auto alive = std::make_shared<int>(7);
+    weir::virtual_time time;
+    CHECK(weir::sync_wait(time, body::weigh(body::pack(alive), alive)) == 123);
+    CHECK(alive.use_count() == 1);
+}
+
 TEST_CASE("a copy that throws comes out of the next, and the generator may go on") {
     class fragile {
       public:

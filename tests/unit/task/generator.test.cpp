@@ -181,6 +181,26 @@ TEST_CASE("a yielded temporary is neither copied nor moved, a yielded lvalue is 
     CHECK(counted::alive == 0);
 }
 
+TEST_CASE("a yielded aggregate that has a name is moved or copied, and destroyed once") {
+    struct parcel {
+        std::shared_ptr<int> alive;
+        int weight;
+    };
+    const auto pack = [](std::shared_ptr<int> alive) -> generator<parcel> {
+        parcel first{alive, 1};
+        co_yield std::move(first);
+        parcel second{std::move(alive), 2};
+        co_yield second;
+        second.weight = 3;
+        co_yield std::move(second);
+    };
+    const auto alive = std::make_shared<int>(7);
+    int weights = 0;
+    for (parcel p : pack(alive)) weights = weights * 10 + p.weight + (p.alive == alive ? 0 : 100);
+    CHECK(weights == 123);
+    CHECK(alive.use_count() == 1);
+}
+
 TEST_CASE("a generator of references yields the objects themselves") {
     std::vector<int> v{1, 2, 3};
     for (int& x : each(v)) x *= 10;
