@@ -19,7 +19,8 @@ class WeirConan(ConanFile):
     topics = ("coroutines", "pipeline", "concurrency", "profiling", "header-only")
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
-    exports_sources = "include/*", "CMakeLists.txt", "tests/packaging/*.cmake", "LICENSE"
+    exports_sources = "include/*", "CMakeLists.txt", "tests/packaging/*.cmake", "tests/compilers/lint_coroutines", \
+        "LICENSE"
     generators = "CMakeToolchain"
     no_copy_source = True
     test_package_folder = "tests/packaging/conan-center/all/test_package"

@@ -12,9 +12,12 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
     BASE_DIRECTORY "${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig" OUTPUT_VARIABLE pc_to_prefix)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR
     BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" OUTPUT_VARIABLE pc_include)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_DATADIR
+    BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" OUTPUT_VARIABLE pc_data)
 file(CONFIGURE OUTPUT weir.pc @ONLY CONTENT [[
 prefix=${pcfiledir}/@pc_to_prefix@
 includedir=${prefix}/@pc_include@
+lint_coroutines=${prefix}/@pc_data@/weir/lint_coroutines
 
 Name: @PROJECT_NAME@
 Description: @PROJECT_DESCRIPTION@
@@ -27,7 +30,9 @@ install(TARGETS weir EXPORT weir-targets FILE_SET HEADERS FILE_SET optional_head
 install(EXPORT weir-targets NAMESPACE weir:: DESTINATION "${config_dir}")
 # The build folder can be found as well: -Dweir_DIR=<build folder>.
 export(EXPORT weir-targets NAMESPACE weir:: FILE "${PROJECT_BINARY_DIR}/weir-targets.cmake")
-set(config_files tests/packaging/weir-config.cmake tests/packaging/weir-components.cmake)
-file(COPY ${config_files} DESTINATION "${PROJECT_BINARY_DIR}")
+set(config_files tests/packaging/weir-config.cmake tests/packaging/weir-components.cmake
+    tests/packaging/weir-lint.cmake)
+file(COPY ${config_files} tests/compilers/lint_coroutines DESTINATION "${PROJECT_BINARY_DIR}")
 install(FILES ${config_files} "${PROJECT_BINARY_DIR}/weir-config-version.cmake" DESTINATION "${config_dir}")
+install(PROGRAMS tests/compilers/lint_coroutines DESTINATION "${CMAKE_INSTALL_DATADIR}/weir")
 install(FILES "${PROJECT_BINARY_DIR}/weir.pc" DESTINATION "${pc_dir}")

@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 // clang-format off
@@ -74,6 +75,16 @@ auto keyed = weir::source(std::vector<item>()) | weir::aggregate(by_key());
 weir::task<> of_async_generator(weir::async_generator<std::string> lines) {
     while (auto x = co_await lines.next()) use(*x);
 }
+
+namespace of_channel {
+struct named {
+    std::string name;
+    int count;
+};
+weir::task<> emplace(weir::channel<named>& out, std::string name) {
+    co_await out.emplace(std::move(name), 3);
+}
+}  // namespace of_channel
 
 namespace of_cache {
 image decode(std::string);

@@ -16,6 +16,8 @@ else()
 endif()
 add_library(weir_warnings INTERFACE)
 target_compile_options(weir_warnings INTERFACE ${weir_warning_flags})
+# The lint looks at all that is here: the test lint.house.
+target_compile_definitions(weir_warnings INTERFACE WEIR_NO_COROUTINE_WARNING)
 # g++ collects no garbage below a gigabyte, a tenth of its time; and makes no function of each std::move, another 7 %.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12)
     target_compile_options(weir_warnings INTERFACE --param=ggc-min-heapsize=1000000 -ffold-simple-inlines)

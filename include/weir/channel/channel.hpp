@@ -134,8 +134,8 @@ class channel final : detail::any_channel<Policy>, public detail::channel_refusa
         return detail::put_made_operation<channel, stop_token>(*this, std::move(stop), item);
     }
 
-    /// Adds an item that is made of `args` in the operation, at once: by a constructor, or as an aggregate. So
-    /// that no `T{...}` stands in an expression that awaits, which g++ 12 destroys twice.
+    /// Adds an item that is made of `args` in the operation, at once, by a constructor or as an aggregate: no
+    /// `T{...}` has to stand in an expression that awaits, where g++ 12 destroys it twice.
     ///
     ///     co_await out.emplace(std::move(name), 3);
     ///

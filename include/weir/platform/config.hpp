@@ -17,6 +17,16 @@
 #error "weir: this compiler has no C++20 coroutines; use g++ 12, clang 16 or later"
 #endif
 
+// What no warning of that compiler says: once in each translation unit, as a note, which -Werror lets pass.
+// Which compilers get what wrong: tests/compilers/canaries/versions.md.
+#if defined(__GNUC__) && __GNUC__ < 13 && !defined(__clang__) && !defined(__CUDA_ARCH__) && \
+    !defined(WEIR_NO_COROUTINE_WARNING)
+#pragma message( \
+    "weir: g++ 12 miscompiles some coroutines without a warning. Let the lint look at yours: \
+weir_lint_coroutines(target) in CMake, else tests/compilers/lint_coroutines PATH...; \
+-DWEIR_NO_COROUTINE_WARNING silences this")
+#endif
+
 #if __has_include(<cxxabi.h>)
 #include <cxxabi.h>  // for abi::__cxa_demangle
 #include <cstdlib>   // for std::free

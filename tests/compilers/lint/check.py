@@ -41,7 +41,8 @@ def findings(output):
     """(file name, line) -> forms, and the sentences."""
     found, sentences = {}, []
     for line in output.splitlines():
-        file, number, form, sentence = re.match(r"(.+):(\d+): (\w+): (.+)$", line).groups()
+        file, number, sentence, form = re.match(r"(.+):(\d+):\d+: warning: (.+) \[weir-coroutine-(\w+)\]$",
+                                                line).groups()
         found.setdefault((Path(file).name, int(number)), Counter())[form] += 1
         sentences.append((form, sentence))
     return found, sentences
@@ -141,8 +142,8 @@ def check_program():
         (folder / "inner" / "a.hpp").write_text(bad)
         (folder / ".hidden" / "a.hpp").write_text(bad)
         (folder / "b.txt").write_text(bad)
-        expect("a folder", run(folder), 1, r"^\S+inner/a.hpp:2: braces: `item\{\.\.\.\}` inside[^\n]+\n$")
-        expect("a file", run(folder / "b.txt"), 1, r"b.txt:2: braces")
+        expect("a folder", run(folder), 1, r"^\S+inner/a.hpp:2:24: warning: `item\{\.\.\.\}` inside[^\n]+ \[weir-coroutine-braces\]\n$")
+        expect("a file", run(folder / "b.txt"), 1, r"b.txt:2:24: warning: .*braces")
         expect("--not-aggregate", run("--not-aggregate", "item", folder), 0, "^$")
         expect("--exclude", run("--exclude", folder / "inner", folder), 0, "^$")
         (folder / "item.hpp").write_text("struct item {\n    explicit item(int);\n    name n;\n};\n")
@@ -150,7 +151,7 @@ def check_program():
         (folder / "item.hpp").write_text("struct item {\n    name n;\n};\n")
         expect("an aggregate in another file", run(folder), 1, "braces")
         (folder / "inner" / "a.hpp").write_text("task<> f(channel& c, int n) { co_await c.put(item(n, 3)); }\n")
-        expect("parentheses of an aggregate in another file", run(folder), 1, r"a.hpp:1: braces: `item\(\.\.\.\)`")
+        expect("parentheses of an aggregate in another file", run(folder), 1, r"a.hpp:1:52: warning: `item\(\.\.\.\)`")
         (folder / "c.cpp").write_text("task<> item(int n, int m) {\n    co_await turn();\n}\n")
         expect("a function that is called as an aggregate of another file", run(folder), 0, "^$")
         (folder / "broken.cpp").write_text("task<> f() { ) ] co_await g({1}); }}} \"\n R\"(\n")

@@ -45,13 +45,16 @@ class WeirConan(ConanFile):
         for pattern in "*.hpp", "*.cppm":
             copy(self, pattern, os.path.join(self.source_folder, "include"),
                  os.path.join(self.package_folder, "include"))
-        copy(self, "weir-components.cmake", os.path.join(self.source_folder, "tests", "packaging"),
-             os.path.join(self.package_folder, "lib", "cmake"))
+        for folder, name in (("packaging", "weir-components.cmake"), ("packaging", "weir-lint.cmake"),
+                             ("compilers", "lint_coroutines")):
+            copy(self, name, os.path.join(self.source_folder, "tests", folder),
+                 os.path.join(self.package_folder, "lib", "cmake"))
 
     def package_info(self):
         # As CMake's own package judges them.
         self.cpp_info.set_property("cmake_config_version_compat", "SameMinorVersion")
-        self.cpp_info.set_property("cmake_build_modules", [os.path.join("lib", "cmake", "weir-components.cmake")])
+        self.cpp_info.set_property("cmake_build_modules", [
+            os.path.join("lib", "cmake", name) for name in ("weir-components.cmake", "weir-lint.cmake")])
         self.cpp_info.bindirs = []
         self.cpp_info.libdirs = []
         if self.settings.os in ("Linux", "FreeBSD"):
