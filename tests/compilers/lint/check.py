@@ -4,7 +4,8 @@
 
     tests/compilers/lint/check.py forms      finds what the files beside this one expect, and nothing else
     tests/compilers/lint/check.py canaries   agrees with what the compilers do: each canary of a bad form is found, no
-                                   canary of a workaround or of what weir is written in is
+                                   canary of a workaround or of what weir is written in is;
+                                   and the page of versions counts what the table says
     tests/compilers/lint/check.py program    its options, its exit status, and what it says about misuse
 
 A line that has `// expect: FORM...` has these findings; `// expect at LINE: FORM...` says it of another line.
@@ -114,8 +115,34 @@ def check_canaries():
     for form in load(LINT).FORMS:
         if not any(canary.form == form for family in canaries.read_families() for canary in family.canaries):
             problems.append(f"no canary shows the form `{form}`")
+    problems += check_versions(table)
     print(", ".join(f"{number} {kind}" for kind, number in counts.items()))
     return problems
+
+
+def count_of(table, form, column):
+    """What becomes of the form's canaries with a compiler: `28 hang, 1 crash`."""
+    of_form = [cells for name, cells in table.rows.items() if table.kinds[name] == f"bad {form}"]
+    fails = Counter()
+    for cells in of_form:
+        verdicts = [v for mode in ("-O0", "-O2") for v in cells[f"{column} {mode}"].split("|") if v != "ok"]
+        fails.update(verdicts[:1])
+    wrong = ", ".join(f"{number} {verdict}" for verdict, number in fails.most_common())
+    right = len(of_form) - fails.total()
+    return f"{wrong}, {right} ok" if wrong and right else wrong or "ok"
+
+
+def check_versions(table):
+    """The cells of versions.md that are measured."""
+    page = CANARIES / "versions.md"
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]]
+            for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    columns = rows[0][1:]
+    found = {row[0]: row[1:] for row in rows if row[0] in load(LINT).FORMS}
+    for form in load(LINT).FORMS:
+        wanted = [count_of(table, form, column) for column in columns]
+        if found.get(form) != wanted:
+            yield f"versions.md: the row of `{form}` has to be: | {' | '.join([form, *wanted])} |"
 
 
 def check_program():
@@ -151,11 +178,36 @@ def check_program():
         (folder / "item.hpp").write_text("struct item {\n    name n;\n};\n")
         expect("an aggregate in another file", run(folder), 1, "braces")
         (folder / "inner" / "a.hpp").write_text("task<> f(channel& c, int n) { co_await c.put(item(n, 3)); }\n")
-        expect("parentheses of an aggregate in another file", run(folder), 1, r"a.hpp:1:52: warning: `item\(\.\.\.\)`")
+        expect("parentheses of an aggregate in another file", run(folder), 1, r"a.hpp:1:50: warning: `item\(\.\.\.\)`")
         (folder / "c.cpp").write_text("task<> item(int n, int m) {\n    co_await turn();\n}\n")
         expect("a function that is called as an aggregate of another file", run(folder), 0, "^$")
         (folder / "broken.cpp").write_text("task<> f() { ) ] co_await g({1}); }}} \"\n R\"(\n")
         expect("brackets that don't match", run(folder / "broken.cpp"), 1, "braces")
+        places = "/* a\nb */ task<> f(channel& c) { int n = 0; co_await c.put({n, 2}); }\n" + (
+            "#define PUT \\\n  co_await *p; c\n" "auto t = R\"(\n)\"; task<> g(int* p) { int n = 0; co_await *p; }\n")
+        (folder / "places.cpp").write_text(places)
+        expect("columns", run(folder / "places.cpp"), 1,
+               r"^\S+:2:55: [^\n]+braces\]\n\S+:4:3: [^\n]+refused\]\n\S+:6:35: [^\n]+refused\]\n$")
+
+        # What a build asks for.
+        project, stamp = folder / "a project", folder / "a stamp"
+        (project / "include" / "app").mkdir(parents=True)
+        (project / "main.cpp").write_text('#include "near.hpp"\n#include <app/far.hpp>\n#include <vector>\n')
+        (project / "near.hpp").write_text('#pragma once\n#include "near.hpp"\n')
+        (project / "include" / "app" / "far.hpp").write_text(bad)
+        (project / "icon.png").write_bytes(b"\x89PNG")
+        asked = ("--stamp", stamp, "--headers", project / "include", project / "main.cpp", project / "icon.png")
+        expect("--headers", run(*asked), 1, r"^/\S+ project/include/app/far.hpp:2:24: warning: ")
+        if stamp.exists():
+            problems.append("--stamp: is written though something was found")
+        (project / "include" / "app" / "far.hpp").write_text("")
+        expect("--stamp", run(*asked), 0, "^$")
+        read = re.findall(r"^    (?:.*/)?a\\ project/(\S+)(?: \\)?$", Path(f"{stamp}.d").read_text(), re.MULTILINE)
+        if not stamp.exists() or read != ["main.cpp", "near.hpp", "include/app/far.hpp"]:
+            problems.append(f"--stamp: writes of {read}")
+        expect("a folder that can't be written to", run("--stamp", folder / "none" / "stamp", project), 2,
+               "none/stamp.d: No such file", 2)
+        expect("without --headers", run(project / "main.cpp"), 0, "^$")
         (folder / "empty.cpp").write_text("")
         expect("an empty file", run(folder / "empty.cpp"), 0, "^$")
     return problems
