@@ -30,8 +30,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 14545),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 9845),
+    ("weir.hpp", HEAVY, 14570),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 9865),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2210),
 ]
 

@@ -12,12 +12,10 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
     BASE_DIRECTORY "${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig" OUTPUT_VARIABLE pc_to_prefix)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR
     BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" OUTPUT_VARIABLE pc_include)
-cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_DATADIR
-    BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" OUTPUT_VARIABLE pc_data)
 file(CONFIGURE OUTPUT weir.pc @ONLY CONTENT [[
 prefix=${pcfiledir}/@pc_to_prefix@
 includedir=${prefix}/@pc_include@
-lint_coroutines=${prefix}/@pc_data@/weir/lint_coroutines
+lint_coroutines=${pcfiledir}/../weir/lint_coroutines
 
 Name: @PROJECT_NAME@
 Description: @PROJECT_DESCRIPTION@
