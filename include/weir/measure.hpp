@@ -6,6 +6,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/measure/process_stats.hpp>
 #include <weir/measure/stats.hpp>
 
 #endif

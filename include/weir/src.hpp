@@ -36,6 +36,7 @@ namespace detail {
 
 void one_source_file_has_to_include_weir_src_hpp_or_link_weir_compiled() {}
 
+template class basic_process_meter<standard_platform>;
 template class basic_idle_workers<standard_platform>;
 template class basic_worker_queues<standard_platform>;
 template class threaded_executor<standard_platform>;

@@ -4,7 +4,9 @@
 #define WEIR_MEASURE_STATS_HPP
 
 #include <weir/measure/clock.hpp>
+#include <weir/measure/figures.hpp>
 #include <weir/measure/histogram.hpp>
+#include <weir/measure/process_stats.hpp>
 #include <weir/platform/bounds.hpp>
 
 #include <cstddef>   // for std::size_t
@@ -28,31 +30,6 @@
 //   one that stands out (measure/stopwatch.hpp). On virtual time each is timed on its own.
 // - The mark of the end of the stream is never counted.
 namespace weir {
-
-namespace detail {
-
-// A lap's share of a value that only grows. 0 where the snapshots are not in order.
-template <class T>
-[[nodiscard]] constexpr T since(const T& earlier, const T& later) noexcept {
-    return later < earlier ? T{} : static_cast<T>(later - earlier);
-}
-
-// Of two that are not negative; stops at the longest one there is.
-[[nodiscard]] constexpr duration sum(duration a, duration b) noexcept {
-    return a > duration::max() - b ? duration::max() : a + b;
-}
-
-[[nodiscard]] constexpr duration average(duration sum, std::uint64_t count) noexcept {
-    if (count == 0 || count > INT64_MAX) return duration(0);
-    return sum / static_cast<std::int64_t>(count);
-}
-
-[[nodiscard]] constexpr double per_second(std::uint64_t count, duration elapsed) noexcept {
-    if (elapsed <= duration(0)) return 0;
-    return static_cast<double>(count) * 1e9 / static_cast<double>(elapsed.count());
-}
-
-}  // namespace detail
 
 /// What a channel measured.
 struct channel_stats {
@@ -272,6 +249,7 @@ struct pipeline_stats {
     std::vector<stage_stats> stages;      ///< in the order in which items pass: source ... sink; of
                                           ///< branches, one after the other
     std::vector<channel_stats> channels;  ///< see `stage_stats::outputs`
+    std::optional<process_stats> process = std::nullopt;  ///< meanwhile; none on virtual time
 
     /// A lap: what happened from `earlier` to `later`, two snapshots of one run. Stages and
     /// channels are matched by position; those that the earlier one lacks are taken whole.
@@ -285,6 +263,7 @@ struct pipeline_stats {
         for (std::size_t i = 0; i < queues; ++i) {
             later.channels[i] = std::move(later.channels[i]) - earlier.channels[i];
         }
+        if (later.process && earlier.process) later.process = *later.process - *earlier.process;
         return later;
     }
     [[nodiscard]] friend bool operator==(const pipeline_stats&, const pipeline_stats&) = default;

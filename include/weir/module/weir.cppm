@@ -72,6 +72,7 @@ using weir::pipeline_failure;
 using weir::pipeline_stats;
 using weir::policies;
 using weir::priority_lanes;
+using weir::process_stats;
 using weir::progress;
 using weir::rate;
 using weir::repeat;

@@ -21,8 +21,9 @@ inline constinit basic_tick_clock<> the_tick_clock;
 
 inline const bool heavy_fence_registered = register_heavy_fence();
 
-// In a header of its own, for those who start one.
+// In headers of their own, for those who start one, and who ask.
 class system_thread;
+struct process_memory;
 
 // What the library takes from the system. The concurrent core is a template over such a platform, so that
 // a model checker or a test supplies another with the same members; the public names, and whatever is no
@@ -75,6 +76,11 @@ struct standard_platform {
 
     // How many threads the hardware runs at once. In system_thread.hpp.
     static inline unsigned concurrency() noexcept;
+
+    // What this process has used up to now, and has at the moment. In process_usage.hpp.
+    static inline process_counts count_process() noexcept;
+    static inline process_memory measure_memory() noexcept;
+    static unsigned processors() noexcept { return usable_processors(); }
 
     // One of each type for each thread, which ends with it; and one for all threads.
     template <class T>

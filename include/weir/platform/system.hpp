@@ -45,8 +45,9 @@ extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
 #endif
 
 #if __has_include(<unistd.h>) && !defined(_WIN32)
-#include <pthread.h>  // for pthread_atfork, pthread_create, pthread_self
-#include <sched.h>    // for sched_yield
+#include <pthread.h>       // for pthread_atfork, pthread_create, pthread_self
+#include <sched.h>         // for sched_getaffinity, sched_yield
+#include <sys/resource.h>  // for getrusage
 #endif
 
 #if defined(_MSC_VER)
@@ -219,6 +220,44 @@ inline bool at_fork_in_child(void (*function)()) noexcept {
     static_cast<void>(function);
     return true;
 #endif
+}
+
+// What the system has counted for this process, all its threads together; negative: it doesn't say. Times in
+// nanoseconds.
+struct process_counts {
+    std::int64_t user_time = -1;
+    std::int64_t system_time = -1;
+    std::int64_t minor_faults = -1;
+    std::int64_t major_faults = -1;
+    std::int64_t voluntary_switches = -1;
+    std::int64_t involuntary_switches = -1;
+    std::int64_t blocks_read = -1;  // from storage, of 512 bytes, where the system accounts for them at all
+    std::int64_t blocks_written = -1;
+};
+inline process_counts count_process() noexcept {
+    process_counts counts;
+#if __has_include(<unistd.h>) && !defined(_WIN32)
+    rusage r{};
+    if (getrusage(RUSAGE_SELF, &r) != 0) return counts;
+    const auto ns = [](const timeval& t) {
+        return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_usec * 1'000;
+    };
+    counts = {ns(r.ru_utime), ns(r.ru_stime), r.ru_minflt, r.ru_majflt, r.ru_nvcsw, r.ru_nivcsw};
+#if defined(__linux__)
+    counts.blocks_read = r.ru_inblock;
+    counts.blocks_written = r.ru_oublock;
+#endif
+#endif
+    return counts;
+}
+
+// How many processors this process may use; 0: unknown. A limit of time, as of a container, is none of them.
+inline unsigned usable_processors() noexcept {
+#if defined(__linux__)
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set) == 0) return static_cast<unsigned>(CPU_COUNT(&set));
+#endif
+    return 0;
 }
 
 // Whether `heavy_fence` works here; asks for it, once a process.

@@ -1,4 +1,4 @@
-// weir report: one stage, one queue, one histogram or the times of one slot as a line
+// weir report: one stage, one queue, one histogram, the times of one slot or the process as a line
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_LINE_HPP
 #define WEIR_REPORT_LINE_HPP
@@ -46,6 +46,31 @@ namespace weir {
            units::count(c.num_get) + " taken, " + units::rate(c.rate()) + ", put wait " +
            units::time(c.ave_put_wait()) + ", get wait " + units::time(c.ave_get_gap()) + ", readiness " +
            units::percent(c.readiness());
+}
+
+/// \returns `1.8 of 2 processors busy, 0.1 in the system; 212 MB resident; 12.0 k context switches, 3.1 k of
+///          them forced; read 1.2 GB, written 0 B`, and the page faults that storage had to serve, if there
+///          were some. What is absent is left out.
+[[nodiscard]] inline std::string line_text(const process_stats& p) {
+    std::string text;
+    const auto part = [&text](const std::string& what, const char* between = "; ") {
+        text += (text.empty() ? "" : between) + what;
+    };
+    if (p.user_time && p.elapsed > duration(0)) {
+        const std::string all = p.processors ? " of " + std::to_string(*p.processors) : "";
+        part(units::fixed(p.busy(), 1) + all + " processors busy");
+        if (p.system_time) part(units::fixed(p.busy_in_system(), 1) + " in the system", ", ");
+    }
+    if (p.resident) part(units::bytes(*p.resident) + " resident");
+    if (p.voluntary_switches && p.involuntary_switches) {
+        part(units::count(*p.voluntary_switches + *p.involuntary_switches, 4) + " context switches, " +
+             units::count(*p.involuntary_switches, 4) + " of them forced");
+    }
+    if (p.major_faults && *p.major_faults != 0)
+        part(units::count(*p.major_faults, 4) + " page faults from storage");
+    if (p.bytes_read) part("read " + units::bytes(*p.bytes_read));
+    if (p.bytes_written) part("written " + units::bytes(*p.bytes_written), p.bytes_read ? ", " : "; ");
+    return text;
 }
 
 namespace detail {

@@ -5,6 +5,7 @@
 
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/report/line.hpp>
 #include <weir/report/units.hpp>
 
 #include <cstddef>  // for std::size_t
@@ -16,7 +17,7 @@ namespace weir {
 
 /// Which of the two formats that users of such pipelines know.
 enum class log_style {
-    current,   ///< one line for each stage that has tasks and one for each queue
+    current,   ///< one line for each stage that has tasks and one for each queue, and one on the process
     document,  ///< the older one: one line for each stage that has tasks and one for the sink
 };
 
@@ -112,6 +113,8 @@ namespace detail {
             text += detail::document_line(stage, before.empty() ? nullptr : before[0], *behind[0]);
         }
     }
+    if (style == log_style::current && stats.process)
+        text += "[process]\t" + line_text(*stats.process) + "\n";
     return text;
 }
 

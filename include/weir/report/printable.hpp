@@ -30,8 +30,8 @@ concept one_of = (std::same_as<T, Ts> || ...);
 /// all be written to a stream, too.
 template <class T>
 concept printable =
-    detail::one_of<T, pipeline_stats, stage_stats, channel_stats, slot_times, histogram, channel_status,
-                   pipeline_description, profile_result, deadlock_report, stall_report>;
+    detail::one_of<T, pipeline_stats, stage_stats, channel_stats, process_stats, slot_times, histogram,
+                   channel_status, pipeline_description, profile_result, deadlock_report, stall_report>;
 
 /// \returns what is written to a stream.
 template <printable T>

@@ -5,6 +5,7 @@
 
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/report/line.hpp>
 #include <weir/report/units.hpp>
 
 #include <algorithm>  // for std::max, std::min
@@ -161,7 +162,7 @@ class text_table {
 
 /// \returns the statistics as two tables: the stages, with how long their work takes and where
 ///          their slots spend the time, and the queues between them; and a third one of those that
-///          copy to a device. Plain ASCII, at most 120
+///          copy to a device; and a last line on the process. Plain ASCII, at most 120
 ///          columns; of names the first 20 characters, a `~` shows where one was cut. Figures are
 ///          rounded; the values that the table is made of are exact. What is not known is `-`.
 [[nodiscard]] inline std::string table_text(const pipeline_stats& stats) {
@@ -185,6 +186,7 @@ class text_table {
             "\nwait_get: starved by the stage before; wait_put: held back by the stage after; "
             "runnable: no thread was free.\n";
     }
+    if (stats.process) text += "process: " + line_text(*stats.process) + ".\n";
     return text;
 }
 

@@ -54,6 +54,7 @@ class run_core final : public run_graph<Policy> {
             static_cast<void>(reporter_.emplace(report_laps()));
         // Nothing below throws.
         this->begin_ = this->main_executor().now();
+        if (Policy::statistics && !this->main_executor().traits().exclusive) this->process_.begin();
         this->expect_workers(workers);
         left_.store(workers + (reporter_ ? 1U : 0U), std::memory_order_relaxed);
         started_ = true;
@@ -130,6 +131,7 @@ class run_core final : public run_graph<Policy> {
     // that ended it, and some are still at work.
     void freeze() noexcept {
         if (!this->have_all_left()) return;
+        this->process_.end();
         std::int64_t expected = base::running;
         // release; pairs with stats()
         this->frozen_at_.compare_exchange_strong(expected, this->now(), std::memory_order_release,

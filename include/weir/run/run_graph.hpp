@@ -7,6 +7,7 @@
 #include <weir/channel/channel.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/measure/process_meter.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
@@ -157,6 +158,7 @@ class run_graph : public run_context, public watched_run {
         // Less only if the clock was set back; they then stand still.
         for (const stage_stats& each : s.stages) s.elapsed = detail::larger(s.elapsed, each.elapsed);
         for (const channel_stats& each : s.channels) s.elapsed = detail::larger(s.elapsed, each.elapsed);
+        s.process = process_.stats();
         return s;
     }
 
@@ -174,7 +176,8 @@ class run_graph : public run_context, public watched_run {
     static constexpr std::int64_t running = INT64_MIN;
     standard_platform::atomic<std::int64_t> frozen_at_{running};  // until when the statistics go
     time_point begin_{};
-    std::size_t last_ = 0;  // the queue from which the consumer takes
+    mutable process_meter process_;  // begun where time is real
+    std::size_t last_ = 0;           // the queue from which the consumer takes
     // Destroyed in reverse: the stages' coroutines before the queues that they use.
     owning_list<any_channel<Policy>> queues_;
     owning_list<running_stage<Policy>> stages_;

@@ -88,6 +88,12 @@ TEST_CASE("statistics begin at 0, and what is derived from nothing is 0") {
     CHECK(s.rate() == 0);
     CHECK(pipeline_stats().elapsed == 0ns);
     CHECK(pipeline_stats() - pipeline_stats() == pipeline_stats());
+    pipeline_stats before;
+    pipeline_stats after;
+    after.process.emplace().bytes_read = 7U;
+    CHECK((after - before).process == after.process);
+    before.process.emplace().bytes_read = 3U;
+    CHECK((after - before).process->bytes_read == 4U);
 }
 
 TEST_CASE("a channel's averages are over its operations") {

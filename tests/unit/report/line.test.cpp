@@ -11,6 +11,7 @@
 using weir::channel_stats;
 using weir::histogram;
 using weir::line_text;
+using weir::process_stats;
 using weir::slot_times;
 using weir::stage_stats;
 using namespace std::chrono_literals;
@@ -59,6 +60,31 @@ TEST_CASE("a slot's times, a stage and a queue are a line each") {
     CHECK(line_text(c) ==
           "decode_queue: 2 of 8 in it, 20 taken, 2.0 /s, put wait 1.0 ms, get wait 2.0 ms, "
           "readiness 90.0 %");
+}
+
+TEST_CASE("a process is a line of what the system says of it") {
+    process_stats p;
+    CHECK(line_text(p).empty());
+    p.resident = 212'000'000U;
+    CHECK(line_text(p) == "212 MB resident");
+    p.elapsed = 10s;
+    p.user_time = 17s;
+    p.system_time = 1s;
+    p.voluntary_switches = 9'000U;
+    p.involuntary_switches = 3'000U;
+    p.major_faults = 0U;
+    p.bytes_read = 1'200'000'000U;
+    p.bytes_written = 0U;
+    CHECK(line_text(p) ==
+          "1.8 processors busy, 0.1 in the system; 212 MB resident; 12.0 k context switches, 3000 of them "
+          "forced; read 1.2 GB, written 0 B");
+    p.processors = 2U;
+    p.major_faults = 7U;
+    p.system_time.reset();
+    p.involuntary_switches.reset();
+    p.bytes_read.reset();
+    CHECK(line_text(p) ==
+          "1.7 of 2 processors busy; 212 MB resident; 7 page faults from storage; written 0 B");
 }
 
 TEST_CASE("a stream gets the same line, whatever its locale and flags are") {

@@ -195,6 +195,13 @@ TEST_CASE("log lines of nothing are no lines") {
           std::string::npos);
 }
 
+TEST_CASE("the last of today's log lines is on the process, where that is known") {
+    pipeline_stats p;
+    p.process.emplace().resident = 212'000'000U;
+    CHECK(weir::log_text(p) == "[process]\t212 MB resident\n");
+    CHECK(weir::log_text(p, weir::log_style::document).empty());
+}
+
 TEST_CASE("log lines read the same in a German locale") {
     const weir_test::german_locale here;
     std::ostringstream out;

@@ -115,6 +115,12 @@ TEST_CASE("a table of nothing is a heading") {
     CHECK(weir::table_text(pipeline_stats()) == "pipeline, 0 s elapsed\n");
 }
 
+TEST_CASE("the last line of a table is on the process, where that is known") {
+    pipeline_stats p = example();
+    p.process.emplace().resident = 212'000'000U;
+    CHECK(weir::table_text(p) == text_of_example + std::string("process: 212 MB resident.\n"));
+}
+
 TEST_CASE("a table of stages that did nothing yet has dashes instead of times and shares") {
     pipeline_stats p;
     p.stages.resize(1);

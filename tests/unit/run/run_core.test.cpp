@@ -384,6 +384,42 @@ TEST_CASE("after a late lap the next one ends where it would have ended all the 
     CHECK(take_all(run).size() == 1);
 }
 
+TEST_CASE("what the process used is told where time is real, and stays as it was at the end") {
+    weir::thread_pool pool(2);
+    const auto pipeline =
+        weir::source(std::views::iota(0, 100)) | weir::pipe([](int n) { return n; }) | weir::sink();
+    auto run = pipeline.start(pool);
+    static_cast<void>(run.stats());
+    CHECK(take_all(run).size() == 100);
+    const pipeline_stats whole = run.stats();
+#if defined(__linux__)
+    REQUIRE(whole.process.has_value());
+    const weir::process_stats& p = *whole.process;
+    CHECK(p.elapsed > 0ns);
+    CHECK(p.user_time >= 0ns);
+    CHECK(p.system_time >= 0ns);
+    CHECK(p.processors >= 1U);
+    CHECK(p.resident > 100'000U);
+    CHECK(p.peak_resident >= p.resident);
+    CHECK(p.minor_faults.has_value());
+    CHECK(p.major_faults.has_value());
+    CHECK(p.voluntary_switches.has_value());
+    CHECK(p.involuntary_switches.has_value());
+#endif
+    CHECK(run.stats() == whole);
+}
+
+TEST_CASE("on virtual time, and where nothing is measured, nothing is told of the process") {
+    virtual_time time;
+    auto exact = one_each(1ms, 3).start(time);
+    take_all(exact);
+    CHECK_FALSE(exact.stats().process.has_value());
+    weir::thread_pool pool(1);
+    auto bare = (weir::source(std::views::iota(0, 3)) | weir::sink()).start<weir::unmeasured>(pool);
+    take_all(bare);
+    CHECK_FALSE(bare.stats().process.has_value());
+}
+
 TEST_CASE("on a pool laps come while the run goes on, one at a time, and none after it") {
     weir::thread_pool pool(2);
     std::atomic<int> laps{0};

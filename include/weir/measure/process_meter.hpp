@@ -1,0 +1,86 @@
+// weir measure, internal: what the process used between the beginning of a run and a snapshot
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MEASURE_PROCESS_METER_HPP
+#define WEIR_MEASURE_PROCESS_METER_HPP
+
+#include <weir/measure/process_stats.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/platform/process_usage.hpp>
+
+#include <cstdint>   // for std::int64_t, std::uint64_t
+#include <mutex>     // for std::lock_guard
+#include <optional>  // for std::optional
+
+namespace weir::detail {
+
+// Begun by one thread, before any other has it; then any may ask. What a run pays that nobody asks is two
+// calls of 2 us, at its beginning and its end; a file is read for a snapshot only.
+template <class Platform>
+class basic_process_meter {
+    struct instant {
+        std::int64_t at;
+        process_counts counts;
+    };
+    static instant read() noexcept { return {Platform::now(), Platform::count_process()}; }
+
+  public:
+    void begin() noexcept { begin_ = read(); }
+
+    // From now on nothing changes any more, but for the memory: that is looked at when somebody asks first.
+    void end() noexcept {
+        const std::lock_guard guard(lock_);
+        if (begin_ && !end_) end_ = read();
+    }
+
+    // None if it has not begun, or the system says nothing at all.
+    std::optional<process_stats> stats() noexcept {
+        if (!begin_) return std::nullopt;
+        const std::lock_guard guard(lock_);
+        const instant now = end_ ? *end_ : read();
+        if (!end_ || !memory_) memory_ = Platform::measure_memory();
+        const process_counts& a = begin_->counts;
+        const process_counts& b = now.counts;
+        process_stats s;
+        s.elapsed = duration(time_between(begin_->at, now.at));
+        s.user_time = time(a.user_time, b.user_time);
+        s.system_time = time(a.system_time, b.system_time);
+        s.minor_faults = count(a.minor_faults, b.minor_faults);
+        s.major_faults = count(a.major_faults, b.major_faults);
+        s.voluntary_switches = count(a.voluntary_switches, b.voluntary_switches);
+        s.involuntary_switches = count(a.involuntary_switches, b.involuntary_switches);
+        s.bytes_read = count(a.blocks_read, b.blocks_read, block);
+        s.bytes_written = count(a.blocks_written, b.blocks_written, block);
+        s.resident = count(0, memory_->resident);
+        s.peak_resident = count(0, memory_->peak);
+        if (!s.user_time && !s.resident) return std::nullopt;
+        if (const unsigned n = Platform::processors(); n != 0) s.processors = n;
+        return s;
+    }
+
+  private:
+    static constexpr std::uint64_t block = 512;  // bytes, whatever the storage's own are
+
+    static std::optional<std::uint64_t> count(std::int64_t from, std::int64_t to,
+                                              std::uint64_t each = 1) noexcept {
+        if (from < 0 || to < 0) return std::nullopt;
+        return each * static_cast<std::uint64_t>(time_between(from, to));
+    }
+    static std::optional<duration> time(std::int64_t from, std::int64_t to) noexcept {
+        if (from < 0 || to < 0) return std::nullopt;
+        return duration(time_between(from, to));
+    }
+
+    std::optional<instant> begin_;
+    typename Platform::mutex lock_;  // guards what is below
+    std::optional<instant> end_;
+    std::optional<process_memory> memory_;
+};
+
+using process_meter = basic_process_meter<standard_platform>;
+
+WEIR_COMPILED(class basic_process_meter<standard_platform>);
+
+}  // namespace weir::detail
+
+#endif
