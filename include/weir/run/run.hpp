@@ -12,8 +12,11 @@
 #include <weir/run/item_iterator.hpp>
 #include <weir/run/run_control.hpp>
 #include <weir/run/run_core.hpp>
+#include <weir/run/run_result.hpp>
 #include <weir/task/task.hpp>
 
+#include <coroutine>    // for std::coroutine_handle
+#include <cstdint>      // for std::uint64_t
 #include <iterator>     // for std::default_sentinel
 #include <memory>       // for std::unique_ptr
 #include <optional>     // for std::optional
@@ -26,6 +29,8 @@ namespace weir {
 ///
 ///     for (auto& batch : run) train(batch);                  // a thread
 ///     while (auto batch = co_await run.next()) train(*batch);  // a coroutine
+///
+/// Where the pipeline ends with `for_each` nobody takes items: see `run<void>`.
 ///
 /// Ends:     when the source has ended and everything is delivered; when `stop` is called or the run
 ///           is destroyed; when the stop token of its options asks; or by a failure.
@@ -115,6 +120,34 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// where the last one left.
     [[nodiscard]] iterator begin() { return iterator(*this); }
     [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
+
+    /// Takes all items that are left, and destroys each; for a thread, which blocks until the stream has
+    /// ended. For a run whose stages do all that there is to do: better ends with `for_each`.
+    ///
+    /// \returns how many it has taken (other consumers may have taken more), and the statistics.
+    /// Errors:  `std::logic_error` in a stage of this run, which would wait for itself.
+    run_result drain() {
+        core().check_outside();
+        std::uint64_t items = 0;
+        while (get()) ++items;
+        return run_result{items, this->stats()};
+    }
+
+    /// `co_await run`: the same for a coroutine. Resumes: on the coroutine's executor.
+    [[nodiscard("co_await this, or nothing is taken")]] auto operator co_await() & {
+        core().check_outside();
+        return drain_operation(drain_in_turn());
+    }
+
+    /// Refuses to wait for what nobody would take, at compile time.
+    template <class Item = T>
+    run_result wait() {
+        static_assert(
+            std::is_void_v<Item>,
+            "weir: this run ends when its items have been taken, and to wait takes none: drain() takes "
+            "and destroys all; or end the pipeline with weir::for_each(f), and wait()");
+        return {};
+    }
 
     /// Takes the next item of the epoch at hand, for a coroutine; where the source has
     /// epochs. Each end of an epoch is told once, to one of the consumers.
@@ -206,6 +239,30 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
 
       private:
         run* run_;
+    };
+
+    task<run_result> drain_in_turn() {
+        std::uint64_t items = 0;
+        while (auto item = co_await next()) ++items;
+        run_result all{items, this->stats()};
+        co_return all;
+    }
+    // A task is awaited as an rvalue, and this is what the operator gives.
+    class drain_operation {
+      public:
+        explicit drain_operation(task<run_result>&& all) noexcept : all_(std::move(all)) {}
+        bool await_ready() const noexcept { return false; }
+        // Resumes on the coroutine's executor, when the stream has ended.
+        template <class Promise>
+        auto await_suspend(std::coroutine_handle<Promise> h) noexcept {
+            return awaiter_.await_suspend(h);
+        }
+        run_result await_resume() { return awaiter_.await_resume(); }
+
+      private:
+        task<run_result> all_;
+        decltype(std::declval<task<run_result>>().operator co_await()) awaiter_ =
+            std::move(all_).operator co_await();
     };
 
     queue* out_;

@@ -226,6 +226,11 @@ class run_context : public detached_task_owner {
         }
     }
 
+    // How many items the last stage has acted on, where there is no consumer. relaxed: a count; who has seen
+    // the end sees all of it
+    void count_done(std::uint64_t items) noexcept { num_done_.fetch_add(items, std::memory_order_relaxed); }
+    std::uint64_t num_done() const noexcept { return num_done_.load(std::memory_order_relaxed); }
+
     // A worker more, and how many are left to end: to be called before it begins.
     virtual void worker_joins() noexcept = 0;
 
@@ -282,6 +287,7 @@ class run_context : public detached_task_owner {
     bool thrown_ = false;
     bool unheard_ = false;  // something was recorded that nobody has heard of
     standard_platform::atomic<run_outcome> outcome_{run_outcome::running};
+    standard_platform::atomic<std::uint64_t> num_done_{0};
     standard_platform::atomic<std::size_t> workers_left_{0};
     stop_source all_left_;
     stop_source ends_;

@@ -32,7 +32,8 @@ class run_control {
     run_control(const run_control&) = delete;
     run_control& operator=(const run_control&) = delete;
 
-    /// \returns whether a consumer has seen the end of the stream; true of a run that was moved from.
+    /// \returns whether a consumer has seen the end of the stream, or, where a `for_each` takes the place of
+    ///          one, whether all stages have ended; true of a run that was moved from.
     [[nodiscard]] bool ended() const noexcept { return !core_ || core_->has_ended(); }
 
     /// \returns what has ended it, or that nothing has.

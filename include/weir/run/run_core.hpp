@@ -58,6 +58,7 @@ class run_core final : public run_graph<Policy> {
         this->expect_workers(workers);
         left_.store(workers + (reporter_ ? 1U : 0U), std::memory_order_relaxed);
         started_ = true;
+        if (this->end_) on_all_left_.emplace(this->all_left(), end_run{this});
         bool announced = true;
         for (auto& stage : stages_) announced = announced && stage->announce();
         const std::int64_t now = this->begin_.time_since_epoch().count();
@@ -97,6 +98,19 @@ class run_core final : public run_graph<Policy> {
         request_stop();
         join();
         freeze();
+        if (this->end_) this->end_->close();  // unless its stage has been abandoned, it has done so itself
+    }
+
+    // Who waits for the end of what it is called by would wait for ever.
+    void check_outside() const {
+        std::string who = trampoline::is_below(this) ? "on_lap" : "";
+        for (const auto& stage : stages_) {
+            if (who.empty() && stage->is_below()) who = "stage '" + stage->name() + "'";
+        }
+        if (who.empty()) return;
+        throw std::logic_error("weir: " + who +
+                               " can't wait for the end of its own run, as stop(), wait(), drain() and the "
+                               "destructor do: request_stop() asks for it, and returns at once");
     }
 
     void worker_joins() noexcept override {
@@ -146,17 +160,14 @@ class run_core final : public run_graph<Policy> {
         }
     };
 
-    // Who waits for the end of what it is called by would wait for ever.
-    void check_outside() const {
-        std::string who = trampoline::is_below(this) ? "on_lap" : "";
-        for (const auto& stage : stages_) {
-            if (who.empty() && stage->is_below()) who = "stage '" + stage->name() + "'";
+    // Of a run that nobody consumes: all of it is over when its stages are.
+    struct end_run {
+        run_core* run;
+        void operator()() const noexcept {
+            run->see_end();
+            run->freeze();
         }
-        if (who.empty()) return;
-        throw std::logic_error("weir: " + who +
-                               " can't wait for the end of its own run, as stop() and the destructor do: "
-                               "request_stop() asks for it, and returns at once");
-    }
+    };
 
     void join() {
         parker done;
@@ -218,6 +229,7 @@ class run_core final : public run_graph<Policy> {
     stop_source nothing_left_;  // asked when it is so
     // Destroyed in reverse: the callback first.
     std::optional<detached_task<void>> reporter_;
+    std::optional<stop_callback<end_run>> on_all_left_;
     std::optional<stop_callback<cancel_run>> on_stop_;
 };
 

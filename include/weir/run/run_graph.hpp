@@ -21,7 +21,7 @@
 
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t, std::uint64_t
-#include <memory>       // for std::make_unique
+#include <memory>       // for std::make_unique, std::unique_ptr
 #include <mutex>        // for std::lock_guard
 #include <optional>     // for std::optional
 #include <stdexcept>    // for std::invalid_argument
@@ -31,6 +31,12 @@
 #include <vector>       // for std::vector
 
 namespace weir::detail {
+
+// What would come behind the last stage of a run that gives nothing: there is none.
+class no_item {
+  public:
+    no_item() = delete;
+};
 
 // A queue, whatever its items are.
 struct queue_id {
@@ -98,6 +104,20 @@ class run_graph : public run_context, public watched_run {
         queues_[last_]->merge_sink(options.name, sink_->whole(), options.capacity, options.max_bytes);
     }
 
+    // The last stage, behind the queue `in`, with none behind it: what is returned holds nothing, and is
+    // closed when the stage has ended. Only who waits for that, and reports of waits, know of it.
+    template <class Running, class In, class... Args>
+    weir::channel<no_item, Policy>& append_last(const stage_options& options, In& in, Args&&... args) {
+        check(options.capacity == stage_options().capacity && options.max_bytes == 0, options,
+              "gives nothing on, and has no queue behind it: leave .capacity and .max_bytes out");
+        auto* const end =
+            new weir::channel<no_item, Policy>(1, main_executor(), "the end of " + options.name);
+        end_.reset(&detail::inside(*end));
+        last_ = indexes_of({queue_id(&in)}).front();
+        add<Running>({&in}, {}, options, std::forward<Args>(args)..., in, *end);
+        return *end;
+    }
+
     // The stage of that name, for a change while it runs.
     running_stage<Policy>& stage_named(std::string_view name) { return *stages_[index_named(name, stages_)]; }
     void set_concurrency(std::string_view name, std::size_t concurrency) {
@@ -121,6 +141,7 @@ class run_graph : public run_context, public watched_run {
             queues_[last_]->set_capacity(sink_->set_behind(capacity), capacity);
             return;
         }
+        check(!end_ || name != stages_[stages_.size() - 1]->name(), named, "is the last one, and has no queue behind it");
         any_channel<Policy>& queue = *queues_[index_named(name, queues_)];
         const bool is_merged = sink_ && &queue == queues_[last_];
         queue.set_capacity(is_merged ? sink_->set_before(capacity) : capacity);
@@ -133,7 +154,7 @@ class run_graph : public run_context, public watched_run {
     }
 
     void inspect(run_seen& seen, bool states) const override {
-        seen.last = queues_[last_];
+        seen.last = end_ ? end_.get() : queues_[last_];
         seen.has_failed = has_failed();
         for (const auto& stage : stages_) {
             stage_seen& s = seen.stages.emplace_back();
@@ -141,6 +162,7 @@ class run_graph : public run_context, public watched_run {
             for (const std::size_t i : stage->outputs()) s.to.push_back(queues_[i]);
             stage->inspect(s, states);
         }
+        if (end_) seen.stages.back().to.push_back(end_.get());
     }
 
     pipeline_stats stats() const {
@@ -177,8 +199,9 @@ class run_graph : public run_context, public watched_run {
     standard_platform::atomic<std::int64_t> frozen_at_{running};  // until when the statistics go
     time_point begin_{};
     mutable process_meter process_;  // begun where time is real
-    std::size_t last_ = 0;           // the queue from which the consumer takes
+    std::size_t last_ = 0;           // the queue from which the consumer takes, or the stage in its place
     // Destroyed in reverse: the stages' coroutines before the queues that they use.
+    std::unique_ptr<any_channel<Policy>> end_;  // of a run without a consumer; see append_last()
     owning_list<any_channel<Policy>> queues_;
     owning_list<running_stage<Policy>> stages_;
 

@@ -103,7 +103,8 @@ struct pipe_types : the_function<F>::template is_given<In> {
     // Last: clang knows nothing of what comes after an assertion that fails.
     static_assert(!std::is_void_v<result>,
                   "weir: a stage's function has to give an item to the next stage; this one gives "
-                  "nothing. Return the item, or std::optional where some are dropped");
+                  "nothing. Return the item, or std::optional where some are dropped; weir::for_each(f), at "
+                  "the end in place of the sink, is for a function that gives nothing");
 };
 
 // What stands for a user's function in a pipe, and takes the invocation only where that one does. `Kind` has

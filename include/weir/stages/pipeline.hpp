@@ -186,7 +186,7 @@ class pipeline {
     static auto start_with(Whole&& whole, executor& ex, run_options options) {
         static_assert(Row::complete,
                       "weir: only a complete pipeline can be started: put weir::source(...) at its "
-                      "front and weir::sink(...) at its end");
+                      "front, and weir::sink(...) or weir::for_each(...) at its end");
         if constexpr (Row::complete) {
             using item = typename detail::given_by_row<Row>::type;
             auto core = std::make_unique<detail::run_core<Policy>>(ex, std::move(options));
@@ -210,11 +210,17 @@ auto make_pipeline(Row&& stages) {
 
 template <class Left, class Right>
 auto put_together(Left&& left, Right&& right) {
-    static_assert(!Left::ends,
-                  "weir: nothing can come after a sink: it is the end of a pipeline, and there is one");
+    static_assert(
+        !Left::ends,
+        "weir: nothing can come after a sink or a for_each: it is the end of a pipeline, and there is "
+        "one");
     static_assert(!Right::begins,
                   "weir: a source can only come first: it takes no items from a stage before it");
-    return detail::make_pipeline(detail::join(std::forward<Left>(left), std::forward<Right>(right)));
+    if constexpr (Left::ends) {
+        return detail::make_pipeline(std::forward<Left>(left));
+    } else {
+        return detail::make_pipeline(detail::join(std::forward<Left>(left), std::forward<Right>(right)));
+    }
 }
 
 /// Puts the right side behind the left one. Copies what is an lvalue.

@@ -11,6 +11,7 @@
 #include <weir/run/run_context.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/call_traits.hpp>
+#include <weir/stages/function_stage.hpp>
 #include <weir/stages/output_sequencer.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage.hpp>
@@ -44,64 +45,24 @@ struct piped {
     }
 };
 
-// What both kinds of it have: the function, made for each slot or once for all, and the order.
+// What both kinds of it have: the order.
 template <class Given, class C, class Policy>
-class function_stage : public stage_kind<C, typename piped<Given, C>::D, Policy> {
-    using base = stage_kind<C, typename piped<Given, C>::D, Policy>;
+class ordered_function
+    : public function_stage<Given, typename piped<Given, C>::types, C, typename piped<Given, C>::D, Policy> {
+    using base =
+        function_stage<Given, typename piped<Given, C>::types, C, typename piped<Given, C>::D, Policy>;
 
   public:
     using typename base::slot;
-    // A function of its own for each slot, or one for all.
-    using tools =
-        std::conditional_t<is_slot_factory<Given>, std::optional<typename piped<Given, C>::F>, nothing>;
-    static constexpr bool any_concurrency = true;
-    static constexpr bool is_tolerant = true;
     static constexpr bool has_turns = true;
-    static constexpr bool waits = piped<Given, C>::types::waits;
 
     template <class G>
-    function_stage(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
-                   typename base::output& out)
-        : base(run, "pipe", options, &in, &out), given_(std::forward<G>(f)),
+    ordered_function(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
+                     typename base::output& out)
+        : base(run, "pipe", options, std::forward<G>(f), in, out),
           takes_turns_(options.output_order == output_order::input || is_epoch_item<C>),
           turns_(turn_rule(options.output_order == output_order::input, run.first_epoch()),
-                 "for its turn to give an item on") {
-        if constexpr (!Policy::statistics) detail::measure_nothing(given_);
-        run_context::check(options.time_limit >= duration(0), options,
-                           "has a negative time limit; 0 means that there is none");
-    }
-
-    bool wants_call() const noexcept { return piped<Given, C>::types::takes_call; }
-    bool equip([[maybe_unused]] auto& on) noexcept {
-        if constexpr (is_slot_factory<Given>) {
-            try {
-                on.tools.emplace(given_.make());
-                this->tick(on.me);
-            } catch (...) {
-                this->tick(on.me);
-                this->gave_up(on.me, 0, std::current_exception());
-                return false;  // what the other slots have in hand is finished
-            }
-        }
-        return true;
-    }
-    void put_away([[maybe_unused]] auto& on) noexcept {
-        if constexpr (is_slot_factory<Given>) on.tools.reset();
-    }
-
-    void accept(auto& now) noexcept { now.about = base::load::provenance_of(*now.item); }
-    void left_out(auto& now) noexcept {
-        if constexpr (requires { function(now).left_out(now.on->around->call()); }) {
-            if (now.on->around) function(now).left_out(now.on->around->call());
-        }
-    }
-    decltype(auto) begin(auto& now) {
-        auto& item = base::load::value_of(*now.item);
-        const invocation* call = nullptr;
-        if constexpr (piped<Given, C>::types::takes_call) call = &now.on->around->call();
-        return detail::call(function(now), std::move(item), call);
-    }
-    void acknowledge(auto& now) noexcept { now.about.acknowledge(); }
+                 "for its turn to give an item on") {}
 
     bool takes_turns() const noexcept { return takes_turns_; }
     auto turn(const auto& now, slot& me) noexcept { return turns_.wait(now.mine, me, slot_state::wait_turn); }
@@ -115,16 +76,6 @@ class function_stage : public stage_kind<C, typename piped<Given, C>::D, Policy>
     }
 
   private:
-    auto& function([[maybe_unused]] auto& now) noexcept {
-        if constexpr (is_slot_factory<Given>) {
-            return *now.on->tools;
-        } else {
-            return given_;
-        }
-    }
-    std::optional<transfer_stats> transfers() const override { return detail::transfers_of(given_); }
-
-    Given given_;
     const bool takes_turns_;
     output_sequencer turns_;
 };
@@ -140,8 +91,8 @@ struct one_result {
 
 // A function that gives one result of an item, or none.
 template <class Given, class C, class Policy>
-class running_pipe : public function_stage<Given, C, Policy> {
-    using base = function_stage<Given, C, Policy>;
+class running_pipe : public ordered_function<Given, C, Policy> {
+    using base = ordered_function<Given, C, Policy>;
     using kept = piped<Given, C>;
     using D = typename kept::D;
 
@@ -191,8 +142,8 @@ struct many_results : one_result<C, typename Types::value> {
 // A function that gives many results of an item. Each is put as soon as it is there; the time of the
 // invocation is that of the function, without its waits for room.
 template <class Given, class C, class Policy>
-class running_expansion : public function_stage<Given, C, Policy> {
-    using base = function_stage<Given, C, Policy>;
+class running_expansion : public ordered_function<Given, C, Policy> {
+    using base = ordered_function<Given, C, Policy>;
     using kept = piped<Given, C>;
     using types = typename kept::types;
     using D = typename kept::D;

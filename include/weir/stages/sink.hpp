@@ -9,7 +9,8 @@
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/stage.hpp>
 
-#include <cstddef>  // for std::size_t
+#include <cstddef>      // for std::size_t
+#include <type_traits>  // for std::is_convertible_v
 
 namespace weir {
 
@@ -17,6 +18,7 @@ namespace detail {
 
 struct sink_stage : stage_base {
     static constexpr const char* kind = "sink";
+    static constexpr bool ends_pipelines = true;
 
     explicit sink_stage(std::size_t capacity) {
         options.name = kind;
@@ -48,6 +50,17 @@ struct sink_stage : stage_base {
                       "weir: sink(0) could never take an item; give it a capacity of 1 or more");
     detail::refuse_negative(capacity, "weir: the capacity of a sink was negative; give it 1 or more");
     return detail::sink_stage(capacity);
+}
+
+/// Refuses a function at compile time.
+template <class F>
+    requires(!std::is_convertible_v<F, std::size_t>)
+auto sink(F&&) {
+    static_assert(
+        std::is_convertible_v<F, std::size_t>,
+        "weir: a sink takes a capacity and calls no function: weir::for_each(f), in its place, calls "
+        "one with each item");
+    return detail::sink_stage(1);
 }
 
 }  // namespace weir

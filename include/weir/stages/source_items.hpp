@@ -146,6 +146,7 @@ class items_of<F> {
 
 // Another run: its items, one run inside of another.
 template <class T, class Policy>
+    requires(!std::is_void_v<T>)
 class items_of<run<T, Policy>> {
   public:
     using item = typename run<T, Policy>::value_type;

@@ -62,6 +62,10 @@ concept stage_description = std::derived_from<std::remove_cvref_t<S>, stage_base
 template <class S>
 inline constexpr bool is_source = requires { requires S::begins_pipelines; };
 
+// It gives nothing to a stage behind it: a sink, or what is in its place.
+template <class S>
+inline constexpr bool is_end = requires { requires S::ends_pipelines; };
+
 // A function, or a source's items, as a stage keeps them.
 template <class F>
 struct kept {

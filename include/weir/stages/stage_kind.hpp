@@ -50,6 +50,7 @@ class stage_kind : public running_stage<Policy> {
     static constexpr bool gathers_parts = false;    // several of what comes are one: see `is_complete`
     static constexpr bool gives_item = false;       // what it gives on is the item that came
     static constexpr bool waits = false;            // its work is awaited: `begin`, `awaiting` and `keep`
+    static constexpr bool drops_result = false;     // and what it gives is nobody's: no `keep`
     static constexpr bool has_time_limit = false;   // of an invocation, whose result is `now.value`
     static constexpr bool works_without_item = false;  // also at the end, or when it is recalled
     static constexpr bool gives_several = false;       // `next` is called until it gives null, or `is_done`

@@ -43,7 +43,7 @@ inline constexpr bool is_copyable<pipeline<Row>> = Row::copyable;
 struct no_stages {
     static constexpr std::size_t size = 0;
     static constexpr bool begins = false;  // has a source
-    static constexpr bool ends = false;    // has a sink
+    static constexpr bool ends = false;    // has a sink, or a for_each
     static constexpr bool complete = false;
     static constexpr bool copyable = true;
 
@@ -69,8 +69,8 @@ struct stage_row {
     static constexpr std::size_t size = Before::size + 1;
     static constexpr bool is_first = Before::size == 0;
     static constexpr bool begins = Before::begins || is_source<Last>;
-    static constexpr bool ends = Before::ends || is_sink<Last>;
-    static constexpr bool complete = Before::begins && is_sink<Last>;
+    static constexpr bool ends = Before::ends || is_end<Last>;
+    static constexpr bool complete = Before::begins && is_end<Last>;
     static constexpr bool copyable = Before::copyable && is_copyable<Last>;
 
     // Of rows that begin with no source; `L` and `B`: only where it is asked for.

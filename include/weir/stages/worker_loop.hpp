@@ -78,8 +78,12 @@ class worker_loop final : public invoking_stage<Kind> {
                     if (now.then == step::work) {
                         try {
                             auto pending = kind.begin(now);
-                            auto got = co_await kind.awaiting(pending, env);
-                            kind.keep(now, std::move(got));
+                            if constexpr (Kind::drops_result) {
+                                static_cast<void>(co_await kind.awaiting(pending, env));
+                            } else {
+                                auto got = co_await kind.awaiting(pending, env);
+                                kind.keep(now, std::move(got));
+                            }
                         } catch (...) {
                             now.error = std::current_exception();
                         }

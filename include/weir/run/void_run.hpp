@@ -1,0 +1,119 @@
+// weir run: a pipeline at work that gives nothing: its last stage acts on each item
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_VOID_RUN_HPP
+#define WEIR_RUN_VOID_RUN_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/run/run.hpp>
+#include <weir/run/run_control.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/run/run_graph.hpp>
+#include <weir/run/run_result.hpp>
+
+#include <memory>       // for std::unique_ptr
+#include <type_traits>  // for std::is_void_v
+#include <utility>      // for std::move
+
+namespace weir {
+
+/// The run of a pipeline that ends with `for_each`. It goes on and ends by itself; who wants to know waits:
+///
+///     auto all = run.wait();      // a thread
+///     auto all = co_await run;    // a coroutine
+///
+/// Both return, as often as they are asked, when the last stage has ended: after the source and all items, a
+/// stop, or a failure. `run_result::items` counts those on which its function has acted without failing.
+/// What stages before it still have in hand after a failure or a `take` may go on: `stop()` waits for it.
+///
+/// Ends:     as any run. When all stages have ended, `ended()` is true, `outcome()` is known, and the
+///           statistics stand still, whether somebody waits or not.
+/// Errors:   a failure that stopped the run is thrown as `pipeline_failure`, once, by whoever waits, or is
+///           told to the `failure_sink`. Else as of any run. In a stage of the run itself to wait is a
+///           `std::logic_error`.
+/// Threads:  any number may wait, threads and coroutines.
+/// Lifetime: that of any run; nobody waits when it is moved or destroyed.
+template <class Policy>
+class [[nodiscard("destroying the run stops it: keep it, and wait() for its end")]] run<void, Policy>
+    : public run_control<Policy> {
+    using base = run_control<Policy>;
+    using base::at_end;
+    using base::core;
+    using queue = channel<detail::no_item, Policy>;
+
+  public:
+    ~run() { this->destroy_core(); }
+    run(run&&) noexcept = default;
+    run& operator=(run&&) noexcept = default;
+
+    /// Waits for the end, for a thread, which blocks. Where the run's executor has no threads of its own
+    /// (virtual time), the thread runs it meanwhile.
+    run_result wait() {
+        core().check_outside();
+        static_cast<void>(end_->blocking_get());
+        return result();
+    }
+
+    /// `co_await run`: the same for a coroutine. Resumes: on the coroutine's executor.
+    [[nodiscard("co_await this, or nobody waits")]] auto operator co_await() & {
+        core().check_outside();
+        return end_operation(*this);
+    }
+
+    /// Refuses who would take items, at compile time.
+    template <class Run = run>
+    void get() {
+        refuse<Run>();
+    }
+    template <class Run = run>
+    void next() {
+        refuse<Run>();
+    }
+    template <class Run = run>
+    void drain() {
+        refuse<Run>();
+    }
+    template <class Run = run>
+    detail::no_place<int> begin() {
+        refuse<Run>();
+        return {};
+    }
+    detail::no_place<int> end() const { return {}; }
+
+  private:
+    template <class>
+    friend class pipeline;
+
+    run(std::unique_ptr<detail::run_core<Policy>> owned, queue& end) : base(std::move(owned)), end_(&end) {}
+
+    template <class Run>
+    static void refuse() {
+        static_assert(
+            std::is_void_v<Run>,
+            "weir: this run ends with a for_each, to which all items go: there is none to be taken; "
+            "wait() or co_await run for its end, or put weir::sink() in the place of the for_each");
+    }
+
+    run_result result() {
+        at_end();
+        return run_result{core().num_done(), this->stats()};
+    }
+
+    class [[nodiscard("co_await this, or nobody waits")]] end_operation
+        : public detail::get_operation<queue> {
+      public:
+        explicit end_operation(run& r) noexcept : detail::get_operation<queue>(*r.end_), run_(&r) {}
+        run_result await_resume() {
+            static_cast<void>(detail::get_operation<queue>::await_resume());
+            return run_->result();
+        }
+
+      private:
+        run* run_;
+    };
+
+    queue* end_;
+};
+
+}  // namespace weir
+
+#endif

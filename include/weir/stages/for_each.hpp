@@ -1,0 +1,146 @@
+// weir stages: the end of a pipeline that acts on each item, in the place of a sink
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_FOR_EACH_HPP
+#define WEIR_STAGES_FOR_EACH_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/channel/epoch_item.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/run/run_context.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/run/run_graph.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/run/void_run.hpp>
+#include <weir/stages/call_traits.hpp>
+#include <weir/stages/function_stage.hpp>
+#include <weir/stages/in_hand.hpp>
+#include <weir/stages/pipe_function.hpp>
+#include <weir/stages/stage.hpp>
+#include <weir/stages/worker_loop.hpp>
+#include <weir/task/awaitable.hpp>
+
+#include <cstdint>   // for std::uint64_t
+#include <optional>  // for std::optional
+#include <utility>   // for std::exchange, std::forward, std::move
+
+namespace weir {
+
+namespace detail {
+
+template <class F, class In>
+struct act_types : the_function<F>::template is_given<In> {
+    using result = typename act_types::is_given::result;
+    using value = void;
+    static_assert(
+        !act_types::is_given::gives_many && !awaitable<result>,
+        "weir: what the function of a for_each returns is dropped, and this, a generator or a task in a "
+        "task, would never run: await it, or loop over it, in the function");
+};
+
+// How many items a slot has acted on, with its function if that is its own.
+template <class Tools>
+struct acting : Tools {
+    std::uint64_t num_done = 0;
+};
+
+template <class C>
+struct acted_on {
+    std::optional<nothing> value;  // it had come to its end when its time limit was
+    [[no_unique_address]] typename epoch_item_traits<C>::provenance about;
+};
+
+template <class Given, class C, class Policy>
+class running_for_each
+    : public function_stage<Given, act_types<typename function_of<Given>::type, carried_value_t<C>>, C,
+                            no_item, Policy> {
+    using base = function_stage<Given, act_types<typename function_of<Given>::type, carried_value_t<C>>, C,
+                                no_item, Policy>;
+
+  public:
+    using tools = acting<typename base::tools>;
+    using pass = typename base::template hand<acted_on<C>, tools>;
+    static constexpr bool drops_result = true;
+    static constexpr bool has_time_limit = true;
+
+    template <class G>
+    running_for_each(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
+                     typename base::output& end)
+        : base(run, "for_each", options, std::forward<G>(f), in, end), limit_(options.time_limit) {
+        run_context::check(options.output_order == output_order::completion, options,
+                           "gives nothing on, and so in no order: leave .output_order out");
+    }
+
+    duration limit() const noexcept { return limit_; }
+
+    void work(pass& now) {
+        if constexpr (!base::waits) {
+            if (!now.mine.mark) static_cast<void>(this->begin(now));
+        }
+    }
+    // It has acted on it.
+    no_item* next(pass& now) noexcept {
+        if (!now.mine.mark) ++now.on->tools.num_done;
+        this->acknowledge(now);
+        return nullptr;
+    }
+    void put_away(auto& on) noexcept {
+        base::put_away(on);
+        this->run_.count_done(std::exchange(on.tools.num_done, 0));
+    }
+
+  private:
+    const duration limit_;
+};
+
+template <class F>
+struct for_each_stage : stage_base {
+    static constexpr const char* kind = "for_each";
+    static constexpr bool ends_pipelines = true;
+
+    template <class G>
+    for_each_stage(G&& f, stage_options o) : stage_base{std::move(o)}, function(std::forward<G>(f)) {}
+
+    template <class C>
+    using output = typename act_types<typename function_of<F>::type, carried_value_t<C>>::value;
+
+    template <class Self, class Policy, class C>
+    static channel<no_item, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
+        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+        return run.template append_last<worker_loop<running_for_each<F, C, Policy>>>(
+            self.options, in, std::forward<Self>(self).function);
+    }
+
+    F function;
+};
+
+}  // namespace detail
+
+/// Calls a function with each item, at the end of a pipeline, where else its sink is:
+///
+///     auto run = (weir::source(files) | weir::pipe(shrink) | weir::for_each(write)).start(pool);
+///     std::cout << run.wait().items << " files written\n";
+///
+/// Such a run needs no consumer, and ends by itself: see `run<void>`.
+///
+/// \param function  called as that of a `pipe`; awaited if it returns a `task`, or any awaitable. What comes of
+///                  it is dropped.
+/// \param options   see `stage_options`. No queue is behind the stage, so it has no `capacity`, no `max_bytes`
+///                  and no `output_order`.
+/// Order:    with one slot, the items come in their order, with more, several are under way at once; also of
+///           two epochs.
+/// Resumes:  a function that waits, where what it waits for resumes it; the stage, on its own executor.
+/// Errors:   an exception from the function fails the item: see `stage_options::max_failures`. For a
+///           checkpoint an item is taken when the function has ended, or its failure is tolerated.
+template <class F>
+[[nodiscard]] auto for_each(F&& function, stage_options options = {}) {
+    if (options.name.empty()) options.name = "for_each";
+    return detail::for_each_stage<detail::kept_t<F>>(std::forward<F>(function), std::move(options));
+}
+
+/// Refuses the name of an overloaded function, and what is not options, at compile time.
+template <class F = detail::not_deduced, class Options = stage_options, class = detail::refused_t<F, Options>>
+void for_each(F&&, Options&& = {}) noexcept;
+
+}  // namespace weir
+
+#endif
