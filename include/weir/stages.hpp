@@ -9,6 +9,7 @@
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/filter.hpp>
 #include <weir/stages/flat_map.hpp>
+#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/pipeline.hpp>

@@ -80,7 +80,7 @@ class description_builder {
         if constexpr (!std::is_void_v<In>) s.takes = type_name<carried_value_t<In>>();
         if constexpr (!std::is_void_v<Out>) s.gives = type_name<carried_value_t<Out>>();
         s.concurrency = options.concurrency;
-        s.capacity = options.capacity;
+        if constexpr (!std::is_void_v<Out>) s.capacity = options.capacity;
         s.max_bytes = options.max_bytes;
         s.output_order = options.output_order;
         s.time_limit = options.time_limit;

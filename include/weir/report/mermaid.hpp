@@ -78,6 +78,7 @@ namespace detail {
         const auto branches = [i](const described_edge& e) { return e.from == i && !e.branch.empty(); };
         const auto all = std::ranges::count_if(description.edges, leaves);
         if (all > 0 && all == std::ranges::count_if(description.edges, branches)) continue;
+        if (stages[i].capacity == 0) continue;
         add_queue("q" + std::to_string(i), stages[i], "s" + std::to_string(i));
     }
     for (std::size_t k = 0; k < description.edges.size(); ++k) {

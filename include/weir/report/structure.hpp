@@ -24,7 +24,7 @@ struct described_stage {
     std::string takes;            ///< the type of the items; empty for a source
     std::string gives;            ///< the type of what leaves it
     std::size_t concurrency = 1;  ///< its slots
-    std::size_t capacity = 0;     ///< of the queue behind it, in items
+    std::size_t capacity = 0;     ///< of the queue behind it, in items; 0: there is none
     std::size_t max_bytes = 0;    ///< of that queue; 0: any number of bytes
     std::string executor;         ///< its type; empty: where the run is started
     weir::output_order output_order = weir::output_order::completion;  ///< see `stage_options`
@@ -92,16 +92,17 @@ namespace detail {
     for (std::size_t i = 0; i < description.stages.size(); ++i) {
         add_headings(i);
         const described_stage& s = description.stages[i];
-        std::string items = s.takes.empty() ? "" : s.takes + " ";
-        if (!s.gives.empty()) items += "-> " + s.gives;
+        std::string items = s.takes;
+        if (!s.gives.empty()) items += (items.empty() ? "-> " : " -> ") + s.gives;
         if (s.takes.empty() && s.epochs) items += ", in epochs";
         if (s.output_order == output_order::input) items += ", in order";
         if (s.time_limit > duration(0)) items += ", at most " + units::time(s.time_limit);
-        rows.push_back(
-            {std::string(4 * s.depth, ' ') + detail::printable(s.name),
-             s.remark.empty() ? s.kind : s.kind + " (" + s.remark + ")", std::to_string(s.concurrency),
-             std::to_string(s.capacity) + (s.max_bytes == 0 ? "" : ", " + units::bytes(s.max_bytes)),
-             s.executor.empty() ? "-" : s.executor, std::move(items)});
+        rows.push_back({std::string(4 * s.depth, ' ') + detail::printable(s.name),
+                        s.remark.empty() ? s.kind : s.kind + " (" + s.remark + ")",
+                        std::to_string(s.concurrency),
+                        (s.capacity == 0 ? "-" : std::to_string(s.capacity)) +
+                            (s.max_bytes == 0 ? "" : ", " + units::bytes(s.max_bytes)),
+                        s.executor.empty() ? "-" : s.executor, std::move(items)});
     }
     add_headings(description.stages.size());
     std::size_t widths[6] = {};

@@ -11,6 +11,7 @@
 #include <weir/run/run_result.hpp>
 
 #include <memory>       // for std::unique_ptr
+#include <optional>     // for std::optional
 #include <type_traits>  // for std::is_void_v
 #include <utility>      // for std::move
 
@@ -61,16 +62,19 @@ class [[nodiscard("destroying the run stops it: keep it, and wait() for its end"
 
     /// Refuses who would take items, at compile time.
     template <class Run = run>
-    void get() {
+    auto get() {
         refuse<Run>();
+        return std::optional<int>();
     }
     template <class Run = run>
-    void next() {
+    auto next() {
         refuse<Run>();
+        return std::optional<int>();
     }
     template <class Run = run>
-    void drain() {
+    auto drain() {
         refuse<Run>();
+        return run_result();
     }
     template <class Run = run>
     detail::no_place<int> begin() {

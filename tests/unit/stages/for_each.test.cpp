@@ -8,6 +8,7 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/run/invocation.hpp>
+#include <weir/sampling/sampler.hpp>
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/pipeline.hpp>
@@ -190,7 +191,7 @@ TEST_CASE("an invocation of a for_each has a time limit") {
     CHECK(all.stats.stages.back().num_failures == 2);
 }
 
-TEST_CASE("what a for_each has acted on, or failed with, is taken for a checkpoint") {
+TEST_CASE("epochs pass through a for_each without their ends") {
     virtual_time time;
     ints seen;
     auto run = (weir::source(weir::epochs([] { return std::views::iota(0, 3); }, 2)) |
@@ -200,6 +201,24 @@ TEST_CASE("what a for_each has acted on, or failed with, is taken for a checkpoi
     CHECK(run.wait().items == 6);
     CHECK(seen == ints{0, 1, 2, 0, 1, 2});
     CHECK(run.stats().stages.back().num_tasks == 6);
+}
+
+TEST_CASE("what a for_each has acted on, or failed with, is taken for a checkpoint, and no more") {
+    virtual_time time;
+    const auto write = [](weir::draw d) -> task<> {
+        co_await weir::sleep_for(10ms);
+        if (d.position == 1) throw std::runtime_error("one");
+    };
+    auto run = (weir::source(weir::draws(weir::sampler({.size = 10, .shuffle = false}), 1)) |
+                weir::for_each(write, {.max_failures = 1}))
+                   .start(time);
+    for (const std::uint64_t done : {0U, 1U, 2U, 3U}) {
+        time.run_until(time_point(done * 10ms + 5ms));
+        CHECK(run.checkpoint().watermark() == done);
+    }
+    run.stop();
+    CHECK(run.checkpoint().watermark() == 3);
+    CHECK(run.wait().items == 2);
 }
 
 TEST_CASE("options that speak of a queue or an order behind a for_each are refused") {

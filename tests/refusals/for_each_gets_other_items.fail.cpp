@@ -1,0 +1,11 @@
+// expect-error: weir: this stage's function can't be called with what the stage before it gives
+// What it takes is what the stage before it gives.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/stages/for_each.hpp>
+#include <weir/stages/pipeline.hpp>
+
+#include <string>
+
+auto wrong = weir::source({1, 2, 3}) | weir::for_each([](const std::string&) {});
+
+int main() {}

@@ -1,0 +1,12 @@
+// expect-error: weir: this run ends with a for_each, to which all items go
+// There is nothing to drain.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/executor/virtual_time.hpp>
+#include <weir/stages/for_each.hpp>
+#include <weir/stages/pipeline.hpp>
+
+int main() {
+    weir::virtual_time time;
+    auto run = (weir::source({1, 2, 3}) | weir::for_each([](int) {})).start(time);
+    run.drain();
+}
