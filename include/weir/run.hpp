@@ -11,6 +11,8 @@
 #include <weir/run/run.hpp>
 #include <weir/run/run_control.hpp>
 #include <weir/run/run_outcome.hpp>
+#include <weir/run/run_result.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/run/void_run.hpp>
 
 #endif

@@ -328,7 +328,8 @@ def kinds_of(texts):
     for top in (top for text in texts for top in parsed(text)):
         functions += [d for d in top.members if d.kind == "function" and top.name == "weir"]
         for d in (d for d in top.each() if d.kind == "class"):
-            if any(m.name in ("await_suspend", "operator co_await") for m in d.members):
+            # A friend's is of what has a name, and goes on if nobody awaits it: a run.
+            if any(m.name in ("await_suspend", "operator co_await") and "friend" not in m.before for m in d.members):
                 kinds["awaited"].add(d.name.split("::")[-1])
             derived.append((d.name, set(re.findall(r"\w+", d.bases))))
             if names := [n for m in d.members if m.name == d.name for n in exceptions_in(m.body)]:

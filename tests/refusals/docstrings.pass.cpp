@@ -137,6 +137,23 @@ auto of_flat_map() {
     ;
 }
 
+namespace of_for_each {
+image shrink(const std::string&);
+void write(image);
+void written(const std::vector<std::string>& files, weir::thread_pool& pool) {
+    auto run = (weir::source(files) | weir::pipe(shrink) | weir::for_each(write)).start(pool);
+    std::cout << run.wait().items << " files written";
+}
+void of_threads(weir::run<void>& run) {
+    auto all = run.wait();      // a thread
+    static_cast<void>(all);
+}
+weir::task<> of_coroutines(weir::run<void>& run) {
+    auto all = co_await run;    // a coroutine
+    static_cast<void>(all);
+}
+}  // namespace of_for_each
+
 void of_reports(weir::thread_pool& pool) {
     const auto pipeline = weir::source({1, 2, 3}) | weir::sink();
     std::cout << weir::profile(pipeline, pool, 1000);

@@ -11,6 +11,8 @@
 #include <weir/report/profile_result.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/stages/for_each.hpp>
+#include <weir/stages/in_hand.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/sink.hpp>
@@ -47,6 +49,8 @@ template <class S>
 inline constexpr bool takes_slots = false;
 template <class F>
 inline constexpr bool takes_slots<pipe_stage<F>> = true;
+template <class F>
+inline constexpr bool takes_slots<for_each_stage<F>> = true;
 
 // Whether there is a stage left to feed.
 template <class... Rest>
@@ -124,7 +128,7 @@ class profiler {
     // Gives what the stage made of the items, if that is wanted.
     template <bool Wanted, class In, class S>
     auto try_all(const std::vector<In>& items, const S& stage) {
-        using Out = carried_value_t<typename S::template output<In>>;
+        using Out = carried_value_t<std::conditional_t<is_end<S>, nothing, typename S::template output<In>>>;
         std::vector<Out> results;
         std::vector<profile_trial> trials;
         std::vector<stage_stats> inside;
@@ -136,14 +140,13 @@ class profiler {
             const bool keeps = Wanted && slots == fewest;
             if (keeps) results.clear();
             pipeline_stats stats = try_one<In>(items, stage, slots, keeps ? &results : nullptr);
-            stats.stages.pop_back();                   // the sink
             stats.stages.erase(stats.stages.begin());  // what feeds it
             const channel_stats& before = stats.channels.front();
             const double starved = static_cast<double>(before.get_blocked.count());
             const double all = static_cast<double>(stats.elapsed.count());
             profile_trial trial = trial_of(stats);
             trial.num_items = before.num_get;
-            trial.num_results = stats.channels.back().num_get;
+            trial.num_results = is_end<S> ? 0 : stats.channels.back().num_get;
             if (all > 0) trial.readiness = 1 - std::min(starved / all, 1.0);
             trials.push_back(trial);
             inside = std::move(stats.stages);
@@ -159,13 +162,19 @@ class profiler {
         if constexpr (takes_slots<S>) stage.options.concurrency = slots;
         // So that each slot finds an item, and room for what it gives.
         auto feed = weir::source(std::views::all(items), {.name = "recorded", .capacity = 2 * slots});
-        auto run = (std::move(feed) | std::move(stage) | weir::sink(2 * slots)).start(executor_);
-        while (auto result = run.get()) {
-            if (results != nullptr) results->push_back(std::move(*result));
+        if constexpr (is_end<S>) {
+            static_cast<void>(results);
+            return (std::move(feed) | std::move(stage)).start(executor_).wait().stats;
+        } else {
+            auto run = (std::move(feed) | std::move(stage) | weir::sink(2 * slots)).start(executor_);
+            while (auto result = run.get()) {
+                if (results != nullptr) results->push_back(std::move(*result));
+            }
+            pipeline_stats stats = run.stats();
+            stats.stages.pop_back();  // the sink
+            return stats;
         }
-        return run.stats();
     }
-
     template <class S>
     static void tolerate(S& stage) {
         S::each_options(stage, [](stage_options& o) { o.max_failures = unlimited; });

@@ -133,10 +133,10 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         return run_result{items, this->stats()};
     }
 
-    /// `co_await run`: the same for a coroutine. Resumes: on the coroutine's executor.
-    [[nodiscard("co_await this, or nothing is taken")]] auto operator co_await() & {
-        core().check_outside();
-        return drain_operation(drain_in_turn());
+    /// `co_await run`: the same for a coroutine. Suspends: until the end. Resumes: on its executor.
+    friend auto operator co_await(run& all) {
+        all.core().check_outside();
+        return drain_operation(all.drain_in_turn());
     }
 
     /// Refuses to wait for what nobody would take, at compile time.

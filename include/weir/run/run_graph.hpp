@@ -33,10 +33,7 @@
 namespace weir::detail {
 
 // What would come behind the last stage of a run that gives nothing: there is none.
-class no_item {
-  public:
-    no_item() = delete;
-};
+class no_item {};
 
 // A queue, whatever its items are.
 struct queue_id {
@@ -141,7 +138,8 @@ class run_graph : public run_context, public watched_run {
             queues_[last_]->set_capacity(sink_->set_behind(capacity), capacity);
             return;
         }
-        check(!end_ || name != stages_[stages_.size() - 1]->name(), named, "is the last one, and has no queue behind it");
+        check(!end_ || name != stages_[stages_.size() - 1]->name(), named,
+              "is the last one, and has no queue behind it");
         any_channel<Policy>& queue = *queues_[index_named(name, queues_)];
         const bool is_merged = sink_ && &queue == queues_[last_];
         queue.set_capacity(is_merged ? sink_->set_before(capacity) : capacity);

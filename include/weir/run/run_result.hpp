@@ -11,8 +11,9 @@ namespace weir {
 
 /// What `run::wait` and `run::drain` return, and `co_await run`.
 struct run_result {
-    std::uint64_t items = 0;  ///< that came to the end: see there; those that failed are not among them
-    pipeline_stats stats;     ///< as `run::stats()` has them then
+    /// How many items came to the end: were taken by that call, or acted on by the `for_each`.
+    std::uint64_t items = 0;
+    pipeline_stats stats;  ///< as `run::stats()` has them then
 };
 
 }  // namespace weir

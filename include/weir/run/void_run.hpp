@@ -20,6 +20,7 @@ namespace weir {
 /// The run of a pipeline that ends with `for_each`. It goes on and ends by itself; who wants to know waits:
 ///
 ///     auto all = run.wait();      // a thread
+///
 ///     auto all = co_await run;    // a coroutine
 ///
 /// Both return, as often as they are asked, when the last stage has ended: after the source and all items, a
@@ -33,6 +34,7 @@ namespace weir {
 ///           `std::logic_error`.
 /// Threads:  any number may wait, threads and coroutines.
 /// Lifetime: that of any run; nobody waits when it is moved or destroyed.
+/// Cost:     nothing an item; of a wait, that of `channel::get`.
 template <class Policy>
 class [[nodiscard("destroying the run stops it: keep it, and wait() for its end")]] run<void, Policy>
     : public run_control<Policy> {
@@ -54,10 +56,10 @@ class [[nodiscard("destroying the run stops it: keep it, and wait() for its end"
         return result();
     }
 
-    /// `co_await run`: the same for a coroutine. Resumes: on the coroutine's executor.
-    [[nodiscard("co_await this, or nobody waits")]] auto operator co_await() & {
-        core().check_outside();
-        return end_operation(*this);
+    /// `co_await run`: the same for a coroutine. Suspends: until the end. Resumes: on its executor.
+    friend auto operator co_await(run& all) {
+        all.core().check_outside();
+        return end_operation(all);
     }
 
     /// Refuses who would take items, at compile time.
@@ -102,8 +104,7 @@ class [[nodiscard("destroying the run stops it: keep it, and wait() for its end"
         return run_result{core().num_done(), this->stats()};
     }
 
-    class [[nodiscard("co_await this, or nobody waits")]] end_operation
-        : public detail::get_operation<queue> {
+    class end_operation : public detail::get_operation<queue> {
       public:
         explicit end_operation(run& r) noexcept : detail::get_operation<queue>(*r.end_), run_(&r) {}
         run_result await_resume() {

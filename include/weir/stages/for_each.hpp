@@ -118,13 +118,13 @@ struct for_each_stage : stage_base {
 /// Calls a function with each item, at the end of a pipeline, where else its sink is:
 ///
 ///     auto run = (weir::source(files) | weir::pipe(shrink) | weir::for_each(write)).start(pool);
-///     std::cout << run.wait().items << " files written\n";
+///     std::cout << run.wait().items << " files written";
 ///
 /// Such a run needs no consumer, and ends by itself: see `run<void>`.
 ///
-/// \param function  called as that of a `pipe`; awaited if it returns a `task`, or any awaitable. What comes of
-///                  it is dropped.
-/// \param options   see `stage_options`. No queue is behind the stage, so it has no `capacity`, no `max_bytes`
+/// \param function  called as that of a `pipe`; awaited if it returns a `task`, or any awaitable. What comes
+///                  of it is dropped.
+/// \param options   see `stage_options`. No queue is behind the stage: it has no `capacity`, no `max_bytes`,
 ///                  and no `output_order`.
 /// Order:    with one slot, the items come in their order, with more, several are under way at once; also of
 ///           two epochs.

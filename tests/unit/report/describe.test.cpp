@@ -6,6 +6,7 @@
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/stages/epochs.hpp>
+#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage_list.hpp>
 
@@ -226,4 +227,21 @@ TEST_CASE("a description takes a kind at its word") {
     CHECK(d.stages[1].kind == "dam");
     CHECK(d.stages[1].remark == "closed");
     CHECK(d.stages[1].takes == "int");
+}
+
+TEST_CASE("a for_each is the end: no queue is behind it, and nothing leaves it") {
+    const auto p = weir::source({1, 2}) |
+                   weir::for_each([](int) {}, {.name = "write", .concurrency = 2, .time_limit = 1s});
+    const auto d = weir::describe(p);
+    REQUIRE(d.stages.size() == 2);
+    CHECK(d.stages[1].kind == "for_each");
+    CHECK(d.stages[1].takes == "int");
+    CHECK(d.stages[1].gives.empty());
+    CHECK(d.stages[1].capacity == 0);
+    CHECK(weir::structure_text(d) ==
+          "stage  kind      slots  queue  executor  items\n"
+          "src    source        1      2  -         -> int\n"
+          "write  for_each      2      -  -         int, at most 1.0 s\n"
+          "\n"
+          "queue: its capacity, behind the stage; executor -: where the run is started\n");
 }

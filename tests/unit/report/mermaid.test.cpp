@@ -130,3 +130,17 @@ TEST_CASE("a graph's labels are text, whatever a stage is called") {
 }
 
 TEST_CASE("a graph of nothing is a heading") { CHECK(mermaid({}) == "flowchart LR\n"); }
+
+TEST_CASE("a stage without a queue behind it has none in the graph") {
+    pipeline_description d;
+    d.stages = {stage("src", 1), stage("write", 1)};
+    d.stages[1].capacity = 0;
+    d.edges = {{0, 1, ""}};
+    CHECK(mermaid(d, {.queues = true}) ==
+          "flowchart LR\n"
+          "    s0[\"src\"]\n"
+          "    s1[\"write\"]\n"
+          "    q0[(\"2\")]\n"
+          "    s0 --> q0\n"
+          "    q0 --> s1\n");
+}

@@ -9,6 +9,7 @@
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/disaggregate.hpp>
 #include <weir/stages/epochs.hpp>
+#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage_list.hpp>
 #include <weir/task/generator.hpp>
@@ -83,6 +84,21 @@ TEST_CASE("a profile gives the exact rate of each stage alone, at each concurren
         }
     }
     CHECK(p == profile(pipeline, time, 64));
+}
+
+TEST_CASE("a profile tries the for_each at the end as well, which gives nothing") {
+    virtual_time time;
+    const auto write = [](int) -> weir::task<> { co_await weir::sleep_for(20ms); };
+    const auto pipeline = numbers() | weir::pipe(in_5_ms) | weir::for_each(write, {.name = "write"});
+    const auto p = profile(pipeline, time, 64, {.concurrencies = {4, 1}});
+    REQUIRE(p.stages.size() == 3);
+    CHECK(p.stages[2].name == "write");
+    CHECK(p.stages[2].kind == "for_each");
+    REQUIRE(p.stages[2].trials.size() == 2);
+    CHECK(p.stages[2].trials[0].num_items == 64);
+    CHECK(p.stages[2].trials[0].num_results == 0);
+    CHECK(p.stages[2].trials[0].elapsed == 20ms * 64 / 4);
+    CHECK(p.stages[2].trials[1].elapsed == 20ms * 64);
 }
 
 TEST_CASE("a profile shows how fast the source is") {

@@ -12,6 +12,7 @@
 #include <weir/platform/platform.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/run/run.hpp>
+#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/sink.hpp>
@@ -271,6 +272,23 @@ TEST_CASE("a stage's function that waits for a channel which nobody fills, and a
     CHECK(dog.deadlocks[0].waits[2].in_function);
     CHECK(dog.deadlocks[0].waits[2].stage == "ask");
     CHECK(dog.deadlocks[0].waits[1].needs == std::vector<std::size_t>{2});
+    never.close();
+}
+
+TEST_CASE("a for_each whose function waits for what nobody gives, and who waits for the end of its run") {
+    weir::thread_pool pool(1);
+    channel<int> never(1, pool, "never");
+    patient dog({pool});
+    const auto ask = [&](int) -> task<> { static_cast<void>(co_await never.get()); };
+    auto run = (weir::source({1, 2}) | weir::for_each(ask, {.name = "ask"})).start(pool);
+    const joined waits([&] { static_cast<void>(run.wait()); });
+    CHECK(
+        dog.deadlock().text() ==
+        std::string("weir: deadlock: these waits can't end any more:") +
+            "\n  a thread waits to get from channel 'the end of ask' (0 of 1 places taken): that needs stage "
+            "'ask', slot 0, which waits itself"
+            "\n  stage 'ask', slot 0 waits to get from channel 'never' (0 of 1 places taken)" +
+            nobody);
     never.close();
 }
 

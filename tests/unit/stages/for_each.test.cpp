@@ -120,23 +120,6 @@ TEST_CASE("a for_each takes the invocation, and items that only move") {
     CHECK(numbers_seen == std::set<std::uint64_t>{0, 1, 2});
 }
 
-TEST_CASE("each slot of a for_each may have a function of its own, also one that comes back") {
-    virtual_time time;
-    int made = 0;
-    const auto make = [&made] {
-        ++made;
-        return [](int n) { return paced(n); };
-    };
-    auto run = (numbers(20) | weir::for_each(weir::per_slot(make), {.concurrency = 2})).start(time);
-    time.run_until(time_point(25ms));
-    CHECK(made == 2);
-    run.set_concurrency("for_each", 1);
-    time.run_until(time_point(45ms));
-    run.set_concurrency("for_each", 3);
-    CHECK(run.wait().items == 20);
-    CHECK(made == 4);
-}
-
 TEST_CASE("an item that fails is tolerated, told of, and not counted") {
     virtual_time time;
     std::vector<std::uint64_t> failed;
@@ -236,7 +219,6 @@ TEST_CASE("options that speak of a queue or an order behind a for_each are refus
     CHECK(refused({.output_order = weir::output_order::input}) ==
           "weir: stage 'for_each' gives nothing on, and so in no order: leave .output_order out");
     CHECK(refused({.concurrency = 0}).find("has no slot to work in") != std::string::npos);
-    CHECK(refused({.time_limit = -1ms}).find("negative time limit") != std::string::npos);
     auto run = (numbers(1) | weir::for_each([](int) {})).start(time);
     CHECK(message_of([&run] { run.set_capacity("for_each", 3); }) ==
           "weir: stage 'for_each' is the last one, and has no queue behind it");
