@@ -30,7 +30,7 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 14770),
+    ("weir.hpp", HEAVY, 14808),
     ("stages/pipeline.hpp", HEAVY | {"thread"}, 10045),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2250),
 ]

@@ -3,13 +3,15 @@
 #ifndef WEIR_SIMULATION_EXPLORE_PIPELINE_HPP
 #define WEIR_SIMULATION_EXPLORE_PIPELINE_HPP
 
+#include <weir/run/run.hpp>
+#include <weir/run/run_result.hpp>
 #include <weir/simulation/explore.hpp>
 #include <weir/simulation/identities.hpp>
 #include <weir/simulation/stepwise.hpp>
 #include <weir/simulation/world.hpp>
 
 #include <concepts>     // for std::invocable
-#include <type_traits>  // for std::remove_cvref_t
+#include <type_traits>  // for std::is_same_v
 #include <utility>      // for std::declval, std::move
 #include <vector>       // for std::vector
 
@@ -43,6 +45,20 @@ explored explore(const Pipeline& pipeline, Check check, explore_options options 
         while (auto item = run.get()) all.push_back(std::move(*item));
         simulation::check_identities(run.stats());
         check(std::move(all));
+    };
+    return simulation::explore(scenario, std::move(options));
+}
+
+/// The same of a pipeline that ends with a `for_each`: the run goes to its end.
+///
+/// \param check  takes the `run_result`; throws if that, or what the last stage has done, is wrong.
+template <class Pipeline, std::invocable<run_result> Check>
+    requires std::is_same_v<detail::run_of<Pipeline>, run<void, stepwise>>
+explored explore(const Pipeline& pipeline, Check check, explore_options options = {}) {
+    const auto scenario = [&](world& w) {
+        auto run = pipeline.template start<stepwise>(w);
+        w.always([&run] { simulation::check_identities(run.stats()); });
+        check(run.wait());
     };
     return simulation::explore(scenario, std::move(options));
 }

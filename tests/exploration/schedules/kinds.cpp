@@ -7,9 +7,13 @@
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/filter.hpp>
 #include <weir/stages/flat_map.hpp>
+#include <weir/stages/for_each.hpp>
 #include <weir/stages/shuffle.hpp>
 #include <weir/stages/take.hpp>
 #include <weir/task/async_generator.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -240,6 +244,38 @@ void batches_of_epochs(world& w) {
     }
 }
 
+// The end acts on each item; the run of which nobody takes anything ends, and who waits for that goes on.
+void acted_on(world& w) {
+    ledger book;
+    consumer to(book);
+    const manner how(w);
+    const auto act = [&to](item i) -> weir::task<> {
+        co_await weir::sleep_for(duration(static_cast<weir::duration::rep>(i.nth() * 2 % 5)));
+        to.got_in_any_order(i);
+    };
+    const auto wait = [](auto& run) -> weir::task<std::uint64_t> {
+        const weir::run_result all = co_await run;
+        co_return all.items;
+    };
+    const bool stops = w.draw(2) == 1;
+    const bool is_thread = w.draw(2) == 1;
+    {
+        auto run = (weir::source(maker(book, items), {.capacity = 1}) | weir::pipe(naps(), {.capacity = 1}) |
+                    weir::for_each(act, {.concurrency = how.slots}))
+                       .start<stepwise>(w);
+        if (stops) at_any_step(w, 60, [&run] { run.stop(); });
+        const std::uint64_t done = is_thread ? run.wait().items : weir::sync_wait(w, wait(run));
+        book.check(done == to.count(), "each item is counted on which the end has acted");
+        book.check(run.ended() || stops, "a run that nobody stops has ended");
+        book.check(run.wait().items == done, "it has ended for all who wait");
+    }
+    if (stops) {
+        book.settle_stopped(items);
+    } else {
+        book.settle_run();
+    }
+}
+
 const schedules::registered all("kinds", {{"batches", batches},
                                           {"batches_in_time", batches_in_time},
                                           {"filtered", filtered},
@@ -249,6 +285,7 @@ const schedules::registered all("kinds", {{"batches", batches},
                                           {"taken", taken},
                                           {"skipped", skipped},
                                           {"epochs", epochs},
-                                          {"batches_of_epochs", batches_of_epochs}});
+                                          {"batches_of_epochs", batches_of_epochs},
+                                          {"acted_on", acted_on}});
 
 }  // namespace

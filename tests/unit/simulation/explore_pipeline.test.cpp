@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include <weir/stages/aggregate.hpp>
+#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/sink.hpp>
@@ -67,4 +68,23 @@ TEST_CASE("a pipeline that fails is a schedule that fails, and says where and wh
     CHECK_THROWS_WITH(sim::explore(weir::source(std::views::iota(0, 3)) | broken | weir::sink(),
                                    [](const ints&) {}),
                       ContainsSubstring("'broken'") && ContainsSubstring("no more"));
+}
+
+TEST_CASE("what a pipeline does that ends with a for_each is checked under each schedule") {
+    std::set<ints> orders;
+    ints seen;
+    const auto write = [&seen](int n) -> weir::task<> {
+        if (n == 0) seen.clear();
+        co_await weir::sleep_for(weir::duration(n % 3));
+        seen.push_back(n);
+    };
+    const auto done =
+        sim::explore(weir::source(std::views::iota(0, 6)) | weir::for_each(write, {.concurrency = 3}),
+                     [&](const weir::run_result& all) {
+                         sim::world::check(all.items == 6 && seen.size() == 6, "all are written");
+                         orders.insert(seen);
+                     },
+                     {.schedules = 300});
+    CHECK(done.schedules == 300);
+    CHECK(orders.size() > 1);
 }
