@@ -30,8 +30,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 14808),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 10045),
+    ("weir.hpp", HEAVY, 15035),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 10158),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2250),
 ]
 

@@ -3,17 +3,14 @@
 #ifndef WEIR_SIMULATION_EXPLORE_PIPELINE_HPP
 #define WEIR_SIMULATION_EXPLORE_PIPELINE_HPP
 
-#include <weir/run/run.hpp>
-#include <weir/run/run_result.hpp>
 #include <weir/simulation/explore.hpp>
 #include <weir/simulation/identities.hpp>
 #include <weir/simulation/stepwise.hpp>
 #include <weir/simulation/world.hpp>
 
-#include <concepts>     // for std::invocable
-#include <type_traits>  // for std::is_same_v
-#include <utility>      // for std::declval, std::move
-#include <vector>       // for std::vector
+#include <concepts>  // for std::invocable
+#include <utility>   // for std::declval, std::move
+#include <vector>    // for std::vector
 
 namespace weir::simulation {
 
@@ -23,6 +20,10 @@ template <class Pipeline>
 using run_of = decltype(std::declval<const Pipeline&>().template start<stepwise>(std::declval<world&>()));
 template <class Pipeline>
 using items_of = std::vector<typename run_of<Pipeline>::value_type>;
+template <class Pipeline>
+concept gives_no_items = !requires { typename run_of<Pipeline>::value_type; };
+template <class Pipeline>
+using result_of = decltype(std::declval<run_of<Pipeline>&>().wait());
 
 }  // namespace detail
 
@@ -52,8 +53,8 @@ explored explore(const Pipeline& pipeline, Check check, explore_options options 
 /// The same of a pipeline that ends with a `for_each`: the run goes to its end.
 ///
 /// \param check  takes the `run_result`; throws if that, or what the last stage has done, is wrong.
-template <class Pipeline, std::invocable<run_result> Check>
-    requires std::is_same_v<detail::run_of<Pipeline>, run<void, stepwise>>
+template <class Pipeline, class Check>
+    requires detail::gives_no_items<Pipeline> && std::invocable<Check, detail::result_of<Pipeline>>
 explored explore(const Pipeline& pipeline, Check check, explore_options options = {}) {
     const auto scenario = [&](world& w) {
         auto run = pipeline.template start<stepwise>(w);
