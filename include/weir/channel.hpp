@@ -6,5 +6,6 @@
 #include <weir/channel/channel.hpp>
 #include <weir/channel/get_result.hpp>
 #include <weir/channel/item_size.hpp>
+#include <weir/channel/timed_operations.hpp>
 
 #endif

@@ -4,6 +4,7 @@
 #define WEIR_SRC_HPP
 
 #include <weir/channel/channel.hpp>
+#include <weir/channel/choice_operation.hpp>
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/deque.hpp>
 #include <weir/executor/idle_workers.hpp>
@@ -56,6 +57,7 @@ template class channel_store<unmeasured>;
 template class any_channel<measured>;
 template class any_channel<summed>;
 template class any_channel<unmeasured>;
+template class choice_operation<standard_platform>;
 template class channel_operation<measured, no_stop, true>;
 template class channel_operation<measured, no_stop, false>;
 template class channel_operation<summed, no_stop, true>;

@@ -1,5 +1,5 @@
 // expect-error: weir: a coroutine's put or get ends early by a stop_token
-// Only threads wait for a channel by time.
+// Coroutines wait by time with put_for; put takes a stop token.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/channel/channel.hpp>
 #include <weir/task/task.hpp>

@@ -33,6 +33,8 @@ template <class, class>
 class put_operation;
 template <class, class>
 class get_operation;
+template <class, bool>
+class choice_case;
 struct blocking_operations;
 
 // What needs no lock of its caller. What a channel's members of the same names do, is told there.
@@ -182,6 +184,8 @@ class any_channel : public channel_store<Policy> {
     friend class put_operation;
     template <class, class>
     friend class get_operation;
+    template <class, bool>
+    friend class choice_case;
 };
 
 // A channel as the library's own parts see it.

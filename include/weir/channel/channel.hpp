@@ -9,6 +9,7 @@
 #include <weir/channel/channel_operations.hpp>
 #include <weir/channel/channel_refusals.hpp>
 #include <weir/channel/item_type.hpp>
+#include <weir/channel/timed_operations.hpp>
 #include <weir/channel/uninitialised_slot.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
@@ -59,7 +60,9 @@ namespace weir {
 /// \tparam Policy `measured`; or `summed`: no histograms; or `unmeasured`: no statistics. No member is
 ///                there that would hold what isn't kept.
 template <class T, class Policy = measured>
-class channel final : detail::any_channel<Policy>, public detail::channel_refusals<T, Policy> {
+class channel final : detail::any_channel<Policy>,
+                      public detail::channel_refusals<T, Policy>,
+                      public detail::timed_operations<channel<T, Policy>, T> {
     static_assert(std::is_object_v<T> && !std::is_const_v<T>,
                   "weir: a channel's items are objects that move in and out: neither references nor "
                   "constants; put pointers instead");
@@ -284,6 +287,7 @@ class channel final : detail::any_channel<Policy>, public detail::channel_refusa
 
   private:
     friend base& detail::inside<T, Policy>(channel&) noexcept;
+    friend detail::timed_operations<channel, T>;
 };
 
 namespace detail {

@@ -5,6 +5,7 @@
 
 #include <weir/channel/channel_accounts.hpp>
 #include <weir/channel/channel_end.hpp>
+#include <weir/channel/choice.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/wait_site.hpp>
@@ -96,11 +97,12 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
 
     // The last thing done to a waiter that was taken out of its line.
     static void wake(waiter& w) noexcept {
-        if (w.thread != nullptr) {
-            w.thread->set();
-        } else {
-            executor* const ex = w.executor;
+        if (executor* const ex = w.executor) {
             ex->post(std::coroutine_handle<>::from_address(w.coroutine));
+        } else if (w.choice != nullptr) {
+            w.choice->wake();
+        } else {
+            w.thread->set();
         }
     }
 
@@ -137,6 +139,11 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         if (clock != nullptr && !is_registered() && !clock->traits().exclusive) register_site(*this, *clock);
         put_in(w, line, reading(nullptr));
         return clock;
+    }
+
+    // A number for each choice that has this channel first: none of its operations is tried first always.
+    std::uint64_t next_choice() noexcept {
+        return choices_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a number, no more
     }
 
   protected:
@@ -193,12 +200,27 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         }
     }
 
+    // Whether `w` is to be answered now; if it was elsewhere, it leaves the line.
+    bool claims(waiter& w, side line) noexcept {
+        if (w.choice == nullptr || w.choice->claim(&w)) return true;
+        take_out(w, line, outcome::stopped, reading(nullptr));
+        return false;
+    }
+    // The first in line, to be answered now; null: nobody.
+    WEIR_ALWAYS_INLINE waiter* first_to_answer(side line) noexcept {
+        waiter* w = line_of(line).front();
+        while (w != nullptr && !claims(*w, line)) w = line_of(line).front();
+        return w;
+    }
+
     std::uint64_t waits_ = 0;  // how many operations have begun to wait
     const std::string name_;
     std::unique_ptr<const std::string> merged_name_;  // where it is a sink's, too: of both, for reports
 
   private:
     waiter_line<platform>& line_of(side line) noexcept { return line == side::put ? putters_ : getters_; }
+    typename platform::template atomic<std::uint64_t> choices_{0};
+
     auto& side_of(side line) noexcept { return line == side::put ? meter_.puts : meter_.gets; }
 };
 

@@ -90,8 +90,8 @@ class channel_refusals {
     template <class Limit>
     static auto no_limit() noexcept {
         static_assert(std::is_convertible_v<Limit, stop_token>,
-                      "weir: a coroutine's put or get ends early by a stop_token, get(token); a time limit "
-                      "is for threads, channel.blocking_get(100ms)");
+                      "weir: a coroutine's put or get ends early by a stop_token, get(token), or after some "
+                      "time, get_for(100ms), put_for(item, 100ms); for a thread, blocking_get(100ms)");
         return std::suspend_never();
     }
     template <class Range>

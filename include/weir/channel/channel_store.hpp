@@ -48,21 +48,29 @@ class channel_store : public channel_items<Policy> {
   public:
     const char* contradiction() const noexcept override {
         const std::size_t size = core::size();
-        const waiter* const putter = putters_.front();
+        const waiter* const putter = first_unanswered(putters_.front());
+        const waiter* const getter = first_unanswered(getters_.front());
         if (size > ring_.places()) return "more items are in a channel than it has places";
-        if (getters_.front() != nullptr && size != 0) {
+        if (getter != nullptr && size != 0) {
             return "somebody waits to get from a channel that has an item";
         }
         if (putter != nullptr && size < capacity_ && fits(size, putter->item)) {
             return "somebody waits to put into a channel that has room";
         }
-        if (closed_ && ((putter != nullptr && !lets_in_) || getters_.front() != nullptr)) {
+        if (closed_ && ((putter != nullptr && !lets_in_) || getter != nullptr)) {
             return "somebody waits on a channel that is closed";
         }
         return nullptr;
     }
 
   protected:
+    // Whether `attempt` would be more than a look.
+    bool needs_no_waiting(side line, const waiter& w) const noexcept {
+        const std::size_t before = core::size();
+        if (closed_ || line == side::get) return closed_ || before != 0;
+        return before < capacity_ && fits(before, w.item) && putters_.empty();
+    }
+
     // What `w` waits for, or will: done, if it needs no waiting.
     WEIR_ALWAYS_INLINE outcome attempt(side line, waiter& w, wakes& woken) noexcept {
         return line == side::put ? offer(w.item, w.measured, woken)
@@ -72,7 +80,7 @@ class channel_store : public channel_items<Policy> {
     outcome offer(void* item, slot* measured, wakes& woken) noexcept {
         if (closed_) return outcome::closed;
         const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
-        if (waiter* const getter = getters_.front()) {
+        if (waiter* const getter = core::first_to_answer(side::get)) {
             const bool mark = is_mark(item);
             core::take_out(*getter, side::get, outcome::done, core::reading(measured), !mark);
             if (mark) core::count_mark();
@@ -113,6 +121,7 @@ class channel_store : public channel_items<Policy> {
         while (core::size() < capacity_ && !putters_.empty()) {
             waiter* const putter = putters_.front();
             if (!fits(core::size(), putter->item)) break;
+            if (!core::claims(*putter, side::put)) continue;
             core::take_out(*putter, side::put, outcome::done, core::reading(measured),
                            !is_mark(putter->item));
             push(putter->item);
@@ -123,8 +132,7 @@ class channel_store : public channel_items<Policy> {
     void shut(wakes& woken) noexcept {
         closed_ = true;
         for (const side line : {side::put, side::get}) {
-            auto& waiters = line == side::put ? putters_ : getters_;
-            while (waiter* const w = waiters.front()) {
+            while (waiter* const w = core::first_to_answer(line)) {
                 core::take_out(*w, line, outcome::closed, core::reading(nullptr));
                 woken.push(*w);
             }
@@ -197,6 +205,11 @@ class channel_store : public channel_items<Policy> {
     }
     void add_bytes(const void* item) noexcept {
         if (core::bytes_.counts()) core::bytes_.add(type_.bytes(item));
+    }
+
+    static const waiter* first_unanswered(const waiter* w) noexcept {
+        while (w != nullptr && w->choice != nullptr && w->choice->is_claimed()) w = w->next;
+        return w;
     }
 
     bool lets_in_ = false;  // closed to newcomers only; under both locks

@@ -64,14 +64,21 @@ class [[nodiscard]] get_result {
     /// The item. Lifetime: that of this object.
     /// Errors: `std::logic_error` that names the status if there is no item.
     [[nodiscard]] T& value() & {
-        if (!item_) {
-            throw std::logic_error(std::string("weir: no item was got: ") + to_string(status_));
-        }
+        check();
+        return *item_;
+    }
+    [[nodiscard]] const T& value() const& {
+        check();
         return *item_;
     }
     [[nodiscard]] T&& value() && { return std::move(value()); }
 
   private:
+    void check() const {
+        if (item_) return;
+        throw std::logic_error(std::string("weir: no item was got: ") + to_string(status_));
+    }
+
     std::optional<T> item_;
     channel_status status_;
 };

@@ -13,6 +13,8 @@ namespace weir::detail {
 
 class slot;
 class byte_budget;
+template <class Platform>
+class basic_choice;
 
 // What has become of an operation.
 enum class outcome : std::uint8_t { pending, done, fetched, closed, stopped, timed_out };
@@ -22,7 +24,7 @@ enum class outcome : std::uint8_t { pending, done, fetched, closed, stopped, tim
 // set, to the owner. Whoever unlinks it wakes it, after the lock, as the last thing.
 //
 // One is made for each operation, but few operations wait: what has no initialiser is written by
-// `is_coroutine` or `is_thread`, before the waiter is linked, or by who links it.
+// `is_coroutine`, `is_thread` or `is_one_of`, before the waiter is linked, or by who links it.
 template <class Platform>
 struct basic_waiter {
     basic_waiter(void* where, slot* who) noexcept : item(where), measured(who) {}
@@ -33,6 +35,7 @@ struct basic_waiter {
         coroutine = h.address();
         executor = on;
         thread = nullptr;
+        choice = nullptr;
         work_of = works_for;
         ready = 0;
     }
@@ -40,7 +43,16 @@ struct basic_waiter {
         has_limit = for_some_time;
         executor = nullptr;
         thread = flag;
+        choice = nullptr;
         work_of = nullptr;
+        ready = 0;
+    }
+    void is_one_of(basic_choice<Platform>& all, bool for_some_time, slot* works_for) noexcept {
+        has_limit = for_some_time;
+        executor = nullptr;
+        thread = nullptr;
+        choice = &all;
+        work_of = works_for;
         ready = 0;
     }
 
@@ -57,10 +69,11 @@ struct basic_waiter {
     basic_waiter* next;
     basic_waiter* previous;
 
-    // Whom to wake: a coroutine on its executor, or a thread.
+    // Whom to wake: a coroutine on its executor, or a thread, or who waits for this among others.
     void* coroutine;
     weir::executor* executor;
     basic_parker<Platform>* thread;
+    basic_choice<Platform>* choice;
 
     slot* work_of;       // the slot whose work waits, itself or in its function: for reports
     std::int64_t since;  // ns, when it began to wait; if that is measured

@@ -26,6 +26,7 @@ TEST_CASE("a result with an item says success and gives the item") {
     CHECK(std::as_const(r)->size() == 4);
     CHECK(*std::as_const(r) == "item");
     CHECK(r.value() == "item");
+    CHECK(std::as_const(r).value() == "item");
     const std::string taken = *std::move(r);
     CHECK(taken == "item");
 }

@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 
+#include <weir/channel/choice.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <coroutine>
@@ -63,6 +64,18 @@ TEST_CASE("a waiter is a coroutine to be posted, or a thread to be woken, and no
     CHECK(std::coroutine_handle<>::from_address(w.coroutine) == h);
     CHECK(w.thread == nullptr);
     CHECK(w.ready == 0);
+}
+
+TEST_CASE("a waiter of a choice is neither, and knows the choice until it is something else") {
+    anybody w;
+    weir::detail::basic_choice<platform> all;
+    w.is_one_of(all, true, nullptr);
+    CHECK(w.choice == &all);
+    CHECK(w.executor == nullptr);
+    CHECK(w.thread == nullptr);
+    CHECK(w.has_limit);
+    w.is_coroutine(std::noop_coroutine(), nullptr, nullptr);
+    CHECK(w.choice == nullptr);
 }
 
 TEST_CASE("a line serves first come, first served") {

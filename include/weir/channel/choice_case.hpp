@@ -1,0 +1,146 @@
+// weir channel, internal: a put or a get that a coroutine waits for among others, or for some time at most
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CHANNEL_CHOICE_CASE_HPP
+#define WEIR_CHANNEL_CHOICE_CASE_HPP
+
+#include <weir/channel/any_channel.hpp>
+#include <weir/channel/choice.hpp>
+#include <weir/channel/get_result.hpp>
+#include <weir/channel/slice.hpp>
+#include <weir/channel/uninitialised_slot.hpp>
+#include <weir/channel/waiter.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/platform/config.hpp>
+
+#include <cstdint>      // for std::int64_t, std::uint64_t
+#include <type_traits>  // for std::conditional_t
+
+namespace weir::detail {
+
+// Whatever its channel holds.
+template <class Platform>
+class any_choice_case {
+  public:
+    using choice = basic_choice<Platform>;
+    using waiter = basic_waiter<Platform>;
+    enum class joined : std::uint8_t { waits, done, too_late };
+
+    any_choice_case() noexcept = default;
+    any_choice_case(const any_choice_case&) = delete;
+    any_choice_case& operator=(const any_choice_case&) = delete;
+
+    // Without waiting: true if it is done, or the channel closed. Errors: `forked_error`.
+    virtual bool tries() = 0;
+    // Stands in line from now on; or it is done, or the channel closed, unless another was answered before.
+    virtual joined joins(choice& all, slot* work_of) noexcept = 0;
+    // It isn't the one that was answered, or is taken by nobody: once this returns, nobody knows of it.
+    virtual void leaves() noexcept = 0;
+    // See `channel_core`.
+    virtual std::uint64_t number() noexcept = 0;
+
+    bool is_of(const waiter* w) const noexcept { return w == waiter_; }
+    // What its coroutine did last before others get their turn; after `tries`.
+    bool ends_slice() const noexcept { return ends_slice_; }
+    // When its wait ended, in ns; 0: unknown.
+    std::int64_t ready() const noexcept { return waiter_->ready; }
+
+  protected:
+    ~any_choice_case() = default;
+
+    const waiter* waiter_ = nullptr;
+    bool ends_slice_ = false;
+};
+
+template <class Channel, bool Puts>
+class choice_case final : public any_choice_case<typename Channel::core_type::platform> {
+    using base = any_choice_case<typename Channel::core_type::platform>;
+    using policy = typename Channel::policy_type;
+    using store = any_channel<policy>;
+    using core = typename store::core;
+    using side = typename core::side;
+    using T = typename Channel::value_type;
+    using typename base::choice;
+    using typename base::joined;
+    static constexpr side line = Puts ? side::put : side::get;
+
+  public:
+    // A put.
+    choice_case(Channel& channel, T& item) noexcept : choice_case(channel, static_cast<void*>(&item)) {}
+    // A get.
+    explicit choice_case(Channel& channel) noexcept : choice_case(channel, static_cast<void*>(nullptr)) {
+        own_.item = place_.address();
+    }
+    // An item that nobody fetched: its coroutine was destroyed while it was on its way.
+    ~choice_case() {
+        if constexpr (!Puts) {
+            if (own_.outcome == outcome::done) place_.destroy();
+        }
+    }
+
+    // Not inlined: see WEIR_NOINLINE.
+    WEIR_NOINLINE bool tries() override {
+        this->ends_slice_ = uses_up_slice<policy>(Puts, channel_.count_at(line), nullptr);
+        if constexpr (Puts) {
+            if (channel_.template put_at_once<T>(own_)) return true;
+        } else {
+            if (channel_.template get_at_once<T>(own_)) return true;
+        }
+        detail::check_threads_of(channel_.clock_.owner());
+        typename store::change now(channel_);
+        own_.outcome = channel_.attempt(line, own_, now.woken());
+        return own_.outcome != outcome::pending;
+    }
+
+    WEIR_NOINLINE joined joins(choice& all, slot* work_of) noexcept override {
+        typename store::change now(channel_);
+        if (channel_.needs_no_waiting(line, own_)) {
+            if (!all.claim(&own_)) return joined::too_late;
+            own_.outcome = channel_.attempt(line, own_, now.woken());
+            return joined::done;
+        }
+        if (all.is_claimed()) return joined::too_late;
+        own_.is_one_of(all, all.has_limit(), work_of);
+        channel_.wait_in_line(own_, line, all.executor(), nullptr);
+        is_in_line_ = true;
+        return joined::waits;
+    }
+
+    void leaves() noexcept override {
+        if (is_in_line_) channel_.forget(own_, line);
+    }
+
+    std::uint64_t number() noexcept override { return channel_.next_choice(); }
+
+    // What has become of it.
+    auto take() noexcept {
+        const channel_status how =
+            own_.outcome == outcome::done ? channel_status::success : channel_status::closed;
+        if constexpr (Puts) {
+            return how;
+        } else {
+            if (how != channel_status::success) return get_result<T>(how);
+            own_.outcome = outcome::fetched;
+            return get_result<T>(*place_.take());
+        }
+    }
+
+  private:
+    struct nothing {};
+    using place = std::conditional_t<Puts, nothing, uninitialised_slot<T>>;
+
+    choice_case(Channel& channel, void* item) noexcept
+        : channel_(detail::inside(channel)), own_(item, nullptr) {
+        own_.ready = 0;
+        this->waiter_ = &own_;
+    }
+
+    store& channel_;
+    typename core::waiter own_;
+    bool is_in_line_ = false;  // or was
+    [[no_unique_address]] place place_;
+};
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,191 @@
+// weir channel, internal: how a coroutine has one of several puts and gets done, or gives up in time
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CHANNEL_CHOICE_OPERATION_HPP
+#define WEIR_CHANNEL_CHOICE_OPERATION_HPP
+
+#include <weir/channel/choice.hpp>
+#include <weir/channel/choice_case.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/platform/random_bits.hpp>
+#include <weir/task/foreign_executor.hpp>
+#include <weir/task/stop_token.hpp>
+
+#include <coroutine>    // for std::coroutine_handle
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t
+#include <optional>     // for std::optional
+#include <type_traits>  // for std::is_void_v
+
+namespace weir::detail {
+
+// How long to wait at most: for ever, for a time, or until an instant of the executor's clock.
+class wait_limit {
+  public:
+    wait_limit() noexcept : wait_limit(duration::max()) {}
+    explicit wait_limit(duration d) noexcept : duration_(d), is_relative_(true) {}
+    explicit wait_limit(time_point t) noexcept : instant_(t), is_relative_(false) {}
+
+    bool is_for_ever() const noexcept {
+        return is_relative_ ? duration_ == duration::max() : instant_ == time_point::max();
+    }
+    // Over before it has begun, whatever the time is.
+    bool is_nothing() const noexcept { return is_relative_ && duration_ <= duration(0); }
+    time_point after(time_point now) const noexcept {
+        return is_relative_ ? saturating_add(now, duration_) : instant_;
+    }
+
+  private:
+    duration duration_{};
+    time_point instant_{};
+    bool is_relative_;
+};
+
+// First each is tried, one lock at a time. Then the coroutine gets into all the lines, again with one lock at
+// a time: what has become possible meanwhile is done at its turn, if none before was answered by then. So
+// there is never an instant at which one is possible and not seen, and none at which two locks are held.
+// Source: the Go runtime's selectgo (runtime/select.go), whose waiters are claimed in the same way; that they
+// need not all be put in line under one lock, as there, is from crossbeam-channel (src/select.rs).
+template <class Platform>
+class choice_operation {
+  public:
+    choice_operation(const choice_operation&) = delete;
+    choice_operation& operator=(const choice_operation&) = delete;
+
+    bool await_ready() {
+        const std::size_t first = first_to_try();
+        for (std::size_t i = 0; i < count_; ++i) {
+            const std::size_t at = first + i < count_ ? first + i : first + i - count_;
+            if (cases_[at] == nullptr || !cases_[at]->tries()) continue;
+            chosen_ = at;
+            return !cases_[at]->ends_slice();
+        }
+        return limit_.is_nothing();
+    }
+
+    // Resumes on the coroutine's executor: posted by whoever answers first, or by its timer; or by itself,
+    // where it only lets others go first.
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> h) {
+        const coroutine_env env = detail::env_of(h);
+        return chosen_ == count_ ? suspend(h, env) : goes_last(h, env);
+    }
+
+    // For whoever accounts the time: when it could have gone on, in ns; 0: unknown.
+    std::int64_t ready_at() noexcept {
+        settle();
+        if (yielded_at_ != 0) return yielded_at_;
+        return chosen_ == count_ ? choice_.ran_out() : cases_[chosen_]->ready();
+    }
+
+    // Rejects a condition without a co_await at compile time.
+    template <class Operation = choice_operation>
+    explicit operator bool() const noexcept {
+        static_assert(std::is_void_v<Operation>,
+                      "weir: this has not been awaited, so it is neither true nor false: "
+                      "const auto item = co_await channel.get_for(100ms)");
+        return false;
+    }
+
+  protected:
+    using any_case = any_choice_case<Platform>;
+
+    // `cases`: may have null pointers, which are none.
+    choice_operation(any_case* const* cases, std::size_t count, const wait_limit& limit) noexcept
+        : cases_(cases), count_(count), chosen_(count), limit_(limit) {}
+
+    // Still in line only if its frame is destroyed while it is suspended.
+    ~choice_operation() = default;
+    void clean_up() noexcept {
+        if (!is_unsettled_) return;
+        on_end_.reset();
+        choice_.abandon();
+        for (std::size_t i = 0; i < count_; ++i) {
+            if (cases_[i] != nullptr) cases_[i]->leaves();
+        }
+    }
+
+    // Which of the cases it was; as many as there are: none, as the time was over.
+    // Errors: `stopped`, where the run has been stopped in whose stage it waits.
+    std::size_t resumed() {
+        settle();
+        if (choice_.is_stopped()) throw stopped();
+        return chosen_;
+    }
+
+  private:
+    struct end_waiting {
+        basic_choice<Platform>* choice;
+        void operator()() const noexcept { choice->stop(); }
+    };
+
+    // At random, and the same in each schedule that is replayed.
+    std::size_t first_to_try() const noexcept {
+        std::size_t i = 0;
+        while (cases_[i] == nullptr) ++i;
+        if (count_ == 1) return i;
+        return static_cast<std::size_t>(high_product(splitmix64(0, cases_[i]->number()), count_));
+    }
+
+    bool goes_last(std::coroutine_handle<> h, const coroutine_env& env) noexcept {
+        if (env.executor == nullptr) return false;
+        if (env.measured != nullptr) yielded_at_ = clock_of(*env.measured);
+        env.executor->post(h);  // the coroutine may be running elsewhere from here on
+        return true;
+    }
+
+    WEIR_NOINLINE bool suspend(std::coroutine_handle<> h, const coroutine_env& env) {
+        executor& ex = detail::executor_of(env);
+        std::optional<time_point> until;
+        if (!limit_.is_for_ever()) {
+            const time_point now = ex.now();
+            until = limit_.after(now);
+            if (*until <= now) return false;
+        }
+        choice_.begin(h, ex, until ? &*until : nullptr);
+        // Stopped before, it claims the choice at once.
+        if (env.ends != nullptr) on_end_.emplace(*env.ends, end_waiting{&choice_});
+        is_unsettled_ = true;
+        for (std::size_t i = 0; i < count_; ++i) {
+            if (cases_[i] == nullptr) continue;
+            const auto how = cases_[i]->joins(choice_, env.measured);
+            if (how == any_case::joined::waits) continue;
+            if (how == any_case::joined::too_late) break;
+            chosen_ = i;
+            return false;
+        }
+        return choice_.is_in_line();  // if so, this frame may be running elsewhere from here on
+    }
+
+    void settle() noexcept {
+        if (!is_unsettled_) return;
+        is_unsettled_ = false;
+        on_end_.reset();  // waits for a callback that runs right now
+        const auto* const winner = chosen_ == count_ ? choice_.winner() : nullptr;
+        for (std::size_t i = 0; i < count_; ++i) {
+            if (cases_[i] == nullptr || i == chosen_) continue;
+            if (winner != nullptr && cases_[i]->is_of(winner)) {
+                chosen_ = i;
+            } else {
+                cases_[i]->leaves();
+            }
+        }
+    }
+
+    any_case* const* const cases_;
+    const std::size_t count_;
+    std::size_t chosen_;
+    const wait_limit limit_;
+    bool is_unsettled_ = false;  // it may be in lines
+    std::int64_t yielded_at_ = 0;
+    basic_choice<Platform> choice_;
+    std::optional<stop_callback<end_waiting>> on_end_;
+};
+
+WEIR_COMPILED(class choice_operation<standard_platform>);
+
+}  // namespace weir::detail
+
+#endif

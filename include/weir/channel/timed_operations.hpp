@@ -1,0 +1,145 @@
+// weir channel: a coroutine's puts and gets that wait for some time at most
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CHANNEL_TIMED_OPERATIONS_HPP
+#define WEIR_CHANNEL_TIMED_OPERATIONS_HPP
+
+#include <weir/channel/channel_operations.hpp>
+#include <weir/channel/choice_case.hpp>
+#include <weir/channel/choice_operation.hpp>
+#include <weir/channel/get_result.hpp>
+#include <weir/measure/clock.hpp>
+
+#include <coroutine>    // for std::suspend_never
+#include <type_traits>  // for std::is_copy_constructible_v
+
+namespace weir::detail {
+
+// A choice between one put or get and the end of the time.
+template <class Channel, bool Puts>
+class timed_operation : public choice_operation<typename Channel::core_type::platform> {
+    using base = choice_operation<typename Channel::core_type::platform>;
+    using T = typename Channel::value_type;
+
+  public:
+    timed_operation(Channel& channel, T& item, const wait_limit& limit) noexcept
+        : base(&only_, 1, limit), case_(channel, item) {}
+    timed_operation(Channel& channel, const wait_limit& limit) noexcept
+        : base(&only_, 1, limit), case_(channel) {}
+    timed_operation(const timed_operation&) = delete;
+    timed_operation& operator=(const timed_operation&) = delete;
+    ~timed_operation() { this->clean_up(); }
+
+    auto await_resume() {
+        using result = decltype(case_.take());
+        return this->resumed() == 0 ? case_.take() : result(channel_status::timed_out);
+    }
+
+  private:
+    choice_case<Channel, Puts> case_;
+    typename base::any_case* const only_ = &case_;
+};
+
+template <class Channel>
+class timed_put_of_a_copy : held_copy<typename Channel::value_type>, public timed_operation<Channel, true> {
+    using T = typename Channel::value_type;
+
+  public:
+    timed_put_of_a_copy(Channel& channel, const T& item, const wait_limit& limit)
+        : held_copy<T>(item), timed_operation<Channel, true>(channel, this->copy_, limit) {}
+};
+
+// Those of a channel.
+template <class Channel, class T>
+class timed_operations {
+    template <class Item>
+    static constexpr bool taken = std::is_convertible_v<Item, T&&> ||
+                                  (std::is_convertible_v<Item, T> && std::is_copy_constructible_v<T>);
+
+  public:
+    /// Takes the next item, as `get` does, and waits for `timeout` at most.
+    ///
+    /// \returns awaitable of `get_result<T>`: the item; or `closed` (and drained); or `timed_out`: what comes
+    ///          at that moment is delivered, or stays in the channel. With 0 or less it only looks, and never
+    ///          suspends for want of an item; with `duration::max()` it waits for ever.
+    /// Errors:  as of `get`. The time is that of the coroutine's executor.
+    /// Cost:    of one that waits: beside that of a `get`, a timer of its executor. No allocation.
+    [[nodiscard("co_await this, or nothing is got")]] auto get_for(duration timeout) {
+        return timed_operation<Channel, false>(self(), wait_limit(timeout));
+    }
+    /// The same until the instant `deadline` of the clock of the coroutine's executor; `time_point::max()`:
+    /// for ever.
+    [[nodiscard("co_await this, or nothing is got")]] auto get_until(time_point deadline) {
+        return timed_operation<Channel, false>(self(), wait_limit(deadline));
+    }
+
+    /// Adds one item, as `put` does, and waits for `timeout` at most, as `get_for`.
+    ///
+    /// \param item  is moved from when there is room for it, and only then.
+    /// \returns     awaitable of `channel_status`: `success`, `closed` or `timed_out`.
+    [[nodiscard("co_await this, or nothing is put")]] auto put_for(T&& item, duration timeout) {
+        return timed_operation<Channel, true>(self(), item, wait_limit(timeout));
+    }
+    /// The same until an instant, as `get_until`.
+    [[nodiscard("co_await this, or nothing is put")]] auto put_until(T&& item, time_point deadline) {
+        return timed_operation<Channel, true>(self(), item, wait_limit(deadline));
+    }
+    /// The same with a copy of the item. Errors: those of copying it, before anything else happens.
+    [[nodiscard("co_await this, or nothing is put")]] auto put_for(const T& item, duration timeout)
+        requires std::is_copy_constructible_v<T>
+    {
+        return timed_put_of_a_copy<Channel>(self(), item, wait_limit(timeout));
+    }
+    /// The same.
+    [[nodiscard("co_await this, or nothing is put")]] auto put_until(const T& item, time_point deadline)
+        requires std::is_copy_constructible_v<T>
+    {
+        return timed_put_of_a_copy<Channel>(self(), item, wait_limit(deadline));
+    }
+
+    // Each of these rejects what the ones above don't take, at compile time.
+    template <class Limit>
+        requires(!std::is_convertible_v<Limit, duration>)
+    auto get_for(Limit&&) {
+        return refuse<T, Limit, duration>();
+    }
+    template <class Limit>
+        requires(!std::is_convertible_v<Limit, time_point>)
+    auto get_until(Limit&&) {
+        return refuse<T, Limit, time_point>();
+    }
+    template <class Item, class Limit>
+        requires(!taken<Item> || !std::is_convertible_v<Limit, duration>)
+    auto put_for(Item&&, Limit&&) {
+        return refuse<Item, Limit, duration>();
+    }
+    template <class Item, class Limit>
+        requires(!taken<Item> || !std::is_convertible_v<Limit, time_point>)
+    auto put_until(Item&&, Limit&&) {
+        return refuse<Item, Limit, time_point>();
+    }
+
+  protected:
+    ~timed_operations() = default;
+
+  private:
+    Channel& self() noexcept { return static_cast<Channel&>(*this); }
+
+    template <class Item, class Limit, class Wanted>
+    static auto refuse() noexcept {
+        static_assert(std::is_convertible_v<Limit, Wanted>,
+                      "weir: get_for and put_for wait for a duration, 100ms; get_until and put_until until a "
+                      "weir::time_point of the executor's clock; and this limit is not what is asked for");
+        static_assert(std::is_convertible_v<Item, T> || std::is_same_v<std::remove_cvref_t<Item>, T>,
+                      "weir: what is put into a channel has to be one of its items, or to become one by "
+                      "itself; the types are those of channel<T> and Item in this message");
+        static_assert(!std::is_convertible_v<Limit, Wanted> || std::is_convertible_v<Item, T&&> ||
+                          std::is_copy_constructible_v<T>,
+                      "weir: put copies what has a name, and this channel's items can't be copied: "
+                      "co_await c.put_for(std::move(item), 100ms)");
+        return std::suspend_never();
+    }
+};
+
+}  // namespace weir::detail
+
+#endif

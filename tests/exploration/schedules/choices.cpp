@@ -1,0 +1,206 @@
+// Operations that wait for some time at most: with time-outs, closes and cancels at every step.
+// SPDX-License-Identifier: BSL-1.0
+#include "support.hpp"
+#include "support/actor.hpp"
+
+#include <weir/channel/channel.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
+
+#include <cstddef>
+#include <utility>
+
+using schedules::at_any_step;
+using schedules::consumer;
+using schedules::item;
+using schedules::ledger;
+using schedules::world;
+using weir::channel_status;
+using weir::task;
+using item_queue = weir::channel<item, schedules::stepwise>;
+
+namespace {
+
+constexpr std::size_t each = 3;  // items of a producer
+
+// Short enough that it is over before what it waits for as often as not.
+weir::duration some_time(world& w) { return weir::duration(w.draw(4)); }
+
+// What holds of a channel that nobody uses any more.
+void check_books(ledger& book, item_queue& c, std::size_t discarded = 0) {
+    const weir::channel_stats s = c.stats();
+    book.check(s.num_put == s.num_get + s.size + discarded,
+               "what was put was got, is inside, or was cancelled");
+    book.check(s.put_blocked <= s.put_wait && s.get_blocked <= s.get_wait,
+               "who waits alone waits as long as all do");
+    book.check(s.put_blocked + s.empty <= s.elapsed && s.get_blocked <= s.empty,
+               "nobody waits for what is there");
+    book.check(s.put_waits.count() == s.num_put && s.get_waits.count() == s.num_get,
+               "each operation that was done has a wait, and no other has");
+}
+
+// Each item until it is in, or the channel closed; between them time passes. The last to end closes.
+task<> produce(world& w, ledger& book, item_queue& c, std::size_t producer, std::size_t& open) {
+    bool closed = false;
+    for (std::size_t i = 0; i < each && !closed; ++i) {
+        co_await weir::sleep_for(some_time(w));
+        item next = book.make(producer);
+        channel_status how = channel_status::timed_out;
+        while (how == channel_status::timed_out) {
+            book.check(next.whole(), "an item whose put was in vain is still the caller's");
+            how = co_await c.put_for(std::move(next), weir::duration(1) + some_time(w));
+        }
+        if (how == channel_status::success) {
+            book.put(next);
+        } else {
+            book.returned(next);
+            closed = true;
+        }
+    }
+    if (--open == 0) c.close();
+}
+
+task<> consume(world& w, consumer& to, item_queue& c) {
+    bool closed = false;
+    while (!closed) {
+        const auto got = co_await c.get_for(weir::duration(1) + some_time(w));
+        if (got) to.got(*got);
+        closed = got.status() == channel_status::closed;
+    }
+}
+
+template <class Disturb>
+void timed(world& w, Disturb disturb) {
+    ledger book;
+    {
+        item_queue c(1 + w.draw(2));
+        consumer one(book), two(book);
+        std::size_t open = 2;
+        std::size_t discarded = 0;
+        disturb(c, book, discarded);
+        weir::sync_wait(w, weir::when_all(produce(w, book, c, 0, open), produce(w, book, c, 1, open),
+                                          consume(w, one, c), consume(w, two, c)));
+        check_books(book, c, discarded);
+    }
+    book.settle();
+}
+
+void in_time_or_not(world& w) {
+    timed(w, [](item_queue&, ledger&, std::size_t&) {});
+}
+void closed_meanwhile(world& w) {
+    timed(w, [&](item_queue& c, ledger&, std::size_t&) { at_any_step(w, 50, [&] { c.close(); }); });
+}
+void cancelled_meanwhile(world& w) {
+    timed(w, [&](item_queue& c, ledger& book, std::size_t& discarded) {
+        at_any_step(w, 50, [&] {
+            discarded = c.size();
+            book.discarded(discarded);
+            c.cancel();
+        });
+    });
+}
+// More room, or less, and a limit in bytes.
+void resized_meanwhile(world& w) {
+    timed(w, [&](item_queue& c, ledger&, std::size_t&) {
+        at_any_step(w, 50, [&] { c.set_capacity(1 + w.draw(3)); });
+        at_any_step(w, 50, [&] { c.set_max_bytes(w.draw(3)); });
+    });
+}
+
+// One that has as long as it takes, and one whose item comes when its time is over.
+void at_the_last_moment(world& w) {
+    ledger book;
+    std::size_t left = 0;
+    {
+        item_queue c(1);
+        consumer one(book);
+        const auto gives = [](ledger& b, item_queue& to) -> task<> {
+            co_await weir::sleep_for(weir::duration(2));
+            item next = b.make();
+            const channel_status how = co_await to.put_for(std::move(next), weir::duration(0));
+            how == channel_status::success ? b.put(next) : b.returned(next);
+        };
+        const auto takes = [](consumer& to, item_queue& from) -> task<> {
+            const auto got = co_await from.get_for(weir::duration(2));
+            if (got) to.got(*got);
+        };
+        weir::sync_wait(w, weir::when_all(gives(book, c), takes(one, c)));
+        left = c.size();
+        check_books(book, c);
+    }
+    book.settle(left);
+}
+
+actor waits(consumer& to, item_queue& c) {
+    const auto got = co_await c.get_for(weir::duration(2));
+    if (got) to.got(*got);
+}
+
+// A frame that is destroyed while it waits takes nothing, and nobody is kept waiting by it.
+void destroyed_meanwhile(world& w) {
+    ledger book;
+    std::size_t left = 0;
+    {
+        item_queue c(1);
+        consumer one(book), two(book);
+        actor a = waits(one, c);
+        a.start(w);
+        const auto destroys = [](actor& it) -> task<> {
+            co_await weir::sleep_for(weir::duration(1));
+            it.destroy();
+        };
+        weir::sync_wait(w, destroys(a));
+        std::size_t open = 1;
+        weir::sync_wait(w, weir::when_all(produce(w, book, c, 0, open), consume(w, two, c)));
+        w.run();
+        left = c.size();
+        check_books(book, c);
+    }
+    book.settle(left);
+}
+
+// In a stage's function: the run is stopped at any step, or its time is over.
+void in_a_stage(world& w) {
+    ledger book;
+    {
+        item_queue c(1);
+        consumer to(book);
+        const auto asks = [&](int n) -> task<int> {
+            const auto got = co_await c.get_for(weir::duration(2));
+            if (got) to.got(*got);
+            co_return n;
+        };
+        const auto gives = [](ledger& b, item_queue& into) -> task<> {
+            for (std::size_t i = 0; i < each; ++i) {
+                item next = b.make();
+                const channel_status how = co_await into.put_for(std::move(next), weir::duration(2));
+                how == channel_status::success ? b.put(next) : b.returned(next);
+                co_await weir::sleep_for(weir::duration(1));
+            }
+        };
+        auto run =
+            (weir::source({1, 2, 3, 4}) | weir::pipe(asks, {.concurrency = 2}) | weir::sink()).start(w);
+        at_any_step(w, 40, [&] { run.request_stop(); });
+        const auto takes = [&]() -> task<> {
+            while (auto n = co_await run.next()) book.check(*n > 0, "what comes out is a number");
+        };
+        weir::sync_wait(w, weir::when_all(gives(book, c), takes()));
+        book.discarded(c.size());
+        check_books(book, c);
+    }
+    book.settle();
+}
+
+const schedules::registered all("choices", {{"in_time_or_not", in_time_or_not},
+                                            {"closed_meanwhile", closed_meanwhile},
+                                            {"cancelled_meanwhile", cancelled_meanwhile},
+                                            {"resized_meanwhile", resized_meanwhile},
+                                            {"at_the_last_moment", at_the_last_moment, true},
+                                            {"destroyed_meanwhile", destroyed_meanwhile},
+                                            {"timed_in_a_stage", in_a_stage}});
+
+}  // namespace

@@ -1,0 +1,370 @@
+#include <weir/channel/timed_operations.hpp>
+
+#include "support/actor.hpp"
+#include "support/catch.hpp"
+
+#include <weir/channel/channel.hpp>
+#include <weir/executor/deadlock.hpp>
+#include <weir/executor/run_loop.hpp>
+#include <weir/executor/schedule.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
+
+#include <chrono>
+#include <coroutine>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace std::chrono_literals;
+using weir::channel;
+using weir::channel_status;
+using weir::sync_wait;
+using weir::task;
+using weir::virtual_time;
+using weir::when_all;
+
+namespace {
+
+const weir::time_point t0{};
+using box = std::unique_ptr<int>;
+
+template <class Channel>
+task<> put_at(Channel& c, weir::duration when, int n) {
+    co_await weir::sleep_for(when);
+    const bool in = co_await c.put(n + 0);
+    CHECK(in);
+}
+
+template <class Policy>
+actor get_in(channel<int, Policy>& c, weir::duration timeout, std::optional<channel_status>& how, int& got) {
+    const auto it = co_await c.get_for(timeout);
+    how = it.status();
+    if (it) got = *it;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a get with a time-out gives what comes in time, and says so where nothing does or the channel closes") {
+    virtual_time time;
+    channel<int> c(2, time);
+    const auto gets = [&]() -> task<> {
+        const auto early = co_await c.get_for(10ms);
+        CHECK(early.status() == channel_status::timed_out);
+        CHECK(time.now() == t0 + 10ms);
+        const auto second = co_await c.get_for(10ms);
+        CHECK(second.has_value());
+        CHECK(*second == 7);
+        CHECK(time.now() == t0 + 15ms);
+        const auto until = co_await c.get_until(t0 + 18ms);
+        CHECK(until.status() == channel_status::timed_out);
+        CHECK(time.now() == t0 + 18ms);
+        const auto closed = co_await c.get_for(10ms);
+        CHECK(closed.status() == channel_status::closed);
+        CHECK(time.now() == t0 + 20ms);
+        const auto again = co_await c.get_for(10ms);
+        CHECK(again.status() == channel_status::closed);
+        CHECK(time.now() == t0 + 20ms);
+    };
+    const auto closes = [&]() -> task<> {
+        co_await weir::sleep_for(20ms);
+        c.close();
+    };
+    sync_wait(time, when_all(gets(), put_at(c, 15ms, 7), closes()));
+    const weir::channel_stats s = c.stats();
+    CHECK(s.num_put == 1);
+    CHECK(s.num_get == 1);
+    CHECK(s.get_wait == 20ms);
+    CHECK(s.get_blocked == 20ms);
+    CHECK(s.empty == 20ms);
+}
+
+TEST_CASE("a put with a time-out goes in when there is room in time, else the item stays with the caller") {
+    virtual_time time;
+    channel<box> c(1, time);
+    const auto puts = [&]() -> task<> {
+        box one = std::make_unique<int>(1);
+        const channel_status first = co_await c.put_for(std::move(one), 5ms);
+        CHECK(first == channel_status::success);
+        CHECK(one == nullptr);
+        one = std::make_unique<int>(2);
+        const channel_status second = co_await c.put_for(std::move(one), 5ms);
+        CHECK(second == channel_status::timed_out);
+        CHECK(time.now() == t0 + 5ms);
+        CHECK(one != nullptr);
+        const channel_status third = co_await c.put_until(std::move(one), t0 + 15ms);
+        CHECK(third == channel_status::success);
+        CHECK(time.now() == t0 + 10ms);
+        one = std::make_unique<int>(3);
+        const channel_status fourth = co_await c.put_until(std::move(one), t0 + 30ms);
+        CHECK(fourth == channel_status::closed);
+        CHECK(time.now() == t0 + 20ms);
+        CHECK(*one == 3);
+    };
+    const auto gets = [&]() -> task<> {
+        co_await weir::sleep_for(10ms);
+        const auto one = c.try_get();
+        CHECK(**one == 1);
+        co_await weir::sleep_for(10ms);
+        c.close();
+    };
+    sync_wait(time, when_all(puts(), gets()));
+    CHECK(**c.try_get() == 2);
+    const weir::channel_stats s = c.stats();
+    CHECK(s.num_put == 2);
+    CHECK(s.num_get == 2);
+    CHECK(s.put_wait == 20ms);
+}
+
+TEST_CASE("what has a name is put as a copy") {
+    virtual_time time;
+    channel<std::string> c(1, time);
+    const auto puts = [&]() -> task<> {
+        const std::string name(40, 'x');
+        const channel_status first = co_await c.put_for(name, 1ms);
+        CHECK(first == channel_status::success);
+        const channel_status second = co_await c.put_until(name, t0 + 1ms);
+        CHECK(second == channel_status::timed_out);
+        CHECK(name == std::string(40, 'x'));
+    };
+    sync_wait(time, puts());
+    CHECK(*c.try_get() == std::string(40, 'x'));
+}
+
+TEST_CASE("with no time, or less, it only looks") {
+    virtual_time time;
+    channel<int> c(1, time);
+    const auto looks = [&]() -> task<> {
+        for (const weir::duration none : {weir::duration(0), weir::duration(-1), weir::duration::min()}) {
+            const auto nothing = co_await c.get_for(none);
+            CHECK(nothing.status() == channel_status::timed_out);
+            const channel_status in = co_await c.put_for(1, none);
+            CHECK(in == channel_status::success);
+            const channel_status full = co_await c.put_for(2, none);
+            CHECK(full == channel_status::timed_out);
+            const auto one = co_await c.get_for(none);
+            CHECK(one.value() == 1);
+        }
+        const auto past = co_await c.get_until(t0 - 1s);
+        CHECK(past.status() == channel_status::timed_out);
+        const auto now = co_await c.get_until(time.now());
+        CHECK(now.status() == channel_status::timed_out);
+    };
+    sync_wait(time, looks());
+    CHECK(time.now() == t0);
+    CHECK(c.stats().get_wait == 0ns);
+}
+
+TEST_CASE("with the longest time it waits for ever") {
+    virtual_time time;
+    channel<int> c(1, time);
+    const auto waits = [&]() -> task<> {
+        const auto got = co_await c.get_for(weir::duration::max());
+        CHECK(got.value() == 1);
+        const auto more = co_await c.get_until(weir::time_point::max());
+        CHECK(more.value() == 2);
+        static_cast<void>(co_await c.get_for(weir::duration::max()));
+    };
+    CHECK_THROWS_AS(sync_wait(time, when_all(waits(), put_at(c, 1h, 1), put_at(c, 2h, 2))),
+                    weir::deadlock_error);
+    CHECK(time.now() == t0 + 2h);
+}
+
+TEST_CASE("an item that comes at the instant of the time-out is delivered or stays inside") {
+    for (std::uint64_t seed = 0; seed < 64; ++seed) {
+        virtual_time time(seed);
+        channel<int> c(1, time);
+        std::optional<int> got;
+        const auto gets = [&]() -> task<> {
+            const auto it = co_await c.get_for(10ms);
+            if (it) got = *it;
+        };
+        sync_wait(time, when_all(gets(), put_at(c, 10ms, 1)));
+        CHECK(got.has_value() != (c.size() == 1));
+        CHECK(c.stats().num_put == 1);
+    }
+}
+
+TEST_CASE("who waits in line behind one whose time is over is served") {
+    virtual_time time;
+    channel<int> c(1, time);
+    std::vector<int> order;
+    const auto gets = [&](weir::duration d, int who) -> task<> {
+        const auto it = co_await c.get_for(d);
+        if (it) order.push_back(who * 10 + *it);
+    };
+    sync_wait(time, when_all(gets(1ms, 1), gets(9ms, 2), gets(9ms, 3), put_at(c, 5ms, 4), put_at(c, 6ms, 5)));
+    CHECK(order == std::vector{24, 35});
+}
+
+TEST_CASE("a large item whose time is over lets in those behind it") {
+    virtual_time time;
+    channel<std::string> c(4, time);
+    c.set_max_bytes(100);
+    const auto puts = [&](std::size_t bytes, weir::duration d, channel_status expected) -> task<> {
+        std::string item(bytes, 'x');
+        const channel_status how = co_await c.put_for(std::move(item), d);
+        CHECK(how == expected);
+    };
+    sync_wait(time, when_all(puts(60, 1s, channel_status::success), puts(80, 5ms, channel_status::timed_out),
+                             puts(20, 1s, channel_status::success)));
+    CHECK(time.now() == t0 + 5ms);
+    CHECK(c.size() == 2);
+}
+
+TEST_CASE("a stop of the run ends a timed wait of a stage's function at once") {
+    virtual_time time;
+    channel<int> c(1, time);
+    int ended = 0;
+    const auto gets = [&](int n) -> task<int> {
+        const auto it = co_await c.get_for(1h);
+        ++ended;
+        co_return it ? *it : n;
+    };
+    {
+        auto run = (weir::source({1, 2}) | weir::pipe(gets, {.concurrency = 2}) | weir::sink()).start(time);
+        time.run_until(t0 + 1s);
+        run.stop();
+        CHECK(run.stats().stages[1].num_failures == 0);
+    }
+    CHECK(time.now() == t0 + 1s);
+    CHECK(ended == 0);
+    CHECK(c.try_put(7) == channel_status::success);
+    CHECK(c.size() == 1);
+}
+
+TEST_CASE("the time of a timed wait in a stage's function is awaited, not run") {
+    virtual_time time;
+    channel<int> c(1, time);
+    const auto gets = [&](int n) -> task<int> {
+        const auto it = co_await c.get_for(5ms);
+        CHECK(it.status() == channel_status::timed_out);
+        co_return n;
+    };
+    auto run = (weir::source({1, 2}) | weir::pipe(gets) | weir::sink()).start(time);
+    for (int n : run) static_cast<void>(n);
+    const auto stats = run.stats();
+    CHECK(stats.stages[1].times().await == 10ms);
+    CHECK(stats.stages[1].times().run == 0ns);
+    CHECK(stats.stages[1].times().runnable == 0ns);
+}
+
+TEST_CASE("a frame that is destroyed while it waits for some time leaves the line and the timers") {
+    virtual_time time;
+    channel<int> c(1, time);
+    std::optional<channel_status> how;
+    int got = 0;
+    {
+        actor a = get_in(c, 5ms, how, got);
+        a.start(time);
+        time.run_until(t0);
+        CHECK_FALSE(a.ended());
+    }
+    CHECK(c.try_put(1) == channel_status::success);
+    CHECK(c.size() == 1);
+    time.run_until(t0 + 1s);
+    CHECK_FALSE(how.has_value());
+}
+
+TEST_CASE("one that was not measured waits for some time as well") {
+    virtual_time time;
+    channel<int, weir::unmeasured> c(1);
+    std::optional<channel_status> how;
+    int got = 0;
+    actor a = get_in(c, 5ms, how, got);
+    a.start(time);
+    time.run_until(t0 + 4ms);
+    CHECK_FALSE(how.has_value());
+    CHECK(c.try_put(3) == channel_status::success);
+    time.run_until(t0 + 4ms);
+    CHECK(how == channel_status::success);
+    CHECK(got == 3);
+}
+
+TEST_CASE("one after the other goes to the end of the queue after so many that needn't wait") {
+    virtual_time time;
+    channel<int> c(1, time);
+    int others = 0;
+    bool done = false;
+    const auto works = [&]() -> task<> {
+        for (int i = 0; i < 1000; ++i) {
+            static_cast<void>(co_await c.put_for(1, 1s));
+            static_cast<void>(co_await c.get_for(1s));
+        }
+        done = true;
+    };
+    const auto looks_on = [&]() -> task<> {
+        while (!done) {
+            ++others;
+            co_await weir::yield();
+        }
+    };
+    sync_wait(time, when_all(works(), looks_on()));
+    CHECK(others > 10);
+    CHECK(time.now() == t0);
+}
+
+TEST_CASE("on a loop and on a pool time-outs come by their clocks, and items before") {
+    const auto gets = [](weir::executor& ex, channel<int>& c) -> task<> {
+        const weir::time_point begin = ex.now();
+        const auto none = co_await c.get_for(2ms);
+        CHECK(none.status() == channel_status::timed_out);
+        CHECK(ex.now() >= begin + 2ms);
+        const auto one = co_await c.get_for(1h);
+        CHECK(one.value() == 1);
+    };
+    const auto puts = [](channel<int>& c) -> task<> {
+        co_await weir::sleep_for(4ms);
+        const channel_status in = co_await c.put_for(1, 1h);
+        CHECK(in == channel_status::success);
+    };
+    {
+        weir::run_loop loop;
+        channel<int> c(1);
+        sync_wait(loop, when_all(gets(loop, c), puts(c)));
+    }
+    weir::thread_pool pool(2);
+    channel<int> c(1);
+    sync_wait(pool, when_all(gets(pool, c), puts(c)));
+}
+
+namespace {
+
+// A coroutine of another library, which runs on no executor.
+struct stranger {
+    struct promise_type {
+        stranger get_return_object() noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+    };
+};
+
+stranger waits_outside(channel<int>& c, channel<channel_status>& told) {
+    const auto none = co_await c.get_for(1ms);
+    static_cast<void>(told.try_put(none.status()));
+    const auto one = co_await c.get_for(1h);
+    static_cast<void>(told.try_put(one.status()));
+}
+
+}  // namespace
+
+TEST_CASE("a coroutine of another library that runs on no executor waits for some time, too") {
+    channel<int> c(1);
+    channel<channel_status> told(2);
+    waits_outside(c, told);
+    CHECK(*told.blocking_get() == channel_status::timed_out);
+    CHECK(c.blocking_put(1) == channel_status::success);
+    CHECK(*told.blocking_get() == channel_status::success);
+}
