@@ -332,4 +332,9 @@ auto rows(const std::vector<image>& some, const std::vector<int>& others) {
 }
 }  // namespace of_zip
 
+weir::task<> of_select(weir::channel<int>& jobs, weir::channel<int>& orders, void (*work)(int)) {
+    auto done = co_await weir::select(weir::on_get(jobs), weir::on_get(orders), weir::after(10ms));
+    if (done.index() == 0 && done.status() == weir::channel_status::success) work(*done.get<0>());
+}
+
 int main() {}

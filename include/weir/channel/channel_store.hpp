@@ -48,7 +48,9 @@ class channel_store : public channel_items<Policy> {
   public:
     const char* contradiction() const noexcept override {
         const std::size_t size = core::size();
-        const waiter* const putter = first_unanswered(putters_.front());
+        // One that was answered elsewhere, and was too large, lets in those behind it when it leaves.
+        const waiter* const putter =
+            first_unanswered(putters_.front()) == putters_.front() ? putters_.front() : nullptr;
         const waiter* const getter = first_unanswered(getters_.front());
         if (size > ring_.places()) return "more items are in a channel than it has places";
         if (getter != nullptr && size != 0) {

@@ -92,9 +92,10 @@ class choice_operation {
   protected:
     using any_case = any_choice_case<Platform>;
 
-    // `cases`: may have null pointers, which are none.
-    choice_operation(any_case* const* cases, std::size_t count, const wait_limit& limit) noexcept
-        : cases_(cases), count_(count), chosen_(count), limit_(limit) {}
+    choice_operation(std::size_t count, const wait_limit& limit) noexcept
+        : count_(count), chosen_(count), limit_(limit) {}
+    // Before it is awaited: so many cases; null pointers among them are none.
+    void choose_among(any_case* const* cases) noexcept { cases_ = cases; }
 
     // Still in line only if its frame is destroyed while it is suspended.
     ~choice_operation() = default;
@@ -174,7 +175,7 @@ class choice_operation {
         }
     }
 
-    any_case* const* const cases_;
+    any_case* const* cases_ = nullptr;
     const std::size_t count_;
     std::size_t chosen_;
     const wait_limit limit_;

@@ -22,9 +22,12 @@ class timed_operation : public choice_operation<typename Channel::core_type::pla
 
   public:
     timed_operation(Channel& channel, T& item, const wait_limit& limit) noexcept
-        : base(&only_, 1, limit), case_(channel, item) {}
-    timed_operation(Channel& channel, const wait_limit& limit) noexcept
-        : base(&only_, 1, limit), case_(channel) {}
+        : base(1, limit), case_(channel, item) {
+        this->choose_among(&only_);
+    }
+    timed_operation(Channel& channel, const wait_limit& limit) noexcept : base(1, limit), case_(channel) {
+        this->choose_among(&only_);
+    }
     timed_operation(const timed_operation&) = delete;
     timed_operation& operator=(const timed_operation&) = delete;
     ~timed_operation() { this->clean_up(); }

@@ -7,6 +7,7 @@ module;
 export module weir;
 
 export namespace weir {
+using weir::after;
 using weir::aggregate;
 using weir::aggregate_by_weight;
 using weir::aggregate_for;
@@ -64,6 +65,8 @@ using weir::merge_options;
 using weir::merge_order;
 using weir::operator<<;
 using weir::operator|;
+using weir::on_get;
+using weir::on_put;
 using weir::output_order;
 using weir::per_slot;
 using weir::permutation;
@@ -91,6 +94,8 @@ using weir::sampler;
 using weir::sampler_options;
 using weir::saturating_add;
 using weir::schedule;
+using weir::select;
+using weir::select_result;
 using weir::set_failure_sink;
 using weir::shard;
 using weir::shared_hook;

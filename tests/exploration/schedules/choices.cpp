@@ -1,9 +1,11 @@
-// Operations that wait for some time at most: with time-outs, closes and cancels at every step.
+// Operations that wait for some time at most, and for one of several: with time-outs, closes, cancels and stops
+// at every step.
 // SPDX-License-Identifier: BSL-1.0
 #include "support.hpp"
 #include "support/actor.hpp"
 
 #include <weir/channel/channel.hpp>
+#include <weir/channel/select.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
@@ -195,12 +197,205 @@ void in_a_stage(world& w) {
     book.settle();
 }
 
+// Puts each item into the one of two that has room first; where one is closed, into the other.
+task<> spread(world& w, ledger& book, item_queue& a, item_queue& b, std::size_t producer, std::size_t& open,
+              bool in_time) {
+    bool both = true;
+    for (std::size_t i = 0; i < each && both; ++i) {
+        item next = book.make(producer);
+        bool over = false;
+        while (!over) {
+            const weir::duration limit = in_time ? some_time(w) + weir::duration(1) : weir::duration::max();
+            auto done = co_await weir::select(weir::on_put(a, std::move(next)),
+                                              weir::on_put(b, std::move(next)), weir::after(limit));
+            over = done.status() != channel_status::timed_out;
+            if (done.status() == channel_status::success) {
+                book.put(next);
+            } else if (over) {
+                book.returned(next);
+                both = false;
+            } else {
+                book.check(in_time && next.whole(), "an item whose put was in vain is still the caller's");
+            }
+        }
+    }
+    if (--open == 0) {
+        a.close();
+        b.close();
+    }
+}
+
+// Takes from whichever has an item first, until both are closed.
+task<> gather(world& w, consumer& to, item_queue& a, item_queue& b, bool in_time) {
+    bool a_open = true, b_open = true;
+    while (a_open && b_open) {
+        const weir::duration limit = in_time ? some_time(w) + weir::duration(1) : weir::duration::max();
+        auto done = co_await weir::select(weir::on_get(a), weir::after(limit), weir::on_get(b));
+        if (done.index() == 0) {
+            if (auto& got = done.get<0>()) to.got_in_any_order(*got);
+            a_open = done.status() == channel_status::success;
+        } else if (done.index() == 2) {
+            if (auto& got = done.get<2>()) to.got_in_any_order(*got);
+            b_open = done.status() == channel_status::success;
+        }
+    }
+    item_queue& rest = a_open ? a : b;
+    while (auto got = co_await rest.get()) to.got_in_any_order(*got);
+}
+
+template <class Disturb>
+void selects(world& w, bool in_time, Disturb disturb) {
+    ledger book;
+    {
+        item_queue a(1 + w.draw(2)), b(1);
+        consumer one(book), two(book);
+        std::size_t open = 2;
+        std::size_t of_a = 0;
+        disturb(a, b, book, of_a);
+        weir::sync_wait(w, weir::when_all(spread(w, book, a, b, 0, open, in_time),
+                                          spread(w, book, a, b, 1, open, false),
+                                          gather(w, one, a, b, in_time), gather(w, two, b, a, false)));
+        check_books(book, a, of_a);
+        check_books(book, b);
+    }
+    book.settle();
+}
+
+void selected(world& w) {
+    selects(w, false, [](item_queue&, item_queue&, ledger&, std::size_t&) {});
+}
+void selected_in_time(world& w) {
+    selects(w, true, [](item_queue&, item_queue&, ledger&, std::size_t&) {});
+}
+void selected_and_closed(world& w) {
+    const bool in_time = w.draw(2) != 0;
+    selects(w, in_time, [&](item_queue& a, item_queue&, ledger&, std::size_t&) {
+        at_any_step(w, 40, [&] { a.close(); });
+    });
+}
+void selected_and_cancelled(world& w) {
+    selects(w, true, [&](item_queue& a, item_queue&, ledger& book, std::size_t& discarded) {
+        at_any_step(w, 40, [&] {
+            discarded = a.size();
+            book.discarded(discarded);
+            a.cancel();
+        });
+    });
+}
+void selected_and_resized(world& w) {
+    selects(w, false, [&](item_queue& a, item_queue& b, ledger&, std::size_t&) {
+        at_any_step(w, 40, [&] { a.set_capacity(1 + w.draw(3)); });
+        at_any_step(w, 40, [&] { b.set_max_bytes(w.draw(3)); });
+    });
+}
+
+// Items of several sizes: one that doesn't fit, and was put elsewhere, doesn't keep those behind it.
+void selected_by_size(world& w) {
+    ledger book;
+    {
+        item_queue a(4), b(1);
+        a.set_max_bytes(3);
+        consumer one(book);
+        std::size_t open = 3;
+        const auto puts = [](ledger& k, item_queue& x, item_queue& y, std::size_t who,
+                             std::size_t& left) -> task<> {
+            for (std::size_t i = 0; i < each; ++i) {
+                item next = k.make(who).sized(1 + (who + i) % 3);
+                auto done =
+                    co_await weir::select(weir::on_put(x, std::move(next)), weir::on_put(y, std::move(next)));
+                k.check(done.status() == channel_status::success, "nobody closes before all are in");
+                k.put(next);
+            }
+            if (--left != 0) co_return;
+            x.close();
+            y.close();
+        };
+        weir::sync_wait(w, weir::when_all(puts(book, a, b, 0, open), puts(book, a, b, 1, open),
+                                          puts(book, b, a, 2, open), gather(w, one, a, b, false)));
+        check_books(book, a);
+        check_books(book, b);
+    }
+    book.settle();
+}
+
+// One item on its way to each: two that want one of both get one each.
+void one_each(world& w) {
+    ledger book;
+    std::size_t left = 0;
+    {
+        item_queue a(1), b(1);
+        consumer one(book), two(book);
+        const auto gives = [](ledger& k, item_queue& to) -> task<> {
+            item next = k.make();
+            const bool in = co_await to.put(std::move(next));
+            in ? k.put(next) : k.returned(next);
+        };
+        const auto takes = [](consumer& to, item_queue& x, item_queue& y) -> task<> {
+            auto done = co_await weir::select(weir::on_get(x), weir::on_get(y));
+            auto& got = done.index() == 0 ? done.get<0>() : done.get<1>();
+            to.got_in_any_order(*got);
+        };
+        weir::sync_wait(w,
+                        weir::when_all(takes(one, a, b), takes(two, b, a), gives(book, a), gives(book, b)));
+        left = a.size() + b.size();
+        book.check(left == 0 && one.count() == 1 && two.count() == 1, "each has one");
+    }
+    book.settle(left);
+}
+
+// In a stage's function, whose run is stopped at any step.
+void selected_in_a_stage(world& w) {
+    ledger book;
+    {
+        item_queue a(1), b(1);
+        consumer to(book);
+        const auto asks = [&](int n) -> task<int> {
+            auto done = co_await weir::select(weir::on_get(a), weir::on_get(b));
+            auto& got = done.index() == 0 ? done.get<0>() : done.get<1>();
+            if (got) to.got_in_any_order(*got);
+            co_return n;
+        };
+        const auto gives = [](ledger& k, item_queue& into) -> task<> {
+            for (std::size_t i = 0; i < 2; ++i) {
+                item next = k.make();
+                const channel_status how = co_await into.put_for(std::move(next), weir::duration(2));
+                how == channel_status::success ? k.put(next) : k.returned(next);
+                co_await weir::sleep_for(weir::duration(1));
+            }
+        };
+        auto run =
+            (weir::source({1, 2, 3, 4}) | weir::pipe(asks, {.concurrency = 2}) | weir::sink()).start(w);
+        at_any_step(w, 40, [&] { run.request_stop(); });
+        const auto takes = [&]() -> task<> {
+            while (auto n = co_await run.next()) book.check(*n > 0, "what comes out is a number");
+        };
+        const auto ends = [](item_queue& x, item_queue& y) -> task<> {
+            co_await weir::sleep_for(weir::duration(20));
+            x.close();
+            y.close();
+        };
+        weir::sync_wait(w, weir::when_all(gives(book, a), gives(book, b), takes(), ends(a, b)));
+        book.discarded(a.size() + b.size());
+        check_books(book, a);
+        check_books(book, b);
+    }
+    book.settle();
+}
+
 const schedules::registered all("choices", {{"in_time_or_not", in_time_or_not},
                                             {"closed_meanwhile", closed_meanwhile},
                                             {"cancelled_meanwhile", cancelled_meanwhile},
                                             {"resized_meanwhile", resized_meanwhile},
                                             {"at_the_last_moment", at_the_last_moment, true},
                                             {"destroyed_meanwhile", destroyed_meanwhile},
-                                            {"timed_in_a_stage", in_a_stage}});
+                                            {"timed_in_a_stage", in_a_stage},
+                                            {"selected", selected},
+                                            {"selected_in_time", selected_in_time},
+                                            {"selected_and_closed", selected_and_closed},
+                                            {"selected_and_cancelled", selected_and_cancelled},
+                                            {"selected_and_resized", selected_and_resized},
+                                            {"selected_by_size", selected_by_size},
+                                            {"one_each", one_each, true},
+                                            {"selected_in_a_stage", selected_in_a_stage}});
 
 }  // namespace

@@ -1,0 +1,336 @@
+#include <weir/channel/select.hpp>
+
+#include "support/actor.hpp"
+#include "support/catch.hpp"
+
+#include <weir/channel/channel.hpp>
+#include <weir/executor/deadlock.hpp>
+#include <weir/executor/run_loop.hpp>
+#include <weir/executor/schedule.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
+
+#include <array>
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace std::chrono_literals;
+using weir::after;
+using weir::channel;
+using weir::channel_status;
+using weir::on_get;
+using weir::on_put;
+using weir::sync_wait;
+using weir::task;
+using weir::virtual_time;
+using weir::when_all;
+
+namespace {
+
+const weir::time_point t0{};
+using box = std::unique_ptr<int>;
+
+template <class Channel>
+task<> put_at(Channel& c, weir::duration when, int n) {
+    co_await weir::sleep_for(when);
+    const bool in = co_await c.put(n + 0);
+    CHECK(in);
+}
+
+}  // namespace
+
+TEST_CASE("a select does what can be done, and leaves all else as it was") {
+    virtual_time time;
+    channel<int> a(1, time);
+    channel<box> b(1, time);
+    const auto selects = [&]() -> task<> {
+        box mine = std::make_unique<int>(7);
+        auto first = co_await weir::select(on_get(a), on_put(b, std::move(mine)));
+        CHECK(first.index() == 1);
+        CHECK(first.status() == channel_status::success);
+        CHECK(first.get<1>() == channel_status::success);
+        CHECK(mine == nullptr);
+        CHECK(b.size() == 1);
+        CHECK(a.try_put(3) == channel_status::success);
+        mine = std::make_unique<int>(8);
+        auto second = co_await weir::select(on_get(a), on_put(b, std::move(mine)));
+        CHECK(second.index() == 0);
+        CHECK(*second.get<0>() == 3);
+        CHECK(*mine == 8);
+        CHECK(a.size() == 0);
+        CHECK(b.size() == 1);
+    };
+    sync_wait(time, selects());
+    CHECK(time.now() == t0);
+    CHECK(a.stats().get_wait == 0ns);
+}
+
+TEST_CASE("a select waits for the first that can be done") {
+    virtual_time time;
+    channel<int> a(1, time);
+    channel<std::string> b(1, time);
+    const auto selects = [&]() -> task<> {
+        auto first = co_await weir::select(on_get(a), on_get(b));
+        CHECK(time.now() == t0 + 10ms);
+        CHECK(first.index() == 1);
+        CHECK(*first.get<1>() == "one");
+        auto second = co_await weir::select(on_get(a), on_get(b));
+        CHECK(time.now() == t0 + 15ms);
+        CHECK(second.index() == 0);
+        CHECK(*second.get<0>() == 2);
+        const auto third = co_await weir::select(on_get(a), on_get(b));
+        CHECK(time.now() == t0 + 20ms);
+        CHECK(third.index() == 1);
+        CHECK(third.status() == channel_status::closed);
+        CHECK(third.get<1>().status() == channel_status::closed);
+    };
+    const auto gives = [&]() -> task<> {
+        co_await weir::sleep_for(10ms);
+        co_await b.put("one");
+        co_await weir::sleep_for(10ms);
+        b.close();
+    };
+    sync_wait(time, when_all(selects(), gives(), put_at(a, 15ms, 2)));
+    const weir::channel_stats of_a = a.stats(), of_b = b.stats();
+    CHECK(of_a.num_put == 1);
+    CHECK(of_a.num_get == 1);
+    CHECK(of_b.num_get == 1);
+    CHECK(of_a.get_wait == 20ms);
+    CHECK(of_a.get_blocked == 20ms);
+    CHECK(of_a.empty == 20ms);
+    CHECK(of_b.get_wait == 20ms);
+    CHECK(of_a.get_waits.count() == 1);
+}
+
+TEST_CASE("a put that is one of several goes in when there is room, and not when another one was done") {
+    virtual_time time;
+    channel<int> full(1, time), empty(1, time);
+    static_cast<void>(full.try_put(0));
+    const auto selects = [&]() -> task<> {
+        auto first = co_await weir::select(on_put(full, 1), on_get(empty));
+        CHECK(first.index() == 0);
+        CHECK(time.now() == t0 + 1ms);
+        auto second = co_await weir::select(on_put(full, 2), on_get(empty));
+        CHECK(second.index() == 1);
+        CHECK(*second.get<1>() == 9);
+        CHECK(time.now() == t0 + 2ms);
+    };
+    const auto others = [&]() -> task<> {
+        co_await weir::sleep_for(1ms);
+        CHECK(*full.try_get() == 0);
+        co_await weir::sleep_for(1ms);
+        CHECK(empty.try_put(9) == channel_status::success);
+    };
+    sync_wait(time, when_all(selects(), others()));
+    CHECK(*full.try_get() == 1);
+    CHECK(full.size() == 0);
+    CHECK(full.stats().num_put == 2);
+}
+
+TEST_CASE("a select with a time says when that is over, by the index of its case") {
+    virtual_time time;
+    channel<int> a(1, time), b(1, time);
+    const auto selects = [&]() -> task<> {
+        auto late = co_await weir::select(on_get(a), after(5ms), on_get(b));
+        CHECK(late.index() == 1);
+        CHECK(late.status() == channel_status::timed_out);
+        CHECK(late.get<1>() == channel_status::timed_out);
+        CHECK(time.now() == t0 + 5ms);
+        auto tried = co_await weir::select(on_get(a), on_get(b), after(-1ms));
+        CHECK(tried.index() == 2);
+        auto done = co_await weir::select(after(1h), on_get(a), on_get(b));
+        CHECK(done.index() == 2);
+        CHECK(time.now() == t0 + 7ms);
+        auto for_ever = co_await weir::select(after(weir::duration::max()), on_get(a), on_get(b));
+        CHECK(for_ever.index() == 1);
+        CHECK(time.now() == t0 + 2h);
+    };
+    sync_wait(time, when_all(selects(), put_at(b, 7ms, 1), put_at(a, 2h, 1)));
+    CHECK(a.size() + b.size() == 0);
+}
+
+TEST_CASE("nobody is lost or served twice whoever comes first") {
+    for (std::uint64_t seed = 0; seed < 64; ++seed) {
+        virtual_time time(seed);
+        channel<int> a(1, time), b(1, time);
+        int got = 0;
+        const auto selects = [&]() -> task<> {
+            auto done = co_await weir::select(on_get(a), on_get(b), after(5ms));
+            got += done.status() == channel_status::success ? 1 : 0;
+        };
+        sync_wait(time, when_all(selects(), put_at(a, 5ms, 1), put_at(b, 5ms, 2), selects()));
+        CHECK(static_cast<std::size_t>(got) + a.size() + b.size() == 2);
+        CHECK(a.stats().num_put == 1);
+        CHECK(b.stats().num_put == 1);
+    }
+}
+
+TEST_CASE("one channel may be in several cases") {
+    virtual_time time;
+    channel<int> c(1, time);
+    const auto selects = [&]() -> task<> {
+        auto in = co_await weir::select(on_get(c), on_put(c, 4), on_get(c));
+        CHECK(in.index() == 1);
+        auto out = co_await weir::select(on_put(c, 5), on_get(c));
+        CHECK(out.index() == 1);
+        CHECK(*out.get<1>() == 4);
+        auto twice = co_await weir::select(on_get(c), on_get(c));
+        CHECK(twice.status() == channel_status::success);
+        CHECK(c.size() == 0);
+    };
+    sync_wait(time, when_all(selects(), put_at(c, 1ms, 6)));
+}
+
+TEST_CASE("of several that always can be done each has its turn, also a closed one, and also beside others") {
+    virtual_time time;
+    channel<int> a(1, time), b(1, time), closed(1, time);
+    closed.close();
+    std::array<int, 4> chosen{};
+    const auto selects = [&]() -> task<> {
+        for (int i = 0; i < 4000; ++i) {
+            auto done = co_await weir::select(on_get(a), on_get(b), on_put(closed, 1), after(1h));
+            ++chosen.at(done.index());
+            static_cast<void>(a.try_put(1));
+            static_cast<void>(b.try_put(1));
+        }
+    };
+    static_cast<void>(a.try_put(1));
+    static_cast<void>(b.try_put(1));
+    // Two in step: a turn of one is not taken from the other.
+    sync_wait(time, when_all(selects(), selects()));
+    CHECK(chosen[3] == 0);
+    for (int i = 0; i < 3; ++i) CHECK(chosen.at(static_cast<std::size_t>(i)) > 8000 / 5);
+}
+
+TEST_CASE("on virtual time the same is chosen each time") {
+    std::vector<std::vector<std::size_t>> all;
+    for (int i = 0; i < 2; ++i) {
+        virtual_time time;
+        channel<int> a(64, time), b(64, time);
+        std::vector<std::size_t>& order = all.emplace_back();
+        const auto selects = [&]() -> task<> {
+            for (int n = 0; n < 64; ++n) {
+                static_cast<void>(a.try_put(1));
+                static_cast<void>(b.try_put(1));
+                auto done = co_await weir::select(on_get(a), on_get(b));
+                order.push_back(done.index());
+            }
+        };
+        sync_wait(time, selects());
+    }
+    CHECK(all[0] == all[1]);
+}
+
+TEST_CASE("what a select is asked for that it didn't choose is an error that names both") {
+    virtual_time time;
+    channel<int> a(1, time);
+    channel<box> b(1, time);
+    const auto selects = [&]() -> task<> {
+        static_cast<void>(b.try_put(std::make_unique<int>(5)));
+        auto done = co_await weir::select(on_get(a), on_get(b));
+        std::string message;
+        try {
+            static_cast<void>(done.get<0>());
+        } catch (const std::logic_error& e) {
+            message = e.what();
+        }
+        CHECK(message ==
+              "weir: the select chose case 1, and is asked for case 0; look at its index() before");
+        CHECK(std::as_const(done).get<1>().has_value());
+        const box item = std::move(done).get<1>().value();
+        CHECK(*item == 5);
+    };
+    sync_wait(time, selects());
+}
+
+TEST_CASE("a stop of the run ends a select of a stage's function at once") {
+    virtual_time time;
+    channel<int> full(1, time), empty(1, time);
+    static_cast<void>(full.try_put(0));
+    int ended = 0;
+    const auto function = [&](int n) -> task<int> {
+        auto done = co_await weir::select(on_put(full, n), on_get(empty));
+        ++ended;
+        co_return static_cast<int>(done.index());
+    };
+    {
+        auto run =
+            (weir::source({1, 2}) | weir::pipe(function, {.concurrency = 2}) | weir::sink()).start(time);
+        time.run_until(t0 + 1s);
+        run.stop();
+        CHECK(run.stats().stages[1].num_failures == 0);
+        CHECK(run.stats().stages[1].times().await == 2s);
+    }
+    CHECK(ended == 0);
+    CHECK(full.size() == 1);
+    CHECK(empty.try_put(1) == channel_status::success);
+    CHECK(empty.size() == 1);
+}
+
+TEST_CASE("who waits for several in vain is named for each") {
+    virtual_time time;
+    channel<int> a(1, time, "first"), b(1, time, "second");
+    const auto selects = [&]() -> task<> { static_cast<void>(co_await weir::select(on_get(a), on_get(b))); };
+    std::string message;
+    try {
+        sync_wait(time, selects());
+    } catch (const weir::deadlock_error& e) {
+        message = e.what();
+    }
+    CHECK(message.find("a coroutine waits to get from channel 'first'") != std::string::npos);
+    CHECK(message.find("a coroutine waits to get from channel 'second'") != std::string::npos);
+    CHECK(a.try_put(1) == channel_status::success);  // its frame has left the lines
+    CHECK(a.size() == 1);
+}
+
+TEST_CASE("channels that are measured and those that aren't may be mixed") {
+    virtual_time time;
+    channel<int> a(1, time);
+    channel<int, weir::unmeasured> b(1);
+    const auto selects = [&]() -> task<> {
+        auto done = co_await weir::select(on_get(a), on_get(b));
+        CHECK(done.index() == 1);
+        CHECK(*done.get<1>() == 2);
+    };
+    sync_wait(time, when_all(selects(), put_at(b, 1ms, 2)));
+}
+
+TEST_CASE("on a loop and on a pool it is the first that comes") {
+    const auto selects = [](channel<int>& a, channel<int>& b) -> task<int> {
+        int sum = 0;
+        for (int i = 0; i < 200; ++i) {
+            auto done = co_await weir::select(on_get(a), on_get(b), after(1h));
+            sum += done.index() == 0 ? *done.get<0>() : *done.get<1>();
+        }
+        co_return sum;
+    };
+    const auto puts = [](channel<int>& c, int n) -> task<> {
+        for (int i = 0; i < 100; ++i) {
+            auto in = co_await weir::select(on_put(c, n), after(1h));
+            CHECK(in.index() == 0);
+        }
+    };
+    {
+        weir::run_loop loop;
+        channel<int> a(1), b(2);
+        const auto sums = sync_wait(loop, when_all(selects(a, b), puts(a, 1), puts(b, 1000)));
+        CHECK(std::get<0>(sums) == 100'100);
+    }
+    weir::thread_pool pool(2);
+    channel<int> a(1), b(2);
+    const auto sums = sync_wait(pool, when_all(selects(a, b), puts(a, 1), puts(b, 1000)));
+    CHECK(std::get<0>(sums) == 100'100);
+}
