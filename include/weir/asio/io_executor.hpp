@@ -3,22 +3,20 @@
 #ifndef WEIR_ASIO_IO_EXECUTOR_HPP
 #define WEIR_ASIO_IO_EXECUTOR_HPP
 
+#include <weir/asio/io_timers.hpp>
 #include <weir/asio/library.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/executor_view.hpp>
-#include <weir/executor/locked_timers.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/platform/platform.hpp>
 
+#include WEIR_ASIO_FILE(any_io_executor.hpp)
 #include WEIR_ASIO_FILE(executor_work_guard.hpp)
 #include WEIR_ASIO_FILE(io_context.hpp)
 #include WEIR_ASIO_FILE(post.hpp)
-#include WEIR_ASIO_FILE(steady_timer.hpp)
-#include WEIR_ASIO_FILE(strand.hpp)
 
 #include <algorithm>  // for std::clamp, std::max
-#include <chrono>     // for std::chrono::hours
+#include <chrono>     // for std::chrono::milliseconds
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
@@ -27,57 +25,6 @@
 #include <utility>    // for std::move
 
 namespace weir::asio::inline WEIR_ASIO_KIND {
-
-namespace detail {
-
-// The timers of an `io_executor`, woken by one of Asio's, which is set to the earliest of them; and what it
-// has counted. Shared, as Asio may still have a handler, or be on the way out of one, when the executor is
-// gone.
-class io_timers : public std::enable_shared_from_this<io_timers> {
-  public:
-    explicit io_timers(executor& ex, lib::io_context& io)
-        : executor_(&ex), strand_(io.get_executor()), timer_(strand_) {}
-
-    using count = weir::detail::standard_platform::atomic<std::uint64_t>;
-
-    basic_locked_timers<> queue;
-    // Of coroutines, ever: begun to be resumed, and suspended or ended again.
-    count begun{0}, ended{0};
-
-    // A timer of Asio is for one thread at a time.
-    void arm() {
-        lib::post(strand_, [self = shared_from_this()] { self->arm_here(); });
-    }
-
-  private:
-    void arm_here() {
-        if (queue.next() == queue.never) {
-            timer_.cancel();
-            return;
-        }
-        const duration left = time_point(duration(queue.next())) - now();
-        timer_.expires_after(std::clamp<duration>(left, duration(0), std::chrono::hours(1)));
-        timer_.async_wait([self = shared_from_this()](const auto& error) {
-            if (!error) self->fire();
-        });
-    }
-
-    // Where the executor is gone there is nothing in the queue.
-    void fire() {
-        if (queue.next() == queue.never) return;
-        queue.fire(now(), [this](std::coroutine_handle<> h) { executor_->post(h); });
-        arm_here();
-    }
-
-    // That of `executor::now`.
-    static time_point now() noexcept { return time_point(duration(weir::detail::standard_platform::now())); }
-
-    executor* executor_;
-    lib::strand<lib::io_context::executor_type> strand_;
-    lib::steady_timer timer_;
-};
-
-}  // namespace detail
 
 /// Runs coroutines on the threads that run an `io_context`, together with Asio's own handlers:
 ///
@@ -102,8 +49,8 @@ class io_executor final : public executor {
     ///                more, who waits on another thread waits for those, and for ever where there are none:
     ///                `io.run()` has to go on, by a work guard, until nothing runs here.
     explicit io_executor(lib::io_context& io, std::size_t threads = 1)
-        : executor({.parallelism = std::max<std::size_t>(threads, 1)}), io_(&io),
-          timers_(std::make_shared<detail::io_timers>(*this, io)) {
+        : executor({.parallelism = std::max<std::size_t>(threads, 1)}), io_(&io), native_(io.get_executor()),
+          timers_(std::make_shared<detail::io_timers>(*this, native_)) {
         if (threads == 0) work_.emplace(io.get_executor());
     }
 
@@ -113,22 +60,8 @@ class io_executor final : public executor {
         lib::post(*io_, [this, h] { work_on(h); });
     }
 
-    void add(timer& t) noexcept override {
-        using added = basic_locked_timers<>::added;
-        const std::coroutine_handle<> waiter = t.waiter();
-        const auto timers = timers_;  // once it was added it may fire, and this be gone
-        const added what = timers->queue.add(t);
-        if (what == added::refused) post(waiter);
-        if (what == added::earliest) timers->arm();
-    }
-
-    void cancel(timer& t) noexcept override {
-        const std::coroutine_handle<> waiter = t.waiter();
-        if (!timers_->queue.cancel(t, now())) return;
-        // A timer that is too early does no harm; one for nobody would keep `io.run()` from returning.
-        if (timers_->queue.next() == timers_->queue.never) timers_->arm();
-        post(waiter);
-    }
+    void add(timer& t) noexcept override { timers_->add(t); }
+    void cancel(timer& t) noexcept override { timers_->cancel(t); }
 
     /// Where `threads` is 0, or the thread runs the context already: runs the next handler. Nobody tells the
     /// context when `done` is set, so it looks again after a millisecond.
@@ -157,6 +90,10 @@ class io_executor final : public executor {
         view.workers.assign(threads, {all_busy, ended});
     }
 
+    const void* runs_on(const void* library) const noexcept override {
+        return library == &detail::this_library ? &native_ : nullptr;
+    }
+
     /// Where it runs, for the I/O objects of the stages that run on it.
     [[nodiscard]] lib::io_context& context() const noexcept { return *io_; }
 
@@ -178,6 +115,7 @@ class io_executor final : public executor {
     }
 
     lib::io_context* io_;
+    const lib::any_io_executor native_;
     detail::io_timers::count posted_{0};  // coroutines, ever
     std::shared_ptr<detail::io_timers> timers_;
     std::optional<lib::executor_work_guard<lib::io_context::executor_type>> work_;

@@ -127,6 +127,13 @@ class executor {
     ///         from one whose threads are in another process.
     virtual bool drive(flag& done, time_point limit) = 0;
 
+    /// What it runs on, for the adapter of another library that made it: null unless `library` is the address
+    /// that stands for that library there.
+    [[nodiscard]] virtual const void* runs_on(const void* library) const noexcept {
+        static_cast<void>(library);
+        return nullptr;
+    }
+
     /// What never changes about it.
     [[nodiscard]] const executor_traits& traits() const noexcept { return traits_; }
 

@@ -27,6 +27,15 @@ concept has_member_co_await = requires(A&& a) { std::forward<A>(a).operator co_a
 template <class A>
 concept has_free_co_await = requires(A&& a) { operator co_await(std::forward<A>(a)); };
 
+// Specialised by the headers for another library, for what of it neither `co_await` nor `as_awaitable` makes
+// sense of in a coroutine of ours: `get_awaiter(a)` then gives the awaiter, and goes before all else.
+template <class A>
+struct awaited_by_adapter {};
+
+template <class A>
+concept has_adapter =
+    requires(A&& a) { awaited_by_adapter<std::remove_cvref_t<A>>::get_awaiter(std::forward<A>(a)); };
+
 // What is kept of a result longer than its awaiter: not a reference to what is to be moved from, which as a
 // rule is a part of that.
 template <class T>
@@ -35,7 +44,9 @@ using lasting_t = std::conditional_t<std::is_rvalue_reference_v<T>, std::remove_
 // What `co_await a` calls the three functions on: a new object, or `a` itself.
 template <class A>
 decltype(auto) get_awaiter(A&& a) {
-    if constexpr (has_as_awaitable<A>) {
+    if constexpr (has_adapter<A>) {
+        return awaited_by_adapter<std::remove_cvref_t<A>>::get_awaiter(std::forward<A>(a));
+    } else if constexpr (has_as_awaitable<A>) {
         using given = decltype(detail::get_awaiter(std::declval<made_awaitable_t<A>>()).await_resume());
         return crossing<lasting_t<given>, A>(std::forward<A>(a));
     } else if constexpr (has_member_co_await<A>) {
@@ -74,7 +85,7 @@ class no_place {
 /// A coroutine of another library that runs on no executor awaits whatever is the library's: where it has to
 /// wait it is resumed as a `channel` would resume it.
 template <class A>
-concept awaitable = detail::has_as_awaitable<A> || detail::has_member_co_await<A> ||
+concept awaitable = detail::has_adapter<A> || detail::has_as_awaitable<A> || detail::has_member_co_await<A> ||
                     detail::has_free_co_await<A> || awaiter<A>;
 
 /// The type of `co_await std::declval<A>()`.

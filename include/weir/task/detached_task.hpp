@@ -111,8 +111,8 @@ class [[nodiscard]] detached_task {
 // The awaitable is kept by reference: it outlives the root. `T`: what awaiting it gives.
 template <class T, class A>
 detached_task<T> make_detached_task(A& a) {
-    if constexpr (has_as_awaitable<A>) {
-        crossing<T, A> it(static_cast<A&&>(a));
+    if constexpr (has_as_awaitable<A> || has_adapter<A>) {
+        auto it = detail::get_awaiter(static_cast<A&&>(a));
         if constexpr (std::is_void_v<T>) {
             co_await it;
         } else {

@@ -1,0 +1,141 @@
+// weir asio: a coroutine of Asio's awaits what is ours
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_ASIO_AWAITED_HPP
+#define WEIR_ASIO_AWAITED_HPP
+
+#include <weir/asio/guest_executor.hpp>
+#include <weir/asio/library.hpp>
+#include <weir/task/awaitable.hpp>
+#include <weir/task/detached_task.hpp>
+#include <weir/task/stop_token.hpp>
+
+#include WEIR_ASIO_FILE(any_io_executor.hpp)
+#include WEIR_ASIO_FILE(associated_cancellation_slot.hpp)
+#include WEIR_ASIO_FILE(awaitable.hpp)
+#include WEIR_ASIO_FILE(cancellation_type.hpp)
+#include WEIR_ASIO_FILE(error.hpp)
+#include WEIR_ASIO_FILE(post.hpp)
+#include WEIR_ASIO_FILE(system_error.hpp)
+#include WEIR_ASIO_FILE(this_coro.hpp)
+#include WEIR_ASIO_FILE(use_awaitable.hpp)
+
+#include <optional>     // for std::optional
+#include <type_traits>  // for std::is_move_constructible_v
+#include <utility>      // for std::forward, std::move
+
+namespace weir::asio::inline WEIR_ASIO_KIND {
+
+namespace detail {
+
+// One wait of a coroutine of Asio's for something of ours; in its frame.
+template <class T, class A, class Executor>
+class visit final : weir::detail::detached_task_owner {
+    using token = lib::use_awaitable_t<Executor>;
+    using handler = typename lib::async_result<token, void()>::handler_type;
+
+    class beginning {
+      public:
+        explicit beginning(visit& it) noexcept : it_(&it) {}
+        void operator()(handler then) const { it_->begin(std::move(then)); }
+
+      private:
+        visit* it_;
+    };
+
+  public:
+    visit(const Executor& home, A& awaited)
+        : home_(home), guest_(home), ends_(stop_.get_token()),
+          root_(weir::detail::make_detached_task<T, A>(awaited)) {}
+    visit(const visit&) = delete;
+    visit& operator=(const visit&) = delete;
+    ~visit() = default;
+
+    // Resumes on Asio's executor, when what is awaited has ended.
+    auto wait() { return lib::async_initiate<const token, void()>(beginning(*this), token()); }
+
+    T take() {
+        try {
+            return root_.take();
+        } catch (const stopped&) {
+            throw lib::system_error(make_error_code(lib::error::operation_aborted));
+        }
+    }
+
+  private:
+    void begin(handler then) {
+        lib::cancellation_slot slot = lib::get_associated_cancellation_slot(then);
+        if (slot.is_connected()) slot.assign([this](lib::cancellation_type) { stop_.request_stop(); });
+        then_.emplace(std::move(then));
+        guest_.begin(root_.prepare(guest_, nullptr, *this, &ends_));  // this may be gone from here on
+    }
+
+    // On whatever thread that is. Posted, as this is still inside of what has ended.
+    void ended() noexcept override {
+        handler then = std::move(*then_);
+        const Executor home = home_;
+        lib::post(home, std::move(then));
+    }
+
+    Executor home_;
+    guest_executor guest_;
+    stop_source stop_;
+    stop_token ends_;
+    std::optional<handler> then_;
+    weir::detail::detached_task<T> root_;
+};
+
+template <class T, class A, class Executor>
+lib::awaitable<T, Executor> visiting(A a) {
+    const Executor home = co_await lib::this_coro::executor;
+    visit<T, A, Executor> it(home, a);
+    co_await it.wait();
+    co_return it.take();
+}
+
+// How it is kept until it is awaited: what can't be moved where it is.
+template <class A>
+using kept_t = std::conditional_t<!std::is_reference_v<A> && std::is_move_constructible_v<A>, A, A&&>;
+
+}  // namespace detail
+
+/// Makes anything that a coroutine of ours may await awaitable in one of Asio's, which takes its own kinds only:
+///
+///     asio::awaitable<void> session(weir::channel<frame>& frames) {
+///         while (auto f = co_await weir::asio::awaited(frames.get())) co_await send(*std::move(f));
+///     }
+///
+/// a task, an operation of a channel, a run's `next()`, a sleep, `when_all`.
+///
+/// \returns  `asio::awaitable` of what `co_await a` gives, which is no reference. It begins when it is awaited,
+///           or is given to `asio::co_spawn`, with any completion token.
+/// Suspends: until what is awaited has ended. Resumes: on the coroutine's executor, as Asio has it; a task runs
+///           there, too, and its sleeps are timers of that.
+/// Errors:   what `co_await a` throws.
+/// Stops:    cancelling the coroutine, in whatever way, asks what is awaited to end, as the stop of a run
+///           does: sleeps, channels and operations of Asio throw `stopped`, which comes out as Asio's
+///           `system_error` with `operation_aborted`. What was done by then is not lost: what has an item
+///           gives it.
+/// Lifetime: as for Asio's own operations, the context outlives the wait. What can be moved, as a task, is
+///           kept; what can't, as an operation of a channel, is to be awaited in the same expression.
+/// Cost:     about six allocations, most of them Asio's.
+template <class Executor = lib::any_io_executor, awaitable A>
+[[nodiscard("co_await this, or nothing is awaited")]] auto awaited(A&& a) {
+    using given = weir::detail::lasting_t<await_result_t<A>>;
+    static_assert(!std::is_reference_v<given>,
+                  "weir: an asio::awaitable gives values, and awaiting this gives a reference: await it in a "
+                  "weir::task that returns a pointer, or a copy");
+    return detail::visiting<given, detail::kept_t<A>, Executor>(std::forward<A>(a));
+}
+/// Rejects what can't be awaited at compile time.
+template <class Executor = lib::any_io_executor, class A>
+    requires(!awaitable<A>)
+void awaited(A&&) {
+    static_assert(awaitable<A>,
+                  "weir: weir::asio::awaited needs something that a coroutine of weir can await; this is "
+                  "nothing of the kind. If it is a coroutine function, call it; if it is a task with a name, "
+                  "move it: weir::asio::awaited(std::move(it))");
+}
+
+}  // namespace weir::asio::inline WEIR_ASIO_KIND
+
+#endif

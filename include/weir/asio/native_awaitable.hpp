@@ -1,0 +1,114 @@
+// weir asio: coroutines of ours await those of Asio's
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_ASIO_NATIVE_AWAITABLE_HPP
+#define WEIR_ASIO_NATIVE_AWAITABLE_HPP
+
+#include <weir/asio/awaiting.hpp>
+#include <weir/asio/io_executor.hpp>
+#include <weir/asio/io_timers.hpp>
+#include <weir/asio/library.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/task/awaitable.hpp>
+
+#include WEIR_ASIO_FILE(any_io_executor.hpp)
+#include WEIR_ASIO_FILE(awaitable.hpp)
+#include WEIR_ASIO_FILE(co_spawn.hpp)
+
+#include <coroutine>    // for std::coroutine_handle
+#include <cstdint>      // for std::int64_t
+#include <optional>     // for std::optional
+#include <stdexcept>    // for std::logic_error
+#include <type_traits>  // for std::is_constructible_v
+#include <utility>      // for std::move
+
+namespace weir::asio::inline WEIR_ASIO_KIND {
+
+/// Runs a coroutine of Asio's where it is told to, for one of ours that runs elsewhere:
+///
+///     const auto answer = co_await weir::asio::on(io, ask(socket));
+///
+/// On an `io_executor`, and in what a coroutine of Asio's awaits by `awaited`, it needs no `on`, once this
+/// header is included: `co_await ask(socket)`; and a stage's function may return an `asio::awaitable`.
+///
+/// \param where  an `io_context`, an executor of Asio's, or an `io_executor`; a strand, if several threads run it.
+/// \returns  awaitable of what the coroutine gives, to be awaited in the same expression.
+/// Suspends: until it has ended. Resumes: the awaiting coroutine on its own executor.
+/// Errors:   what the coroutine throws. Without `on`, `std::logic_error` where the executor is none of Asio's.
+/// Stops:    as of `awaiting`: a stop of the run in whose stage it is awaited cancels it, as all kinds of
+///           Asio's cancellation do; if it ends by that, `stopped` is thrown.
+/// Lifetime: the context outlives the wait.
+/// Cost:     that of `asio::co_spawn` and of `awaiting`. Asio asks of what it gives a default constructor.
+template <class Where, class T, class Executor>
+[[nodiscard("co_await this, or the coroutine doesn't begin")]] auto on(
+    Where&& where, lib::awaitable<T, Executor> coroutine) {
+    if constexpr (requires { where.context().get_executor(); }) {
+        return lib::co_spawn(where.context().get_executor(), std::move(coroutine), awaiting);
+    } else {
+        return lib::co_spawn(where, std::move(coroutine), awaiting);
+    }
+}
+
+namespace detail {
+
+// What Asio's coroutines are to run on that are awaited by one of ours on `ex`.
+inline const lib::any_io_executor& native_executor_of(executor& ex) {
+    const void* const native = ex.lasting().runs_on(&this_library);
+    if (native != nullptr) return *static_cast<const lib::any_io_executor*>(native);
+    throw std::logic_error(
+        "weir: an asio::awaitable is awaited by a coroutine whose executor is none of Asio's, so that it has "
+        "nowhere to run: say where, co_await weir::asio::on(io, it), or give the stage an "
+        "weir::asio::io_executor");
+}
+
+template <class T, class Executor>
+class [[nodiscard("co_await this, or the coroutine doesn't begin")]] spawning {
+    class spawned {
+      public:
+        spawned(const Executor& where, lib::awaitable<T, Executor>&& coroutine)
+            : it(lib::co_spawn(where, std::move(coroutine), awaiting)) {}
+        decltype(lib::co_spawn(std::declval<const Executor&>(), std::declval<lib::awaitable<T, Executor>>(),
+                               awaiting)) it;
+    };
+
+  public:
+    explicit spawning(lib::awaitable<T, Executor>&& coroutine) noexcept : coroutine_(std::move(coroutine)) {}
+    spawning(const spawning&) = delete;
+    spawning& operator=(const spawning&) = delete;
+    ~spawning() = default;
+
+    bool await_ready() const noexcept { return false; }
+    // Resumes on the coroutine's executor, posted by the handler of Asio's coroutine.
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> h) {
+        executor& ex = weir::detail::executor_of(weir::detail::env_of(h));
+        spawned_.emplace(Executor(native_executor_of(ex)), std::move(coroutine_));
+        return spawned_->it.await_suspend(h);
+    }
+    T await_resume() { return spawned_->it.await_resume(); }
+    std::int64_t ready_at() const noexcept { return spawned_->it.ready_at(); }
+
+  private:
+    lib::awaitable<T, Executor> coroutine_;
+    std::optional<spawned> spawned_;
+};
+
+}  // namespace detail
+
+}  // namespace weir::asio::inline WEIR_ASIO_KIND
+
+template <class T, class Executor>
+struct weir::detail::awaited_by_adapter<WEIR_ASIO_LIBRARY::awaitable<T, Executor>> {
+    template <class A>
+    static auto get_awaiter(A&& coroutine) {
+        namespace lib = weir::asio::lib;
+        static_assert(!std::is_reference_v<A>,
+                      "weir: an asio::awaitable with a name gives its result away: co_await std::move(it)");
+        static_assert(std::is_constructible_v<Executor, const lib::any_io_executor&>,
+                      "weir: this asio::awaitable runs on one kind of executor only, and which one is not "
+                      "known here: co_await weir::asio::on(executor, it)");
+        return weir::asio::detail::spawning<T, Executor>(std::move(coroutine));
+    }
+};
+
+#endif
