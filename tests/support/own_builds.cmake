@@ -45,6 +45,8 @@ mark_as_advanced(WEIR_ASIO_INCLUDE_DIR)
 if(WEIR_ASIO_INCLUDE_DIR)
     add_library(weir_asio INTERFACE IMPORTED)
     target_include_directories(weir_asio INTERFACE "${WEIR_ASIO_INCLUDE_DIR}")
+    # Asio 1.22 doesn't know that clang has coroutines.
+    target_compile_definitions(weir_asio INTERFACE ASIO_HAS_CO_AWAIT=1)
 endif()
 
 # libjpeg-turbo's own interface, for the example that decodes photographs. Debian's package file for CMake

@@ -5,6 +5,7 @@
 
 #include <weir/asio/guest_executor.hpp>
 #include <weir/asio/library.hpp>
+#include <weir/asio/visits.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/detached_task.hpp>
 #include <weir/task/stop_token.hpp>
@@ -14,11 +15,15 @@
 #include WEIR_ASIO_FILE(awaitable.hpp)
 #include WEIR_ASIO_FILE(cancellation_type.hpp)
 #include WEIR_ASIO_FILE(error.hpp)
+#include WEIR_ASIO_FILE(execution.hpp)
+#include WEIR_ASIO_FILE(execution_context.hpp)
 #include WEIR_ASIO_FILE(post.hpp)
+#include WEIR_ASIO_FILE(query.hpp)
 #include WEIR_ASIO_FILE(system_error.hpp)
 #include WEIR_ASIO_FILE(this_coro.hpp)
 #include WEIR_ASIO_FILE(use_awaitable.hpp)
 
+#include <memory>       // for std::unique_ptr
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::is_move_constructible_v
 #include <utility>      // for std::forward, std::move
@@ -29,7 +34,7 @@ namespace detail {
 
 // One wait of a coroutine of Asio's for something of ours; in its frame.
 template <class T, class A, class Executor>
-class visit final : weir::detail::detached_task_owner {
+class visit final : visit_base, weir::detail::detached_task_owner {
     using token = lib::use_awaitable_t<Executor>;
     using handler = typename lib::async_result<token, void()>::handler_type;
 
@@ -44,11 +49,14 @@ class visit final : weir::detail::detached_task_owner {
 
   public:
     visit(const Executor& home, A& awaited)
-        : home_(home), guest_(home), ends_(stop_.get_token()),
+        : home_(home), all_(&lib::use_service<visits>(lib::query(home_, lib::execution::context))),
+          guest_(std::make_unique<guest_executor>(home)), ends_(stop_.get_token()),
           root_(weir::detail::make_detached_task<T, A>(awaited)) {}
     visit(const visit&) = delete;
     visit& operator=(const visit&) = delete;
-    ~visit() = default;
+    ~visit() {
+        if (is_dropped_) all_->keep(std::move(guest_));
+    }
 
     // Resumes on Asio's executor, when what is awaited has ended.
     auto wait() { return lib::async_initiate<const token, void()>(beginning(*this), token()); }
@@ -66,18 +74,27 @@ class visit final : weir::detail::detached_task_owner {
         lib::cancellation_slot slot = lib::get_associated_cancellation_slot(then);
         if (slot.is_connected()) slot.assign([this](lib::cancellation_type) { stop_.request_stop(); });
         then_.emplace(std::move(then));
-        guest_.begin(root_.prepare(guest_, nullptr, *this, &ends_));  // this may be gone from here on
+        all_->begin(*this);
+        guest_->begin(root_.prepare(*guest_, nullptr, *this, &ends_));  // this may be gone from here on
     }
 
     // On whatever thread that is. Posted, as this is still inside of what has ended.
     void ended() noexcept override {
+        all_->end(*this);
         handler then = std::move(*then_);
         const Executor home = home_;
         lib::post(home, std::move(then));
     }
 
+    void abandon() noexcept override {
+        is_dropped_ = true;
+        const handler dropped = std::move(*then_);
+    }
+
     Executor home_;
-    guest_executor guest_;
+    visits* all_;
+    std::unique_ptr<guest_executor> guest_;
+    bool is_dropped_ = false;
     stop_source stop_;
     stop_token ends_;
     std::optional<handler> then_;
@@ -98,7 +115,7 @@ using kept_t = std::conditional_t<!std::is_reference_v<A> && std::is_move_constr
 
 }  // namespace detail
 
-/// Makes anything that a coroutine of ours may await awaitable in one of Asio's, which takes its own kinds only:
+/// Makes what a coroutine of ours may await awaitable in one of Asio's, which takes its own kinds only:
 ///
 ///     asio::awaitable<void> session(weir::channel<frame>& frames) {
 ///         while (auto f = co_await weir::asio::awaited(frames.get())) co_await send(*std::move(f));
@@ -106,18 +123,20 @@ using kept_t = std::conditional_t<!std::is_reference_v<A> && std::is_move_constr
 ///
 /// a task, an operation of a channel, a run's `next()`, a sleep, `when_all`.
 ///
-/// \returns  `asio::awaitable` of what `co_await a` gives, which is no reference. It begins when it is awaited,
-///           or is given to `asio::co_spawn`, with any completion token.
-/// Suspends: until what is awaited has ended. Resumes: on the coroutine's executor, as Asio has it; a task runs
-///           there, too, and its sleeps are timers of that.
+/// \returns  `asio::awaitable` of what `co_await a` gives, which is no reference. It begins when it is
+///           awaited, or is given to `asio::co_spawn`, with any completion token.
+/// Suspends: until what is awaited has ended. Resumes: on the coroutine's executor, as Asio has it; a task
+///           runs there, too, and its sleeps are timers of that.
 /// Errors:   what `co_await a` throws.
 /// Stops:    cancelling the coroutine, in whatever way, asks what is awaited to end, as the stop of a run
 ///           does: sleeps, channels and operations of Asio throw `stopped`, which comes out as Asio's
 ///           `system_error` with `operation_aborted`. What was done by then is not lost: what has an item
 ///           gives it.
-/// Lifetime: as for Asio's own operations, the context outlives the wait. What can be moved, as a task, is
-///           kept; what can't, as an operation of a channel, is to be awaited in the same expression.
+/// Lifetime: a context that is destroyed first destroys the coroutine, as one that waits for Asio, and the
+///           task that it awaits; on no other thread may anything wake that meanwhile. What can be moved, as a
+///           task, is kept; what can't, as an operation of a channel, is to be awaited in the same expression.
 /// Cost:     about six allocations, most of them Asio's.
+/// Needs Asio's own coroutines: with clang, Asio 1.22 has them where `ASIO_HAS_CO_AWAIT` is defined only.
 template <class Executor = lib::any_io_executor, awaitable A>
 [[nodiscard("co_await this, or nothing is awaited")]] auto awaited(A&& a) {
     using given = weir::detail::lasting_t<await_result_t<A>>;
@@ -129,7 +148,7 @@ template <class Executor = lib::any_io_executor, awaitable A>
 /// Rejects what can't be awaited at compile time.
 template <class Executor = lib::any_io_executor, class A>
     requires(!awaitable<A>)
-void awaited(A&&) {
+auto awaited(A&&) {
     static_assert(awaitable<A>,
                   "weir: weir::asio::awaited needs something that a coroutine of weir can await; this is "
                   "nothing of the kind. If it is a coroutine function, call it; if it is a task with a name, "

@@ -1,4 +1,4 @@
-// weir asio, internal: an executor of ours on any of Asio's, for as long as one of its coroutines waits for us
+// weir asio, internal: an executor on any of Asio's, while a coroutine of Asio's waits for us
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_GUEST_EXECUTOR_HPP
 #define WEIR_ASIO_GUEST_EXECUTOR_HPP
@@ -32,9 +32,18 @@ class guest_executor final : public executor {
         lib::post(on, [this, h] { resume(h); });
     }
     void add(timer& t) noexcept override { timers_->add(t); }
-    void cancel(timer& t) noexcept override { timers_->cancel(t); }
+    void cancel(timer& t) noexcept override {
+        if (timers_) timers_->cancel(t);
+    }
     // Who runs Asio's executor, and how, is not known.
     bool drive(flag&, time_point) override { return false; }
+
+    // Its context is being destroyed. What waits here is destroyed without being resumed, also after this
+    // call; it may still cancel timers.
+    void retire() noexcept {
+        timers_.reset();
+        on_ = lib::any_io_executor();
+    }
 
     const void* runs_on(const void* library) const noexcept override {
         return library == &this_library ? &on_ : nullptr;

@@ -28,17 +28,19 @@ namespace weir::asio::inline WEIR_ASIO_KIND {
 ///
 ///     const auto answer = co_await weir::asio::on(io, ask(socket));
 ///
-/// On an `io_executor`, and in what a coroutine of Asio's awaits by `awaited`, it needs no `on`, once this
-/// header is included: `co_await ask(socket)`; and a stage's function may return an `asio::awaitable`.
+/// On an `io_executor`, and in what a coroutine of Asio's awaits by `awaited`, it needs no `on`, where this
+/// header is included: `co_await ask(socket)`; a stage's function may return an `asio::awaitable`, too.
 ///
-/// \param where  an `io_context`, an executor of Asio's, or an `io_executor`; a strand, if several threads run it.
+/// \param where  an `io_context`, an `io_executor`, or an executor of Asio's, as a strand.
 /// \returns  awaitable of what the coroutine gives, to be awaited in the same expression.
 /// Suspends: until it has ended. Resumes: the awaiting coroutine on its own executor.
-/// Errors:   what the coroutine throws. Without `on`, `std::logic_error` where the executor is none of Asio's.
+/// Errors:   what the coroutine throws. Without `on`, `std::logic_error` on an executor that is none of
+///           Asio's.
 /// Stops:    as of `awaiting`: a stop of the run in whose stage it is awaited cancels it, as all kinds of
 ///           Asio's cancellation do; if it ends by that, `stopped` is thrown.
 /// Lifetime: the context outlives the wait.
 /// Cost:     that of `asio::co_spawn` and of `awaiting`. Asio asks of what it gives a default constructor.
+/// Needs Asio's own coroutines: see `awaited`.
 template <class Where, class T, class Executor>
 [[nodiscard("co_await this, or the coroutine doesn't begin")]] auto on(
     Where&& where, lib::awaitable<T, Executor> coroutine) {

@@ -127,8 +127,8 @@ class executor {
     ///         from one whose threads are in another process.
     virtual bool drive(flag& done, time_point limit) = 0;
 
-    /// What it runs on, for the adapter of another library that made it: null unless `library` is the address
-    /// that stands for that library there.
+    /// For the adapters of other libraries: what of the library for which that address stands it runs on.
+    /// \returns that, or null. Lifetime: that of this executor.
     [[nodiscard]] virtual const void* runs_on(const void* library) const noexcept {
         static_cast<void>(library);
         return nullptr;

@@ -1,0 +1,79 @@
+// weir asio, internal: the waits of Asio's coroutines for us, which a context ends when it is destroyed
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_ASIO_VISITS_HPP
+#define WEIR_ASIO_VISITS_HPP
+
+#include <weir/asio/guest_executor.hpp>
+#include <weir/asio/library.hpp>
+
+#include WEIR_ASIO_FILE(execution_context.hpp)
+
+#include <memory>   // for std::unique_ptr
+#include <mutex>    // for std::mutex
+#include <utility>  // for std::exchange, std::move
+#include <vector>   // for std::vector
+
+namespace weir::asio::inline WEIR_ASIO_KIND::detail {
+
+// One of them. It holds what is resumed at its end, which owns it.
+class visit_base {
+  public:
+    visit_base(const visit_base&) = delete;
+    visit_base& operator=(const visit_base&) = delete;
+
+  protected:
+    visit_base() = default;
+    ~visit_base() = default;
+
+  private:
+    friend class visits;
+    // Drops the one that waits, and with it, sooner or later, this.
+    virtual void abandon() noexcept = 0;
+
+    visit_base* next_ = nullptr;
+    visit_base** link_ = nullptr;
+};
+
+// Those of a context. As what Asio itself waits for, they end with it, and leave nothing behind.
+class visits final : public lib::execution_context::service {
+  public:
+    static inline lib::execution_context::id id;
+
+    explicit visits(lib::execution_context& of) : service(of) {}
+
+    void begin(visit_base& it) noexcept {
+        const std::lock_guard guard(lock_);
+        it.next_ = first_;
+        it.link_ = &first_;
+        if (first_ != nullptr) first_->link_ = &it.next_;
+        first_ = &it;
+    }
+    void end(visit_base& it) noexcept {
+        const std::lock_guard guard(lock_);
+        *it.link_ = it.next_;
+        if (it.next_ != nullptr) it.next_->link_ = it.link_;
+    }
+
+    // For what is destroyed after its visit, and was to be resumed there. Within the context's destructor.
+    void keep(std::unique_ptr<guest_executor> guest) {
+        guest->retire();
+        retired_.push_back(std::move(guest));
+    }
+
+  private:
+    // Nothing runs there any more.
+    void shutdown() override {
+        for (visit_base* it = std::exchange(first_, nullptr); it != nullptr;) {
+            visit_base& each = *std::exchange(it, it->next_);
+            each.abandon();
+        }
+    }
+
+    std::mutex lock_;
+    visit_base* first_ = nullptr;
+    std::vector<std::unique_ptr<guest_executor>> retired_;
+};
+
+}  // namespace weir::asio::inline WEIR_ASIO_KIND::detail
+
+#endif
