@@ -132,9 +132,9 @@ using kept_t = std::conditional_t<!std::is_reference_v<A> && std::is_move_constr
 ///           does: sleeps, channels and operations of Asio throw `stopped`, which comes out as Asio's
 ///           `system_error` with `operation_aborted`. What was done by then is not lost: what has an item
 ///           gives it.
-/// Lifetime: a context that is destroyed first destroys the coroutine, as one that waits for Asio, and the
-///           task that it awaits; on no other thread may anything wake that meanwhile. What can be moved, as a
-///           task, is kept; what can't, as an operation of a channel, is to be awaited in the same expression.
+/// Lifetime: a context that is destroyed first destroys the coroutine, as one that waits for Asio, and
+///           the task that it awaits; on no other thread may anything wake that meanwhile. What can be moved,
+///           as a task, is kept; what can't, as an operation of a channel, is awaited in the same expression.
 /// Cost:     about six allocations, most of them Asio's.
 /// Needs Asio's own coroutines: with clang, Asio 1.22 has them where `ASIO_HAS_CO_AWAIT` is defined only.
 template <class Executor = lib::any_io_executor, awaitable A>
