@@ -48,10 +48,9 @@ namespace weir {
 /// Lifetime: outlives every operation on it. Destroying it destroys what is inside.
 /// Cost:     O(1), one short lock for an operation that doesn't wait and wakes nobody, and for any where the
 ///           capacity is 1 or 2; else two. They cost next to nothing while one thread alone uses the channel
-///           (figures: bench/results.md). No allocation after the constructor but in `set_capacity`. The
-///           places are a power of two.
-///           An operation that doesn't wait reads the clock only if it makes the channel empty or
-///           ends its being empty; one that waits, once, and so does who answers.
+///           (figures: bench/results.md). No allocation after the constructor but in `set_capacity`; the
+///           places are a power of two. An operation that doesn't wait reads the clock only if it makes the
+///           channel empty or ends its being empty; one that waits, once, and so does who answers.
 /// Source:   a ring under the two locks of Michael and Scott's queue (PODC 1996), which are biased
 ///           (platform/biased_lock.hpp); items go to who waits directly.
 ///
@@ -80,10 +79,8 @@ class channel final : detail::any_channel<Policy>,
 
   public:
     using refusals::blocking_put;
-    using refusals::get;
-    using refusals::get_some;
-    using refusals::put;
-    using refusals::put_some;
+    using refusals::get, refusals::get_some;
+    using refusals::put, refusals::put_some;
     using refusals::try_put;
 
     using value_type = T;

@@ -196,9 +196,9 @@ template <class T, class Policy>
 ///           stays in its channel; an item that was not put is still the caller's.
 /// Order:    where several can be done, the search begins with any of the cases, at random: one that always
 ///           can be done is chosen at least once in as many selects as there are cases, on the average. A
-///           closed channel is one that can, too. Random is a function of a count in the first channel, so that a
-///           schedule is the same when it is repeated. Who waits stands in each line, first come, first
-///           served.
+///           closed channel is one that can, too. Random is a function of a count in the first channel, so
+///           that a schedule is the same when it is repeated. Who waits stands in each line, first come,
+///           first served.
 /// Suspends: while none can be done, and where a `channel` would let others go first.
 /// Resumes:  as of `channel`.
 /// Errors:   those of `channel`. The time is that of the coroutine's executor.
