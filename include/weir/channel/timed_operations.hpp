@@ -43,12 +43,12 @@ class timed_operation : public choice_operation<typename Channel::core_type::pla
 };
 
 template <class Channel>
-class timed_put_of_a_copy : held_copy<typename Channel::value_type>, public timed_operation<Channel, true> {
+class timed_put_of_a_copy : held_item<typename Channel::value_type>, public timed_operation<Channel, true> {
     using T = typename Channel::value_type;
 
   public:
     timed_put_of_a_copy(Channel& channel, const T& item, const wait_limit& limit)
-        : held_copy<T>(item), timed_operation<Channel, true>(channel, this->copy_, limit) {}
+        : held_item<T>(item), timed_operation<Channel, true>(channel, held_item<T>::item_, limit) {}
 };
 
 // Those of a channel.
