@@ -21,7 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 RECORD = HERE / "record.tsv"
 ITEMS = 32
-FLAGS = ["-std=c++20", "-O0", "-g1", "-no-pie", "-finstrument-functions",
+FLAGS = ["-std=c++20", "-DWEIR_NO_COROUTINE_WARNING", "-O0", "-g1", "-no-pie", "-finstrument-functions",
          "-finstrument-functions-exclude-file-list=/usr/,walk.cpp"]
 
 
