@@ -14,5 +14,6 @@
 #include <weir/task/task_group.hpp>
 #include <weir/task/unjoined_sink.hpp>
 #include <weir/task/when_all.hpp>
+#include <weir/task/when_any.hpp>
 
 #endif

@@ -145,6 +145,7 @@ using weir::virtual_time;
 using weir::weighted_sampler;
 using weir::weighted_sampler_options;
 using weir::when_all;
+using weir::when_any;
 using weir::yield;
 using weir::zip;
 using weir::zip_options;

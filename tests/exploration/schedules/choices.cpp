@@ -1,5 +1,5 @@
-// Operations that wait for some time at most, and for one of several: with time-outs, closes, cancels and stops
-// at every step.
+// Operations that wait for some time at most, or for one of several, and the first of several tasks: with
+// time-outs, closes, cancels and stops at every step.
 // SPDX-License-Identifier: BSL-1.0
 #include "support.hpp"
 #include "support/actor.hpp"
@@ -8,12 +8,15 @@
 #include <weir/channel/select.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 #include <weir/task/when_all.hpp>
+#include <weir/task/when_any.hpp>
 
 #include <cstddef>
 #include <utility>
+#include <variant>
 
 using schedules::at_any_step;
 using schedules::consumer;
@@ -382,6 +385,81 @@ void selected_in_a_stage(world& w) {
     book.settle();
 }
 
+// Of those that put, get and sleep the first ends all; each item is somewhere.
+task<int> puts_one(ledger& book, item_queue& c, std::size_t producer) {
+    item next = book.make(producer);
+    bool ended = false, in = false;
+    try {
+        in = co_await c.put(std::move(next));
+        ended = true;
+    } catch (const weir::stopped&) {  // the item is still here
+    }
+    in ? book.put(next) : book.returned(next);
+    if (!ended) throw weir::stopped();
+    co_return 1;
+}
+task<int> gets_one(consumer& to, item_queue& c) {
+    if (auto got = co_await c.get()) to.got_in_any_order(*got);
+    co_return 2;
+}
+task<int> passes(weir::duration d) {
+    co_await weir::sleep_for(d);
+    co_return 3;
+}
+
+void first_of_three(world& w) {
+    ledger book;
+    std::size_t left = 0;
+    {
+        item_queue a(1), b(1);
+        consumer one(book), two(book);
+        const auto takes = [](world& here, ledger& k, consumer& to, item_queue& x, item_queue& y) -> task<> {
+            for (std::size_t i = 0; i < 3; ++i) {
+                const weir::duration d = some_time(here);
+                const auto first = co_await weir::when_any(puts_one(k, x, i), gets_one(to, y), passes(d));
+                const int value = std::visit([](int n) { return n; }, first);
+                k.check(value == static_cast<int>(first.index()) + 1, "the result is that of the first");
+            }
+        };
+        weir::sync_wait(w, weir::when_all(takes(w, book, one, a, b), takes(w, book, two, b, a)));
+        left = a.size() + b.size();
+        check_books(book, a);
+        check_books(book, b);
+    }
+    book.settle(left);
+}
+
+void first_in_a_stage(world& w) {
+    ledger book;
+    std::size_t left = 0;
+    {
+        item_queue a(1), b(1);
+        consumer to(book);
+        const auto function = [&](int n) -> task<int> {
+            const auto first =
+                co_await weir::when_any(puts_one(book, a, 0), gets_one(to, b), puts_one(book, b, 1));
+            book.check(first.index() < 3, "one of them is the first");
+            co_return n;
+        };
+        auto run =
+            (weir::source({1, 2, 3}) | weir::pipe(function, {.concurrency = 2}) | weir::sink()).start(w);
+        at_any_step(w, 40, [&] { run.request_stop(); });
+        const auto takes = [&]() -> task<> {
+            while (auto n = co_await run.next()) book.check(*n > 0, "what comes out is a number");
+        };
+        const auto ends = [](item_queue& x, item_queue& y) -> task<> {
+            co_await weir::sleep_for(weir::duration(20));
+            x.close();
+            y.close();
+        };
+        weir::sync_wait(w, weir::when_all(takes(), ends(a, b)));
+        left = a.size() + b.size();
+        check_books(book, a);
+        check_books(book, b);
+    }
+    book.settle(left);
+}
+
 const schedules::registered all("choices", {{"in_time_or_not", in_time_or_not},
                                             {"closed_meanwhile", closed_meanwhile},
                                             {"cancelled_meanwhile", cancelled_meanwhile},
@@ -396,6 +474,8 @@ const schedules::registered all("choices", {{"in_time_or_not", in_time_or_not},
                                             {"selected_and_resized", selected_and_resized},
                                             {"selected_by_size", selected_by_size},
                                             {"one_each", one_each, true},
-                                            {"selected_in_a_stage", selected_in_a_stage}});
+                                            {"selected_in_a_stage", selected_in_a_stage},
+                                            {"first_of_three", first_of_three},
+                                            {"first_in_a_stage", first_in_a_stage}});
 
 }  // namespace

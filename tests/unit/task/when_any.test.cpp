@@ -1,0 +1,243 @@
+#include <weir/task/when_any.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/channel/channel.hpp>
+#include <weir/executor/deadlock.hpp>
+#include <weir/executor/run_loop.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+using namespace std::chrono_literals;
+using weir::channel;
+using weir::sync_wait;
+using weir::task;
+using weir::virtual_time;
+using weir::when_any;
+
+namespace {
+
+const weir::time_point t0{};
+
+// Counts those that are there.
+struct presence {
+    explicit presence(std::atomic<int>& n) : here(&n) { ++*here; }
+    presence(const presence&) = delete;
+    presence& operator=(const presence&) = delete;
+    ~presence() { --*here; }
+    std::atomic<int>* here;
+};
+
+template <class T>
+task<T> gives(weir::duration after, T value, std::atomic<int>& here) {
+    const presence me(here);
+    co_await weir::sleep_for(after);
+    co_return value;
+}
+task<> passes(weir::duration after) { co_await weir::sleep_for(after); }
+task<> fails(weir::duration after, const char* why) {
+    co_await weir::sleep_for(after);
+    throw std::runtime_error(why);
+}
+
+std::string error_of(virtual_time& time, auto&& awaitable) {
+    try {
+        static_cast<void>(sync_wait(time, std::forward<decltype(awaitable)>(awaitable)));
+    } catch (const std::exception& e) {
+        return e.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("the first to end gives its result, and the others have ended at that instant") {
+    virtual_time time;
+    std::atomic<int> here{0};
+    const auto first =
+        sync_wait(time, when_any(gives(9ms, 1, here), gives(5ms, std::string("two"), here), passes(1h)));
+    CHECK(first.index() == 1);
+    CHECK(std::get<1>(first) == "two");
+    CHECK(time.now() == t0 + 5ms);
+    CHECK(here == 0);
+}
+
+TEST_CASE("nothing is a monostate, a reference is kept as one, and what only moves is moved") {
+    virtual_time time;
+    int mine = 3;
+    const auto refers = [](int& n) -> task<int&> { co_return n; };
+    const auto moves = []() -> task<std::unique_ptr<int>> { co_return std::make_unique<int>(4); };
+    auto first = sync_wait(time, when_any(passes(0ms), passes(1h)));
+    static_assert(std::is_same_v<decltype(first), std::variant<std::monostate, std::monostate>>);
+    CHECK(first.index() == 0);
+    auto second = sync_wait(time, when_any(passes(1h), refers(mine)));
+    CHECK(&std::get<1>(second).get() == &mine);
+    auto third = sync_wait(time, when_any(moves(), passes(1h)));
+    CHECK(*std::get<0>(third) == 4);
+    CHECK(time.now() == t0);
+}
+
+TEST_CASE("of a vector it gives the index and the result, or the index alone") {
+    virtual_time time;
+    std::atomic<int> here{0};
+    std::vector<task<int>> values;
+    std::vector<task<>> none;
+    for (int i = 0; i < 4; ++i) {
+        values.push_back(gives(10ms - i * 1ms, i * 10, here));
+        none.push_back(passes(10ms + i * 1ms));
+    }
+    const auto first = sync_wait(time, when_any(std::move(values)));
+    CHECK(first.first == 3);
+    CHECK(first.second == 30);
+    CHECK(time.now() == t0 + 7ms);
+    CHECK(here == 0);
+    CHECK(sync_wait(time, when_any(std::move(none))) == 0);
+    CHECK(time.now() == t0 + 17ms);
+    CHECK_THROWS_AS(when_any(std::vector<task<>>()), std::invalid_argument);
+}
+
+TEST_CASE("what isn't a task is awaited where it is") {
+    virtual_time time;
+    channel<int> c(1, time);
+    const auto waits = [&]() -> task<> {
+        const auto first = co_await when_any(c.get(), weir::sleep_for(3ms));
+        CHECK(first.index() == 1);
+        CHECK(std::get<1>(first));
+    };
+    sync_wait(time, waits());
+    CHECK(time.now() == t0 + 3ms);
+    CHECK(c.try_put(1) == weir::channel_status::success);
+    CHECK(c.size() == 1);
+}
+
+TEST_CASE("if the first to end fails that is the error, and if another one does, nobody hears of it") {
+    virtual_time time;
+    std::atomic<int> here{0};
+    CHECK(error_of(time, when_any(gives(9ms, 1, here), fails(5ms, "early"))) == "early");
+    CHECK(here == 0);
+    // Fails because it is told to stop.
+    const auto stubborn = []() -> task<> {
+        bool stops = false;
+        try {
+            co_await weir::sleep_for(1h);
+        } catch (const weir::stopped&) {
+            stops = true;
+        }
+        if (stops) throw std::runtime_error("late");
+    };
+    CHECK(error_of(time, when_any(stubborn(), passes(1ms))).empty());
+    CHECK(time.now() == t0 + 6ms);
+}
+
+TEST_CASE("who awaits nothing that can be stopped is waited for") {
+    virtual_time time;
+    int done = 0;
+    const auto goes_on = [&]() -> task<> {
+        for (int i = 0; i < 3; ++i) {
+            try {
+                co_await weir::sleep_for(10ms);
+            } catch (const weir::stopped&) {
+                ++done;
+            }
+        }
+    };
+    CHECK(sync_wait(time, when_any(goes_on(), passes(5ms))).index() == 1);
+    CHECK(done == 3);
+    CHECK(time.now() == t0 + 5ms);
+}
+
+TEST_CASE("each is started, also where one ends at once, and its first wait ends it then") {
+    virtual_time time;
+    int begun = 0;
+    int ended = 0;
+    const auto part = [&](bool at_once) -> task<> {
+        ++begun;
+        if (!at_once) co_await weir::sleep_for(1h);
+        ++ended;
+    };
+    CHECK(sync_wait(time, when_any(part(true), part(false), part(false))).index() == 0);
+    CHECK(begun == 3);
+    CHECK(ended == 1);
+    CHECK(time.now() == t0);
+}
+
+TEST_CASE("one inside of another is stopped with it") {
+    virtual_time time;
+    std::atomic<int> here{0};
+    const auto inner = [&]() -> task<int> {
+        const auto first = co_await when_any(gives(1h, 1, here), gives(2h, 2, here));
+        co_return static_cast<int>(first.index());
+    };
+    CHECK(sync_wait(time, when_any(inner(), passes(1ms))).index() == 1);
+    CHECK(here == 0);
+    CHECK(time.now() == t0 + 1ms);
+}
+
+TEST_CASE("a stop of the run stops the parts of a stage's function") {
+    virtual_time time;
+    std::atomic<int> here{0};
+    int ended = 0;
+    const auto function = [&](int n) -> task<int> {
+        static_cast<void>(co_await when_any(gives(1h, 1, here), gives(2h, 2, here)));
+        ++ended;
+        co_return n;
+    };
+    {
+        auto run =
+            (weir::source({1, 2}) | weir::pipe(function, {.concurrency = 2}) | weir::sink()).start(time);
+        time.run_until(t0 + 1s);
+        CHECK(here == 4);
+        run.stop();
+        CHECK(run.stats().stages[1].num_failures == 0);
+        CHECK(run.stats().stages[1].times().await == 2s);
+    }
+    CHECK(here == 0);
+    CHECK(ended == 0);
+}
+
+TEST_CASE("parts that wait for ever are a deadlock, and are destroyed with what awaits them") {
+    virtual_time time;
+    std::atomic<int> here{0};
+    channel<int> c(1, time);
+    const auto waits = [&]() -> task<> {
+        const presence me(here);
+        static_cast<void>(co_await c.get());
+    };
+    CHECK_THROWS_AS(sync_wait(time, when_any(waits(), waits())), weir::deadlock_error);
+    CHECK(here == 0);
+}
+
+TEST_CASE("on a loop and on a pool nothing outlives it") {
+    std::atomic<int> here{0};
+    weir::run_loop loop;
+    CHECK(sync_wait(loop, when_any(gives(1h, 1, here), gives(1ms, 2, here))).index() == 1);
+    CHECK(here == 0);
+    weir::thread_pool pool(4);
+    const auto often = [&]() -> task<> {
+        for (int i = 0; i < 500; ++i) {
+            std::vector<task<int>> all;
+            for (int n = 0; n < 4; ++n) all.push_back(gives(weir::duration(n % 2 == 0 ? 1'000 : 0), n, here));
+            const auto first = co_await when_any(std::move(all));
+            CHECK(first.second == static_cast<int>(first.first));
+            CHECK(here == 0);
+        }
+    };
+    sync_wait(pool, often());
+}
