@@ -56,11 +56,12 @@ ELSEWHERE = {
 }
 
 # What not everybody has, or compiles; what of CUDA there is a stand-in for isn't that.
-NEEDS_A_LIBRARY = re.compile(r"(asio|mpi)[/.]|report/(fmt|format)[.]|src[.]hpp")
+NEEDS_A_LIBRARY = re.compile(r"(asio|execution|mpi)[/.]|report/(fmt|format)[.]|src[.]hpp")
 
 # Headers, or folders of them.
 NOT_ALONE = {
     "asio/": "each needs Asio, which not everybody has",
+    "execution/": "each needs an implementation of std::execution, which not everybody has",
     "report/fmt.hpp": "needs {fmt}, which not everybody has",
     "report/format.hpp": "needs std::format, which not everybody has",
 }

@@ -41,7 +41,7 @@ stages
 graph report
 """
 # For tests, or in need of a library: up to which room each includes.
-BESIDE = {"simulation": "executor", "asio": "task", "cuda": "stages"}
+BESIDE = {"simulation": "executor", "asio": "task", "execution": "task", "cuda": "stages"}
 BY_NAME = {"report": {"line.hpp", "table.hpp", "units.hpp"}}  # room: what of it weir.hpp includes, instead of its face
 NEEDS_A_LIBRARY = {"report/fmt.hpp", "report/format.hpp", "asio/awaited.hpp", "asio/native_awaitable.hpp"}  # no face includes them
 UMBRELLA = "weir.hpp"
@@ -54,7 +54,7 @@ SRC = "src.hpp"  # what is compiled once for a program
 # What the platform is made of, and the count of forks, which no thread but the only one of a child writes.
 OF_SYSTEM = ("platform/system.hpp", "platform/platform.hpp", "platform/process.hpp", "platform/system_thread.hpp",
              "platform/tick_clock.hpp")
-ADAPTERS = ("cuda/", "mpi/", "asio/")
+ADAPTERS = ("cuda/", "mpi/", "asio/", "execution/")
 SYSTEM = re.compile(
     r"\bstd::(?:atomic\w*|(?:\w+_)?mutex|j?thread|this_thread|condition_variable\w*|\w+_semaphore|latch|barrier|"
     r"call_once|async)\b|\bthread_local\b|\bfutex_wa\w+|\b(?:steady|high_resolution)_clock\b|"

@@ -65,7 +65,7 @@ class Header:
 
 
 # Those beside tests/refusals need a library, or the lack of one: CTest alone knows whether it is there.
-FOLDERS = ("refusals", "cuda", "unit/asio")
+FOLDERS = ("refusals", "cuda", "unit/asio", "unit/execution")
 
 
 def expectations(folders):

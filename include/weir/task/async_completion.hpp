@@ -15,7 +15,8 @@
 
 namespace weir::detail {
 
-// What a coroutine and the driver share for whose answer it waits. It outlives both: not in the frame.
+// What a coroutine and the driver share for whose answer it waits. It outlives both: not in the frame, unless
+// the coroutine never leaves.
 //
 // | phase    | means                                                              |
 // |----------|--------------------------------------------------------------------|
@@ -41,8 +42,10 @@ class async_completion {
         return phase_.compare_exchange_strong(expected, waiting, std::memory_order_acq_rel);
     }
 
-    // Once, by the driver.
+    // Once, by the driver. In the frame of a coroutine it is gone as soon as that has the answer.
     void answer() noexcept {
+        const external_wait until_posted;
+        promised_.reset();
         // acq_rel; pairs with wait() and with who left
         const std::uint32_t before = phase_.exchange(answered, std::memory_order_acq_rel);
         if (before == waiting) {
@@ -51,7 +54,6 @@ class async_completion {
         } else if (before == left) {
             platform::wake_all(phase_);
         }
-        promised_.reset();  // after the post
     }
 
     // The coroutine isn't resumed any more. release; pairs with answer()

@@ -15,6 +15,12 @@
 
 namespace weir::detail {
 
+// What a coroutine gets for what ended as stopped.
+inline std::system_error no_result() {
+    return {std::make_error_code(std::errc::operation_canceled),
+            "weir: what a coroutine awaits was stopped, and gives it no result"};
+}
+
 // The coroutine between one of ours and something of another library: that may resume it on any thread,
 // also inside of the call that begins it. Ours is posted to its executor then, once.
 class foreign_awaitable_adapter {
@@ -42,9 +48,7 @@ class foreign_awaitable_adapter {
         // What a sender calls that ends without a value and without an error. The coroutine stays where it
         // is until it is destroyed.
         std::coroutine_handle<> unhandled_stopped() noexcept {
-            error_ = std::make_exception_ptr(
-                std::system_error(std::make_error_code(std::errc::operation_canceled),
-                                  "weir: what a coroutine awaits was stopped, and gives it no result"));
+            error_ = std::make_exception_ptr(no_result());
             arrive();
             return std::noop_coroutine();
         }

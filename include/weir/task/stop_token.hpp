@@ -36,6 +36,10 @@ class basic_stop_token {
     /// False if no stop was requested and none can be: no source is left, or there never was one.
     [[nodiscard]] bool stop_possible() const noexcept { return state_ && state_->possible(); }
 
+    /// As std::execution asks of what tells its senders to stop.
+    template <class Callback>
+    using callback_type = stop_callback<Callback, Platform>;
+
     /// \returns true if both belong to the same source, or neither to any.
     [[nodiscard]] friend bool operator==(const basic_stop_token&, const basic_stop_token&) noexcept = default;
 

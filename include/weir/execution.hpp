@@ -1,0 +1,12 @@
+// weir: senders and schedulers of std::execution, both ways
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXECUTION_HPP
+#define WEIR_EXECUTION_HPP
+
+#include <weir/execution/as_sender.hpp>
+#include <weir/execution/awaited_sender.hpp>
+#include <weir/execution/library.hpp>
+#include <weir/execution/scheduler.hpp>
+#include <weir/execution/scheduler_executor.hpp>
+
+#endif

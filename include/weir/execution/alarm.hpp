@@ -1,0 +1,96 @@
+// weir execution, internal: the timers of an executor on something that knows no time
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXECUTION_ALARM_HPP
+#define WEIR_EXECUTION_ALARM_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/executor/locked_timers.hpp>
+#include <weir/executor/timer.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/task/foreign_executor.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
+
+#include <coroutine>  // for std::coroutine_handle
+#include <exception>  // for std::terminate
+#include <memory>     // for std::enable_shared_from_this
+#include <mutex>      // for std::mutex
+#include <utility>    // for std::exchange
+
+namespace weir::execution::detail {
+
+// A coroutine sleeps for the earliest of them, on the loop that the library has for strangers, and posts to
+// the executor those that are due. Shared with that coroutine, which may outlive the executor.
+class alarm : public std::enable_shared_from_this<alarm> {
+  public:
+    explicit alarm(executor& ex) noexcept : executor_(&ex) {}
+
+    // As those of the executor, whose clock is that of `executor::now`.
+    void add(timer& t) noexcept {
+        using added = basic_locked_timers<>::added;
+        const std::coroutine_handle<> waiter = t.waiter();
+        const auto me = shared_from_this();  // once it was added it may fire, and the executor be gone
+        const added what = queue_.add(t);
+        if (what == added::refused) executor_->post(waiter);
+        if (what == added::earliest) set();
+    }
+    void cancel(timer& t) noexcept {
+        const std::coroutine_handle<> waiter = t.waiter();
+        if (!queue_.cancel(t, loop().now())) return;
+        if (queue_.next() == queue_.never) set();
+        executor_->post(waiter);
+    }
+
+    // Nothing is queued any more.
+    void off() noexcept { replace({}).request_stop(); }
+
+  private:
+    // A coroutine of nobody's.
+    class sleeper {
+      public:
+        class promise_type {
+          public:
+            sleeper get_return_object() const noexcept { return {}; }
+            std::suspend_never initial_suspend() const noexcept { return {}; }
+            std::suspend_never final_suspend() const noexcept { return {}; }
+            void return_void() const noexcept {}
+            [[noreturn]] void unhandled_exception() const noexcept { std::terminate(); }
+            executor& weir_executor() const { return loop(); }
+        };
+    };
+
+    static executor& loop() { return weir::detail::endless_loop::get(); }
+
+    static sleeper ring(std::shared_ptr<alarm> me, time_point when, stop_token replaced) {
+        const bool due = co_await sleep_until(when, std::move(replaced));
+        if (due) me->fire();
+    }
+
+    // The earliest one has changed.
+    void set() noexcept {
+        const stop_source mine;
+        replace(mine).request_stop();
+        if (queue_.next() != queue_.never) {
+            ring(shared_from_this(), time_point(duration(queue_.next())), mine.get_token());
+        }
+    }
+    stop_source replace(const stop_source& by) noexcept {
+        const std::lock_guard guard(lock_);
+        return std::exchange(current_, by);
+    }
+
+    // Where the executor is gone there is nothing in the queue.
+    void fire() {
+        queue_.fire(loop().now(), [this](std::coroutine_handle<> h) { executor_->post(h); });
+        if (queue_.next() != queue_.never) set();
+    }
+
+    executor* executor_;
+    basic_locked_timers<> queue_;
+    std::mutex lock_;
+    stop_source current_;  // of who sleeps
+};
+
+}  // namespace weir::execution::detail
+
+#endif

@@ -1,0 +1,15 @@
+// weir execution: which implementation of std::execution it is
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXECUTION_LIBRARY_HPP
+#define WEIR_EXECUTION_LIBRARY_HPP
+
+#include <stdexec/execution.hpp>
+
+namespace weir::execution {
+
+/// `stdexec`, the reference implementation of P2300, until standard libraries have their own.
+namespace lib = ::stdexec;
+
+}  // namespace weir::execution
+
+#endif
