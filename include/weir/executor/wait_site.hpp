@@ -6,6 +6,7 @@
 #include <weir/measure/slot.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/registry.hpp>
+#include <weir/platform/source_place.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint64_t
@@ -48,13 +49,16 @@ struct site_seen {
     std::vector<wait_seen> waiting;
 };
 
-// "stage 'x', slot 0 waits to get from channel 'y' (0 of 2 places taken)"
+// "stage 'x', slot 0"; " (loader.cpp:42)", behind that; "waits to get from channel 'y' (0 of 2 places taken)"
 inline std::string name_of(const wait_seen& w) {
     if (w.who != nullptr) return "stage '" + w.who->stage() + "', slot " + std::to_string(w.who->index());
     return w.is_thread ? "a thread" : "a coroutine";
 }
-inline std::string sentence_of(const site_seen& at, const wait_seen& w) {
-    std::string all = name_of(w) + " waits " + w.what;
+inline std::string place_of(const wait_seen& w) {
+    return w.who == nullptr ? std::string() : detail::place_behind(w.who->where());
+}
+inline std::string wait_of(const site_seen& at, const wait_seen& w) {
+    std::string all = "waits " + std::string(w.what);
     if (at.channel == nullptr) return all;
     all += at.channel->empty() ? " (unnamed)" : " '" + *at.channel + "'";
     return all + " (" + std::to_string(at.size) + " of " + std::to_string(at.capacity) + " places taken" +
@@ -82,7 +86,8 @@ class wait_site : public registered {
     void describe_waiters(std::string& report) const {
         site_seen seen;
         inspect(seen);
-        for (const wait_seen& w : seen.waiting) report += "\n  " + sentence_of(seen, w);
+        for (const wait_seen& w : seen.waiting)
+            report += "\n  " + name_of(w) + place_of(w) + " " + wait_of(seen, w);
     }
 
     // On the one thread that uses it, between two operations: a sentence that says what can't be, or

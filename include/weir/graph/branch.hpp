@@ -116,8 +116,8 @@ struct rejoined {
 template <class F, class... Branches>
 struct stage_of_branches : stage_base {
     template <class G, class Options>
-    stage_of_branches(G&& f, const Options& o, Branches... parts)
-        : stage_base{detail::stage_options_of(o)}, chooser(std::forward<G>(f)),
+    stage_of_branches(const char* kind, G&& f, const Options& o, Branches... parts)
+        : stage_base{detail::stage_options_of(o, kind)}, chooser(std::forward<G>(f)),
           names(std::vector<std::string>{parts.name...}), branches(std::move(parts)...) {}
 
     template <class Self, class Function>

@@ -44,8 +44,8 @@ struct stage_of_inputs : stage_base {
     static constexpr bool begins_pipelines = true;
 
     template <class Options>
-    explicit stage_of_inputs(const Options& o, Inputs... from)
-        : stage_base{detail::stage_options_of(o)}, inputs(std::move(from)...) {}
+    stage_of_inputs(const char* kind, const Options& o, Inputs... from)
+        : stage_base{detail::stage_options_of(o, kind)}, inputs(std::move(from)...) {}
 
     template <class Self, class Function>
     static void each_options(Self& self, Function function) {

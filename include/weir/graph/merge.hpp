@@ -12,19 +12,20 @@
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
 
-#include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::uint64_t
-#include <string>       // for std::string
-#include <tuple>        // for std::tuple
-#include <type_traits>  // for std::is_same_v
-#include <utility>      // for std::move
-#include <vector>       // for std::vector
+#include <cstddef>          // for std::size_t
+#include <cstdint>          // for std::uint64_t
+#include <source_location>  // for std::source_location
+#include <string>           // for std::string
+#include <tuple>            // for std::tuple
+#include <type_traits>      // for std::is_same_v
+#include <utility>          // for std::move
+#include <vector>           // for std::vector
 
 namespace weir {
 
 /// Of `merge`.
 struct merge_options {
-    std::string name = "merge";  ///< see `stage_options::name`
+    std::string name = {};  ///< see `stage_options::name`
     /// Where it runs; null: where the run was started. Outlives the run.
     weir::executor* executor = nullptr;
     /// Of the queue behind it, in items, at least 1.
@@ -38,6 +39,8 @@ struct merge_options {
     /// comes, so that the same is given on every schedule. By arrival and by priority: at once.
     /// What the other inputs have made by then, and had no turn to give, is destroyed: nobody else gets it.
     bool until_first_end = false;
+    /// See `stage_options::where`.
+    std::source_location where = std::source_location::current();
 };
 
 namespace detail {
@@ -56,7 +59,7 @@ struct merge_stage : stage_of_inputs<Inputs...> {
     using output = typename merged<given_by_t<Inputs>...>::type;
 
     explicit merge_stage(merge_options o, Inputs... from)
-        : stage_of_inputs<Inputs...>(o, std::move(from)...), how(std::move(o)) {}
+        : stage_of_inputs<Inputs...>(kind, o, std::move(from)...), how(std::move(o)) {}
 
     template <class Self, class Policy>
     static channel<output, Policy>& attach(Self&& self, run_core<Policy>& run) {

@@ -14,29 +14,32 @@
 #include <weir/stages/stage.hpp>
 #include <weir/stages/worker_loop.hpp>
 
-#include <array>        // for std::array
-#include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::int64_t
-#include <exception>    // for std::exception_ptr
-#include <optional>     // for std::optional
-#include <stdexcept>    // for std::out_of_range
-#include <string>       // for std::string
-#include <tuple>        // for std::tuple
-#include <type_traits>  // for std::remove_cvref_t
-#include <utility>      // for std::move
-#include <vector>       // for std::vector
+#include <array>            // for std::array
+#include <cstddef>          // for std::size_t
+#include <cstdint>          // for std::int64_t
+#include <exception>        // for std::exception_ptr
+#include <optional>         // for std::optional
+#include <source_location>  // for std::source_location
+#include <stdexcept>        // for std::out_of_range
+#include <string>           // for std::string
+#include <tuple>            // for std::tuple
+#include <type_traits>      // for std::remove_cvref_t
+#include <utility>          // for std::move
+#include <vector>           // for std::vector
 
 namespace weir {
 
 /// Of `route`.
 struct route_options {
-    std::string name = "route";  ///< see `stage_options::name`
+    std::string name = {};  ///< see `stage_options::name`
     /// Where the choosing and the joining run; null: where the run was started. Outlives the run.
     weir::executor* executor = nullptr;
     /// Of the queue before each branch and of that behind the join, in items, at least 1.
     std::size_t capacity = 2;
     /// For how many items the choice may fail: see `stage_options::max_failures`.
     std::optional<failure_limit> max_failures = std::nullopt;
+    /// See `stage_options::where`.
+    std::source_location where = std::source_location::current();
 };
 
 namespace detail {
@@ -104,7 +107,9 @@ template <class F, class... Branches>
 struct route_stage : stage_of_branches<F, Branches...> {
     static constexpr const char* kind = "route";
 
-    using stage_of_branches<F, Branches...>::stage_of_branches;
+    template <class G>
+    route_stage(G&& f, const route_options& o, Branches... parts)
+        : stage_of_branches<F, Branches...>(kind, std::forward<G>(f), o, std::move(parts)...) {}
 
     template <class C>
     struct output_of {

@@ -14,20 +14,21 @@
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
 
-#include <cstddef>      // for std::size_t
-#include <memory>       // for std::make_shared
-#include <optional>     // for std::optional
-#include <string>       // for std::string
-#include <tuple>        // for std::tuple
-#include <type_traits>  // for std::decay_t
-#include <utility>      // for std::move
-#include <vector>       // for std::vector
+#include <cstddef>          // for std::size_t
+#include <memory>           // for std::make_shared
+#include <optional>         // for std::optional
+#include <source_location>  // for std::source_location
+#include <string>           // for std::string
+#include <tuple>            // for std::tuple
+#include <type_traits>      // for std::decay_t
+#include <utility>          // for std::move
+#include <vector>           // for std::vector
 
 namespace weir {
 
 /// Of `split`.
 struct split_options {
-    std::string name = "split";  ///< see `stage_options::name`
+    std::string name = {};  ///< see `stage_options::name`
     /// Where the dividing and the joining run; null: where the run was started. Outlives the run.
     weir::executor* executor = nullptr;
     /// Of the queue before each branch and of that behind the join, at least 1.
@@ -35,6 +36,8 @@ struct split_options {
     split_order order = split_order::elements;  ///< of what the branches give for one batch
     /// For how many batches the choice, or the joining, may fail: see `stage_options::max_failures`.
     std::optional<failure_limit> max_failures = std::nullopt;
+    /// See `stage_options::where`.
+    std::source_location where = std::source_location::current();
 };
 
 namespace detail {
@@ -57,7 +60,8 @@ struct split_stage : stage_of_branches<F, Branches...> {
 
     template <class G>
     split_stage(G&& f, split_options o, Branches... parts)
-        : stage_of_branches<F, Branches...>(std::forward<G>(f), o, std::move(parts)...), order(o.order) {}
+        : stage_of_branches<F, Branches...>(kind, std::forward<G>(f), o, std::move(parts)...),
+          order(o.order) {}
 
     // What one of the branches gives, of tracked parts.
     template <class C, bool Fits>

@@ -12,23 +12,26 @@
 #include <weir/stages/stage.hpp>
 #include <weir/stages/worker_loop.hpp>
 
-#include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::uint64_t
-#include <exception>    // for std::exception_ptr
-#include <optional>     // for std::optional
-#include <string>       // for std::string
-#include <type_traits>  // for std::is_copy_constructible_v
-#include <utility>      // for std::move
+#include <cstddef>          // for std::size_t
+#include <cstdint>          // for std::uint64_t
+#include <exception>        // for std::exception_ptr
+#include <optional>         // for std::optional
+#include <source_location>  // for std::source_location
+#include <string>           // for std::string
+#include <type_traits>      // for std::is_copy_constructible_v
+#include <utility>          // for std::move
 
 namespace weir {
 
 /// Of `tee`.
 struct tee_options {
-    std::string name = "tee";  ///< see `stage_options::name`
+    std::string name = {};  ///< see `stage_options::name`
     /// Where it runs; null: where the run was started. Outlives the run.
     weir::executor* executor = nullptr;
     /// Of each of the two queues behind it, in items, at least 1.
     std::size_t capacity = 2;
+    /// See `stage_options::where`.
+    std::source_location where = std::source_location::current();
 };
 
 namespace detail {
@@ -137,7 +140,7 @@ struct tee_stage : stage_base {
     static constexpr const char* kind = "tee";
 
     tee_stage(pipeline<Row> p, const tee_options& o)
-        : stage_base{detail::stage_options_of(o)}, part(std::move(p)) {}
+        : stage_base{detail::stage_options_of(o, kind)}, part(std::move(p)) {}
 
     template <class C>
     struct copied {

@@ -14,23 +14,26 @@
 #include <weir/stages/worker_loop.hpp>
 #include <weir/task/task.hpp>
 
-#include <cstddef>      // for std::size_t
-#include <optional>     // for std::optional
-#include <string>       // for std::string
-#include <tuple>        // for std::tuple
-#include <type_traits>  // for std::conditional_t
-#include <utility>      // for std::move
-#include <vector>       // for std::vector
+#include <cstddef>          // for std::size_t
+#include <optional>         // for std::optional
+#include <source_location>  // for std::source_location
+#include <string>           // for std::string
+#include <tuple>            // for std::tuple
+#include <type_traits>      // for std::conditional_t
+#include <utility>          // for std::move
+#include <vector>           // for std::vector
 
 namespace weir {
 
 /// Of `zip`.
 struct zip_options {
-    std::string name = "zip";  ///< see `stage_options::name`
+    std::string name = {};  ///< see `stage_options::name`
     /// Where it runs; null: where the run was started. Outlives the run.
     weir::executor* executor = nullptr;
     /// Of the queue behind it, in items, at least 1.
     std::size_t capacity = 2;
+    /// See `stage_options::where`.
+    std::source_location where = std::source_location::current();
 };
 
 namespace detail {
@@ -136,7 +139,8 @@ struct zip_stage : stage_of_inputs<Inputs...> {
     static constexpr const char* kind = "zip";
     using output = typename zipped<given_by_t<Inputs>...>::type;
 
-    using stage_of_inputs<Inputs...>::stage_of_inputs;
+    explicit zip_stage(const zip_options& o, Inputs... from)
+        : stage_of_inputs<Inputs...>(kind, o, std::move(from)...) {}
 
     template <class Self, class Policy>
     static channel<output, Policy>& attach(Self&& self, run_core<Policy>& run) {

@@ -9,10 +9,11 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/transfer.hpp>
 
-#include <array>    // for std::array
-#include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::int64_t
-#include <string>   // for std::string
+#include <array>            // for std::array
+#include <cstddef>          // for std::size_t
+#include <cstdint>          // for std::int64_t
+#include <source_location>  // for std::source_location
+#include <string>           // for std::string
 
 namespace weir {
 class executor;
@@ -96,6 +97,10 @@ class slot : public basic_slot_times<> {
     const std::string& stage() const noexcept { return *stage_; }
     std::size_t index() const noexcept { return index_; }
 
+    // Where its stage was composed; to be set before it is used.
+    void composed_at(const std::source_location& where) noexcept { where_ = where; }
+    const std::source_location& where() const noexcept { return where_; }
+
     // Whose clock every instant here is of, wherever the chain runs: the run's.
     executor& clock() const noexcept { return *clock_; }
 
@@ -169,6 +174,7 @@ class slot : public basic_slot_times<> {
     standard_platform::atomic<bool> has_thread_{false};
     executor* clock_;
     const std::string* stage_;
+    std::source_location where_;
     std::size_t index_;
 };
 

@@ -31,8 +31,9 @@ weir_lint_coroutines(target) in CMake, else tests/compilers/lint_coroutines PATH
 #include <cxxabi.h>  // for abi::__cxa_demangle
 #include <cstdlib>   // for std::free
 #endif
-#include <string>    // for std::string
-#include <typeinfo>  // for typeid
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+#include <typeinfo>     // for typeid
 
 // Keeps a function out of its caller: an address of thread-local data that it computes is then
 // computed anew on each call, also when a coroutine has changed threads in between.
@@ -95,6 +96,9 @@ T* in_register(T* p) noexcept {
     return p;
 }
 
+// Names in what stands here are written out: of what lies beside it g++ leaves out where that is.
+namespace signatures {
+
 // What the compiler calls this function: the name of T is in it.
 template <class T>
 constexpr const char* signature_with() noexcept {
@@ -103,6 +107,18 @@ constexpr const char* signature_with() noexcept {
 #else
     return __PRETTY_FUNCTION__;
 #endif
+}
+
+}  // namespace signatures
+
+// The name of a type as the compiler writes it, which differs from one to the next.
+template <class T>
+constexpr std::string_view type_text() noexcept {
+    constexpr std::string_view known = signatures::signature_with<double>();
+    constexpr std::size_t before = known.find("double");
+    constexpr std::size_t around = known.size() - std::string_view("double").size();
+    constexpr std::string_view whole = signatures::signature_with<T>();
+    return whole.substr(before, whole.size() - around);
 }
 
 // What `typeid(...).name()` gives, as it is written in a program.

@@ -19,6 +19,7 @@ struct stuck_wait {
     std::string who;           ///< "stage 'x', slot 0", "a coroutine" or "a thread"
     std::string stage;         ///< empty if it does not work for one
     std::size_t slot = 0;      ///< its number in that stage, from 0
+    std::string where;         ///< of that stage, where it was composed: "loader.cpp:42"; empty: not known
     std::string what;          ///< "waits to get from channel 'y' (0 of 2 places taken)"
     std::string channel;       ///< the name of what it waits for; empty if that has none
     std::size_t size = 0;      ///< items in that channel
@@ -53,7 +54,7 @@ struct deadlock_report {
         for (const stuck_wait& w : r.waits) {
             if (left + max_lines == r.waits.size() && left > 0) return out << "\n  and " << left << " more";
             --left;
-            out << "\n  " << w.who << ' ' << w.what;
+            out << "\n  " << w.who << (w.where.empty() ? "" : " (" + w.where + ")") << ' ' << w.what;
             if (w.by_anyone) {
                 out << ": nobody is left who could do something about that";
             } else if (w.needs.empty()) {

@@ -7,6 +7,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/source_place.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/report/type_name.hpp>
 #include <weir/report/units.hpp>
@@ -86,6 +87,7 @@ class description_builder {
         s.time_limit = options.time_limit;
         s.epochs = is_epoch_item<Out>;
         s.depth = depth_;
+        s.where = place_text(options.where);
         const std::size_t place = result_.stages.size();
         for (const auto& each : from.ends_) result_.edges.push_back({each.stage, place, each.branch});
         result_.stages.push_back(std::move(s));

@@ -67,10 +67,11 @@ class known_waits {
             const site_seen& at = graph.sites[w.at];
             stuck_wait& s = report.waits.emplace_back();
             s.who = name_of(w.seen);
-            s.what = sentence_of(at, w.seen).substr(s.who.size() + 1);
+            s.what = wait_of(at, w.seen);
             if (w.seen.who != nullptr) {
                 s.stage = w.seen.who->stage();
                 s.slot = w.seen.who->index();
+                s.where = place_text(w.seen.who->where());
             }
             if (at.channel != nullptr) s.channel = *at.channel;
             s.size = at.size;

@@ -7,7 +7,7 @@
 #include <weir/report/units.hpp>
 #include <weir/run/stage_options.hpp>
 
-#include <algorithm>  // for std::max
+#include <algorithm>  // for std::max, std::ranges::any_of
 #include <cstddef>    // for std::size_t
 #include <ostream>    // for std::ostream
 #include <string>     // for std::string
@@ -31,6 +31,7 @@ struct described_stage {
     duration time_limit{};                                             ///< of one invocation; 0: none
     bool epochs = false;                                               ///< what it gives has epochs
     std::size_t depth = 0;  ///< in how many branches it lies, one inside of the other
+    std::string where;      ///< where it was composed: `loader.cpp:42`; empty: not known
 
     [[nodiscard]] friend bool operator==(const described_stage&, const described_stage&) = default;
 };
@@ -80,6 +81,9 @@ namespace detail {
 [[nodiscard]] inline std::string structure_text(const pipeline_description& description) {
     using row = std::vector<std::string>;
     std::vector<row> rows = {{"stage", "kind", "slots", "queue", "executor", "items"}};
+    const bool known =
+        std::ranges::any_of(description.stages, [](const described_stage& s) { return !s.where.empty(); });
+    if (known) rows.front().emplace_back("composed at");
     auto heading = description.branches.begin();
     const auto add_headings = [&](std::size_t place) {
         for (; heading != description.branches.end() && heading->begin <= place; ++heading) {
@@ -103,11 +107,13 @@ namespace detail {
                         (s.capacity == 0 ? "-" : std::to_string(s.capacity)) +
                             (s.max_bytes == 0 ? "" : ", " + units::bytes(s.max_bytes)),
                         s.executor.empty() ? "-" : s.executor, std::move(items)});
+        if (known) rows.back().push_back(s.where.empty() ? "-" : s.where);
     }
     add_headings(description.stages.size());
-    std::size_t widths[6] = {};
+    std::size_t widths[7] = {};
     for (const row& r : rows) {
-        for (std::size_t i = 0; r.size() > 1 && i < 6; ++i) widths[i] = std::max(widths[i], r[i].size());
+        for (std::size_t i = 0; i < r.size() && r.size() > 1; ++i)
+            widths[i] = std::max(widths[i], r[i].size());
     }
     std::string text;
     for (const row& r : rows) {

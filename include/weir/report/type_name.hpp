@@ -11,16 +11,6 @@
 
 namespace weir::detail {
 
-// The name of a type as the compiler writes it, which differs from one to the next.
-template <class T>
-constexpr std::string_view type_text() noexcept {
-    constexpr std::string_view known = signature_with<double>();
-    constexpr std::size_t before = known.find("double");
-    constexpr std::size_t around = known.size() - std::string_view("double").size();
-    constexpr std::string_view whole = signature_with<T>();
-    return whole.substr(before, whole.size() - around);
-}
-
 // Leaves out each argument of a list that begins like this: what the standard's templates have by default.
 inline void drop_arguments(std::string& text, std::string_view beginning) {
     std::size_t at = 0;

@@ -3,27 +3,32 @@
 #ifndef WEIR_RUN_FAILURE_HPP
 #define WEIR_RUN_FAILURE_HPP
 
-#include <concepts>     // for std::integral
-#include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::uint64_t
-#include <exception>    // for std::exception_ptr
-#include <stdexcept>    // for std::runtime_error
-#include <string>       // for std::string
-#include <type_traits>  // for std::is_signed_v
-#include <utility>      // for std::move
-#include <vector>       // for std::vector
+#include <weir/platform/source_place.hpp>
+
+#include <concepts>         // for std::integral
+#include <cstddef>          // for std::size_t
+#include <cstdint>          // for std::uint64_t
+#include <exception>        // for std::exception_ptr
+#include <source_location>  // for std::source_location
+#include <stdexcept>        // for std::runtime_error
+#include <string>           // for std::string
+#include <type_traits>      // for std::is_signed_v
+#include <utility>          // for std::move
+#include <vector>           // for std::vector
 
 namespace weir {
 
 /// One item on which a stage's function threw.
 struct failure {
-    std::string stage;         ///< its name
-    std::uint64_t item;        ///< the item's number at that stage, from 0, in the order of its gets
-    std::exception_ptr error;  ///< what was thrown
+    std::string stage;           ///< its name
+    std::uint64_t item;          ///< the item's number at that stage, from 0, in the order of its gets
+    std::exception_ptr error;    ///< what was thrown
+    std::source_location where;  ///< `stage_options::where` of the stage
 
-    /// Of all three, in the order in which they stand above.
-    failure(std::string stage_name, std::uint64_t number, std::exception_ptr e)
-        : stage(std::move(stage_name)), item(number), error(std::move(e)) {}
+    /// Of all four, in the order in which they stand above.
+    failure(std::string stage_name, std::uint64_t number, std::exception_ptr e,
+            std::source_location composed = {})
+        : stage(std::move(stage_name)), item(number), error(std::move(e)), where(composed) {}
 
     /// \returns `what()` of a standard exception; else a phrase that says that it is none.
     [[nodiscard]] std::string message() const {
@@ -47,6 +52,8 @@ class pipeline_failure : public std::runtime_error {
 
     /// Of the failure that stopped the run: the stage's name. Lifetime: that of this object.
     [[nodiscard]] const std::string& stage() const noexcept { return failures_.front().stage; }
+    /// Of the same: where the stage was composed, `stage_options::where`; line 0 if that isn't known.
+    [[nodiscard]] std::source_location where() const noexcept { return failures_.front().where; }
     /// Of the same: the item's number.
     [[nodiscard]] std::uint64_t item() const noexcept { return failures_.front().item; }
     /// Of the same: what was thrown.
@@ -58,11 +65,11 @@ class pipeline_failure : public std::runtime_error {
   private:
     static std::string describe(const std::vector<failure>& failures) {
         const failure& first = failures.front();
-        std::string text = "weir: stage '" + first.stage + "' failed on item " + std::to_string(first.item) +
-                           ": " + first.message();
+        std::string text = "weir: stage '" + first.stage + "'" + detail::place_behind(first.where) +
+                           " failed on item " + std::to_string(first.item) + ": " + first.message();
         for (std::size_t i = 1; i < failures.size(); ++i) {
-            text += "; also stage '" + failures[i].stage + "' on item " + std::to_string(failures[i].item) +
-                    ": " + failures[i].message();
+            text += "; also stage '" + failures[i].stage + "'" + detail::place_behind(failures[i].where) +
+                    " on item " + std::to_string(failures[i].item) + ": " + failures[i].message();
         }
         return text;
     }

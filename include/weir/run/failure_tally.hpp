@@ -6,11 +6,12 @@
 #include <weir/platform/spin_lock.hpp>
 #include <weir/run/failure.hpp>
 
-#include <cstdint>    // for std::uint64_t
-#include <exception>  // for std::exception_ptr
-#include <mutex>      // for std::lock_guard
-#include <string>     // for std::string
-#include <utility>    // for std::exchange, std::move
+#include <cstdint>          // for std::uint64_t
+#include <exception>        // for std::exception_ptr
+#include <mutex>            // for std::lock_guard
+#include <source_location>  // for std::source_location
+#include <string>           // for std::string
+#include <utility>          // for std::exchange, std::move
 
 namespace weir::detail {
 
@@ -24,6 +25,7 @@ class failure_tally {
         const std::string* stage = nullptr;
         std::uint64_t item = 0;
         std::exception_ptr error;
+        std::source_location where;
     };
 
     explicit failure_tally(const failure_limit& limit) noexcept : limit_(limit) {}

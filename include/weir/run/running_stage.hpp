@@ -154,10 +154,9 @@ class running_stage : public worker_set<Policy> {
     bool count_and_tell(slot& me, std::uint64_t item, std::exception_ptr error) noexcept;
     WEIR_NOINLINE bool is_within_rate() noexcept;
     // `heard`: `on_failure` was told of it.
-    void stop_run(const std::string& stage, std::uint64_t item, std::exception_ptr error,
-                  bool heard = false) noexcept;
+    void stop_run(const failure_tally::culprit& who, bool heard) noexcept;
     void stop_run(std::uint64_t item, std::exception_ptr error, bool heard = false) noexcept {
-        stop_run(this->name(), item, std::move(error), heard);
+        stop_run({&this->name(), item, std::move(error), this->where()}, heard);
     }
 
     const char* kind_;
@@ -197,7 +196,7 @@ void running_stage<Policy>::dismiss_hooks() noexcept {
 template <class Policy>
 bool running_stage<Policy>::tolerates(slot& me, std::uint64_t item, std::exception_ptr error) noexcept {
     if (!count_and_tell(me, item, error)) return false;
-    const bool too_many = tally_.failed(failure_tally::culprit{&this->name(), item, error});
+    const bool too_many = tally_.failed(failure_tally::culprit{&this->name(), item, error, this->where()});
     if (too_many) stop_run(item, std::move(error), run_.has_listener());
     return !too_many;
 }
@@ -206,7 +205,7 @@ template <class Policy>
 bool running_stage<Policy>::is_within_rate() noexcept {
     if (!tally_.succeeded()) return true;
     const failure_tally::culprit last = tally_.blamed();
-    stop_run(*last.stage, last.item, last.error, run_.has_listener());
+    stop_run(last, run_.has_listener());
     return false;
 }
 
@@ -222,7 +221,7 @@ bool running_stage<Policy>::count_and_tell(slot& me, std::uint64_t item, std::ex
     if (run_.is_stopped_by(error)) return false;
     me.failures.store(me.failures.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     try {
-        run_.tell(failure(this->name(), item, error));
+        run_.tell(failure(this->name(), item, error, this->where()));
     } catch (...) {
         stop_run(item, std::move(error), true);
         stop_run(item, std::current_exception());
@@ -233,12 +232,11 @@ bool running_stage<Policy>::count_and_tell(slot& me, std::uint64_t item, std::ex
 }
 
 template <class Policy>
-void running_stage<Policy>::stop_run(const std::string& stage, std::uint64_t item, std::exception_ptr error,
-                                     bool heard) noexcept {
+void running_stage<Policy>::stop_run(const failure_tally::culprit& who, bool heard) noexcept {
     try {
-        run_.record(failure(stage, item, error), heard);
+        run_.record(failure(*who.stage, who.item, who.error, who.where), heard);
     } catch (const std::bad_alloc&) {
-        run_.record(failure({}, item, std::move(error)), heard);  // without the name, which allocates
+        run_.record(failure({}, who.item, who.error, who.where), heard);  // without the name, which allocates
     }
 }
 

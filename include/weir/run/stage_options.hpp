@@ -10,11 +10,12 @@
 #include <weir/run/invocation.hpp>
 #include <weir/task/stop_token.hpp>
 
-#include <cstddef>     // for std::size_t
-#include <functional>  // for std::function
-#include <optional>    // for std::optional
-#include <string>      // for std::string
-#include <vector>      // for std::vector
+#include <cstddef>          // for std::size_t
+#include <functional>       // for std::function
+#include <optional>         // for std::optional
+#include <source_location>  // for std::source_location
+#include <string>           // for std::string
+#include <vector>           // for std::vector
 
 namespace weir {
 
@@ -27,7 +28,9 @@ enum class output_order {
 /// Of one stage; `pipe(f, {.name = "decode", .concurrency = 4})`. Checked when a run starts:
 /// `std::invalid_argument` names the stage and what is wrong.
 struct stage_options {
-    /// In statistics, failures and reports. The queue behind the stage carries it too.
+    /// In statistics, failures and reports. The queue behind the stage carries it too. Empty: that of the
+    /// class of its function, if that is one with a name; else its kind and its place: `pipe#3` is the third
+    /// stage behind the source, which is 0, counted in the order in which `pipeline::options` lists them.
     std::string name = {};
 
     /// How many items the stage works on at the same time: its slots, at least 1. A slot is held
@@ -55,6 +58,10 @@ struct stage_options {
     /// `time_limit_exceeded`, and its result, if any, is dropped. It is asked to stop in time (see
     /// `invocation::stop`), but never left behind: the slot goes on when it has ended.
     duration time_limit = duration(0);
+
+    /// Where the stage was composed: the line of the braces of its options, or of the call that has none.
+    /// Reports say it as `loader.cpp:42`, unless the options were made without braces.
+    std::source_location where = std::source_location::current();
 };
 
 /// Of one run of a pipeline.

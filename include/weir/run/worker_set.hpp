@@ -18,13 +18,14 @@
 #include <weir/run/watched_run.hpp>
 #include <weir/task/detached_task.hpp>
 
-#include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::int64_t, std::uint64_t
-#include <memory>   // for std::unique_ptr
-#include <mutex>    // for std::lock_guard
-#include <string>   // for std::string
-#include <utility>  // for std::move
-#include <vector>   // for std::vector
+#include <cstddef>          // for std::size_t
+#include <cstdint>          // for std::int64_t, std::uint64_t
+#include <memory>           // for std::unique_ptr
+#include <mutex>            // for std::lock_guard
+#include <source_location>  // for std::source_location
+#include <string>           // for std::string
+#include <utility>          // for std::move
+#include <vector>           // for std::vector
 
 namespace weir::detail {
 
@@ -40,6 +41,7 @@ class worker_set {
     virtual ~worker_set() = default;
 
     const std::string& name() const noexcept { return name_; }
+    const std::source_location& where() const noexcept { return where_; }
 
     // Before the start; may throw. After it the workers exist and wait for `start`.
     void make_workers() {
@@ -147,14 +149,16 @@ class worker_set {
 
   private:
     std::unique_ptr<slot> make_slot(std::size_t index) const {
+        std::unique_ptr<slot> s;
         if constexpr (Policy::statistics) {
             const bool alone = run_.main_executor().traits().exclusive;
-            auto s = std::make_unique<slot>(name_, index, run_.main_executor(), alone);
+            s = std::make_unique<slot>(name_, index, run_.main_executor(), alone);
             if (alone) s->reserve();
-            return s;
         } else {
-            return std::make_unique<slot>(name_, index, run_.main_executor());
+            s = std::make_unique<slot>(name_, index, run_.main_executor());
         }
+        s->composed_at(where_);
+        return s;
     }
     void start(std::size_t i) noexcept {
         workers_[i].start(executor_, Policy::statistics ? slots_[i] : nullptr, run_, &ends_);
@@ -170,6 +174,7 @@ class worker_set {
     void add_slot();
 
     const std::string name_;
+    const std::source_location where_;
     executor& executor_;
     const stop_token ends_{run_.ends()};  // the run's; the place of this one stands for the stage
     // Guards the two vectors against a change of the concurrency; held for a change, or a look, only.
@@ -184,8 +189,8 @@ class worker_set {
 
 template <class Policy>
 worker_set<Policy>::worker_set(run_context& run, const stage_options& options)
-    : run_(run), name_(options.name), executor_(run.executor_of(options)), concurrency_(options.concurrency),
-      present_(options.concurrency) {
+    : run_(run), name_(options.name), where_(options.where), executor_(run.executor_of(options)),
+      concurrency_(options.concurrency), present_(options.concurrency) {
     run_context::check(options.concurrency >= 1, options,
                        "has no slot to work in; give it .concurrency = 1 or more");
     run_context::check(!was_negative(options.concurrency), options,

@@ -11,20 +11,21 @@
 #include <weir/stages/stage.hpp>
 #include <weir/stages/transform.hpp>
 
-#include <concepts>     // for std::same_as
-#include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::uint64_t
-#include <optional>     // for std::optional
-#include <string>       // for std::string
-#include <type_traits>  // for std::is_constructible_v
-#include <utility>      // for std::move
-#include <vector>       // for std::vector
+#include <concepts>         // for std::same_as
+#include <cstddef>          // for std::size_t
+#include <cstdint>          // for std::uint64_t
+#include <optional>         // for std::optional
+#include <source_location>  // for std::source_location
+#include <string>           // for std::string
+#include <type_traits>      // for std::is_constructible_v
+#include <utility>          // for std::move
+#include <vector>           // for std::vector
 
 namespace weir {
 
 /// Of `aggregate`.
 struct aggregate_options {
-    std::string name = "aggregate";  ///< see `stage_options::name`
+    std::string name = {};  ///< see `stage_options::name`
     /// At the end of the stream, and of each epoch: drop a batch that is not full, instead of giving it as
     /// it is.
     bool drop_last = false;
@@ -33,6 +34,8 @@ struct aggregate_options {
     duration max_delay = duration(0);
     /// Of the queue behind it, in batches, at least 1.
     std::size_t capacity = 2;
+    /// See `stage_options::where`.
+    std::source_location where = std::source_location::current();
 };
 
 namespace detail {
@@ -138,7 +141,7 @@ struct aggregate_stage : transform_stage {
         "aggregates: it fills one batch after the other, its concurrency is 1";
 
     aggregate_stage(std::size_t n, std::uint64_t max_weight, Weigh w, aggregate_options o)
-        : transform_stage{detail::stage_options_of(o)}, size(n), most(max_weight), weigh(std::move(w)),
+        : transform_stage{detail::stage_options_of(o, kind)}, size(n), most(max_weight), weigh(std::move(w)),
           how(std::move(o)) {
         refuse_if(size == 0, "weir: aggregate(0) would wait for ever for an empty batch; give it 1 or more");
         refuse_if(how.max_delay < duration(0),

@@ -65,13 +65,14 @@ struct filtering {
 ///                   Gives a bool, or a `task<bool>` or another awaitable of one. `per_slot` works as it
 ///                   does for `pipe`.
 /// \param options    see `stage_options`.
+/// \returns          the stage: a `pipe`.
 /// Everything else is as for `pipe`: with `output_order::input` the order is kept whatever the concurrency,
 /// and an exception fails the item.
 template <class Predicate>
 [[nodiscard]] auto filter(Predicate&& predicate, stage_options options = {}) {
-    if (options.name.empty()) options.name = "filter";
-    return weir::pipe(detail::adapt<detail::filtering>(std::forward<Predicate>(predicate)),
-                      std::move(options));
+    return detail::pipe_of<Predicate>("filter",
+                                      detail::adapt<detail::filtering>(std::forward<Predicate>(predicate)),
+                                      std::move(options));
 }
 
 /// Refuses the name of an overloaded function, and what is not options, at compile time.

@@ -109,8 +109,8 @@ struct expanding {
 /// Cost:   one allocation an item; an element leaves as soon as it is there, the next one waits for room.
 template <class F>
 [[nodiscard]] auto flat_map(F&& function, stage_options options = {}) {
-    if (options.name.empty()) options.name = "flat_map";
-    return weir::pipe(detail::adapt<detail::expanding>(std::forward<F>(function)), std::move(options));
+    return detail::pipe_of<F>("flat_map", detail::adapt<detail::expanding>(std::forward<F>(function)),
+                              std::move(options));
 }
 
 /// Refuses the name of an overloaded function, and what is not options, at compile time.

@@ -79,7 +79,8 @@ struct own_aggregate_stage : transform_stage {
 
     template <class Options>
     own_aggregate_stage(A a, const Options& o)
-        : transform_stage{detail::stage_options_of(o)}, aggregator(std::move(a)), drop_last(o.drop_last) {
+        : transform_stage{detail::stage_options_of(o, kind)}, aggregator(std::move(a)),
+          drop_last(o.drop_last) {
         refuse_if(o.max_delay != duration(0),
                   "weir: an aggregator of one's own has no max_delay: only a batch by number or by weight "
                   "can be given before it is full");

@@ -11,7 +11,7 @@
 #include <weir/stages/running_pipe.hpp>
 #include <weir/stages/stage.hpp>
 
-#include <type_traits>  // for std::decay_t
+#include <type_traits>  // for std::remove_cvref_t
 #include <utility>      // for std::move
 
 namespace weir {
@@ -23,7 +23,7 @@ struct pipe_stage : stage_base {
     static constexpr const char* kind = "pipe";
 
     template <class G>
-    pipe_stage(G&& f, stage_options o) : stage_base{std::move(o)}, function(std::forward<G>(f)) {}
+    pipe_stage(G&& f, kept_options o) : stage_base{std::move(o)}, function(std::forward<G>(f)) {}
 
     template <class C>
     using output = carry_t<C, typename pipe_types<typename function_of<F>::type, carried_value_t<C>>::value>;
@@ -37,6 +37,14 @@ struct pipe_stage : stage_base {
 
     F function;
 };
+
+// `adapted`: what the user's function has become for a pipe.
+template <class F, class Adapted>
+auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
+    return pipe_stage<kept_t<Adapted>>(std::forward<Adapted>(adapted),
+                                       kept_options::of_function<std::remove_cvref_t<F>>(std::move(options),
+                                                                                         kind));
+}
 
 }  // namespace detail
 
@@ -57,13 +65,20 @@ struct pipe_stage : stage_base {
 /// Errors:   an exception from the function fails the item: see `stage_options::max_failures`.
 template <class F>
 [[nodiscard]] auto pipe(F&& function, stage_options options = {}) {
-    if (options.name.empty()) options.name = "pipe";
-    return detail::pipe_stage<detail::kept_t<F>>(std::forward<F>(function), std::move(options));
+    return detail::pipe_of<F>("pipe", std::forward<F>(function), std::move(options));
 }
 
 /// Refuses the name of an overloaded function, and what is not options, at compile time.
 template <class F = detail::not_deduced, class Options = stage_options, class = detail::refused_t<F, Options>>
 void pipe(F&&, Options&& = {}) noexcept;
+
+/// Refuses a third argument at compile time.
+template <class F, class Third, class... More>
+void pipe(F&&, stage_options, Third&&, More&&...) noexcept {
+    static_assert(std::is_void_v<Third>,
+                  "weir: a pipe is given a function and its options, and no more: where it stands in the "
+                  "program it knows by itself; what else the function needs goes into a lambda");
+}
 
 }  // namespace weir
 

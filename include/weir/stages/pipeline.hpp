@@ -20,6 +20,7 @@
 #include <weir/task/awaitable.hpp>
 
 #include <cstddef>      // for std::nullptr_t
+#include <cstddef>      // for std::size_t
 #include <memory>       // for std::make_unique
 #include <ostream>      // for std::ostream
 #include <stdexcept>    // for std::invalid_argument
@@ -67,7 +68,7 @@ auto stages_of(P&& part) {
 ///     auto run = loader.start(pool);
 ///
 /// Stages run at the same time. Between each two lies a queue, named as the stage before it; the
-/// first is "src", the last, read by the consumer, "sink".
+/// first is "src", the last, read by the consumer, "sink". What was given no name: see `stage_options::name`.
 template <class Row>
 class pipeline {
     static_assert(detail::is_stage_row<Row>,
@@ -201,11 +202,20 @@ class pipeline {
 
 namespace detail {
 
+// Tells each stage in which place it stands. One type for all pipelines.
+struct placing {
+    std::size_t* next;
+    void operator()(kept_options& each) const { each.stand_at((*next)++); }
+};
+
 template <class Row>
 auto make_pipeline(Row&& stages) {
     // Known from the source on: a stage that can't take what it is given is refused here already.
     if constexpr (Row::begins) static_cast<void>(sizeof(given_by_row<Row>));
-    return pipeline<Row>(std::forward<Row>(stages));
+    pipeline<Row> whole(std::forward<Row>(stages));
+    std::size_t place = Row::begins ? 0 : 1;  // without a source it is thought to stand behind one
+    pipeline<Row>::each_options(whole, placing{&place});
+    return whole;
 }
 
 template <class Left, class Right>

@@ -9,8 +9,9 @@
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/stage.hpp>
 
-#include <cstddef>      // for std::size_t
-#include <type_traits>  // for std::is_convertible_v
+#include <cstddef>          // for std::size_t
+#include <source_location>  // for std::source_location
+#include <type_traits>      // for std::is_convertible_v
 
 namespace weir {
 
@@ -20,8 +21,9 @@ struct sink_stage : stage_base {
     static constexpr const char* kind = "sink";
     static constexpr bool ends_pipelines = true;
 
-    explicit sink_stage(std::size_t capacity) {
+    sink_stage(std::size_t capacity, const std::source_location& where) {
         options.name = kind;
+        options.where = where;
         options.capacity = capacity;
     }
 
@@ -43,13 +45,15 @@ struct sink_stage : stage_base {
 /// may have one in its hand. It takes no time and no thread, so its slot always waits: to get, or to put.
 ///
 /// \param capacity  of that queue, in items: how far the pipeline may run ahead of the consumer.
+/// \param where     see `stage_options::where`.
 /// Order:  kept.
 /// Errors: `std::invalid_argument` for 0, and for what was negative.
-[[nodiscard]] inline auto sink(std::size_t capacity = 3) {
+[[nodiscard]] inline auto sink(std::size_t capacity = 3,
+                               std::source_location where = std::source_location::current()) {
     detail::refuse_if(capacity == 0,
                       "weir: sink(0) could never take an item; give it a capacity of 1 or more");
     detail::refuse_negative(capacity, "weir: the capacity of a sink was negative; give it 1 or more");
-    return detail::sink_stage(capacity);
+    return detail::sink_stage(capacity, where);
 }
 
 /// Refuses a function at compile time.
@@ -60,7 +64,7 @@ auto sink(F&&) {
         std::is_convertible_v<F, std::size_t>,
         "weir: a sink takes a capacity and calls no function: weir::for_each(f), in its place, calls "
         "one with each item");
-    return detail::sink_stage(1);
+    return detail::sink_stage(1, {});
 }
 
 }  // namespace weir

@@ -16,6 +16,7 @@
 #include <cstdint>           // for std::uint64_t
 #include <initializer_list>  // for std::initializer_list
 #include <optional>          // for std::optional
+#include <source_location>   // for std::source_location
 #include <string>            // for std::string
 #include <type_traits>       // for std::invoke_result_t
 #include <utility>           // for std::move
@@ -32,6 +33,8 @@ struct source_options {
     std::size_t capacity = 2;
     /// A limit in bytes of that queue, beside the one in items; 0: none. See `item_size`.
     std::size_t max_bytes = 0;
+    /// See `stage_options::where`.
+    std::source_location where = std::source_location::current();
 };
 
 namespace detail {
@@ -93,7 +96,7 @@ struct source_stage : stage_base {
 
     template <class U>
     source_stage(U&& from, const source_options& o)
-        : stage_base{detail::stage_options_of(o)}, items(std::forward<U>(from)) {}
+        : stage_base{detail::stage_options_of(o, kind)}, items(std::forward<U>(from)) {}
 
     using output = typename items_of<S>::item;
 

@@ -7,18 +7,21 @@
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/call_traits.hpp>
+#include <weir/stages/kept_options.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/generator.hpp>
 #include <weir/task/task.hpp>
 
-#include <concepts>     // for std::derived_from
-#include <coroutine>    // for std::coroutine_handle
-#include <cstddef>      // for std::size_t
-#include <iterator>     // for std::default_sentinel
-#include <optional>     // for std::optional
-#include <string>       // for std::string
-#include <type_traits>  // for std::remove_cvref_t
-#include <utility>      // for std::move
+#include <concepts>         // for std::derived_from
+#include <coroutine>        // for std::coroutine_handle
+#include <cstddef>          // for std::size_t
+#include <iterator>         // for std::default_sentinel
+#include <optional>         // for std::optional
+#include <source_location>  // for std::source_location
+#include <string>           // for std::string
+#include <string_view>      // for std::string_view
+#include <type_traits>      // for std::remove_cvref_t
+#include <utility>          // for std::move
 
 namespace weir {
 
@@ -28,7 +31,7 @@ namespace detail {
 //     template <class Policy, class In> channel<Out, Policy>& attach(run_core<Policy>&, channel<In, Policy>&)
 // which moves out of the description if it is an rvalue.
 struct stage_base {
-    stage_options options;
+    kept_options options;
 
     // For its options, and those of the stages inside of it.
     template <class Self, class Function>
@@ -39,20 +42,22 @@ struct stage_base {
 
 // Of a kind of stage of which only these can be told.
 struct queue_options {
-    std::string name = {};     // that of the kind if it is empty
+    std::string name = {};     // see stage_options
     std::size_t capacity = 2;  // of the queue behind it, in items, at least 1
+    std::source_location where = std::source_location::current();
 };
 
-// What the options of a kind of stage have in common with those of all. `name`: where they have none.
+// What the options of a kind of stage have in common with those of all. `kind`: names it if they don't.
 template <class Options>
-stage_options stage_options_of(const Options& from, const char* name = "") {
+kept_options stage_options_of(const Options& from, std::string_view kind) {
     stage_options all;
-    all.name = from.name.empty() ? name : from.name;
+    all.name = from.name;
+    all.where = from.where;
     all.capacity = from.capacity;
     if constexpr (requires { from.executor; }) all.executor = from.executor;
     if constexpr (requires { from.max_bytes; }) all.max_bytes = from.max_bytes;
     if constexpr (requires { from.max_failures; }) all.max_failures = from.max_failures;
-    return all;
+    return {std::move(all), kind};
 }
 
 template <class S>

@@ -109,9 +109,10 @@ class stage_list {
 
     template <class Self, class Function>
     static void each_options(Self& self, Function function) {
-        using options = std::conditional_t<std::is_const_v<Self>, const stage_options, stage_options>;
+        using options =
+            std::conditional_t<std::is_const_v<Self>, const detail::kept_options, detail::kept_options>;
         for (const auto& stage : self.stages_) {
-            stage->each_options([&function](stage_options& o) { function(static_cast<options&>(o)); });
+            stage->each_options([&function](detail::kept_options& o) { function(static_cast<options&>(o)); });
         }
     }
 
@@ -134,7 +135,7 @@ class stage_list {
         virtual ~all_of() = default;
         virtual std::unique_ptr<all_of> copy() const = 0;
         // Of the stages inside of it, too.
-        virtual void each_options(const std::function<void(stage_options&)>& function) = 0;
+        virtual void each_options(const std::function<void(detail::kept_options&)>& function) = 0;
     };
 
     // `Whole` does for each of the interfaces what its stage does.
@@ -156,7 +157,7 @@ class stage_list {
         struct holder final : attached_by<holder<S>, any, Interfaces...> {
             explicit holder(S s) : stage(std::move(s)) {}
             std::unique_ptr<any> copy() const override { return std::make_unique<holder>(stage); }
-            void each_options(const std::function<void(stage_options&)>& function) override {
+            void each_options(const std::function<void(detail::kept_options&)>& function) override {
                 S::each_options(stage, function);
             }
             S stage;

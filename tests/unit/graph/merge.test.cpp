@@ -538,7 +538,7 @@ TEST_CASE("weights that don't fit are refused by name") {
         });
     };
     CHECK(start({.order = merge_order::weighted, .weights = {1}}) ==
-          "weir: stage 'merge' merges, and has more or fewer weights than inputs");
+          "weir: stage 'merge#2' merges, and has more or fewer weights than inputs");
     CHECK(start({.name = "both", .order = merge_order::weighted, .weights = {1, 2, 3}}) ==
           "weir: stage 'both' merges, and has more or fewer weights than inputs");
     CHECK(contains(start({.weights = {1, 2}}), "its weights have no effect"));
@@ -623,7 +623,7 @@ TEST_CASE("the figures say which queue leads where, and each slot's times add up
     CHECK(merge.kind == "merge");
     CHECK(merge.concurrency == 2);
     REQUIRE(merge.inputs.size() == 2);
-    CHECK(stats.channels.at(merge.inputs.at(0)).name == "pipe");
+    CHECK(stats.channels.at(merge.inputs.at(0)).name == "pipe#1");
     CHECK(stats.channels.at(merge.inputs.at(1)).name == "b");
     REQUIRE(merge.outputs.size() == 1);
     CHECK(stats.channels.at(merge.outputs.at(0)).name == "m");

@@ -505,7 +505,7 @@ TEST_CASE("the figures say which queue leads where") {
     CHECK(join.kind == "join");
     CHECK(join.name == "r_join");
     REQUIRE(join.inputs.size() == 2);
-    CHECK(name_of(join.inputs.at(0)) == "pipe");
+    CHECK(name_of(join.inputs.at(0)) == "pipe#2");
     CHECK(name_of(join.inputs.at(1)) == "odd");
     CHECK(flows::add_up(stats));
 }
@@ -551,10 +551,10 @@ TEST_CASE("hooks hear of each choice") {
     class counting : public weir::hook {
       public:
         void before(const weir::invocation& call) override {
-            if (call.stage() == "route") ++begun;
+            if (call.stage().starts_with("route")) ++begun;
         }
         void after(const weir::invocation& call, const std::exception_ptr& error) override {
-            if (call.stage() == "route") (error ? bad : good) += 1;
+            if (call.stage().starts_with("route")) (error ? bad : good) += 1;
         }
         int begun = 0, good = 0, bad = 0;
     };

@@ -189,10 +189,10 @@ TEST_CASE("by elements, a branch that gives more or fewer than it was given fail
           "weir::split_order::branches that is allowed");
     CHECK(contains(why.at(1), "branch 0 of a split was given 1 elements of a batch and gave 0"));
     CHECK(which == std::vector<std::uint64_t>{0, 1});
-    CHECK(stage == "split_join");
+    CHECK(stage == "split#2_join");
     const auto end = take_until_failure(pipeline({.max_failures = 1}).start(time));
     REQUIRE(end.failed);
-    CHECK(end.failed->stage() == "split_join");
+    CHECK(end.failed->stage() == "split#2_join");
     CHECK(end.taken.empty());
 }
 
@@ -288,7 +288,7 @@ TEST_CASE("a choice may have to be awaited, element after element, and its time 
     auto run = pipeline.start(time);
     CHECK(take_all(run) == lists{{0, 101, 4}, {12, 107, 16}});
     const auto stats = run.stats();
-    CHECK(stats.stages.at(2).name == "split");
+    CHECK(stats.stages.at(2).name == "split#2");
     CHECK(stats.stages.at(2).num_tasks == 3);
     CHECK(stats.stages.at(2).num_failures == 1);
     CHECK(stats.stages.at(2).times().await == 8ms);  // the second batch ended with its second element
@@ -418,7 +418,7 @@ TEST_CASE("a hook that throws behind the choice fails its batch, and no other") 
     class fails_second : public weir::hook {
       public:
         void after(const weir::invocation& call, const std::exception_ptr&) override {
-            if (call.stage() == "split" && call.item() == 1) throw std::runtime_error("hook");
+            if (call.stage() == "split#2" && call.item() == 1) throw std::runtime_error("hook");
         }
     };
     virtual_time time;
@@ -523,7 +523,7 @@ TEST_CASE("the figures of a split know its batches, and no marks inside of it") 
     auto run = pipeline.start(time);
     CHECK(take_all(run).size() == 4);
     const auto stats = run.stats();
-    CHECK(run.stages() == std::vector<std::string>{"src", "aggregate", "s", "slow", "s_join", "sink"});
+    CHECK(run.stages() == std::vector<std::string>{"src", "aggregate#1", "s", "slow", "s_join", "sink"});
     const auto& cut = stats.stages.at(2);
     const auto& join = stats.stages.at(4);
     CHECK(cut.kind == "split");

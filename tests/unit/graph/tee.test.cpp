@@ -214,7 +214,7 @@ TEST_CASE("a copy that can't be made stops the run") {
                                          weir::pipe([](fragile f) { return f.n(); }) | weir::sink())
                                             .start(time));
     REQUIRE(end.failed);
-    CHECK(end.failed->stage() == "tee");
+    CHECK(end.failed->stage() == "tee#2");
     CHECK(end.inside == "no copy");
     CHECK(end.taken == ints{0, 1});
 }
@@ -323,7 +323,8 @@ TEST_CASE("a side that waits for what never comes is named, and the run can be d
     CHECK(run.get() == 0);
     CHECK(run.get() == 1);
     const std::string said = message_of([&run] { static_cast<void>(run.get()); });
-    CHECK(contains(said, "stage 'tee', slot 0 waits for the side to end"));
+    CHECK(contains(said, "stage 'tee#1', slot 0 (tee.test.cpp:"));
+    CHECK(contains(said, ") waits for the side to end"));
     CHECK(contains(said, "stage 'stuck', slot 0"));
 }
 

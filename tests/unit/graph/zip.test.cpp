@@ -134,7 +134,7 @@ TEST_CASE("the times of a zip are those of the queues that it waits for") {
     REQUIRE(stage.inputs.size() == 2);
     CHECK(stats.channels.at(stage.inputs.at(0)).name == "a");
     CHECK(stats.channels.at(stage.inputs.at(1)).name == "b");
-    CHECK(stats.channels.at(stage.outputs.at(0)).name == "zip");
+    CHECK(stats.channels.at(stage.outputs.at(0)).name == "zip#4");
     CHECK(stage.times().wait_get ==
           stats.channels.at(stage.inputs.at(0)).get_wait + stats.channels.at(stage.inputs.at(1)).get_wait);
     CHECK(stage.times().wait_get == 20ms);

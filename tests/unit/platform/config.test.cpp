@@ -28,8 +28,8 @@ TEST_CASE("a function may be kept out of its caller or put into it, and does the
 }
 
 TEST_CASE("types have their names as in a program, or none where the compiler doesn't know them") {
-    CHECK(std::strstr(detail::signature_with<animal>(), "animal") != nullptr);
-    CHECK(std::strstr(detail::signature_with<dog>(), "animal") == nullptr);
+    CHECK(std::strstr(detail::signatures::signature_with<animal>(), "animal") != nullptr);
+    CHECK(std::strstr(detail::signatures::signature_with<dog>(), "animal") == nullptr);
     CHECK(detail::demangled(typeid(std::vector<int>*).name()).find("vector<int") != std::string::npos);
     CHECK(detail::demangled("no name of a type") == "no name of a type");
     const dog rex, fido;

@@ -113,7 +113,7 @@ TEST_CASE("a description tells of each stage its name, kind, types, slots, capac
     CHECK(d.stages[2].remark == "8");
     CHECK(d.stages[2].gives == "std::vector<image>");
     CHECK(d.stages[3].kind == "disaggregate");
-    CHECK(d.stages[4].name == "pipe");
+    CHECK(d.stages[4].name == "pipe#4");
     CHECK(d.stages[4].gives == "std::unique_ptr<image>");
     CHECK(d.stages[5].kind == "sink");
     CHECK(d.stages[5].capacity == 4);
@@ -124,10 +124,15 @@ TEST_CASE("a description tells of each stage its name, kind, types, slots, capac
 
 TEST_CASE("a description can be printed") {
     std::ostringstream out;
-    out << describe(weir::source({1, 2}) | weir::sink());
-    CHECK(out.str() == R"(stage  kind    slots  queue  executor  items
-src    source      1      2  -         -> int
-sink   sink        1      3  -         int -> int
+    auto d = describe(weir::source({1, 2}) | weir::sink());
+    for (auto& stage : d.stages) {
+        CHECK(stage.where.starts_with("describe.test.cpp:"));
+        stage.where = "x.cpp:7";
+    }
+    out << d;
+    CHECK(out.str() == R"(stage  kind    slots  queue  executor  items       composed at
+src    source      1      2  -         -> int      x.cpp:7
+sink   sink        1      3  -         int -> int  x.cpp:7
 
 queue: its capacity, behind the stage; executor -: where the run is started
 )");

@@ -244,7 +244,7 @@ TEST_CASE("a profile tells how far it is before each trial, and at the end") {
                             .on_progress = [&](const profile_progress& at) { told.push_back(at); }});
     CHECK(p.stages.size() == 3);
     REQUIRE(told.size() == 5);
-    const std::vector<std::string> names = {"src", "aggregate", "size", "size", ""};
+    const std::vector<std::string> names = {"src", "aggregate#1", "size", "size", ""};
     for (std::size_t i = 0; i < told.size(); ++i) {
         CHECK(told[i].stage == names[i]);
         CHECK(told[i].done == i);

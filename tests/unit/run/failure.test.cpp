@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -45,6 +46,18 @@ TEST_CASE("a pipeline's failure names stage, item and reason, and those of other
                                     "also stage 'resize' on item 1: 0 pixels"));
     CHECK(two.stage() == "decode");
     CHECK(two.failures().at(1).stage == "resize");
+}
+
+TEST_CASE("a failure says where its stage was composed, where that is known") {
+    const auto here = std::source_location::current();
+    const std::string place = "failure.test.cpp:" + std::to_string(here.line());
+    const pipeline_failure two(
+        {failure("decode", 3, error("no JPEG"), here), failure("resize", 1, error("0 pixels"), here)});
+    CHECK(two.what() == "weir: stage 'decode' (" + place +
+                            ") failed on item 3: no JPEG; also stage 'resize' (" + place +
+                            ") on item 1: 0 pixels");
+    CHECK(two.where().line() == here.line());
+    CHECK(pipeline_failure({failure("decode", 3, error("no JPEG"))}).where().line() == 0);
 }
 
 TEST_CASE("a limit is exceeded by one failure more than it tolerates") {

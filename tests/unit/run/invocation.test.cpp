@@ -155,7 +155,7 @@ TEST_CASE("items are numbered over the ends of epochs, and the call tells the ep
       public:
         void before(const invocation& call) override {
             if (call.stage() == "src") seen.emplace_back(call.item(), call.epoch());
-            if (call.stage() == "aggregate") batched.emplace_back(call.item(), call.epoch());
+            if (call.stage() == "aggregate#2") batched.emplace_back(call.item(), call.epoch());
         }
         std::vector<std::pair<std::uint64_t, std::uint64_t>> seen, batched;
     };
@@ -232,8 +232,8 @@ TEST_CASE("each kind of stage is hooked once an item, and once as a whole") {
         check("double", 10);
         check("waits", 10);
         check("ordered", 10);
-        check("aggregate", 10);  // that the last batch is flushed is no invocation
-        check("disaggregate", 3);
+        check("aggregate#4", 10);  // that the last batch is flushed is no invocation
+        check("disaggregate#5", 3);
         check("twice", 10);
         check("fails", 20);
         CHECK(count(*hook->book, "after fails 19 (never)") == 1);
@@ -338,12 +338,12 @@ TEST_CASE("a hook's failure around a stage that gives many, or is no function") 
         co_yield n;
     };
     const std::string nothing;
-    CHECK(with("pipe", "before 2", weir::pipe(twice)) == std::pair<std::size_t, std::string>(10, ""));
-    CHECK(with("pipe", "after 2", weir::pipe(twice)) == std::pair<std::size_t, std::string>(12, ""));
+    CHECK(with("pipe#1", "before 2", weir::pipe(twice)) == std::pair<std::size_t, std::string>(10, ""));
+    CHECK(with("pipe#1", "after 2", weir::pipe(twice)) == std::pair<std::size_t, std::string>(12, ""));
     // What these hold can't go on without the item. A batch that was full with it is lost with it.
-    CHECK(with("aggregate", "before 3", weir::aggregate(2)) ==
+    CHECK(with("aggregate#1", "before 3", weir::aggregate(2)) ==
           std::pair<std::size_t, std::string>(1, "hook can't bear before 3"));
-    CHECK(with("aggregate", "after 4", weir::aggregate(2)) ==
+    CHECK(with("aggregate#1", "after 4", weir::aggregate(2)) ==
           std::pair<std::size_t, std::string>(2, "hook can't bear after 4"));
     CHECK(with("src", "before 4", weir::aggregate(1)) ==
           std::pair<std::size_t, std::string>(4, "hook can't bear before 4"));

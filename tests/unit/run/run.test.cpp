@@ -606,7 +606,7 @@ TEST_CASE(
                        .template start<decltype(policy)>(time);
         outer = &run;
         CHECK(take_all(run).size() == 6);
-        CHECK(what.find("stage 'pipe' can't wait for the end of its own run") != std::string::npos);
+        CHECK(what.find("stage 'pipe#1' can't wait for the end of its own run") != std::string::npos);
     };
     check(weir::measured());
     check(weir::unmeasured());

@@ -71,7 +71,7 @@ TEST_CASE("what isn't set of a stage and a run is the least that works") {
 }
 
 TEST_CASE("a queue of capacity 0 is refused at the start, with the stage's name and what to do") {
-    for (const char* stage : {"src", "same", "aggregate", "disaggregate", "sink"}) {
+    for (const char* stage : {"src", "same", "aggregate#2", "disaggregate#3", "sink"}) {
         CAPTURE(stage);
         CHECK(refusal(stage, [](weir::stage_options& o) { o.capacity = 0; }) ==
               "weir: stage '" + std::string(stage) +
@@ -160,7 +160,7 @@ TEST_CASE("a negative number is refused wherever a number of things is given") {
                 return (weir::merge(by_weight, weir::source({1}), weir::source({2})) | weir::sink())
                     .start(time);
             },
-            "stage 'merge'");
+            "stage 'merge#2'");
         refused([&] { return weir::profile(all_kinds(), time, n); }, "profile");
         std::ostringstream out;
         refused([&] { return weir::failure_log(out, {.first = u}); }, "failure_log");
@@ -192,7 +192,7 @@ TEST_CASE("weights of a merge that no sum can hold are refused") {
 }
 
 TEST_CASE("stages that work on one item after the other refuse any other concurrency") {
-    for (const char* stage : {"src", "aggregate", "disaggregate", "sink"}) {
+    for (const char* stage : {"src", "aggregate#2", "disaggregate#3", "sink"}) {
         for (const std::size_t wrong : {0U, 2U}) {
             const std::string said =
                 refusal(stage, [wrong](weir::stage_options& o) { o.concurrency = wrong; });

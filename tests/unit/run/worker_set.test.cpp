@@ -363,7 +363,7 @@ TEST_CASE("what can't be changed is refused with what is wrong, and nothing is")
                 weir::aggregate(2) | weir::disaggregate() | weir::sink())
                    .start(time);
     CHECK(run.stages() ==
-          std::vector<std::string>{"src", "a", "twin", "twin", "aggregate", "disaggregate", "sink"});
+          std::vector<std::string>{"src", "a", "twin", "twin", "aggregate#4", "disaggregate#5", "sink"});
     const auto refusal = [&](const char* name, std::size_t slots) {
         return message_of([&] { run.set_concurrency(name, slots); });
     };
@@ -371,7 +371,7 @@ TEST_CASE("what can't be changed is refused with what is wrong, and nothing is")
     CHECK(refusal("b", 2) == "weir: no stage of this run is named 'b'; run.stages() lists them");
     CHECK(refusal("twin", 2) ==
           "weir: more than one stage of this run is named 'twin'; run.stages() lists them");
-    for (const char* name : {"src", "aggregate", "disaggregate", "sink"}) {
+    for (const char* name : {"src", "aggregate#4", "disaggregate#5", "sink"}) {
         CHECK(refusal(name, 2) == "weir: stage '" + std::string(name) +
                                       "' works on one item after the other; its concurrency is 1");
         CHECK(refusal(name, 1).empty());
@@ -666,8 +666,9 @@ TEST_CASE("who waits for an item of a paused run on virtual time is told of the 
         while (const auto n = run.get()) taken.push_back(*n);
     });
     CHECK(contains(report, "weir: deadlock"));
-    CHECK(contains(report, "stage 'work', slot 0 waits for the run to be resumed"));
-    CHECK(contains(report, "stage 'numbers', slot 0 waits "));
+    CHECK(contains(report, "stage 'work', slot 0 (worker_set.test.cpp:"));
+    CHECK(contains(report, ") waits for the run to be resumed"));
+    CHECK(contains(report, "stage 'numbers', slot 0 (worker_set.test.cpp:"));
     run.resume();
     for (const int n : take_all(run)) taken.push_back(n);
     CHECK(sorted(taken) == up_to(40));

@@ -225,7 +225,7 @@ TEST_CASE("an aggregate has its own name and capacity, and one slot") {
                 weir::sink())
                    .start(time);
     const auto stats = run.stats();
-    CHECK(stats.stages.at(1).name == "aggregate");
+    CHECK(stats.stages.at(1).name == "aggregate#1");
     CHECK(stats.stages.at(1).kind == "aggregate");
     CHECK(stats.stages.at(1).slots.size() == 1);
     CHECK(stats.channels.at(2).name == "b");
@@ -399,7 +399,7 @@ TEST_CASE("a change of the concurrency to what it is doesn't let a batch wait fo
         (coming_at({0, 5}, 1000) | weir::aggregate(10, {.max_delay = 10ms}) | weir::sink()).start(time);
     for (int ms = 1; ms < 10; ++ms) {
         time.run_until(time_point(ms * 1ms));
-        run.set_concurrency("aggregate", 1);
+        run.set_concurrency("aggregate#1", 1);
     }
     CHECK(run.get() == ints{0, 1});
     CHECK(time.now() == time_point(10ms));
@@ -411,7 +411,7 @@ TEST_CASE("a change of the concurrency to what it is doesn't let a batch wait fo
     other.run_until(time_point(2ms));
     held_up.pause();
     other.run_until(time_point(20ms));
-    held_up.set_concurrency("aggregate", 1);
+    held_up.set_concurrency("aggregate#1", 1);
     held_up.resume();
     CHECK(held_up.get() == ints{0, 1});
     CHECK(other.now() == time_point(20ms));

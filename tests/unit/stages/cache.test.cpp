@@ -296,7 +296,7 @@ TEST_CASE("hooks are told of each item that a cache gives") {
     struct counting final : weir::hook {
         std::vector<std::uint64_t> epochs = {};
         void before(const weir::invocation& call) override {
-            if (call.stage() == "cache") epochs.push_back(call.epoch());
+            if (call.stage() == "cache#1") epochs.push_back(call.epoch());
         }
     };
     virtual_time time;
@@ -327,6 +327,6 @@ TEST_CASE("a cache of no epochs, or of several slots, is refused with what to do
           "records, or none for weir::endless");
     virtual_time time;
     auto pipeline = weir::source({1}) | weir::cache() | weir::sink();
-    pipeline.options("cache").concurrency = 2;
+    pipeline.options("cache#1").concurrency = 2;
     CHECK_THROWS_AS(pipeline.start(time), std::invalid_argument);
 }

@@ -101,7 +101,7 @@ TEST_CASE("a filter is a pipe with a name of its own, whose times add up") {
                    .start(time);
     CHECK(take_all(run).size() == 5);
     const auto stats = run.stats();
-    CHECK(stats.stages.at(1).name == "filter");
+    CHECK(stats.stages.at(1).name == "filter#1");
     CHECK(stats.stages.at(1).kind == "pipe");
     CHECK(stats.stages.at(1).num_tasks == 10);
     CHECK(stats.channels.at(1).num_put == 5);

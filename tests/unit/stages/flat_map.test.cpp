@@ -141,7 +141,7 @@ TEST_CASE("several slots of a flat_map work on several items at once") {
     std::ranges::sort(all);
     CHECK(all == ints{2, 2, 3, 3, 3, 4, 4, 4, 4});
     const auto stats = run.stats();
-    CHECK(stats.stages.at(1).name == "flat_map");
+    CHECK(stats.stages.at(1).name == "flat_map#1");
     CHECK(stats.stages.at(1).num_tasks == 3);
     CHECK(flows::add_up(stats));
 }

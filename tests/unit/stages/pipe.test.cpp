@@ -431,7 +431,7 @@ TEST_CASE("a pipe's capacity is that of the queue behind it, which carries its n
     CHECK(stats.channels.at(1).capacity == 7);
     CHECK(stats.stages.at(1).name == "twice");
     CHECK(stats.stages.at(1).kind == "pipe");
-    CHECK(stats.stages.at(2).name == "pipe");
+    CHECK(stats.stages.at(2).name == "pipe#2");
     CHECK(stats.channels.at(2).capacity == 2);
 }
 

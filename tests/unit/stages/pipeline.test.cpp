@@ -7,6 +7,7 @@
 #include <weir/executor/run_loop.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
+#include <weir/stages/filter.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
@@ -18,6 +19,7 @@
 #include <numeric>
 #include <optional>
 #include <ranges>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -176,16 +178,56 @@ TEST_CASE("a stage is found by its name and changed for the starts that follow")
     CHECK(take_all(before) == ints{2, 3});
 }
 
+TEST_CASE("a stage without a name has that of its function's class, or of its kind and place") {
+    struct halve {
+        int operator()(int n) const { return n / 2; }
+    };
+    virtual_time time;
+    const auto part = weir::pipe(plus_1) | weir::pipe(halve());
+    auto pipeline = weir::source({1, 2, 3}) | weir::filter([](int n) { return n > 1; }) | part | part |
+                    weir::aggregate(2) | weir::disaggregate({.name = "pipe#4"}) | weir::pipe(plus_1) |
+                    weir::sink();
+    const auto printed = [](const auto& p) {
+        std::ostringstream out;
+        out << p;
+        return out.str();
+    };
+    CHECK(printed(part) == "pipe#1 | halve");
+    CHECK(printed(pipeline) ==
+          "src | filter#1 | pipe#2 | halve | pipe#4 | halve | aggregate#6 | pipe#4 | pipe#8 | sink");
+    pipeline.options("pipe#2").name = "plus";
+    pipeline.options("pipe#8").concurrency = 2;
+    auto run = pipeline.start(time);
+    CHECK(run.stages() == std::vector<std::string>{"src", "filter#1", "plus", "halve", "pipe#4", "halve",
+                                                   "aggregate#6", "pipe#4", "pipe#8", "sink"});
+    CHECK(run.stats().channels.at(2).name == "plus");
+}
+
+TEST_CASE("a place is counted from the source on, once there is one; a name that was given stays") {
+    auto part = weir::pipe(plus_1) | weir::pipe(plus_1);
+    part.options("pipe#2").name = "second";
+    auto pipeline = weir::source({1}) | weir::pipe(plus_1) | part | weir::sink();
+    std::ostringstream out;
+    out << pipeline;
+    CHECK(out.str() == "src | pipe#1 | pipe#2 | second | sink");
+    weir::stage_list<int> list;
+    list.add(weir::pipe(plus_1)).add(weir::pipe(plus_1));
+    std::ostringstream more;
+    more << (weir::source({1}) | weir::pipe(plus_1) | list | weir::sink());
+    CHECK(more.str() == "src | pipe#1 | pipe#2 | pipe#3 | sink");
+}
+
 TEST_CASE("asking for a stage that isn't there lists those that are") {
     auto pipeline = weir::source({1}) | weir::pipe(plus_1, {.name = "plus"}) | weir::pipe(times_10) |
                     weir::pipe(times_10) | weir::sink();
     CHECK_THROWS_AS(pipeline.options("unknown"), std::invalid_argument);
     CHECK(message_of([&] { static_cast<void>(pipeline.options("unknown")); }) ==
-          "weir: no stage of this pipeline is named 'unknown'; its stages are 'src', 'plus', 'pipe', "
-          "'pipe', 'sink'");
-    CHECK(message_of([&] { static_cast<void>(pipeline.options("pipe")); }) ==
-          "weir: more than one stage of this pipeline is named 'pipe'; its stages are 'src', 'plus', "
-          "'pipe', 'pipe', 'sink'");
+          "weir: no stage of this pipeline is named 'unknown'; its stages are 'src', 'plus', 'pipe#2', "
+          "'pipe#3', 'sink'");
+    pipeline.options("pipe#2").name = pipeline.options("pipe#3").name = "twin";
+    CHECK(message_of([&] { static_cast<void>(pipeline.options("twin")); }) ==
+          "weir: more than one stage of this pipeline is named 'twin'; its stages are 'src', 'plus', "
+          "'twin', 'twin', 'sink'");
 }
 
 TEST_CASE("a copy of a pipeline is changed for itself") {

@@ -202,7 +202,7 @@ TEST_CASE("a shuffle of no places, or of several slots, is refused with what to 
           "weir: shuffle(0) has no place to hold an item back; give it 1 or more");
     virtual_time time;
     auto pipeline = weir::source({1}) | weir::shuffle(5) | weir::sink();
-    pipeline.options("shuffle").concurrency = 2;
+    pipeline.options("shuffle#1").concurrency = 2;
     CHECK_THROWS_AS(pipeline.start(time), std::invalid_argument);
 }
 

@@ -190,12 +190,12 @@ TEST_CASE("a take and a skip have names, capacities and one slot") {
                    .start(time);
     CHECK(take_all(run) == ints{2});
     const auto stats = run.stats();
-    CHECK(stats.stages.at(1).name == "skip");
+    CHECK(stats.stages.at(1).name == "skip#1");
     CHECK(stats.stages.at(1).kind == "skip");
     CHECK(stats.stages.at(2).name == "one");
     CHECK(stats.stages.at(2).kind == "take");
     CHECK(stats.channels.at(2).capacity == 9);
     auto pipeline = weir::source({1}) | weir::take(1) | weir::sink();
-    pipeline.options("take").concurrency = 2;
+    pipeline.options("take#1").concurrency = 2;
     CHECK_THROWS_AS(pipeline.start(time), std::invalid_argument);
 }
