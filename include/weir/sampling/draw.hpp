@@ -35,9 +35,10 @@ enum class draw_order : std::uint8_t {
 /// rank and world, mean the same by a position.
 struct draw_sequence {
     draw_order order = draw_order::permuted;  ///< of the indices in an epoch
-    std::uint32_t weights = 0;                ///< a checksum of them; 0 without weights
-    std::uint64_t size = 0;                   ///< positions an epoch
-    std::uint64_t seed = 0;                   ///< of all that is random in it; 0 is one as any other
+    /// A checksum of them; without weights, of how many indices there are, if that isn't `size`, else 0.
+    std::uint32_t weights = 0;
+    std::uint64_t size = 0;  ///< positions an epoch
+    std::uint64_t seed = 0;  ///< of all that is random in it; 0 is one as any other
 
     [[nodiscard]] friend constexpr bool operator==(const draw_sequence&, const draw_sequence&) = default;
 };

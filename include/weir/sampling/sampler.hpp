@@ -14,7 +14,7 @@
 #include <cstdint>    // for std::uint64_t
 #include <iterator>   // for std::back_inserter
 #include <optional>   // for std::optional
-#include <stdexcept>  // for std::overflow_error
+#include <stdexcept>  // for std::invalid_argument, std::overflow_error
 #include <utility>    // for std::move
 #include <vector>     // for std::vector
 
@@ -132,8 +132,14 @@ class basic_sampler {
 
 /// Of a `sampler`.
 struct sampler_options {
-    /// How many indices there are: 0 to size - 1, each of them once an epoch.
+    /// How many indices there are: 0 to size - 1, each of them once an epoch, unless `draws` says
+    /// otherwise.
     std::uint64_t size = 0;
+
+    /// How many draws all ranks together make in an epoch; 0: as many as there are indices. With fewer, an
+    /// epoch is that many of them, others each time if it is shuffled; with more, each index comes again when
+    /// all have come, in another order.
+    std::uint64_t draws = 0;
 
     /// Decides the order; the same on all ranks.
     std::uint64_t seed = 0;
@@ -159,19 +165,25 @@ class permuted_order {
         : size_(size), seed_(seed), shuffle_(shuffle) {}
 
     void enter(std::uint64_t epoch) noexcept {
-        if (shuffle_) places_ = permutation(size_, subseed(seed_, epoch));
+        epoch_seed_ = subseed(seed_, epoch);
+        if (shuffle_) places_ = permutation(size_, epoch_seed_);
     }
-    std::uint64_t operator[](std::uint64_t place) const noexcept { return shuffle_ ? places_[place] : place; }
+    std::uint64_t operator[](std::uint64_t place) const noexcept {
+        if (place < size_) return shuffle_ ? places_[place] : place;
+        const std::uint64_t again = place / size_;  // all have come so often
+        return shuffle_ ? permutation(size_, subseed(epoch_seed_, again))[place % size_] : place % size_;
+    }
 
   private:
     permutation places_;
     std::uint64_t size_, seed_;
+    std::uint64_t epoch_seed_ = 0;
     bool shuffle_;
 };
 
 }  // namespace detail
 
-/// The indices below a number, each once an epoch, shuffled or in order.
+/// The indices below a number, each once an epoch, shuffled or in order; or as many of them as `draws` says.
 ///
 ///     weir::sampler mine({.size = 50'000, .seed = 7, .shard = {2, 8}, .tail = weir::tail::pad});
 ///
@@ -179,12 +191,26 @@ class permuted_order {
 class sampler : public basic_sampler<detail::permuted_order> {
   public:
     /// Errors: `std::invalid_argument` if nothing would ever be given (`tail::drop` and more ranks than
-    ///         indices), or the checkpoint is not complete or of other options: size, seed, shuffle.
+    ///         draws, or draws of no indices), or the checkpoint is not complete or of other options: size,
+    ///         draws, seed, shuffle.
     explicit sampler(const sampler_options& options)
         : basic_sampler(detail::permuted_order(options.size, options.seed, options.shuffle),
-                        {options.shuffle ? draw_order::permuted : draw_order::sequential, 0, options.size,
+                        {options.shuffle ? draw_order::permuted : draw_order::sequential,
+                         checksum_of(options), options.draws != 0 ? options.draws : options.size,
                          options.shuffle ? options.seed : 0},
                         options.shard, options.tail, options.resume) {}
+
+  private:
+    static std::uint32_t checksum_of(const sampler_options& options) {
+        if (options.draws == 0 || options.draws == options.size) return 0;
+        if (options.size == 0) {
+            throw std::invalid_argument(
+                "weir: a sampler is to make draws, and has nothing to draw from; give it a .size of 1 or "
+                "more");
+        }
+        const std::uint32_t sum = detail::digest().add(options.size).value();
+        return sum != 0 ? sum : 1;
+    }
 };
 
 }  // namespace weir

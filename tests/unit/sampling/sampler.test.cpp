@@ -3,9 +3,11 @@
 #include "support/catch.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 using Catch::Matchers::ContainsSubstring;
@@ -176,4 +178,56 @@ TEST_CASE("a sampler refuses an epoch whose positions would not fit") {
     CHECK_THROWS_AS(s.next(), std::overflow_error);
     CHECK_THROWS_AS(s.next_before(9), std::overflow_error);
     CHECK_FALSE(s.next_before(2));
+}
+
+TEST_CASE("with fewer draws than indices an epoch is some of them, others each time") {
+    sampler s({.size = 100, .draws = 30, .seed = 7});
+    CHECK(s.size() == 30);
+    std::vector<numbers> epochs;
+    for (u64 epoch = 0; epoch < 4; ++epoch) {
+        const auto draws = epoch_of(s);
+        REQUIRE(draws.size() == 30);
+        CHECK(draws.front().position == epoch * 30);
+        numbers its = indices(draws);
+        std::ranges::sort(its);
+        CHECK(std::ranges::adjacent_find(its) == its.end());
+        CHECK(its.back() < 100);
+        epochs.push_back(std::move(its));
+    }
+    CHECK(epochs[0] != epochs[1]);
+    CHECK(epochs[1] != epochs[2]);
+    sampler in_order({.size = 100, .draws = 3, .shuffle = false});
+    CHECK(indices(epoch_of(in_order)) == counted(0, 3));
+    CHECK(indices(epoch_of(in_order)) == counted(0, 3));
+}
+
+TEST_CASE("with more draws than indices each comes again when all have come, in another order") {
+    sampler s({.size = 10, .draws = 25, .seed = 7});
+    const numbers all = indices(epoch_of(s));
+    REQUIRE(all.size() == 25);
+    for (const std::ptrdiff_t begin : {0, 10}) {
+        numbers pass(all.begin() + begin, all.begin() + begin + 10);
+        std::ranges::sort(pass);
+        CHECK(pass == counted(0, 10));
+    }
+    CHECK(numbers(all.begin(), all.begin() + 10) != numbers(all.begin() + 10, all.begin() + 20));
+    sampler in_order({.size = 2, .draws = 5, .shuffle = false});
+    CHECK(indices(epoch_of(in_order)) == numbers{0, 1, 0, 1, 0});
+}
+
+TEST_CASE("ranks share the draws of an epoch, and a checkpoint fits no other number of draws or indices") {
+    numbers together;
+    for (std::uint64_t rank = 0; rank < 3; ++rank) {
+        sampler s({.size = 100, .draws = 31, .seed = 7, .shard = {rank, 3}});
+        for (const draw& d : epoch_of(s)) together.push_back(d.position);
+    }
+    std::ranges::sort(together);
+    CHECK(together == counted(0, 31));
+    const weir::checkpoint start = sampler({.size = 100, .draws = 30, .seed = 7}).start();
+    CHECK_NOTHROW(sampler({.size = 100, .draws = 30, .seed = 7, .resume = start}));
+    CHECK_THROWS_AS(sampler({.size = 99, .draws = 30, .seed = 7, .resume = start}), std::invalid_argument);
+    CHECK_THROWS_AS(sampler({.size = 30, .seed = 7, .resume = start}), std::invalid_argument);
+    CHECK_THROWS_WITH(sampler({.size = 0, .draws = 3}), ContainsSubstring("nothing to draw from"));
+    CHECK(sampler({.size = 30, .draws = 30, .seed = 7}).sequence() ==
+          sampler({.size = 30, .seed = 7}).sequence());
 }
