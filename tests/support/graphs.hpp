@@ -466,10 +466,9 @@ class random_graph {
         weir::merge_options o;
         o.name = "m" + std::to_string(named_++);
         o.capacity = size();
-        o.order = static_cast<weir::merge_order>(pick(0, 3));
-        if (o.order == weir::merge_order::weighted) {
-            for (std::size_t i = 0; i < inputs; ++i)
-                o.weights.push_back(static_cast<std::uint64_t>(pick(0, 4)));
+        o.order = static_cast<weir::merge_order>(pick(0, 4));
+        if (o.order == weir::merge_order::weighted || o.order == weir::merge_order::random) {
+            for (std::size_t i = 0; i < inputs; ++i) o.weights.push_back(static_cast<double>(pick(0, 4)));
         }
         return o;
     }

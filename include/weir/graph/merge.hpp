@@ -7,14 +7,16 @@
 #include <weir/executor/executor.hpp>
 #include <weir/graph/fan_in.hpp>
 #include <weir/graph/inputs.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
 
 #include <cstddef>          // for std::size_t
 #include <cstdint>          // for std::uint64_t
+#include <functional>       // for std::function
+#include <limits>           // for std::numeric_limits
 #include <source_location>  // for std::source_location
+#include <span>             // for std::span
 #include <string>           // for std::string
 #include <tuple>            // for std::tuple
 #include <type_traits>      // for std::is_same_v
@@ -32,10 +34,19 @@ struct merge_options {
     std::size_t capacity = 2;
     /// From which input the next item comes.
     merge_order order = merge_order::arrival;
-    /// One for each input, for `merge_order::weighted`; an input of weight 0 has its turn when all others
-    /// have ended.
-    std::vector<std::uint64_t> weights = {};
-    /// End when one of the inputs has ended, not when all have. In turns and by weights: when its turn
+    /// One for each input, for `merge_order::weighted` and `random`: not negative, in any unit, none: all are
+    /// alike. An input of weight 0 has its turn when all others have ended.
+    std::vector<double> weights = {};
+    /// Of `merge_order::random`: the same one gives the same order, in each run, on every platform and
+    /// schedule. Each epoch has an order of its own.
+    std::uint64_t seed = 0;
+    /// A rule of one's own, instead of an order: says which input has the next turn, of those that may have
+    /// more to give in this epoch, whose places it is given, from 0 on and ascending. Each run has a copy.
+    /// Whether one has ended counts when it is chosen: it is not among those of the next call.
+    /// Threads: the stage's, one call at a time. Errors: an exception, or a place that it wasn't given, stops
+    /// the run, as a failure of the merge. Lifetime: what it refers to outlives the run.
+    std::function<std::size_t(std::span<const std::size_t>)> rule = nullptr;
+    /// End when one of the inputs has ended, not when all have. Where there are turns: when its turn
     /// comes, so that the same is given on every schedule. By arrival and by priority: at once.
     /// What the other inputs have made by then, and had no turn to give, is destroyed: nobody else gets it.
     bool until_first_end = false;
@@ -66,21 +77,30 @@ struct merge_stage : stage_of_inputs<Inputs...> {
         const auto& how = self.how;
         run.check(how.weights.empty() || how.weights.size() == sizeof...(Inputs), self.options,
                   "merges, and has more or fewer weights than inputs");
-        run.check(how.weights.empty() || how.order == merge_order::weighted, self.options,
-                  "merges, and its weights have no effect; give it .order = weir::merge_order::weighted");
-        std::uint64_t sum = 0;
-        for (const std::uint64_t weight : how.weights) {
-            run.check(!was_negative(weight), self.options,
-                      "merges, and a weight was negative; give it 0 or more");
-            run.check(weight <= most_weight - sum, self.options,
-                      "merges, and its weights sum to 2^62 or more");
+        run.check(how.weights.empty() || how.order == merge_order::weighted ||
+                      how.order == merge_order::random,
+                  self.options,
+                  "merges, and its weights have no effect; give it .order = weir::merge_order::weighted, or "
+                  "random");
+        run.check(how.order == merge_order::arrival || !how.rule, self.options,
+                  "merges, and has both an order and a rule; give it one of them");
+        double sum = 0;
+        for (const double weight : how.weights) {
+            run.check(weight >= 0, self.options,
+                      "merges, and a weight was negative, or no number; give it 0 or more");
             sum += weight;
         }
+        run.check(sum <= std::numeric_limits<double>::max(), self.options,
+                  "merges, and its weights sum to more than a number can be");
         const auto in = merge_stage::attach_inputs(std::forward<Self>(self), run);
         auto queues = std::apply([](auto*... each) { return std::vector{each...}; }, in);
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return detail::attach_fan_in(run, kind, self.options, how.order, how.weights, how.until_first_end,
-                                     std::move(queues));
+        return detail::attach_fan_in(run, kind, self.options,
+                                     {.order = how.order,
+                                      .weights = how.weights,
+                                      .seed = how.seed,
+                                      .until_first_end = how.until_first_end},
+                                     std::move(queues), how.rule);
     }
 
     template <class To>
@@ -89,9 +109,6 @@ struct merge_stage : stage_of_inputs<Inputs...> {
     }
 
     merge_options how;
-
-  private:
-    static constexpr std::uint64_t most_weight = (std::uint64_t{1} << 62U) - 1;  // credits have a sign
 };
 
 template <class... Inputs>

@@ -129,7 +129,7 @@ struct route_stage : stage_of_branches<F, Branches...> {
         auto ends =
             route_stage::template attach_branches<worker_loop<running_route<F, C, Policy>>, C, output<C>>(
                 std::forward<Self>(self), run, in);
-        return detail::attach_fan_in(run, "join", join, merge_order::arrival, {}, false, std::move(ends));
+        return detail::attach_fan_in(run, "join", join, {}, std::move(ends));
     }
 
     template <class C, class To>

@@ -5,8 +5,9 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
+#include <weir/graph/batch_chooser.hpp>
 #include <weir/graph/branch.hpp>
-#include <weir/platform/platform.hpp>
+#include <weir/graph/split_ledger.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/call_traits.hpp>
 #include <weir/stages/intake.hpp>
@@ -16,10 +17,8 @@
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint64_t
-#include <deque>      // for std::deque
 #include <exception>  // for std::exception_ptr
 #include <memory>     // for std::shared_ptr
-#include <mutex>      // for std::lock_guard
 #include <optional>   // for std::optional
 #include <stdexcept>  // for std::length_error
 #include <string>     // for std::to_string
@@ -28,43 +27,7 @@
 
 namespace weir {
 
-/// In which order the results of the branches of a `split` form one batch.
-enum class split_order {
-    elements,  ///< each takes the place of the element it was made of: one result for each is needed
-    branches   ///< those of the first branch, then those of the second, ...; any number of them
-};
-
 namespace detail {
-
-// What the join has to know of each batch, in their order.
-template <class Note>
-class split_ledger {
-  public:
-    struct entry {
-        Note about;
-        std::vector<std::vector<std::size_t>> places;  // for each branch, of the elements it was given
-        std::optional<std::uint64_t> end_of_epoch;     // no batch, but a mark
-    };
-
-    // Of `item`, whose provenance it takes if nothing is thrown.
-    template <class C>
-    void add(entry&& e, C& item) {
-        const std::lock_guard guard(lock_);
-        entries_.push_back(std::move(e));
-        if (!epoch_item_traits<C>::is_mark(item))
-            entries_.back().about = epoch_item_traits<C>::provenance_of(item);
-    }
-    entry take() {
-        const std::lock_guard guard(lock_);
-        entry e = std::move(entries_.front());
-        entries_.pop_front();
-        return e;
-    }
-
-  private:
-    standard_platform::mutex lock_;
-    std::deque<entry> entries_;
-};
 
 template <class Batch, class Ledger>
 struct divided_batch {
@@ -85,14 +48,14 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     using load = epoch_item_traits<C>;
     using queue = channel<part, Policy>;
     using ledger = split_ledger<typename load::provenance>;
-    using traits = typename the_chooser<F>::template is_given<typename Batch::value_type>;
+    using choice = split_choice<F, Batch>;
 
   public:
     using pass = typename base::template hand<divided_batch<Batch, ledger>>;
     static constexpr bool is_tolerant = true;
     static constexpr bool gives_item = true;  // of which something is left if it fails
     static constexpr bool gives_several = true;
-    static constexpr bool waits = traits::waits;
+    static constexpr bool waits = choice::waits;
 
     running_split(run_context& run, const stage_options& options, F&& f, branch_names names,
                   channel<C, Policy>& in, std::vector<queue*> out, std::shared_ptr<ledger> batches)
@@ -104,21 +67,33 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
             now.entry.end_of_epoch = now.mine.epoch;
         } else if constexpr (!waits) {
             prepare(now);
-            std::size_t place = 0;
-            for (auto& element : load::value_of(*now.item)) {
-                assign(now, element, place++,
-                       names_.index_of(detail::call(f_, std::as_const(element), nullptr)));
+            auto& batch = load::value_of(*now.item);
+            if constexpr (choice::is_of_batch) {
+                assign_all(now, detail::call(f_, std::as_const(batch), nullptr));
+            } else {
+                std::size_t place = 0;
+                for (auto& element : batch) {
+                    assign(now, element, place++,
+                           names_.index_of(detail::call(f_, std::as_const(element), nullptr)));
+                }
             }
         }
     }
-    // Each choice has to be awaited, one after the other.
+    // Each choice has to be awaited, one after the other, or that for the whole batch.
     task<bool> begin(pass& now) {
         prepare(now);
-        std::size_t place = 0;
-        for (auto& element : load::value_of(*now.item)) {
-            auto pending = detail::call(f_, std::as_const(element), nullptr);
+        auto& batch = load::value_of(*now.item);
+        if constexpr (choice::is_of_batch) {
+            auto pending = detail::call(f_, std::as_const(batch), nullptr);
             auto got = co_await std::move(pending);
-            assign(now, element, place++, names_.index_of(got));
+            assign_all(now, got);
+        } else {
+            std::size_t place = 0;
+            for (auto& element : batch) {
+                auto pending = detail::call(f_, std::as_const(element), nullptr);
+                auto got = co_await std::move(pending);
+                assign(now, element, place++, names_.index_of(got));
+            }
         }
         co_return true;
     }
@@ -157,6 +132,16 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     void prepare(pass& now) {
         now.parts.resize(names_.size());
         now.entry.places.resize(names_.size());
+    }
+    template <class Choices>
+    void assign_all(pass& now, Choices&& choices) const {
+        auto& batch = load::value_of(*now.item);
+        const std::vector<std::size_t> all = detail::branches_of(choices, batch, names_);
+        std::size_t place = 0;
+        for (auto& element : batch) {
+            assign(now, element, place, all[place]);
+            ++place;
+        }
     }
     template <class Element>
     static void assign(pass& now, Element& element, std::size_t place, std::size_t where) {

@@ -6,6 +6,7 @@
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
 #include <weir/executor/executor.hpp>
+#include <weir/graph/batch_chooser.hpp>
 #include <weir/graph/branch.hpp>
 #include <weir/graph/running_split.hpp>
 #include <weir/run/failure.hpp>
@@ -72,8 +73,7 @@ struct split_stage : stage_of_branches<F, Branches...> {
     struct parts_of<C, true> {
         using type =
             typename rejoined<typename Branches::template output<epoch_item<carried_value_t<C>>>...>::type;
-        static_assert(the_chooser<F>::template is_given<typename carried_value_t<C>::value_type>::fits &&
-                          divided<carried_value_t<type>>::fits,
+        static_assert(split_choice<F, carried_value_t<C>>::fits && divided<carried_value_t<type>>::fits,
                       "weir: this split can't be; what is wrong is said above");
     };
     template <class C>
@@ -117,13 +117,16 @@ struct split_stage : stage_of_branches<F, Branches...> {
 ///                 weir::branch("long", weir::pipe(chop)), weir::branch("short", weir::pipe(pack)))
 ///
 /// \param chooser   called with each element, const; returns the branch's name, or its place from 0; or
-///                  something to await that does, one element after the other.
+///                  something to await that does, one element after the other. Or, if it can't be called with
+///                  an element, called with the whole batch, const, for one look-up instead of many; returns,
+///                  or gives when it is awaited, a range with the name or place for each element, in order.
 /// \param branches  each is given one part of every batch, which may be empty, as an item; they all give
 ///                  batches of one type. Whatever a branch gives for its part belongs to that batch.
 /// Order:    batches leave in the order in which they came; inside of them as `split_order` says. A batch of
 ///           which nothing is left is dropped.
-/// Errors:   an exception from the chooser, and a branch that isn't there, fail the batch: see
-///           `split_options::max_failures`. `std::invalid_argument` for two branches of one name.
+/// Errors:   an exception from the chooser, and a branch that isn't there, fail the batch, as
+///           does one for more or fewer elements than there are: see `split_options::max_failures`.
+///           `std::invalid_argument` for two branches of one name.
 template <class F, class... Branches>
 [[nodiscard]] auto split(F&& chooser, split_options options, Branches... branches) {
     constexpr bool fit = sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...);

@@ -22,6 +22,7 @@
 #include <numeric>
 #include <optional>
 #include <ranges>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -122,8 +123,8 @@ TEST_CASE(
 }
 
 TEST_CASE("the order of each input is kept, whatever the order between them") {
-    for (const merge_order order :
-         {merge_order::arrival, merge_order::round_robin, merge_order::weighted, merge_order::priority}) {
+    for (const merge_order order : {merge_order::arrival, merge_order::round_robin, merge_order::weighted,
+                                    merge_order::priority, merge_order::random}) {
         for (std::uint64_t seed = 0; seed < 10; ++seed) {
             virtual_time time(seed);
             const auto all =
@@ -161,7 +162,7 @@ TEST_CASE("in turns one of each comes, whoever is slow; who has ended is left ou
 
 TEST_CASE("by weights each comes as often as its weight says, spread evenly") {
     virtual_time time;
-    const auto names = [&time](std::vector<std::uint64_t> weights, int n, auto... firsts) {
+    const auto names = [&time](std::vector<double> weights, int n, auto... firsts) {
         std::string text;
         auto run = (weir::merge({.order = merge_order::weighted, .weights = std::move(weights)},
                                 numbers(firsts, 100)...) |
@@ -185,6 +186,120 @@ TEST_CASE("by weights each comes as often as its weight says, spread evenly") {
         CHECK(std::ranges::count(window, 'a') == 7);
         CHECK(std::ranges::count(window, 'b') == 2);
         CHECK(std::ranges::count(window, 'c') == 4);
+    }
+}
+
+TEST_CASE("by lot the mix follows the weights, the same on every schedule, and all of each input comes") {
+    const auto pipeline = weir::merge({.order = merge_order::random, .weights = {0.5, 0.3, 0.2}, .seed = 11},
+                                      numbers(0, 20), one_each(1ms, 100, 400), numbers(1000, 400)) |
+                          weir::sink();
+    ints first;
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        virtual_time time(seed);
+        const ints all = take_all(pipeline.start(time));
+        REQUIRE(all.size() == 820);
+        if (seed == 0) first = all;
+        CHECK(all == first);
+    }
+    const auto of = [&first](int begin, int n) {
+        ints its;
+        for (const int each : first) {
+            if (each >= begin && each < begin + n) its.push_back(each);
+        }
+        return its;
+    };
+    // One that ends early takes nobody with it, and those that are left share by their weights.
+    for (const auto& [begin, n] : {std::pair(0, 20), std::pair(100, 400), std::pair(1000, 400)}) {
+        const ints its = of(begin, n);
+        REQUIRE(its.size() == static_cast<std::size_t>(n));
+        CHECK(std::ranges::is_sorted(its));
+    }
+    const auto end_of_first = std::ranges::find(first, 19);
+    CHECK(end_of_first - first.begin() < 80);
+    const auto second_after = std::count_if(end_of_first, end_of_first + 400, [](int n) { return n < 1000; });
+    CHECK(second_after > 200);
+    CHECK(second_after < 280);
+}
+
+TEST_CASE("a merge by lot to the first end stops where the turn comes to the one that has ended") {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const auto pipeline =
+            weir::merge({.order = merge_order::random, .seed = seed, .until_first_end = true}, numbers(0, 5),
+                        numbers(10, 5)) |
+            weir::sink();
+        ints first;
+        for (std::uint64_t schedule = 0; schedule < 5; ++schedule) {
+            virtual_time time(schedule);
+            const ints all = take_all(pipeline.start(time));
+            if (schedule == 0) first = all;
+            CHECK(all == first);
+        }
+        CHECK((std::ranges::count_if(first, [](int n) { return n < 10; }) == 5 ||
+               std::ranges::count_if(first, [](int n) { return n >= 10; }) == 5));
+    }
+}
+
+TEST_CASE("a rule of one's own says whose turn it is, once a turn, and is not asked for who has ended") {
+    using places = std::vector<std::size_t>;
+    std::vector<places> asked;
+    // Two of the last one that is left, then one of the first.
+    const auto rule = [&asked, n = 0](std::span<const std::size_t> open) mutable {
+        asked.emplace_back(open.begin(), open.end());
+        return n++ % 3 < 2 ? open.back() : open.front();
+    };
+    const auto pipeline =
+        weir::merge({.rule = rule}, one_each(3ms, 0, 3), numbers(10, 2), numbers(20, 3)) | weir::sink();
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        asked.clear();
+        virtual_time time(seed);
+        CHECK(take_all(pipeline.start(time)) == ints{20, 21, 0, 22, 1, 10, 11, 2});
+        CHECK(asked == std::vector<places>{{0, 1, 2},
+                                           {0, 1, 2},
+                                           {0, 1, 2},
+                                           {0, 1, 2},
+                                           {0, 1, 2},
+                                           {0, 1},
+                                           {0, 1},
+                                           {0, 1},
+                                           {0, 1},
+                                           {0},
+                                           {0}});
+    }
+    weir::thread_pool pool(2);
+    CHECK(take_all(pipeline.start(pool)) == ints{20, 21, 0, 22, 1, 10, 11, 2});
+}
+
+TEST_CASE("a rule of one's own is asked anew in each epoch, which ends for all at once") {
+    const auto last = [](std::span<const std::size_t> open) { return open.back(); };
+    const auto pipeline =
+        weir::merge({.rule = last}, epochs_at(2ms, 0, {2, 1}), epochs_at(0ms, 100, {1, 3})) | weir::sink();
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        virtual_time time(seed);
+        auto run = pipeline.start(time);
+        CHECK(by_epoch(run) == epochs_of_ints{{0, {100, 0, 1}}, {1, {110, 111, 112, 10}}});
+    }
+}
+
+TEST_CASE("a rule that throws, or names an input that has ended, stops the run as a failure of the merge") {
+    for (const bool throws : {true, false}) {
+        for (std::uint64_t seed = 0; seed < 8; ++seed) {
+            virtual_time time(seed);
+            const auto rule = [throws, n = 0](std::span<const std::size_t>) mutable -> std::size_t {
+                if (n++ < 3) return 1;
+                if (throws) throw std::runtime_error("no idea");
+                return 7;
+            };
+            auto run =
+                (weir::merge({.name = "m", .rule = rule}, numbers(0, 9), numbers(10, 9)) | weir::sink())
+                    .start(time);
+            const auto end = take_until_failure(run);
+            CHECK(end.taken == ints{10, 11, 12});
+            REQUIRE(end.failed);
+            CHECK(end.failed->stage() == "m");
+            CHECK(end.failed->item() == 3);
+            CHECK(contains(end.failed->what(),
+                           throws ? "no idea" : "chose input 7; those that may have more to give are 0, 1"));
+        }
     }
 }
 
@@ -262,8 +377,8 @@ TEST_CASE("the lowest input is not starved while the first has nothing, and is w
 
 TEST_CASE("the merge ends with the first input if that is asked for") {
     virtual_time time;
-    for (const merge_order order :
-         {merge_order::arrival, merge_order::round_robin, merge_order::weighted, merge_order::priority}) {
+    for (const merge_order order : {merge_order::arrival, merge_order::round_robin, merge_order::weighted,
+                                    merge_order::priority, merge_order::random}) {
         auto run = (weir::merge({.order = order, .until_first_end = true}, numbers(0, 3),
                                 weir::source(std::views::iota(100)), numbers(50, 1000)) |
                     weir::sink())
@@ -283,8 +398,7 @@ TEST_CASE("the merge ends with the first input if that is asked for") {
 }
 
 // What a program gives that asks its lists in their turns: by weights, in smooth weighted round robin.
-ints one_by_one(const std::vector<ints>& lists, const std::vector<std::uint64_t>& weights,
-                bool until_first_end) {
+ints one_by_one(const std::vector<ints>& lists, const std::vector<double>& weights, bool until_first_end) {
     ints all;
     std::vector<std::size_t> at(lists.size(), 0);
     std::vector<bool> out(lists.size(), false);
@@ -330,8 +444,7 @@ TEST_CASE(
     weir::thread_pool pool(2);
     for (const auto& [lists, expected] : of_spdl) {
         CHECK(one_by_one(lists, {}, true) == expected);
-        for (const std::vector<std::uint64_t>& weights :
-             {std::vector<std::uint64_t>{}, {3, 1, 2}, {1, 5, 1}, {1, 1, 1}}) {
+        for (const std::vector<double>& weights : {std::vector<double>{}, {3, 1, 2}, {1, 5, 1}, {1, 1, 1}}) {
             for (const bool until_first_end : {true, false}) {
                 const auto pipeline =
                     weir::merge({.order = weights.empty() ? merge_order::round_robin : merge_order::weighted,
@@ -412,8 +525,8 @@ TEST_CASE("inputs have stages and slots of their own") {
 }
 
 TEST_CASE("an epoch ends when it has ended in all inputs, and none goes on before") {
-    for (const merge_order order :
-         {merge_order::arrival, merge_order::round_robin, merge_order::weighted, merge_order::priority}) {
+    for (const merge_order order : {merge_order::arrival, merge_order::round_robin, merge_order::weighted,
+                                    merge_order::priority, merge_order::random}) {
         for (std::uint64_t seed = 0; seed < 8; ++seed) {
             virtual_time time(seed);
             CAPTURE(static_cast<int>(order), seed);
@@ -459,8 +572,8 @@ TEST_CASE("epochs without an item in any input are epochs") {
 }
 
 TEST_CASE("a failure in one input delivers what was finished, ends the others, and names the stage") {
-    for (const merge_order order :
-         {merge_order::arrival, merge_order::round_robin, merge_order::weighted, merge_order::priority}) {
+    for (const merge_order order : {merge_order::arrival, merge_order::round_robin, merge_order::weighted,
+                                    merge_order::priority, merge_order::random}) {
         virtual_time time;
         auto run = (weir::merge({.order = order}, one_each(10ms, 0, 1000), numbers(100, 10) | fails_at(103)) |
                     weir::sink())
@@ -511,8 +624,8 @@ TEST_CASE("a consumer that leaves early ends all inputs, on virtual time and on 
     items::ledger book(20'000);
     const auto made = [&book](int) { return items::counted(book); };
     const auto endless = [&made] { return weir::source(std::views::iota(0)) | weir::pipe(made); };
-    for (const merge_order order :
-         {merge_order::arrival, merge_order::round_robin, merge_order::weighted, merge_order::priority}) {
+    for (const merge_order order : {merge_order::arrival, merge_order::round_robin, merge_order::weighted,
+                                    merge_order::priority, merge_order::random}) {
         const auto pipeline = weir::merge({.order = order}, endless(), endless(), endless()) | weir::sink();
         {
             virtual_time time;
@@ -542,6 +655,9 @@ TEST_CASE("weights that don't fit are refused by name") {
     CHECK(start({.name = "both", .order = merge_order::weighted, .weights = {1, 2, 3}}) ==
           "weir: stage 'both' merges, and has more or fewer weights than inputs");
     CHECK(contains(start({.weights = {1, 2}}), "its weights have no effect"));
+    CHECK(contains(start({.order = merge_order::random, .weights = {1, -0.5}}), "a weight was negative"));
+    const auto first = [](std::span<const std::size_t> open) { return open.front(); };
+    CHECK(contains(start({.order = merge_order::priority, .rule = first}), "both an order and a rule"));
     CHECK(contains(start({.capacity = 0}), "capacity 0"));
     time.run();
 }

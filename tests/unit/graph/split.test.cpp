@@ -98,6 +98,55 @@ TEST_CASE("each element's result takes its place, or those of a branch come toge
                        .start(time)) == lists{{0, 101, 4, 103}, {8, 105, 12, 107}});
 }
 
+TEST_CASE("a chooser for the whole batch is asked once for all its elements, and may be awaited") {
+    virtual_time time;
+    std::size_t calls = 0;
+    const auto check = [&](auto chooser) {
+        calls = 0;
+        const auto pipeline = in_batches(8, 4) |
+                              split(chooser, branch("even", times_2()), branch("odd", plus_100())) |
+                              weir::sink();
+        CHECK(take_all(pipeline.start(time)) == lists{{0, 101, 4, 103}, {8, 105, 12, 107}});
+        CHECK(calls == 2);
+    };
+    check([&calls](const ints& batch) {
+        ++calls;
+        std::vector<std::string> names;
+        for (const int n : batch) names.emplace_back(n % 2 == 0 ? "even" : "odd");
+        return names;
+    });
+    check([&calls](const ints& batch) {
+        ++calls;
+        std::vector<bool> is_odd;
+        for (const int n : batch) is_odd.push_back(n % 2 == 1);
+        return is_odd;
+    });
+    check([&calls](const ints& batch) -> task<std::vector<std::size_t>> {
+        ++calls;
+        std::vector<std::size_t> places;
+        for (const int n : batch) places.push_back(parity(n));
+        co_await weir::sleep_for(1ms);
+        co_return places;
+    });
+}
+
+TEST_CASE("a chooser that chooses for more or fewer elements than there are fails the batch, and no other") {
+    for (const int more : {-1, 1}) {
+        virtual_time time;
+        const auto chooser = [more](const ints& batch) {
+            const auto size = static_cast<int>(batch.size()) + (batch.front() == 3 ? more : 0);
+            return std::vector<int>(static_cast<std::size_t>(size), 0);
+        };
+        std::string said;
+        auto run = (in_batches(9, 3) | split(chooser, {.max_failures = 1}, branch("all"), branch("none")) |
+                    weir::sink())
+                       .start(time, {.on_failure = [&said](const weir::failure& f) { said = f.message(); }});
+        CHECK(take_all(run) == lists{{0, 1, 2}, {6, 7, 8}});
+        CHECK(said == "weir: a split's function chose " + std::to_string(3 + more) +
+                          " branches for the 3 elements of a batch; it gives one for each, in their order");
+    }
+}
+
 TEST_CASE("a branch is given an empty part where it gets nothing, and a batch may be empty") {
     virtual_time time;
     std::vector<std::size_t> sizes;

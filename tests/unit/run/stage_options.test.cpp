@@ -22,6 +22,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -154,7 +155,7 @@ TEST_CASE("a negative number is refused wherever a number of things is given") {
                 return p.start(time);
             },
             "stage 'same'");
-        const weir::merge_options by_weight{.order = weir::merge_order::weighted, .weights = {1, u}};
+        const weir::merge_options by_weight{.order = weir::merge_order::weighted, .weights = {1, -1}};
         refused(
             [&] {
                 return (weir::merge(by_weight, weir::source({1}), weir::source({2})) | weir::sink())
@@ -179,16 +180,18 @@ TEST_CASE("a negative number is refused wherever a number of things is given") {
 
 TEST_CASE("weights of a merge that no sum can hold are refused") {
     weir::virtual_time time;
-    const std::uint64_t half = std::uint64_t{1} << 61U;
-    const auto start = [&](std::uint64_t one, std::uint64_t other) {
+    const double most = std::numeric_limits<double>::max();
+    const auto start = [&](double one, double other) {
         auto run = (weir::merge({.order = weir::merge_order::weighted, .weights = {one, other}},
                                 weir::source({1}), weir::source({2})) |
                     weir::sink())
                        .start(time);
         CHECK(take_all(run).size() == 2);
     };
-    CHECK_THROWS_AS(start(half, half), std::invalid_argument);
-    start(half, half - 1);
+    CHECK_THROWS_AS(start(most, most), std::invalid_argument);
+    CHECK_THROWS_AS(start(1, std::numeric_limits<double>::quiet_NaN()), std::invalid_argument);
+    CHECK_THROWS_AS(start(1, std::numeric_limits<double>::infinity()), std::invalid_argument);
+    start(most, 1);
 }
 
 TEST_CASE("stages that work on one item after the other refuse any other concurrency") {
