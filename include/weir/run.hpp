@@ -10,6 +10,7 @@
 #include <weir/run/priority_lanes.hpp>
 #include <weir/run/run.hpp>
 #include <weir/run/run_control.hpp>
+#include <weir/run/run_defaults.hpp>
 #include <weir/run/run_outcome.hpp>
 #include <weir/run/run_result.hpp>
 #include <weir/run/stage_options.hpp>

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <ranges>
 #include <span>
@@ -245,6 +246,11 @@ void of_run_epochs(const std::vector<std::string>& files, weir::thread_pool& poo
     auto run = (weir::source(weir::epochs(files, 3)) | weir::sink()).start(pool);
     for (auto& epoch : run.epochs())
         for (auto& batch : epoch) train(batch, epoch.number());
+}
+
+struct tracer : weir::hook {};
+void of_defaults() {
+    weir::set_defaults({.hooks = {std::make_shared<tracer>()}});
 }
 
 void of_sampler(weir::sampler& sampler) {

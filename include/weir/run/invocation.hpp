@@ -15,6 +15,33 @@
 
 namespace weir {
 
+namespace detail {
+
+class surroundings;
+
+// Of each type the address of one object: without run-time type information, which a program may lack.
+template <class T>
+inline constexpr char type_mark = 0;
+
+// An item whose type only those know who made it, and who ask for it.
+class any_item {
+  public:
+    any_item() noexcept = default;
+    template <class T>
+    explicit any_item(const T& item) noexcept : item_(&item), type_(&type_mark<T>) {}
+
+    template <class T>
+    const T* as() const noexcept {
+        return type_ == &type_mark<T> ? static_cast<const T*>(item_) : nullptr;
+    }
+
+  private:
+    const void* item_ = nullptr;
+    const char* type_ = nullptr;
+};
+
+}  // namespace detail
+
 /// Which item a stage works on, and in which slot. A function of a `pipe` may take it after the item:
 ///
 ///     weir::pipe([](image i, const weir::invocation& call) { return decode(i, call.slot()); })
@@ -42,7 +69,27 @@ class invocation {
     ///          run was stopped.
     [[nodiscard]] const stop_token& stop() const noexcept { return stop_; }
 
+    /// For `hook::before`: the item that came.
+    /// \returns null if it is no `T`, and where there is none: in a source, and once the function has it.
+    /// Lifetime: until `before` returns.
+    template <class T>
+    [[nodiscard]] const T* input() const noexcept {
+        return input_.as<T>();
+    }
+
+    /// For `hook::after`: what came of it, of a stage that makes one item of one, and of a source.
+    /// \returns null if it is no `T`, where the function failed, and where nothing came.
+    /// Lifetime: until `after` returns.
+    template <class T>
+    [[nodiscard]] const T* output() const noexcept {
+        return output_.as<T>();
+    }
+
   private:
+    friend class detail::surroundings;
+
+    detail::any_item input_;
+    detail::any_item output_;
     stop_token stop_;
     const std::string* stage_;
     std::uint64_t item_;
@@ -50,7 +97,8 @@ class invocation {
     std::size_t slot_;
 };
 
-/// Something to be done around every invocation of every stage of a run: see `run_options::hooks`. A
+/// Something to be done around every invocation of a stage, of every stage of a run, or of all runs of the
+/// process: see `stage_options::hooks`, `run_options::hooks`, `run_defaults::hooks`. A
 /// source is asked for the end of an epoch, and of the stream, too, and a hook hears of that.
 /// Override what is of interest.
 ///
@@ -73,10 +121,11 @@ class hook {
     /// stopped. What it finished may still be on its way.
     virtual void stage_ends(const std::string& stage) { static_cast<void>(stage); }
 
-    /// An item is about to be worked on. If it throws, the function isn't called.
+    /// An item is about to be worked on: `call.input<T>()`. If it throws, the function isn't called.
     virtual void before(const invocation& call) { static_cast<void>(call); }
 
-    /// It was worked on. `error`: what the function threw, else null. Not called if `before` threw.
+    /// It was worked on: `call.output<T>()`. `error`: what the function threw, else null. Not
+    /// called if `before` threw.
     virtual void after(const invocation& call, const std::exception_ptr& error) {
         static_cast<void>(call);
         static_cast<void>(error);

@@ -30,7 +30,7 @@ class running_stage : public worker_set<Policy> {
     using typename worker_set<Policy>::slot;
 
     running_stage(run_context& run, const char* kind, const stage_options& options)
-        : worker_set<Policy>(run, options), kind_(kind),
+        : worker_set<Policy>(run, options), kind_(kind), hooks_(run.hooks_of(options)),
           own_tally_(options.max_failures.value_or(failure_limit())),
           tally_(options.max_failures ? own_tally_ : run.tally()), by_rate_(tally_.is_rate()) {}
 
@@ -59,6 +59,9 @@ class running_stage : public worker_set<Policy> {
   protected:
     using typename worker_set<Policy>::worker;
     using worker_set<Policy>::run_;
+
+    // Those of the run, then its own.
+    const std::vector<shared_hook>& hooks() const noexcept { return hooks_; }
 
     // The functions below are what a worker's coroutine calls, in this order.
 
@@ -160,6 +163,7 @@ class running_stage : public worker_set<Policy> {
     }
 
     const char* kind_;
+    const std::vector<shared_hook> hooks_;
     std::vector<std::size_t> inputs_;
     std::vector<std::size_t> outputs_;
     std::size_t announced_ = 0;  // to how many of the hooks
@@ -171,7 +175,7 @@ class running_stage : public worker_set<Policy> {
 template <class Policy>
 bool running_stage<Policy>::announce() noexcept {
     try {
-        for (const auto& hook : run_.hooks()) {
+        for (const auto& hook : hooks_) {
             hook->stage_begins(this->name());
             ++announced_;
         }
@@ -186,7 +190,7 @@ template <class Policy>
 void running_stage<Policy>::dismiss_hooks() noexcept {
     while (announced_ > 0) {
         try {
-            run_.hooks()[--announced_]->stage_ends(this->name());
+            hooks_[--announced_]->stage_ends(this->name());
         } catch (...) {
             stop_run(0, std::current_exception());
         }

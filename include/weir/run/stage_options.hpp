@@ -59,6 +59,9 @@ struct stage_options {
     /// `invocation::stop`), but never left behind: the slot goes on when it has ended.
     duration time_limit = duration(0);
 
+    /// Called around every invocation of this stage, inside of those of the run, in this order; not null.
+    std::vector<shared_hook> hooks = {};
+
     /// Where the stage was composed: the line of the braces of its options, or of the call that has none.
     /// Reports say it as `loader.cpp:42`, unless the options were made without braces.
     std::source_location where = std::source_location::current();

@@ -22,12 +22,24 @@ class invoking_stage : public Kind {
 
   protected:
     WEIR_NOINLINE void surround(auto& now) noexcept {
-        now.on->around.emplace(this->run_, this->name(), item_number(now), now.mine.epoch, now.on->me.index(),
-                               this->limit(), now.on->executor, now.error);
+        any_item came;
+        if constexpr (Kind::takes)
+            came = any_item(std::as_const(epoch_item_traits<typename Kind::item_taken>::value_of(*now.item)));
+        now.on->around.emplace(this->hooks(), this->run_.ends(), this->name(), item_number(now),
+                               now.mine.epoch, now.on->me.index(), came, this->limit(), now.on->executor,
+                               now.error);
     }
 
     WEIR_NOINLINE void end_surroundings(auto& now) noexcept {
-        now.on->around->end(now.error);
+        any_item made;
+        if constexpr (!Kind::gives_several && requires { now.value.has_value(); }) {
+            using made_of =
+                epoch_item_traits<typename std::remove_reference_t<decltype(now.value)>::value_type>;
+            if (!now.error && now.value && !made_of::is_mark(*now.value)) {
+                made = any_item(std::as_const(made_of::value_of(*now.value)));
+            }
+        }
+        now.on->around->end(made, now.error);
         now.on->around.reset();
     }
 

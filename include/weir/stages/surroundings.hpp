@@ -6,14 +6,15 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/run/invocation.hpp>
-#include <weir/run/run_context.hpp>
 #include <weir/stages/time_limit.hpp>
+#include <weir/task/stop_token.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
 #include <exception>  // for std::exception_ptr
 #include <optional>   // for std::optional
 #include <string>     // for std::string
+#include <vector>     // for std::vector
 
 namespace weir::detail {
 
@@ -22,21 +23,24 @@ namespace weir::detail {
 class surroundings {
   public:
     // It begins, unless `error` says that it can't: there is no memory for its limit, or a hook threw.
-    surroundings(const run_context& run, const std::string& stage, std::uint64_t item, std::uint64_t epoch,
-                 std::size_t slot, duration limit, executor& ex, std::exception_ptr& error) noexcept
-        : run_(run), call_(stage, item, epoch, slot, run.ends()) {
+    surroundings(const std::vector<shared_hook>& hooks, const stop_token& run_ends, const std::string& stage,
+                 std::uint64_t item, std::uint64_t epoch, std::size_t slot, const any_item& input,
+                 duration limit, executor& ex, std::exception_ptr& error) noexcept
+        : hooks_(hooks), call_(stage, item, epoch, slot, run_ends) {
         try {
             if (limit > duration(0)) {
-                limit_.emplace(ex, limit, run.ends());
+                limit_.emplace(ex, limit, run_ends);
                 call_ = invocation(stage, item, epoch, slot, limit_->token());
             }
-            while (entered_ < run_.hooks().size()) {
-                run_.hooks()[entered_]->before(call_);
+            call_.input_ = input;
+            while (entered_ < hooks_.size()) {
+                hooks_[entered_]->before(call_);
                 ++entered_;
             }
         } catch (...) {
             error = std::current_exception();
         }
+        call_.input_ = any_item();  // the function is given it away
     }
     surroundings(const surroundings&) = delete;
     surroundings& operator=(const surroundings&) = delete;
@@ -47,10 +51,11 @@ class surroundings {
     limited& limit() noexcept { return *limit_; }
 
     // It has ended: those hooks that heard of its beginning hear of it, the last one first, and may fail it.
-    void end(std::exception_ptr& error) noexcept {
+    void end(const any_item& output, std::exception_ptr& error) noexcept {
+        call_.output_ = output;
         while (entered_ > 0) {
             try {
-                run_.hooks()[--entered_]->after(call_, error);
+                hooks_[--entered_]->after(call_, error);
             } catch (...) {
                 if (!error) error = std::current_exception();
             }
@@ -58,7 +63,7 @@ class surroundings {
     }
 
   private:
-    const run_context& run_;
+    const std::vector<shared_hook>& hooks_;
     invocation call_;
     std::optional<limited> limit_;
     std::size_t entered_ = 0;  // hooks

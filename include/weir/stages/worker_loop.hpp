@@ -44,8 +44,8 @@ class worker_loop final : public invoking_stage<Kind> {
         worker_loop& kind = *this;
         [[maybe_unused]] coroutine_env& env = *co_await my_env();
         this->arrive(me);
-        const bool is_watched = Kind::is_invoked && (kind.wants_call() || kind.limit() > duration(0) ||
-                                                     !this->run_.hooks().empty());
+        const bool is_watched =
+            Kind::is_invoked && (kind.wants_call() || kind.limit() > duration(0) || !this->hooks().empty());
         duty<slot, typename Kind::tools> on{me, *env.executor, is_watched, {}, 0, std::nullopt};
         typename Kind::taking take(me);
         put_operation<typename base::output> put(me);

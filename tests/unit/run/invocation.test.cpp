@@ -505,3 +505,85 @@ TEST_CASE("on a pool each invocation is heard of, before and after, by each hook
     CHECK(outer->failed == 10);
     CHECK(inner->failed == 0);
 }
+
+namespace {
+
+// Notes what it is given, of the type it knows.
+class reader final : public weir::hook {
+  public:
+    explicit reader(std::string stage) : stage_(std::move(stage)) {}
+    void before(const invocation& call) override {
+        if (call.stage() != stage_) return;
+        const int* const came = call.input<int>();
+        in.push_back(came == nullptr ? -1 : *came);
+        CHECK(call.output<int>() == nullptr);
+        CHECK(call.input<long>() == nullptr);
+    }
+    void after(const invocation& call, const std::exception_ptr&) override {
+        if (call.stage() != stage_) return;
+        const std::string* const made = call.output<std::string>();
+        out.push_back(made == nullptr ? "-" : *made);
+        CHECK(call.input<int>() == nullptr);
+    }
+    ints in;
+    std::vector<std::string> out;
+
+  private:
+    std::string stage_;
+};
+
+}  // namespace
+
+TEST_CASE("a hook sees the item that comes and what becomes of it, if it asks for their types") {
+    virtual_time time;
+    const auto check = [&time](auto function, const std::vector<std::string>& made) {
+        const auto hook = std::make_shared<reader>("text");
+        auto run = (weir::source({1, 2, 3}) | weir::pipe(function, {.name = "text"}) | weir::sink())
+                       .start(time, {.max_failures = 3, .hooks = {hook}});
+        static_cast<void>(take_all(run));
+        CHECK(hook->in == ints{1, 2, 3});
+        CHECK(hook->out == made);
+    };
+    check([](int n) { return std::to_string(n); }, {"1", "2", "3"});
+    check([](int n) -> task<std::string> { co_return std::to_string(n); }, {"1", "2", "3"});
+    check([](int n) { return n == 2 ? std::nullopt : std::optional(std::to_string(n)); }, {"1", "-", "3"});
+    check(
+        [](int n) {
+            if (n == 2) throw std::runtime_error("2");
+            return std::to_string(n);
+        },
+        {"1", "-", "3"});
+    // Of many there is no one to be shown.
+    check([](int n) -> weir::generator<std::string> { co_yield std::to_string(n); }, {"-", "-", "-"});
+}
+
+TEST_CASE("hooks of a stage are called for it alone, inside of those of the run") {
+    virtual_time time;
+    std::vector<std::string> book;
+    class named final : public weir::hook {
+      public:
+        named(std::string name, std::vector<std::string>& to) : name_(std::move(name)), book_(to) {}
+        void stage_begins(const std::string& stage) override { book_.push_back(name_ + " begins " + stage); }
+        void stage_ends(const std::string& stage) override { book_.push_back(name_ + " ends " + stage); }
+        void before(const invocation& call) override {
+            if (call.stage() == "b") book_.push_back(name_ + " before");
+        }
+        void after(const invocation& call, const std::exception_ptr&) override {
+            if (call.stage() == "b") book_.push_back(name_ + " after");
+        }
+
+      private:
+        std::string name_;
+        std::vector<std::string>& book_;
+    };
+    const auto same = [](int n) { return n; };
+    auto run =
+        (weir::source({1}) | weir::pipe(same, {.name = "a"}) |
+         weir::pipe(same, {.name = "b", .hooks = {std::make_shared<named>("own", book)}}) | weir::sink())
+            .start(time, {.hooks = {std::make_shared<named>("run's", book)}});
+    CHECK(take_all(run) == ints{1});
+    std::erase_if(book,
+                  [](const std::string& line) { return line.ends_with(" src") || line.ends_with(" a"); });
+    CHECK(book == std::vector<std::string>{"run's begins b", "own begins b", "run's before", "own before",
+                                           "own after", "run's after", "own ends b", "run's ends b"});
+}
