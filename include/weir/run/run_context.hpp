@@ -17,7 +17,6 @@
 #include <weir/run/failure_tally.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/priority_lanes.hpp>
-#include <weir/run/run_defaults.hpp>
 #include <weir/run/run_holds.hpp>
 #include <weir/run/run_outcome.hpp>
 #include <weir/run/stage_options.hpp>
@@ -48,7 +47,7 @@ class nesting_failure final : public pipeline_failure, public std::nested_except
 class run_context : public detached_task_owner {
   public:
     run_context(executor& ex, run_options options)
-        : options_(detail::with_defaults(std::move(options))), executor_(&ex, executor_user::run) {
+        : options_(std::move(options)), executor_(&ex, executor_user::run) {
         if (options_.lap < duration(0)) {
             throw std::invalid_argument("weir: a lap can't be negative; 0 means no laps");
         }
@@ -153,12 +152,7 @@ class run_context : public detached_task_owner {
         }
     }
 
-    // Around a stage's invocations; the outermost first.
-    std::vector<shared_hook> hooks_of(const stage_options& options) const {
-        std::vector<shared_hook> all = options_.hooks;
-        all.insert(all.end(), options.hooks.begin(), options.hooks.end());
-        return all;
-    }
+    const std::vector<shared_hook>& hooks() const noexcept { return options_.hooks; }
 
     void tell(const failure& f) {
         if (options_.on_failure) options_.on_failure(f);

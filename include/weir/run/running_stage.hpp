@@ -30,9 +30,11 @@ class running_stage : public worker_set<Policy> {
     using typename worker_set<Policy>::slot;
 
     running_stage(run_context& run, const char* kind, const stage_options& options)
-        : worker_set<Policy>(run, options), kind_(kind), hooks_(run.hooks_of(options)),
+        : worker_set<Policy>(run, options), kind_(kind), hooks_(run.hooks()),
           own_tally_(options.max_failures.value_or(failure_limit())),
-          tally_(options.max_failures ? own_tally_ : run.tally()), by_rate_(tally_.is_rate()) {}
+          tally_(options.max_failures ? own_tally_ : run.tally()), by_rate_(tally_.is_rate()) {
+        hooks_.insert(hooks_.end(), options.hooks.begin(), options.hooks.end());
+    }
 
     // Which of the run's queues it takes from and gives to.
     void connect(std::vector<std::size_t> inputs, std::vector<std::size_t> outputs) noexcept {
@@ -163,7 +165,7 @@ class running_stage : public worker_set<Policy> {
     }
 
     const char* kind_;
-    const std::vector<shared_hook> hooks_;
+    std::vector<shared_hook> hooks_;  // of the run, then its own
     std::vector<std::size_t> inputs_;
     std::vector<std::size_t> outputs_;
     std::size_t announced_ = 0;  // to how many of the hooks

@@ -8,6 +8,7 @@
 #include <weir/measure/policy.hpp>
 #include <weir/run/run.hpp>
 #include <weir/run/run_core.hpp>
+#include <weir/run/run_defaults.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/disaggregate.hpp>
@@ -190,7 +191,8 @@ class pipeline {
                       "front, and weir::sink(...) or weir::for_each(...) at its end");
         if constexpr (Row::complete) {
             using item = typename detail::given_by_row<Row>::type;
-            auto core = std::make_unique<detail::run_core<Policy>>(ex, std::move(options));
+            auto core =
+                std::make_unique<detail::run_core<Policy>>(ex, detail::with_defaults(std::move(options)));
             auto& end = attach(std::forward<Whole>(whole), *core);
             core->start();
             return run<item, Policy>(std::move(core), end);
