@@ -30,9 +30,9 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 15730),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 10650),
-    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2260),
+    ("weir.hpp", HEAVY, 16320),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 10860),
+    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2295),
 ]
 
 MARKER = re.compile(r'#(?:line)? (\d+) "([^"]*)"((?: \d)*)')

@@ -207,7 +207,8 @@ class when_any_vector {
 /// too: none of them outlives the await.
 ///
 /// \returns  awaitable of a `std::variant` of the results, in the order of the arguments: `index()` says
-///           which was the first to end (`std::monostate` for void; `std::reference_wrapper` for a reference).
+///           which was the first to end (`std::monostate` for void; `std::reference_wrapper` for a
+///           reference).
 /// Suspends: always.
 /// Resumes:  on the awaiter's executor, when the last has ended; one of another library that runs on none
 ///           where a `channel` would resume it, and there the parts run, too.
