@@ -74,10 +74,11 @@ void pipe(F&&, Options&& = {}) noexcept;
 
 /// Refuses a third argument at compile time.
 template <class F, class Third, class... More>
-void pipe(F&&, stage_options, Third&&, More&&...) noexcept {
+auto pipe(F&& function, stage_options options, Third&&, More&&...) {
     static_assert(std::is_void_v<Third>,
                   "weir: a pipe is given a function and its options, and no more: where it stands in the "
                   "program it knows by itself; what else the function needs goes into a lambda");
+    return weir::pipe(std::forward<F>(function), std::move(options));
 }
 
 }  // namespace weir
