@@ -169,12 +169,24 @@ TEST_CASE("so does one whose await_transform puts an awaiter of its own around e
     CHECK(seen == one_to_fifteen);
 }
 
+TEST_CASE("so does one that asks of what it awaits to take a handle of its own type, as Boost.Cobalt does") {
+    ints seen;
+    bool done = false;
+    weir::run_loop loop, second;
+    weir::detail::parker flag;
+    awaits_all<stand_ins::cobalt_like>(loop, second, seen, done);
+    while (seen.size() < 14) loop.drive(flag, weir::time_point::max());
+    while (!done) second.drive(flag, weir::time_point::max());
+    CHECK(seen == one_to_fifteen);
+}
+
 TEST_CASE(
     "whatever one awaits that no executor runs, it goes on where its promise says, else on our thread") {
     weir::run_loop own;
     const auto check = [&own](auto make) {
         CHECK(after<bare>(make) == &weir::detail::endless_loop::get());
         CHECK(after<transforming>(make) == &weir::detail::endless_loop::get());
+        CHECK(after<stand_ins::cobalt_like>(make) == &weir::detail::endless_loop::get());
         CHECK(after<stand_ins::of_an_executor>(make, own) == &own);
     };
     check([] { return weir::sleep_for(1ns); });

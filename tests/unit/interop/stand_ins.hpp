@@ -257,6 +257,30 @@ class choosy {
     void await_resume() const noexcept {}
 };
 
+// As the promises of Boost.Cobalt: takes what can be awaited with a handle of its own type, and says to whom asks
+// for it on which executor of Asio's it runs; here a number stands for that.
+class cobalt_like {
+  public:
+    class promise_type {
+      public:
+        cobalt_like get_return_object() noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+        using executor_type = int;
+        const executor_type& get_executor() const noexcept { return executor_; }
+        template <class A>
+            requires awaitable_by<A, promise_type>
+        passed_on<A> await_transform(A&& a) {
+            return passed_on<A>(std::forward<A>(a));
+        }
+
+      private:
+        executor_type executor_ = 0;
+    };
+};
+
 template <class T>
 std::vector<T> two(T a, T b) {
     std::vector<T> both;
