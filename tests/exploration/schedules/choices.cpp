@@ -407,21 +407,24 @@ task<int> passes(weir::duration d) {
     co_return 3;
 }
 
-void first_of_three(world& w) {
+void first_of_four(world& w) {
     ledger book;
     std::size_t left = 0;
     {
-        item_queue a(1), b(1);
+        item_queue a(1), b(1), quiet(1);
         consumer one(book), two(book);
-        const auto takes = [](world& here, ledger& k, consumer& to, item_queue& x, item_queue& y) -> task<> {
+        const auto takes = [](world& here, ledger& k, consumer& to, item_queue& x, item_queue& y,
+                              item_queue& none) -> task<> {
             for (std::size_t i = 0; i < 3; ++i) {
                 const weir::duration d = some_time(here);
-                const auto first = co_await weir::when_any(puts_one(k, x, i), gets_one(to, y), passes(d));
+                const auto first = co_await weir::when_any(puts_one(k, x, i), gets_one(to, y), passes(d),
+                                                           gets_one(to, none));
                 const int value = std::visit([](int n) { return n; }, first);
                 k.check(value == static_cast<int>(first.index()) + 1, "the result is that of the first");
             }
         };
-        weir::sync_wait(w, weir::when_all(takes(w, book, one, a, b), takes(w, book, two, b, a)));
+        weir::sync_wait(w,
+                        weir::when_all(takes(w, book, one, a, b, quiet), takes(w, book, two, b, a, quiet)));
         left = a.size() + b.size();
         check_books(book, a);
         check_books(book, b);
@@ -475,7 +478,7 @@ const schedules::registered all("choices", {{"in_time_or_not", in_time_or_not},
                                             {"selected_by_size", selected_by_size},
                                             {"one_each", one_each, true},
                                             {"selected_in_a_stage", selected_in_a_stage},
-                                            {"first_of_three", first_of_three},
+                                            {"first_of_four", first_of_four},
                                             {"first_in_a_stage", first_in_a_stage}});
 
 }  // namespace
