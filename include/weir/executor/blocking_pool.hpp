@@ -5,6 +5,7 @@
 
 #include <weir/executor/executor.hpp>
 #include <weir/executor/executor_view.hpp>
+#include <weir/executor/pool_options.hpp>
 #include <weir/executor/threaded_executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/event_count.hpp>
@@ -38,14 +39,15 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     using base::timers_;
 
   public:
-    /// \param threads how many functions can block at a time.
-    /// Errors: std::invalid_argument if 0, or negative; std::system_error if a thread can't be started.
-    explicit basic_blocking_pool(unsigned threads)
+    /// \param threads how many functions can block at a time, on threads called "weir io 0", and so on.
+    /// Errors: std::invalid_argument if 0, or negative; std::system_error if a thread can't be started; what
+    ///         `on_thread_start` throws.
+    explicit basic_blocking_pool(unsigned threads, const blocking_pool_options& options = {})
         : base(threads,
                "weir::blocking_pool: 0 threads, or fewer, can run nothing; ask for as many as functions "
                "are to block at a time",
-               false) {
-        this->start([this](unsigned) { work(); }, [](unsigned) {});
+               false, "weir io", options.on_thread_start) {
+        this->start();
     }
 
     ~basic_blocking_pool() { this->end(); }
@@ -97,7 +99,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         return Platform::template of_thread<place>().here;
     }
 
-    void work() noexcept {
+    void work(unsigned) noexcept override {
         current() = this;
         if (auto* const me = detail::basic_thread_record<Platform>::acquire()) {
             me->serve(static_cast<executor*>(this));

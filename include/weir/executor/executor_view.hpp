@@ -31,8 +31,9 @@ struct executor_view {
 // So who looks at the queues between two looks at the workers, of which each asks for searching before
 // activity, and reads the count first and last, can't miss it.
 template <class Workers, class Idle, class Inbox, class Timers>
-void inspect_pool(executor_view& view, const Workers* workers, unsigned count, const Idle& idle,
-                  const Inbox& inbox, const Timers& timers) {
+void inspect_pool(executor_view& view, const Workers& workers, const Idle& idle, const Inbox& inbox,
+                  const Timers& timers) {
+    const unsigned count = workers.size();
     const auto resumed = [&] {
         std::uint64_t sum = 0;
         for (unsigned i = 0; i < count; ++i) sum += workers[i].resumed();
@@ -53,7 +54,7 @@ void inspect_pool(executor_view& view, const Workers* workers, unsigned count, c
         view.workers.push_back({workers[i].running() != nullptr, workers[i].done()});
     }
     const bool timed = timers.next() != timers.never;
-    view.crowded = queued && view.busy == count;
+    view.crowded = queued && idle.none_idle();
     view.pending =
         searched || queued || timed || search() || idle.active() != view.busy || resumed() != view.resumed;
 }

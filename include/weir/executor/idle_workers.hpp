@@ -11,6 +11,7 @@
 #include <cstdint>  // for std::int64_t, std::uint64_t
 #include <limits>   // for std::numeric_limits
 #include <mutex>    // for std::lock_guard
+#include <utility>  // for std::exchange
 
 namespace weir::detail {
 
@@ -56,7 +57,14 @@ class basic_idle_workers {
     static constexpr std::int64_t awake = std::numeric_limits<std::int64_t>::min();
     static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
-    explicit basic_idle_workers(unsigned workers) noexcept : state_(0), active_(workers) { publish(); }
+    enum class woken { to_watch, to_go, by_the_end };
+    struct end_of_watch {
+        void* found;
+        bool over;
+    };
+
+    // `workers`: that begin, and so are active.
+    explicit basic_idle_workers(unsigned workers = 0) noexcept : state_(0), active_(workers) { publish(); }
     basic_idle_workers(const basic_idle_workers&) = delete;
     basic_idle_workers& operator=(const basic_idle_workers&) = delete;
 
@@ -108,26 +116,33 @@ class basic_idle_workers {
         return mine;
     }
 
-    // Sleeps until the watch is passed on to the caller: true; or closed: false.
-    bool sleep() noexcept {
+    // Sleeps until there is a reason to wake. Who `has_to_go` counts as active then.
+    template <class HasToGo>
+    woken sleep(HasToGo has_to_go) noexcept {
         for (;;) {
             const ticket t = sleepers_.prepare_wait();
             {
                 std::lock_guard guard(lock_);
                 if (chosen_ || closed_) {
                     sleepers_.cancel_wait();
-                    const bool mine = chosen_;
-                    chosen_ = false;
-                    return mine;
+                    return std::exchange(chosen_, false) ? woken::to_watch : woken::by_the_end;
+                }
+                if (has_to_go()) {
+                    sleepers_.cancel_wait();
+                    --idle_;
+                    ++active_;
+                    publish();
+                    return woken::to_go;
                 }
             }
             sleepers_.commit_wait(t);
         }
     }
 
-    // Whether nobody works. Asked by the watcher: it stays so until the watcher leaves.
+    // Whether nobody works. Asked by the watcher: it stays so until the watcher leaves, or more are expected.
     bool all_idle() const noexcept { return active() == 0; }
     std::uint64_t active() const noexcept { return state_.load(std::memory_order_seq_cst) >> 32; }
+    bool none_idle() const noexcept { return (state_.load(std::memory_order_seq_cst) & idle_or_taken) == 0; }
 
     // The watcher announces a nap, looks for work once more, then either naps or stays up. It has its
     // ticket before others can see the nap: so whoever ends it does wake the watcher, and those who find
@@ -147,12 +162,12 @@ class basic_idle_workers {
         wake();
     }
 
-    // What the watcher does: searches, and naps in between, until there is something; null: `is_over()`, and
-    // nobody will bring anything any more. `search(now, since)`: all that an idle worker can find, `since` as
-    // long as which it has done nothing. Searches without a nap until `spin_end`.
-    template <class Worker, class Timers, class IsOver, class Search>
-    void* keep(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
-               Search search) noexcept {
+    // What the watcher does: searches, and naps in between, until there is something; or `is_over()`, and
+    // nobody will bring anything any more; or it `has_to_go()`. `search(now, since)`: all that an idle worker
+    // can find, `since` as long as which it has done nothing. Searches without a nap until `spin_end`.
+    template <class Worker, class Timers, class IsOver, class HasToGo, class Search>
+    end_of_watch keep(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
+                      HasToGo has_to_go, Search search) noexcept {
         const std::int64_t since = Platform::now();
         me.searches(true);
         for (std::int64_t length = first_nap;; length = smaller(2 * length, last_nap)) {
@@ -166,19 +181,21 @@ class basic_idle_workers {
                 last = search(now, since);
                 chats = chats || last.young;
             }
-            if (last.caught != nullptr) return last.caught;
+            if (last.caught != nullptr) return {last.caught, false};
 
             const bool alone = all_idle();
             const std::int64_t end = smaller(alone ? never : now + length, timers.next());
             const ticket t = announce(end, !chats);
-            // Announced; now all is looked at again. seq_cst; pairs with call(). First whether the pool ends.
-            const bool over = alone && is_over();
+            // Announced; now all is looked at again. seq_cst; pairs with call(). First whether the pool ends:
+            // then nobody is expected any more.
+            const bool over = is_over() && all_idle();
+            const bool goes = has_to_go();
             last = search(now, since);
-            if (last.caught != nullptr || over) {
+            if (last.caught != nullptr || over || goes) {
                 stay_up();
-                return last.caught;
+                return {last.caught, last.caught == nullptr && over};
             }
-            if (timers.next() < end) {
+            if (timers.next() < end || (alone && !all_idle())) {
                 stay_up();
                 continue;
             }
@@ -217,11 +234,21 @@ class basic_idle_workers {
         sleepers_.notify_all();
     }
 
-    // Workers that were counted as active but were never started.
-    void forget(unsigned workers) noexcept {
-        std::lock_guard guard(lock_);
-        active_ -= workers;
-        publish();
+    // Workers that begin count as active before they do; and do so no more when they go, or have never begun.
+    // seq_cst, as the state is; pairs with keep(): a watcher that thought nobody works thinks again.
+    void expect(int workers) noexcept {
+        {
+            std::lock_guard guard(lock_);
+            active_ += static_cast<std::uint64_t>(workers);
+            publish();
+        }
+        call();
+    }
+
+    // Some workers may have to go: all that are idle look whether they have to. After that is so, seq_cst.
+    void rouse() noexcept {
+        sleepers_.notify_all();
+        call();
     }
 
   private:

@@ -14,10 +14,7 @@ namespace weir::detail {
 // What isn't said otherwise is its thread's own. `Shift`: of its executor, which alone may name it.
 template <class Pool, class Platform, class Shift>
 struct pool_worker final : basic_worker_queues<Platform>, own_forks {
-    void serve(Pool& p) noexcept {
-        pool = &p;
-        this->belong_to(p);
-    }
+    pool_worker(Pool& p, unsigned n) : pool(&p), number(n) { this->belong_to(p); }
 
     void fork(std::coroutine_handle<> h) noexcept override {
         this->forks.push_bottom(h.address());
@@ -34,13 +31,13 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
         return true;
     }
 
-    Pool* pool = nullptr;
+    Pool* const pool;
+    const unsigned number;
     Shift* shift = nullptr;
     unsigned streak = 0;
     unsigned misses = 0;
     unsigned passed_over = 0;  // how often the queue came before the forks
     std::int64_t looked = 0;   // coarse clock, when it last looked outside
-    std::uint64_t random = 1;
 };
 
 }  // namespace weir::detail

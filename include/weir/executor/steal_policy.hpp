@@ -186,34 +186,42 @@ struct steal_result {
 template <class Platform>
 class basic_thieves {
   public:
-    explicit basic_thieves(unsigned workers)
-        : count_(workers), policies_(new basic_steal_policy<Platform>[workers]) {}
+    // `most`: as many workers as there can be.
+    explicit basic_thieves(unsigned most) : policies_(new basic_steal_policy<Platform>[most]) {}
 
-    // What may be stolen: from all workers in turn, beginning with one. `idle_since`: since when the thief
-    // has done nothing.
-    template <class Worker>
-    steal_result hunt(Worker* workers, unsigned first, const Worker& thief, std::int64_t now,
+    // What may be stolen: from all workers in turn, beginning with any. `idle_since`: since when the thief has
+    // done nothing.
+    template <class Workers>
+    steal_result hunt(const Workers& workers, const basic_worker_queues<Platform>& thief, std::int64_t now,
                       std::int64_t idle_since) noexcept {
         steal_result result;
         const std::lock_guard guard(lock_);
+        const unsigned count = workers.size();
         const auto all_done = [&]() noexcept {
             std::uint64_t done = 0;
-            for (unsigned i = 0; i < count_; ++i) done += workers[i].done();
+            for (unsigned i = 0; i < count; ++i) done += workers[i].done();
             return done;
         };
-        for (unsigned i = 0, k = first; i < count_; ++i) {
+        for (unsigned i = 0, k = any(count); i < count; ++i) {
             result.caught = policies_[k].steal_from(workers[k], thief, now, idle_since, all_done);
             if (result.caught != nullptr) return result;
             result.young = result.young || !workers[k].empty();
-            k = k + 1 == count_ ? 0 : k + 1;
+            k = k + 1 == count ? 0 : k + 1;
         }
         return result;
     }
 
   private:
-    const unsigned count_;
+    unsigned any(unsigned count) noexcept {
+        random_ ^= random_ << 13;
+        random_ ^= random_ >> 7;
+        random_ ^= random_ << 17;
+        return static_cast<unsigned>(random_ % count);
+    }
+
     const std::unique_ptr<basic_steal_policy<Platform>[]> policies_;
     alignas(64) basic_spin_lock<Platform> lock_;
+    std::uint64_t random_ = Platform::seed() | 1;
 };
 
 WEIR_COMPILED(class basic_steal_policy<standard_platform>);

@@ -14,9 +14,11 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/event_count.hpp>
 
-#include <coroutine>  // for std::coroutine_handle
-#include <cstdint>    // for std::int64_t
-#include <stdexcept>  // for std::invalid_argument
+#include <coroutine>   // for std::coroutine_handle
+#include <cstdint>     // for std::int64_t
+#include <functional>  // for std::function
+#include <stdexcept>   // for std::invalid_argument
+#include <utility>     // for std::move
 
 namespace weir::detail {
 
@@ -46,13 +48,16 @@ class threaded_executor : public executor {
   protected:
     using wake_up = typename basic_event_count<Platform>::wake_up;
 
-    // Errors: `std::invalid_argument`, which says `refusal`, for no threads, or a negative number.
-    threaded_executor(unsigned threads, const char* refusal, bool goes_on_with_forks)
+    // The threads are called `name` and their number, and call `on_start` first. Errors:
+    // `std::invalid_argument`, which says `refusal`, for no threads, or a negative number.
+    threaded_executor(unsigned threads, const char* refusal, bool goes_on_with_forks, const char* name,
+                      std::function<void(unsigned)> on_start)
         : executor({.parallelism = threads != 0 && !was_negative(threads)
                                        ? threads
                                        : throw std::invalid_argument(refusal),
                     .has_threads = true,
-                    .continues_with_forks = goes_on_with_forks}) {}
+                    .continues_with_forks = goes_on_with_forks}),
+          threads_(name, std::move(on_start)) {}
     ~threaded_executor() = default;
 
     // Whom to wake for what came from outside; and for a new first timer.
@@ -60,6 +65,12 @@ class threaded_executor : public executor {
     virtual wake_up who_sees(std::int64_t deadline) noexcept = 0;
     // The pool ends.
     virtual void wake_all() noexcept = 0;
+    // What each thread does, from its beginning to its end.
+    virtual void work(unsigned thread) noexcept = 0;
+    // Before some of them begin: how many there are to be. May throw.
+    virtual void make_workers(unsigned threads) { static_cast<void>(threads); }
+    // How many threads are about to begin; a negative number: that many could not.
+    virtual void expect(int threads) noexcept { static_cast<void>(threads); }
 
     // Not inlined: few post from outside.
     WEIR_NOINLINE void post_from_outside(std::coroutine_handle<> h) noexcept {
@@ -71,20 +82,24 @@ class threaded_executor : public executor {
         if (orphaned()) throw forked_error();
     }
 
-    // Each thread calls `work(i)`. In the pool's constructor; `lost(n)` is told of those that could not be
-    // started, and the others end.
-    template <class Work, class Lost>
-    void start(Work work, Lost lost) {
-        const auto n = static_cast<unsigned>(traits().parallelism);
-        threads_.reserve(n);
+    // In the pool's constructor. Where one can't be started, the others end.
+    void start() {
         try {
-            for (unsigned i = 0; i < n; ++i) threads_.start([work, i] { work(i); });
+            set_threads(static_cast<unsigned>(traits().parallelism));
         } catch (...) {
-            lost(n - static_cast<unsigned>(threads_.size()));
             join();
             throw;
         }
     }
+    // Those too many end when they see by `is_wanted` that they are.
+    void set_threads(unsigned n) {
+        threads_.set(
+            n, [this](unsigned all) { make_workers(all); }, [this](int more) { expect(more); },
+            [this](unsigned i) { work(i); });
+    }
+    unsigned wanted() const noexcept { return threads_.wanted(); }
+    bool is_wanted(unsigned thread) const noexcept { return threads_.wants(thread); }
+    bool let_go(unsigned thread) noexcept { return threads_.let_go(thread); }
 
     // seq_cst; pairs with join(): who goes to sleep asks after it has announced that.
     bool is_over() const noexcept { return stopping_.load(std::memory_order_seq_cst); }
@@ -102,6 +117,7 @@ class threaded_executor : public executor {
   private:
     void join() noexcept {
         if (!orphaned()) {
+            threads_.close();
             stopping_.store(true, std::memory_order_seq_cst);
             wake_all();
         }

@@ -74,6 +74,8 @@ struct standard_platform {
     // Which thread this is.
     static auto this_thread() noexcept { return detail::this_thread(); }
 
+    static void name_thread(const char* name) noexcept { detail::name_thread(name); }
+
     // How many threads the hardware runs at once. In system_thread.hpp.
     static inline unsigned concurrency() noexcept;
 

@@ -212,6 +212,17 @@ inline bool begin_thread(void (*function)()) noexcept {
 #endif
 }
 
+// What debuggers and the like call this thread: the first 15 characters. Windows isn't told.
+inline void name_thread(const char* name) noexcept {
+#if defined(__linux__)
+    prctl(PR_SET_NAME, name, 0UL, 0UL, 0UL);
+#elif defined(__APPLE__)
+    pthread_setname_np(name);
+#else
+    static_cast<void>(name);
+#endif
+}
+
 // Has a function called in each process that is forked from this one, by the one thread that is there.
 inline bool at_fork_in_child(void (*function)()) noexcept {
 #if __has_include(<unistd.h>) && !defined(_WIN32)

@@ -276,6 +276,19 @@ TEST_CASE("a blocking pool that can't start all of its threads ends those it has
     }
 }
 
+TEST_CASE("each thread of a blocking pool calls the hook first, and what that throws comes out") {
+    std::vector<unsigned> begun;
+    {
+        weir::blocking_pool pool(2, {.on_thread_start = [&](unsigned i) { begun.push_back(i); }});
+        CHECK(begun == std::vector<unsigned>{0, 1});
+    }
+    CHECK_THROWS_WITH(weir::blocking_pool(3, {.on_thread_start =
+                                                  [](unsigned i) {
+                                                      if (i == 1) throw std::runtime_error("no such device");
+                                                  }}),
+                      "no such device");
+}
+
 TEST_CASE("whoever looks sees whether a blocking pool has anything to do") {
     weir::blocking_pool pool(2);
     const auto seen = [&] {

@@ -4,6 +4,7 @@
 
 #include <weir/executor/executor.hpp>
 
+#include <array>
 #include <coroutine>
 #include <cstdint>
 #include <functional>
@@ -57,6 +58,7 @@ struct pool {
     struct watch {
         std::uint64_t busy = 0;
         std::uint64_t active() const { return busy; }
+        bool none_idle() const { return busy == 2; }
     };
     struct inbox {
         pool* all;
@@ -74,11 +76,13 @@ struct pool {
 
     executor_view inspect() {
         executor_view view;
-        inspect_pool(view, workers, 2, watch_, inbox_, timers_);
+        inspect_pool(view, workers, watch_, inbox_, timers_);
         return view;
     }
 
-    worker workers[2];
+    struct two : std::array<worker, 2> {
+        unsigned size() const { return 2; }
+    } workers{};
     watch watch_;
     inbox inbox_{this};
     timers timers_;

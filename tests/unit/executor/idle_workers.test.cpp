@@ -12,6 +12,9 @@ using watch = weir::detail::basic_idle_workers<>;
 
 namespace {
 
+// A worker that is not too many.
+bool stays() { return false; }
+
 // Before its n-th access to what threads share, the calling thread is interrupted: another one does
 // something in the meantime. Time passes in a futex only, and nobody is woken there.
 struct interrupted_platform : weir::detail::standard_platform {
@@ -68,7 +71,7 @@ TEST_CASE("a watcher that goes to work while nobody else does leaves the watch f
     SECTION("and the first to make work calls the sleeper") {
         w.call();
         CHECK_FALSE(w.unwatched());
-        CHECK(w.sleep());
+        CHECK(w.sleep(stays) == watch::woken::to_watch);
     }
     SECTION("and takes it again when it is done") {
         CHECK(w.go_idle());
@@ -82,7 +85,7 @@ TEST_CASE("a watcher that goes to work while others do passes the watch on") {
     CHECK_FALSE(w.go_idle());
     w.leave();
     CHECK_FALSE(w.unwatched());
-    CHECK(w.sleep());
+    CHECK(w.sleep(stays) == watch::woken::to_watch);
     w.leave();  // nobody is idle now
     CHECK_FALSE(w.unwatched());
     CHECK(w.go_idle());
@@ -152,14 +155,52 @@ TEST_CASE("sleepers are let go when the watch closes") {
     CHECK(w.go_idle());
     CHECK_FALSE(w.go_idle());
     w.close();
-    CHECK_FALSE(w.sleep());
+    CHECK(w.sleep(stays) == watch::woken::by_the_end);
+}
+
+TEST_CASE(
+    "a sleeper that has to go is active again when it wakes, but one that was chosen to watch watches") {
+    const auto goes = [] { return true; };
+    watch w(2);
+    CHECK(w.go_idle());
+    CHECK_FALSE(w.go_idle());
+    CHECK(w.all_idle());
+    SECTION("without the watch") {
+        CHECK(w.sleep(goes) == watch::woken::to_go);
+        CHECK(w.active() == 1);
+        CHECK_FALSE(w.none_idle());
+        w.leave();  // the watcher
+        CHECK(w.none_idle());
+    }
+    SECTION("chosen") {
+        w.leave();
+        w.call();
+        CHECK(w.sleep(goes) == watch::woken::to_watch);
+    }
+}
+
+TEST_CASE("who rouses the idle wakes the sleepers, and the watcher from its nap") {
+    watch w(3);
+    CHECK(w.go_idle());
+    CHECK_FALSE(w.go_idle());
+    CHECK_FALSE(w.go_idle());
+    std::atomic<bool> goes{false};
+    std::atomic<bool> went{false};
+    std::thread sleeper([&] { went = w.sleep([&] { return goes.load(); }) == watch::woken::to_go; });
+    const auto ticket = w.announce(watch::never, false);
+    goes = true;
+    w.rouse();
+    w.nap(ticket, -1);
+    sleeper.join();
+    CHECK(went);
+    CHECK(w.active() == 1);
 }
 
 TEST_CASE("workers that were never started count no more") {
     watch w(3);
     CHECK(w.go_idle());
     CHECK_FALSE(w.all_idle());
-    w.forget(2);
+    w.expect(-2);
     CHECK(w.all_idle());
 }
 
@@ -217,7 +258,7 @@ TEST_CASE("who saw a worker deal with its queue since the last nap naps without 
         if (w.listening()) listened[interrupted::sleeps] = true;
         return look{nullptr, ++looks == 1};
     };
-    CHECK(w.keep(me, interrupted::time, no_timers{}, [] { return false; }, search) == &item);
+    CHECK(w.keep(me, interrupted::time, no_timers{}, [] { return false; }, stays, search).found == &item);
     CHECK(looks == 5);
     CHECK_FALSE(listened[0]);
     CHECK(listened[1]);
@@ -233,4 +274,45 @@ TEST_CASE("a call that comes while the watcher announces a nap keeps no later on
     w.call();
     w.nap(ticket, 1'000);
     CHECK(interrupted::sleeps == 0);
+}
+
+TEST_CASE("a watcher that has to go, or expects that somebody works, doesn't nap for good") {
+    using idle = weir::detail::basic_idle_workers<interrupted>;
+    int item = 0;
+    no_worker me;
+    SECTION("it goes") {
+        idle w(1);
+        REQUIRE(w.go_idle());
+        const auto r = w.keep(
+            me, interrupted::time, no_timers{}, [] { return false; }, [] { return true; },
+            [](std::int64_t, std::int64_t) { return look{}; });
+        CHECK(r.found == nullptr);
+        CHECK_FALSE(r.over);
+    }
+    SECTION("it naps for a while, and finds what it found") {
+        idle w(1);
+        REQUIRE(w.go_idle());
+        interrupted::happens = [&] { w.expect(1); };  // as the first nap is announced
+        const std::int64_t begin = interrupted::time;
+        interrupted::sleeps = 0;
+        const auto r = w.keep(
+            me, interrupted::time, no_timers{}, [] { return false; }, stays,
+            [&](std::int64_t, std::int64_t) { return look{interrupted::sleeps == 1 ? &item : nullptr}; });
+        CHECK(r.found == &item);
+        CHECK(interrupted::time > begin);
+    }
+    SECTION("nor ends it while somebody is expected, though the pool is to end") {
+        idle w(1);
+        REQUIRE(w.go_idle());
+        w.expect(1);
+        interrupted::sleeps = 0;
+        const auto r = w.keep(
+            me, interrupted::time, no_timers{}, [] { return true; }, stays,
+            [&](std::int64_t, std::int64_t) {
+                if (interrupted::sleeps == 1) w.expect(-1);
+                return look{};
+            });
+        CHECK(r.over);
+        CHECK(interrupted::sleeps >= 1);
+    }
 }

@@ -3,7 +3,15 @@
 #include "support/catch.hpp"
 
 #include <atomic>
+#include <new>
+#include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
+
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
 
 namespace {
 
@@ -17,7 +25,11 @@ struct handle {
         std::forward<Function>(run)();
     }
     handle(handle&& other) noexcept : joinable(std::exchange(other.joinable, false)) {}
-    handle& operator=(handle&&) = delete;
+    handle& operator=(handle&& other) noexcept {
+        left_alone += joinable ? 1 : 0;
+        joinable = std::exchange(other.joinable, false);
+        return *this;
+    }
     ~handle() { left_alone += joinable ? 1 : 0; }
     void join() noexcept { joinable = false; }
 
@@ -27,30 +39,113 @@ struct platform : weir::detail::standard_platform {
     using thread = handle;
 };
 
+const auto prepares_nothing = [](unsigned) {};
+const auto expects_nothing = [](int) {};
+const auto does_nothing = [](unsigned) {};
+
 }  // namespace
 
 TEST_CASE("the threads of a pool are started, and joined once") {
-    std::atomic<int> run = 0;
-    weir::detail::basic_pool_threads<> threads;
-    threads.reserve(3);
-    for (int i = 0; i < 3; ++i) threads.start([&] { ++run; });
-    CHECK(threads.size() == 3);
+    std::vector<int> expected;
+    std::vector<unsigned> prepared;
+    std::atomic<unsigned> run = 0;
+    weir::detail::basic_pool_threads<> threads("t", nullptr);
+    threads.set(
+        3, [&](unsigned n) { prepared.push_back(n); }, [&](int more) { expected.push_back(more); },
+        [&](unsigned i) { run += 1U << (4 * i); });
+    CHECK(threads.wanted() == 3);
+    CHECK(prepared == std::vector<unsigned>{3});
+    CHECK(expected == std::vector<int>{3});
     CHECK_FALSE(threads.are_elsewhere());
+    threads.close();
     threads.join();
-    CHECK(run == 3);
+    CHECK(run == 0x111);
 }
+
+TEST_CASE(
+    "of a pool's threads those too many go, if they still are when they look, and others take their places") {
+    handle::left_alone = 0;
+    std::vector<unsigned> begun;
+    std::vector<int> expected;
+    weir::detail::basic_pool_threads<platform> threads("t", nullptr);
+    const auto set = [&](unsigned n) {
+        threads.set(
+            n, prepares_nothing, [&](int more) { expected.push_back(more); },
+            [&](unsigned i) { begun.push_back(i); });
+    };
+    set(3);
+    set(1);
+    CHECK(threads.wanted() == 1);
+    CHECK(threads.wants(0));
+    CHECK_FALSE(threads.wants(1));
+    CHECK(threads.let_go(2));
+    set(3);  // 1 has not looked, and stays
+    CHECK_FALSE(threads.let_go(1));
+    CHECK(begun == std::vector<unsigned>{0, 1, 2, 2});
+    CHECK(expected == std::vector<int>{3, 0, 1});
+    threads.close();
+    set(5);
+    CHECK(threads.wanted() == 3);
+    threads.join();
+    CHECK(handle::left_alone == 0);
+}
+
+TEST_CASE("each thread calls the hook first, and what that throws comes out: those before it stay") {
+    handle::left_alone = 0;
+    std::vector<unsigned> hooked;
+    std::vector<unsigned> begun;
+    std::vector<int> expected;
+    weir::detail::basic_pool_threads<platform> threads("t", [&](unsigned i) {
+        hooked.push_back(i);
+        if (hooked.size() == 3) throw std::runtime_error("no such device");
+    });
+    const auto set = [&](unsigned n) {
+        threads.set(
+            n, prepares_nothing, [&](int more) { expected.push_back(more); },
+            [&](unsigned i) { begun.push_back(i); });
+    };
+    CHECK_THROWS_WITH(set(4), "no such device");
+    CHECK(threads.wanted() == 2);
+    CHECK(begun == std::vector<unsigned>{0, 1});
+    CHECK(expected == std::vector<int>{4, -2});
+    set(3);
+    CHECK(hooked == std::vector<unsigned>{0, 1, 2, 2});
+    CHECK(begun == std::vector<unsigned>{0, 1, 2});
+    threads.close();
+    threads.join();
+    CHECK(handle::left_alone == 0);
+}
+
+TEST_CASE("where the places can't be made nothing has changed") {
+    weir::detail::basic_pool_threads<platform> threads("t", nullptr);
+    threads.set(1, prepares_nothing, expects_nothing, does_nothing);
+    CHECK_THROWS_AS(threads.set(
+                        2, [](unsigned) { throw std::bad_alloc(); }, expects_nothing, does_nothing),
+                    std::bad_alloc);
+    CHECK(threads.wanted() == 1);
+    threads.close();
+    threads.join();
+}
+
+#if defined(__linux__)
+TEST_CASE("a thread is called by its pool's name and its number") {
+    char name[16] = {};
+    weir::detail::basic_pool_threads<> threads("weir", nullptr);
+    threads.set(1, prepares_nothing, expects_nothing, [&](unsigned) { prctl(PR_GET_NAME, name); });
+    threads.close();
+    threads.join();
+    CHECK(name == std::string("weir 0"));
+}
+#endif
 
 TEST_CASE("threads of another process are forgotten, not joined") {
     handle::left_alone = 0;
     {
-        weir::detail::basic_pool_threads<platform> threads;
-        threads.reserve(2);
-        threads.start([] {});
-        threads.start([] {});
+        weir::detail::basic_pool_threads<platform> threads("t", nullptr);
+        threads.set(2, prepares_nothing, expects_nothing, does_nothing);
         weir::detail::forks.fetch_add(1);
         CHECK(threads.are_elsewhere());
         threads.join();
-        CHECK(threads.size() == 2);
     }
     weir::detail::forks.fetch_sub(1);
     CHECK(handle::left_alone == 0);

@@ -33,8 +33,8 @@ std::coroutine_handle<> handle(const int& at) {
 TEST_CASE("a worker takes back what it forked last, unless something else comes first, and counts it") {
     const int a = 0, b = 0, other = 0;
     pool p;
-    pool::worker w;
-    w.serve(p);
+    pool::worker w(p, 3);
+    CHECK(w.number == 3);
     CHECK(w.are_of(&p));
     w.fork(handle(a));
     w.fork(handle(b));

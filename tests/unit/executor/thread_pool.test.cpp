@@ -494,6 +494,158 @@ TEST_CASE("a pool that can't start all of its threads ends those it has, and tel
     CHECK(weir::basic_thread_pool<meagre_platform>(4).workers() == 4);
 }
 
+namespace {
+
+struct meeting {
+    std::atomic<int> here{0};
+    std::atomic<int> gone{0};
+};
+detached meet(weir::executor& ex, meeting& m, int all) {
+    co_await weir::schedule(ex);
+    m.here.fetch_add(1);
+    while (m.here.load() < all) std::this_thread::yield();
+    m.gone.fetch_add(1);
+}
+// Returns once so many coroutines have kept as many workers at the same time.
+void wait_until_all_work(weir::executor& pool, int all) {
+    meeting m;
+    for (int i = 0; i < all; ++i) meet(pool, m, all);
+    while (m.gone.load() < all) std::this_thread::yield();
+}
+task<> sets(thread_pool& pool, unsigned workers) {
+    pool.set_workers(workers);
+    co_return;
+}
+
+}  // namespace
+
+TEST_CASE("a pool has more workers at once, and fewer, when it is told to") {
+    thread_pool pool(1, {.most_workers = 4});
+    pool.set_workers(3);
+    CHECK(pool.workers() == 3);
+    wait_until_all_work(pool, 3);
+    pool.set_workers(1);
+    CHECK(pool.workers() == 1);
+    wait_until_all_work(pool, 1);
+    pool.set_workers(4);
+    wait_until_all_work(pool, 4);
+    // A coroutine of the pool may, too: also on a worker that is too many then.
+    for (const unsigned n : {1U, 4U, 2U}) {
+        weir::sync_wait(pool, sets(pool, n));
+        CHECK(pool.workers() == n);
+        wait_until_all_work(pool, static_cast<int>(n));
+    }
+}
+
+TEST_CASE("a worker too many hands on what it has queued, and ends after what it does") {
+    thread_pool pool(2, {.most_workers = 2});
+    std::atomic<int> count{0};
+    std::atomic<int> stuck{0};
+    std::atomic<bool> free{false};
+    std::thread::id threads[2];
+    const auto holds = [&](int i) -> detached {
+        co_await weir::schedule(pool);
+        threads[i] = std::this_thread::get_id();
+        stuck.fetch_add(1);
+        for (int k = 0; k < 50; ++k) count_on(pool, count);  // into this worker's own queue
+        while (!free.load()) std::this_thread::yield();
+    };
+    holds(0);
+    holds(1);
+    while (stuck.load() < 2) std::this_thread::yield();
+    pool.set_workers(1);
+    free = true;
+    while (count.load() < 100) std::this_thread::yield();
+    CHECK(threads[0] != threads[1]);
+    const std::thread::id left = weir::sync_wait(pool, where());
+    CHECK((left == threads[0] || left == threads[1]));
+    for (int i = 0; i < 20; ++i) CHECK(weir::sync_wait(pool, where()) == left);
+}
+
+TEST_CASE("a pool refuses to have no workers, or more than it was made for, and stays as it is") {
+    thread_pool pool(2, {.most_workers = 3});
+    CHECK_THROWS_WITH(pool.set_workers(0), Catch::Matchers::ContainsSubstring("ask for at least 1"));
+    CHECK_THROWS_WITH(pool.set_workers(static_cast<unsigned>(-2)),
+                      Catch::Matchers::ContainsSubstring("negative"));
+    CHECK_THROWS_WITH(pool.set_workers(4), Catch::Matchers::ContainsSubstring("made for 3"));
+    CHECK_THROWS_AS(thread_pool(4, {.most_workers = 3}), std::invalid_argument);
+    CHECK_THROWS_WITH(thread_pool(0, {.most_workers = 3}),
+                      Catch::Matchers::ContainsSubstring("can run nothing"));
+    CHECK(pool.workers() == 2);
+    wait_until_all_work(pool, 2);
+}
+
+TEST_CASE("timers go on while workers come and go") {
+    thread_pool pool(3, {.most_workers = 3});
+    const auto sleeps = [](int n) -> task<> {
+        for (int i = 0; i < n; ++i) co_await weir::sleep_for(50us);
+    };
+    std::atomic<bool> over{false};
+    std::thread other([&] {
+        for (unsigned n = 1; !over; n = n % 3 + 1) pool.set_workers(n);
+    });
+    const auto all = [&]() -> task<> { co_await weir::when_all(sleeps(40), sleeps(60), sleeps(80)); };
+    weir::sync_wait(pool, all());
+    over = true;
+    other.join();
+}
+
+TEST_CASE("a coroutine that changes a pool which is being destroyed changes nothing") {
+    std::atomic<int> count{0};
+    {
+        thread_pool pool(1, {.most_workers = 3});
+        const auto changes = [&]() -> detached {
+            co_await weir::schedule(pool);
+            while (count.load() == 0) std::this_thread::yield();
+            for (const unsigned n : {3U, 1U, 2U}) pool.set_workers(n);
+            count_on(pool, count);
+        };
+        changes();
+        count = 1;
+    }
+    CHECK(count.load() == 2);
+}
+
+TEST_CASE("each thread of a pool calls the hook before it runs anything, later ones, too") {
+    std::vector<unsigned> begun;  // by one thread after the other, which its starter waits for
+    std::vector<std::thread::id> threads;
+    thread_pool pool(2, {.most_workers = 3, .on_thread_start = [&](unsigned worker) {
+                             begun.push_back(worker);
+                             threads.push_back(std::this_thread::get_id());
+                         }});
+    CHECK(begun == std::vector<unsigned>{0, 1});
+    const std::thread::id here = weir::sync_wait(pool, where());
+    CHECK((here == threads[0] || here == threads[1]));
+    pool.set_workers(3);
+    CHECK(begun == std::vector<unsigned>{0, 1, 2});
+}
+
+TEST_CASE("what the hook of a thread throws comes out of the constructor, and of set_workers") {
+    std::atomic<int> calls{0};
+    const auto fails_at = [&calls](int n) {
+        return [&calls, n](unsigned) {
+            if (++calls == n) throw std::runtime_error("no such device");
+        };
+    };
+    CHECK_THROWS_WITH(thread_pool(3, {.on_thread_start = fails_at(2)}), "no such device");
+    CHECK(calls == 2);
+    calls = 0;
+    thread_pool pool(1, {.most_workers = 4, .on_thread_start = fails_at(3)});
+    CHECK_THROWS_WITH(pool.set_workers(4), "no such device");
+    CHECK(pool.workers() == 2);
+    wait_until_all_work(pool, 2);
+    pool.set_workers(4);
+    wait_until_all_work(pool, 4);
+}
+
+TEST_CASE("a pool that can't start more threads keeps those that it has") {
+    meagre_platform::left = 3;
+    weir::basic_thread_pool<meagre_platform> pool(2, {.most_workers = 4});
+    CHECK_THROWS_AS(pool.set_workers(4), std::system_error);
+    CHECK(pool.workers() == 3);
+    wait_until_all_work(pool, 3);
+}
+
 TEST_CASE("two pools pass coroutines to each other") {
     struct traveller {
         static task<int> commute(weir::executor& a, weir::executor& b, int trips) {

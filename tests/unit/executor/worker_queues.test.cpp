@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -26,6 +27,25 @@ TEST_CASE("the slot holds one, and gives back who was there") {
     CHECK(q.exchange_next(&b, me) == &a);
     CHECK(q.take_next(me) == &b);
     CHECK(q.empty());
+}
+
+TEST_CASE("a worker that goes hands over what it has, of each kind the oldest first") {
+    struct list {
+        std::vector<void*> items;
+        void push(void* item) { items.push_back(item); }
+    };
+    queues q;
+    record* const me = record::acquire();
+    q.set_thread(me, nullptr);
+    int queued[2] = {}, forks[2] = {}, next = 0;
+    for (int& each : forks) q.forks.push_bottom(&each);
+    for (int& each : queued) q.queue.push_bottom(&each);
+    q.exchange_next(&next, me);
+    list to;
+    q.hand_over(to);
+    CHECK(to.items == std::vector<void*>{&queued[0], &queued[1], &next, &forks[0], &forks[1]});
+    CHECK(q.empty());
+    CHECK(q.thread() == nullptr);
 }
 
 TEST_CASE("what a worker has done is its resumptions and its thread's operations") {

@@ -45,6 +45,7 @@ struct standard_platform {
     static std::int64_t coarse_now() noexcept { return interleavings::count.now / 4'000'000 * 4'000'000; }
     static std::uint64_t seed() noexcept { return interleavings::draw(~std::uint64_t{0}); }
     static int this_thread() noexcept { return interleavings::this_thread(); }
+    static void name_thread(const char*) noexcept {}
     static inline unsigned concurrency() noexcept;           // in system_thread.hpp
     static inline process_counts count_process() noexcept;   // in process_usage.hpp
     static inline process_memory measure_memory() noexcept;  // in process_usage.hpp
