@@ -45,7 +45,7 @@ class context {
     explicit context(context_options options = {}) : context(device::from_environment(), options) {}
     context(device d, context_options options = {}) : core_(std::make_shared<detail::core>(d, options)) {
         if (core_->on_host()) return;
-        thread_.start([core = core_.get(), options] {
+        thread_.set(1, [core = core_.get(), options](unsigned) {
             core->choose_device();
             const detail::beside_captures asking;
             detail::reactor(*core->box(), core->events, core->broken, options).run();
@@ -87,7 +87,7 @@ class context {
     }
 
     std::shared_ptr<detail::core> core_;
-    weir::detail::basic_pool_threads<> thread_;
+    weir::detail::basic_pool_threads<> thread_{"weir cuda"};
 };
 
 }  // namespace weir::cuda

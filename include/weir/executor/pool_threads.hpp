@@ -33,7 +33,7 @@ class basic_pool_threads {
 
   public:
     // Each is called `name` and its number, and calls `on_start`, if that is something, before all else.
-    basic_pool_threads(const char* name, std::function<void(unsigned)> on_start)
+    explicit basic_pool_threads(const char* name, std::function<void(unsigned)> on_start = nullptr)
         : name_(name), on_start_(std::move(on_start)) {}
     basic_pool_threads(const basic_pool_threads&) = delete;
     basic_pool_threads& operator=(const basic_pool_threads&) = delete;
@@ -63,6 +63,12 @@ class basic_pool_threads {
             }
             --lacking;
         }
+    }
+
+    // The same where there is nothing to prepare.
+    template <class Work>
+    void set(unsigned n, Work work) {
+        set(n, [](unsigned) {}, [](int) {}, work);
     }
 
     // How many there are to be. relaxed: nothing else depends on it

@@ -100,7 +100,7 @@ class watchdog {
         }
         for (executor& each : all) pools_.emplace_back(each.lasting());
         static_cast<void>(record::acquire());  // the calling thread is known from now on
-        if (options_.period > duration(0)) thread_.start([this] { work(); });
+        if (options_.period > duration(0)) thread_.set(1, [this](unsigned) { work(); });
     }
     watchdog(const watchdog&) = delete;
     watchdog& operator=(const watchdog&) = delete;
@@ -228,7 +228,7 @@ class watchdog {
     std::unordered_map<const detail::wait_site*, std::uint64_t> moved_;
     detail::known_waits waits_;
     detail::parker stop_;
-    detail::basic_pool_threads<> thread_;  // one or none
+    detail::basic_pool_threads<> thread_{"weir watch"};  // one or none
 };
 
 }  // namespace weir

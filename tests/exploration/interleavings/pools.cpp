@@ -367,6 +367,94 @@ void forkers_are_stolen() {
     weir::sync_wait(pool, whole());
 }
 
+// The number of workers changes: whoever sleeps, keeps the watch or works when it is one too many.
+void more_workers_share() {
+    weir::thread_pool pool(1, {.most_workers = 2});
+    block(static_cast<std::int64_t>(interleavings::draw(60)) * us);
+    pool.set_workers(2);
+    int here = 0;
+    task_group group(pool);
+    const std::int64_t begin = count.now;
+    for (int i = 0; i < 2; ++i) group.spawn(meets(here, 2));
+    weir::sync_wait(pool, group.join());
+    require_by(begin, 4 * ms, "the one that came takes over within a millisecond");
+}
+void worker_goes_from_its_sleep() {
+    weir::thread_pool pool(2);
+    block(10 * ms);
+    pool.set_workers(1);
+    int sum = 0;
+    for (int i = 0; i < 2; ++i) {
+        const std::int64_t begin = count.now;
+        weir::sync_wait(pool, adds_to(sum));
+        require_by(begin, 500 * us, "nothing but a lost wake-up takes so long");
+        if (i == 0) block(10 * ms);
+    }
+    require(sum == 2, "all ran");
+}
+void workers_come_and_go() {
+    weir::thread_pool pool(2);
+    std::atomic<int> sum{0};
+    task_group group(pool);
+    thread other([&] {
+        for (const unsigned n : {1U, 2U, 1U}) pool.set_workers(n);
+    });
+    const auto whole = [&]() -> task<> {
+        for (int i = 0; i < 3; ++i) group.spawn(adds_one(sum));
+        for (int i = 0; i < 2; ++i) co_await group.fork(adds_one(sum));
+        co_await group.join();
+    };
+    weir::sync_wait(pool, whole());
+    other.join();
+    require(sum.load(std::memory_order_relaxed) == 5, "each ran once");
+    require(pool.workers() == 1, "the last word counts");
+}
+task<> sets(weir::thread_pool& pool, unsigned workers) {
+    pool.set_workers(workers);
+    co_return;
+}
+void workers_change_themselves() {
+    weir::thread_pool pool(2);
+    thread other([&] { pool.set_workers(1); });
+    for (const unsigned n : {1U, 2U}) weir::sync_wait(pool, sets(pool, n));
+    other.join();
+    int sum = 0;
+    weir::sync_wait(pool, adds_to(sum));
+    require(sum == 1, "it ran");
+}
+void timer_outlives_workers() {
+    weir::thread_pool pool(2);
+    const std::int64_t begin = count.now;
+    std::int64_t woke = 0;
+    task_group group(pool);
+    group.spawn(sleeps(10ms, woke));
+    block(static_cast<std::int64_t>(interleavings::draw(60)) * us);
+    pool.set_workers(1);
+    weir::sync_wait(pool, group.join());
+    require(woke >= begin + 10 * ms, "it is not early");
+    if (interleavings::strict()) require(woke <= begin + 12 * ms, "a timer is served on time");
+}
+void ends_while_workers_change() {
+    std::atomic<int> sum{0};
+    {
+        weir::thread_pool pool(2);
+        task_group group(pool);
+        const auto changes = [&]() -> task<> {
+            for (const unsigned n : {1U, 2U}) {
+                pool.set_workers(n);
+                co_await adds_one(sum);
+            }
+        };
+        group.spawn(changes());
+        group.spawn(adds_one(sum));
+        weir::sync_wait(pool, group.join());
+        group.spawn(adds_one(sum));
+        weir::sync_wait(pool, group.join());
+        pool.set_workers(1);
+    }
+    require(sum.load(std::memory_order_relaxed) == 4, "all ran");
+}
+
 const interleavings::registered threads(
     "pools", {
                  {"posts", posts<weir::thread_pool>},
@@ -389,6 +477,12 @@ const interleavings::registered threads(
                  {"parts_are_stolen", parts_are_stolen<weir::thread_pool>},
                  {"parts_of_many_are_stolen", parts_of_many_are_stolen<weir::thread_pool>},
                  {"forkers_are_stolen", forkers_are_stolen<weir::thread_pool>},
+                 {"more_workers_share", more_workers_share},
+                 {"worker_goes_from_its_sleep", worker_goes_from_its_sleep},
+                 {"workers_come_and_go", workers_come_and_go},
+                 {"workers_change_themselves", workers_change_themselves},
+                 {"timer_outlives_workers", timer_outlives_workers},
+                 {"ends_while_workers_change", ends_while_workers_change},
              });
 const interleavings::registered blockers(
     "pools", {

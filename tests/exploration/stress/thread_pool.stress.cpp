@@ -357,6 +357,44 @@ TEST_CASE("a hundred thousand timers from many threads, half of them cancelled, 
     }
 }
 
+TEST_CASE("workers come and go under whatever a pool does, and all of it is done, once") {
+    for (int round = 0; round < 8; ++round) {
+        std::atomic<unsigned> hooks{0};
+        thread_pool pool(2, {.most_workers = 4, .on_thread_start = [&](unsigned) { ++hooks; }});
+        std::atomic<bool> over{false};
+        std::vector<std::thread> changers;
+        for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+            changers.emplace_back([&, seed] {
+                std::mt19937_64 random(seed + 10 * static_cast<std::uint64_t>(round));
+                while (!over) {
+                    pool.set_workers(static_cast<unsigned>(random() % 4 + 1));
+                    for (std::uint64_t i = random() % 64; i > 0; --i) std::this_thread::yield();
+                }
+            });
+        }
+        const auto changes = [&pool](int times, latch& all) -> detached {
+            for (int i = 0; i < times; ++i) {
+                co_await schedule(pool);
+                pool.set_workers(static_cast<unsigned>(i % 4 + 1));
+            }
+            all.down();
+        };
+        latch all(2 + 2 + 3 + 1'000 + 50);
+        baton a, b;
+        play(pool, a, b, 2'000, all);
+        play(pool, b, a, 2'000, all);
+        a.give(pool);
+        for (int i = 0; i < 2; ++i) changes(50, all);
+        for (int i = 0; i < 3; ++i) work_long(pool, 5, all);
+        spread(pool, 3, all);
+        for (int i = 0; i < 50; ++i) visit(pool, 50, all);
+        all.wait();
+        over = true;
+        for (std::thread& t : changers) t.join();
+        CHECK(hooks >= 2);
+    }
+}
+
 TEST_CASE("pools come and go, with work posted until the last moment or none at all") {
     for (int i = 0; i < 300; ++i) {
         latch all(10);

@@ -40,7 +40,6 @@ struct platform : weir::detail::standard_platform {
 };
 
 const auto prepares_nothing = [](unsigned) {};
-const auto expects_nothing = [](int) {};
 const auto does_nothing = [](unsigned) {};
 
 }  // namespace
@@ -49,7 +48,7 @@ TEST_CASE("the threads of a pool are started, and joined once") {
     std::vector<int> expected;
     std::vector<unsigned> prepared;
     std::atomic<unsigned> run = 0;
-    weir::detail::basic_pool_threads<> threads("t", nullptr);
+    weir::detail::basic_pool_threads<> threads("t");
     threads.set(
         3, [&](unsigned n) { prepared.push_back(n); }, [&](int more) { expected.push_back(more); },
         [&](unsigned i) { run += 1U << (4 * i); });
@@ -67,7 +66,7 @@ TEST_CASE(
     handle::left_alone = 0;
     std::vector<unsigned> begun;
     std::vector<int> expected;
-    weir::detail::basic_pool_threads<platform> threads("t", nullptr);
+    weir::detail::basic_pool_threads<platform> threads("t");
     const auto set = [&](unsigned n) {
         threads.set(
             n, prepares_nothing, [&](int more) { expected.push_back(more); },
@@ -117,11 +116,10 @@ TEST_CASE("each thread calls the hook first, and what that throws comes out: tho
 }
 
 TEST_CASE("where the places can't be made nothing has changed") {
-    weir::detail::basic_pool_threads<platform> threads("t", nullptr);
-    threads.set(1, prepares_nothing, expects_nothing, does_nothing);
-    CHECK_THROWS_AS(threads.set(
-                        2, [](unsigned) { throw std::bad_alloc(); }, expects_nothing, does_nothing),
-                    std::bad_alloc);
+    weir::detail::basic_pool_threads<platform> threads("t");
+    threads.set(1, does_nothing);
+    CHECK_THROWS_AS(
+        threads.set(2, [](unsigned) { throw std::bad_alloc(); }, [](int) {}, does_nothing), std::bad_alloc);
     CHECK(threads.wanted() == 1);
     threads.close();
     threads.join();
@@ -130,8 +128,8 @@ TEST_CASE("where the places can't be made nothing has changed") {
 #if defined(__linux__)
 TEST_CASE("a thread is called by its pool's name and its number") {
     char name[16] = {};
-    weir::detail::basic_pool_threads<> threads("weir", nullptr);
-    threads.set(1, prepares_nothing, expects_nothing, [&](unsigned) { prctl(PR_GET_NAME, name); });
+    weir::detail::basic_pool_threads<> threads("weir");
+    threads.set(1, [&](unsigned) { prctl(PR_GET_NAME, name); });
     threads.close();
     threads.join();
     CHECK(name == std::string("weir 0"));
@@ -141,8 +139,8 @@ TEST_CASE("a thread is called by its pool's name and its number") {
 TEST_CASE("threads of another process are forgotten, not joined") {
     handle::left_alone = 0;
     {
-        weir::detail::basic_pool_threads<platform> threads("t", nullptr);
-        threads.set(2, prepares_nothing, expects_nothing, does_nothing);
+        weir::detail::basic_pool_threads<platform> threads("t");
+        threads.set(2, does_nothing);
         weir::detail::forks.fetch_add(1);
         CHECK(threads.are_elsewhere());
         threads.join();
