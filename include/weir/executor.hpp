@@ -8,6 +8,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/forked.hpp>
 #include <weir/executor/locked_timers.hpp>
+#include <weir/executor/pool_options.hpp>
 #include <weir/executor/run_loop.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>

@@ -14,7 +14,9 @@
 #include <weir/executor/steal_policy.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/threaded_executor.hpp>
+#include <weir/executor/work_finder.hpp>
 #include <weir/executor/worker_queues.hpp>
+#include <weir/measure/process_meter.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/run_graph.hpp>
@@ -41,6 +43,7 @@ template class basic_process_meter<standard_platform>;
 template class basic_idle_workers<standard_platform>;
 template class basic_worker_queues<standard_platform>;
 template class threaded_executor<standard_platform>;
+template class basic_work_finder<standard_platform>;
 template class basic_pool_threads<standard_platform>;
 template class basic_inbox<standard_platform>;
 template class basic_work_stealing_deque<standard_platform>;

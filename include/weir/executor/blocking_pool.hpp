@@ -13,10 +13,11 @@
 #include <weir/platform/platform.hpp>
 #include <weir/platform/thread_record.hpp>
 
-#include <algorithm>  // for std::max, std::min
-#include <coroutine>  // for std::coroutine_handle
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::int64_t, std::uint64_t
+#include <algorithm>    // for std::max, std::min
+#include <coroutine>    // for std::coroutine_handle
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t, std::uint64_t
+#include <type_traits>  // for std::is_convertible_v
 
 namespace weir {
 
@@ -48,6 +49,15 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
                "are to block at a time",
                false, "weir io", options.on_thread_start) {
         this->start();
+    }
+
+    /// Rejects options without names at compile time.
+    template <class Options>
+        requires(!std::is_convertible_v<Options, const blocking_pool_options&>)
+    basic_blocking_pool(unsigned threads, Options&&) : basic_blocking_pool(threads) {
+        static_assert(std::is_convertible_v<Options, const blocking_pool_options&>,
+                      "weir: the options of a pool are given by their names: weir::blocking_pool io(12, "
+                      "{.on_thread_start = name_it})");
     }
 
     ~basic_blocking_pool() { this->end(); }

@@ -18,9 +18,9 @@
 
 namespace weir::detail {
 
-// Joined once, by one thread, before the other members of its owner go: those who run in the threads use them.
-// Until then any may change how many there are to be. One that has gone meanwhile is joined when its place is
-// taken again.
+// Joined once, by one thread, before the other members of its owner go: those who run in the threads use
+// them. Until then any may change how many there are to be. One that has gone meanwhile is joined when its
+// place is taken again.
 template <class Platform = standard_platform>
 class basic_pool_threads {
     using thread = typename Platform::thread;
@@ -39,9 +39,9 @@ class basic_pool_threads {
     basic_pool_threads& operator=(const basic_pool_threads&) = delete;
 
     // Makes them `n`: each that lacks is started, and calls `work(i)`; those too many find out by `wants`.
-    // Before that, `prepare(n)` may throw; then `expect` is told how many begin, and, by a negative number, how
-    // many could not. Nothing once this was closed. Errors: what `on_start` throws, or that a thread can't be
-    // started: those before it stay.
+    // Before that, `prepare(n)` may throw; then `expect` is told how many begin, and, by a negative number,
+    // how many could not. Nothing once this was closed. Errors: what `on_start` throws, or that a thread can't
+    // be started: those before it stay.
     template <class Prepare, class Expect, class Work>
     void set(unsigned n, Prepare prepare, Expect expect, Work work) {
         const std::lock_guard guard(lock_);
@@ -91,8 +91,8 @@ class basic_pool_threads {
     // True in a process that was forked from theirs: there is none of them here.
     bool are_elsewhere() const noexcept { return !born_.is_here(); }
 
-    // Once it was closed. Where they are elsewhere, their handles are written over: to detach them would touch
-    // what the system may have given to another thread of this process.
+    // When nobody changes them any more. Where they are elsewhere, their handles are written over: to detach
+    // them would touch what the system may have given to another thread of this process.
     void join() noexcept {
         for (place& p : places_) {
             if (p.has_thread) are_elsewhere() ? void(std::construct_at(&p.it)) : p.it.join();

@@ -189,8 +189,8 @@ class basic_thieves {
     // `most`: as many workers as there can be.
     explicit basic_thieves(unsigned most) : policies_(new basic_steal_policy<Platform>[most]) {}
 
-    // What may be stolen: from all workers in turn, beginning with any. `idle_since`: since when the thief has
-    // done nothing.
+    // What may be stolen: from all workers in turn, beginning with any. `idle_since`: since when the thief
+    // has done nothing.
     template <class Workers>
     steal_result hunt(const Workers& workers, const basic_worker_queues<Platform>& thief, std::int64_t now,
                       std::int64_t idle_since) noexcept {

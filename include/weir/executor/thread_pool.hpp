@@ -13,9 +13,10 @@
 #include <weir/platform/platform.hpp>
 #include <weir/platform/thread_record.hpp>
 
-#include <coroutine>  // for std::coroutine_handle
-#include <cstdint>    // for std::int64_t
-#include <utility>    // for std::exchange
+#include <coroutine>    // for std::coroutine_handle
+#include <cstdint>      // for std::int64_t
+#include <type_traits>  // for std::is_convertible_v
+#include <utility>      // for std::exchange
 
 namespace weir {
 
@@ -64,19 +65,28 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
         this->start();
     }
 
+    /// Rejects options without names at compile time.
+    template <class Options>
+        requires(!std::is_convertible_v<Options, const thread_pool_options&>)
+    basic_thread_pool(unsigned workers, Options&&) : basic_thread_pool(workers) {
+        static_assert(std::is_convertible_v<Options, const thread_pool_options&>,
+                      "weir: the options of a pool are given by their names: weir::thread_pool pool(4, "
+                      "{.most_workers = 16, .on_thread_start = name_it})");
+    }
+
     ~basic_thread_pool() { this->end(); }
 
     /// How many threads it is to have: what `set_workers` was told last.
     [[nodiscard]] unsigned workers() const noexcept { return this->wanted(); }
 
-    /// Changes the number of threads. More begin at once. Those that are too many end after what each runs now,
-    /// and what they have queued goes behind what was posted from outside; their threads are joined when others
-    /// take their places, or by the destructor. A run with `later_stages_first` goes on as for the number that
-    /// the pool was made with.
+    /// Changes the number of threads. More begin at once. Those that are too many end after what each runs
+    /// now, and what they have queued goes behind what was posted from outside; their threads are joined when
+    /// others take their places, or by the destructor. A run with `later_stages_first` goes on as for the
+    /// number that the pool was made with.
     ///
-    /// Errors: std::invalid_argument for 0, a negative number, or more than `thread_pool_options::most_workers`;
-    ///         `forked_error`; std::bad_alloc, std::system_error, and what `on_thread_start` throws: those that
-    ///         began by then stay, `workers()` says how many.
+    /// Errors: std::invalid_argument for 0, a negative number, or more than
+    ///         `thread_pool_options::most_workers`; `forked_error`; std::bad_alloc, std::system_error, and
+    ///         what `on_thread_start` throws: those that began by then stay, `workers()` says how many.
     /// Threads: any, also the pool's own, several at once, not from `on_thread_start`. Blocks while threads
     ///         start. Not while the pool is being destroyed, but by its own coroutines: nothing changes then.
     void set_workers(unsigned workers) {

@@ -77,14 +77,14 @@ class alignas(64) basic_worker_queues {
         return resumed() + (r != nullptr ? r->operations() : 0);
     }
 
-    // The thread ends, and another one may come later: all there is to do goes to the end of another queue, the
-    // oldest first, and of the forks, too. No other thread is to touch `forks` by `pop_bottom` meanwhile.
+    // On the worker's thread, which ends: all that is there goes to the end of another queue, the oldest
+    // first. Another thread may come later.
     template <class Inbox>
     void hand_over(Inbox& to) noexcept {
         while (void* const p = queue.steal()) to.push(p);
         if (void* const p = take_next(thread())) to.push(p);
         while (void* const p = forks.steal()) to.push(p);
-        thread_.store(nullptr, std::memory_order_relaxed);  // of its record others know by now
+        thread_.store(nullptr, std::memory_order_relaxed);  // relaxed: a record is never freed
     }
 
     bool empty() const noexcept { return !has_next() && queue.empty() && forks.empty(); }

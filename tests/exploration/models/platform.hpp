@@ -316,6 +316,7 @@ class thread {
         thread_->start(&begin, work_.get());
     }
     thread(thread&&) = default;
+    thread& operator=(thread&&) = default;
     void join() { thread_->join(); }
 
   private:
@@ -333,6 +334,7 @@ struct platform {
     template <class T>
     using atomic = models::atomic<T>;
     using thread = models::thread;
+    using mutex = weir::detail::basic_spin_lock<platform>;
 
     static void wait(atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t timeout_ns = -1) {
         world::here().sleep(
@@ -357,6 +359,7 @@ struct platform {
     static std::int64_t coarse_now() { return now(); }
     static std::uint64_t seed() { return 1; }
     static unsigned concurrency() { return 2; }
+    static void name_thread(const char*) {}
     static int this_thread() { return world::here().thread() + 1; }
 
     template <class T>

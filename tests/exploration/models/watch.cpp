@@ -10,6 +10,12 @@ namespace {
 
 using namespace models;
 
+// Sleeps until it is chosen, or the end. Nobody here is too many.
+template <class Watch>
+bool is_to_watch(Watch& watch) {
+    return watch.sleep([] { return false; }) == Watch::woken::to_watch;
+}
+
 // Workers are the threads 0 .. Workers - 1, the last one posts from outside. In a chain each item comes when the
 // one before has begun, and ends when the last has: each needs a worker of its own.
 enum class items { apart, in_a_chain };
@@ -51,7 +57,7 @@ struct pool : suite<pool<Workers, Items, Are>, Workers + 1> {
 
     void* idle() {
         const bool mine = watch.go_idle();
-        if (!mine && !watch.sleep()) return nullptr;
+        if (!mine && !is_to_watch(watch)) return nullptr;
         void* const found = keep_watch();
         if (found == nullptr) {
             watch.close();
@@ -101,7 +107,7 @@ struct from_inside : suite<from_inside, 2> {
         }
         // Works, finds nothing, goes idle; naps as long as somebody works.
         const bool mine = watch.go_idle();
-        if (!mine && !watch.sleep()) return;
+        if (!mine && !is_to_watch(watch)) return;
         for (;;) {
             const auto ticket = watch.announce(platform::now() + 100, true);
             void* const it = inbox.pop();
