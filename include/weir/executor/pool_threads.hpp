@@ -40,8 +40,8 @@ class basic_pool_threads {
 
     // Makes them `n`: each that lacks is started, and calls `work(i)`; those too many find out by `wants`.
     // Before that, `prepare(n)` may throw; then `expect` is told how many begin, and, by a negative number,
-    // how many could not. Nothing once this was closed. Errors: what `on_start` throws, or that a thread can't
-    // be started: those before it stay.
+    // how many could not. Nothing once this was closed.
+    // Errors: what `on_start` throws, or that a thread can't be started: those before it stay.
     template <class Prepare, class Expect, class Work>
     void set(unsigned n, Prepare prepare, Expect expect, Work work) {
         const std::lock_guard guard(lock_);
