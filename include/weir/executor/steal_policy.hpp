@@ -60,7 +60,9 @@ class basic_steal_policy {
         if (caught == nullptr) caught = steal_fork(victim, thief, now);
         if (caught == nullptr && credit_ != 0) caught = victim.take_next(thief.thread());
         if (caught == nullptr) return victim.queue.steal_before(queued_long_before_);
-        if (credit_ != 0 && --credit_ % trial == 0) judge(now, all_done());
+        if (credit_ == 0) return caught;
+        --credit_;
+        if (credit_ % trial == 0) judge(now, all_done());
         return caught;
     }
 

@@ -145,7 +145,7 @@ struct stage_of_branches : stage_base {
     }
 
     stage_options options_of_join() const {
-        stage_options join = options;
+        stage_options join = static_cast<const stage_options&>(options);
         join.name += "_join";
         return join;
     }
@@ -157,7 +157,7 @@ struct stage_of_branches : stage_base {
                                                               Args&&... args) {
         std::vector<channel<Part, Policy>*> begins;
         for (const std::string& name : self.names.all()) {
-            stage_options named = self.options;
+            stage_options named = static_cast<const stage_options&>(self.options);
             named.name = name;
             begins.push_back(&run.template add_queue<Part>(named));
         }

@@ -95,7 +95,7 @@ struct merge_stage : stage_of_inputs<Inputs...> {
         const auto in = merge_stage::attach_inputs(std::forward<Self>(self), run);
         auto queues = std::apply([](auto*... each) { return std::vector{each...}; }, in);
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return detail::attach_fan_in(run, kind, self.options,
+        return detail::attach_fan_in(run, kind, static_cast<const stage_options&>(self.options),
                                      {.order = how.order,
                                       .weights = how.weights,
                                       .seed = how.seed,

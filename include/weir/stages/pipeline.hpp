@@ -20,7 +20,6 @@
 #include <weir/stages/stage_row.hpp>
 #include <weir/task/awaitable.hpp>
 
-#include <cstddef>      // for std::nullptr_t
 #include <cstddef>      // for std::size_t
 #include <memory>       // for std::make_unique
 #include <ostream>      // for std::ostream
