@@ -25,7 +25,7 @@ class failure_tally {
         const std::string* stage = nullptr;
         std::uint64_t item = 0;
         std::exception_ptr error;
-        std::source_location where;
+        std::source_location where = {};
     };
 
     explicit failure_tally(const failure_limit& limit) noexcept : limit_(limit) {}
