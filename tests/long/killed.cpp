@@ -124,8 +124,15 @@ const std::vector<std::regex>& report_lines() {
                           R"(, get: )" + log_time + R"(\. P99: put: )" + log_time + R"(, get: )" + log_time +
                           R"(\. Occupancy rate: \d{1,3}%)");
     };
-    static const std::vector<std::regex> all = {queue("src"),         stage("fails\\[2\\]"), queue("fails"),
-                                                stage("aggregate#2"), queue("aggregate#2"),  queue("sink")};
+    static const std::vector<std::regex> all = {
+        queue("src"),
+        stage("fails\\[2\\]"),
+        queue("fails"),
+        stage("aggregate#2"),
+        queue("aggregate#2"),
+        queue("sink"),
+        std::regex(R"(\[process\]\t\d+\.\d of \d+ processors busy, \d+\.\d in the system; .* resident; )"
+                   R"(.* context switches, .* of them forced; read .*, written \d.*)")};
     return all;
 }
 

@@ -71,6 +71,7 @@ class [[nodiscard]] get_result {
         check();
         return *item_;
     }
+    /// The same, to be moved from.
     [[nodiscard]] T&& value() && { return std::move(value()); }
 
   private:

@@ -50,6 +50,7 @@ class [[nodiscard]] select_result {
     [[nodiscard]] const auto& get() const& {
         return case_of<I>(*this);
     }
+    /// The same, by value.
     template <std::size_t I>
     [[nodiscard]] auto get() && {
         return std::move(case_of<I>(*this));

@@ -87,14 +87,14 @@ auto make_sender_of(A&& a, executor* on) {
 /// Lifetime: the executor outlives the operation; what a function refers to, too.
 /// Cost:     one allocation, where it is connected, beside those of the task.
 template <class A>
-[[nodiscard]] auto as_sender(A&& awaited) {
+[[nodiscard("connect and start this, or nothing of it runs")]] auto as_sender(A&& awaited) {
     return detail::make_sender_of(std::forward<A>(awaited), nullptr);
 }
 
 /// The same on `on`, wherever it is started.
 /// Lifetime: `on` outlives the operation.
 template <class A>
-[[nodiscard]] auto as_sender(executor& on, A&& awaited) {
+[[nodiscard("connect and start this, or nothing of it runs")]] auto as_sender(executor& on, A&& awaited) {
     return detail::make_sender_of(std::forward<A>(awaited), &on);
 }
 

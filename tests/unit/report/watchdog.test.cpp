@@ -301,7 +301,9 @@ TEST_CASE("a for_each whose function waits for what nobody gives, and who waits 
         std::string("weir: deadlock: these waits can't end any more:") +
             "\n  a thread waits to get from channel 'the end of ask' (0 of 1 places taken): that needs stage "
             "'ask', slot 0, which waits itself"
-            "\n  stage 'ask', slot 0 waits to get from channel 'never' (0 of 1 places taken)" +
+            "\n  stage 'ask', slot 0 (watchdog.test.cpp:297) waits to get from channel 'never' (0 of 1 "
+            "places "
+            "taken)" +
             nobody);
     never.close();
 }

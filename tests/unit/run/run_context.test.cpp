@@ -99,7 +99,8 @@ TEST_CASE("the first exception ends a run: all before it is delivered in order, 
         CHECK(e.stage() == "parse");
         CHECK(e.item() == 7);
         CHECK(e.failures().size() == 1);
-        CHECK(e.what() == std::string("weir: stage 'parse' failed on item 7: can't take 7"));
+        CHECK(e.what() ==
+              std::string("weir: stage 'parse' (run_context.test.cpp:91) failed on item 7: can't take 7"));
         CHECK_THROWS_AS(std::rethrow_if_nested(e), std::runtime_error);
         CHECK(items::message_inside(e) == "can't take 7");
         CHECK(items::message_of([&e] { std::rethrow_exception(e.original()); }) == "can't take 7");
@@ -452,7 +453,7 @@ TEST_CASE("on_failure is told of what can't be tolerated in other stages, too") 
     CHECK(take_until_failure((weir::source(breaks) | weir::sink()).start(time, options)).failed);
     const auto batches = up_to(10) | weir::aggregate<refuses>(4) | weir::sink();
     CHECK(take_until_failure(batches.start(time, options)).failed);
-    CHECK(told == std::vector<std::string>{"src 3", "aggregate 3"});
+    CHECK(told == std::vector<std::string>{"src 3", "aggregate#1 3"});
 }
 
 TEST_CASE("stages that fail at the same time are all named, the first one first") {

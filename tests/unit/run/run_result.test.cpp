@@ -91,5 +91,5 @@ TEST_CASE("a stage that drains its own run gets an error that says so") {
                    .start(time);
     self = &run;
     CHECK(run.drain().items == 1);
-    CHECK(items::contains(what, "weir: stage 'pipe' can't wait for the end of its own run"));
+    CHECK(items::contains(what, "weir: stage 'pipe#1' can't wait for the end of its own run"));
 }
