@@ -8,5 +8,5 @@
 int main() {
     weir::virtual_time time;
     auto run = (weir::source({1, 2, 3}) | weir::for_each([](int) {})).start(time);
-    auto item = run.next();
+    static_cast<void>(run.next());
 }

@@ -7,6 +7,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/graph/fan_in.hpp>
 #include <weir/graph/inputs.hpp>
+#include <weir/platform/source_place.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
@@ -51,7 +52,7 @@ struct merge_options {
     /// What the other inputs have made by then, and had no turn to give, is destroyed: nobody else gets it.
     bool until_first_end = false;
     /// See `stage_options::where`.
-    std::source_location where = std::source_location::current();
+    std::source_location where = detail::call_place::current();
 };
 
 namespace detail {

@@ -8,6 +8,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/graph/branch.hpp>
 #include <weir/graph/fan_in.hpp>
+#include <weir/platform/source_place.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/stages/pipeline.hpp>
@@ -39,7 +40,7 @@ struct route_options {
     /// For how many items the choice may fail: see `stage_options::max_failures`.
     std::optional<failure_limit> max_failures = std::nullopt;
     /// See `stage_options::where`.
-    std::source_location where = std::source_location::current();
+    std::source_location where = detail::call_place::current();
 };
 
 namespace detail {

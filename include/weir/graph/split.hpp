@@ -9,6 +9,7 @@
 #include <weir/graph/batch_chooser.hpp>
 #include <weir/graph/branch.hpp>
 #include <weir/graph/running_split.hpp>
+#include <weir/platform/source_place.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
@@ -38,7 +39,7 @@ struct split_options {
     /// For how many batches the choice, or the joining, may fail: see `stage_options::max_failures`.
     std::optional<failure_limit> max_failures = std::nullopt;
     /// See `stage_options::where`.
-    std::source_location where = std::source_location::current();
+    std::source_location where = detail::call_place::current();
 };
 
 namespace detail {

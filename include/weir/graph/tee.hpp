@@ -7,6 +7,7 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/channel/wait_queue.hpp>
 #include <weir/executor/executor.hpp>
+#include <weir/platform/source_place.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
@@ -31,7 +32,7 @@ struct tee_options {
     /// Of each of the two queues behind it, in items, at least 1.
     std::size_t capacity = 2;
     /// See `stage_options::where`.
-    std::source_location where = std::source_location::current();
+    std::source_location where = detail::call_place::current();
 };
 
 namespace detail {

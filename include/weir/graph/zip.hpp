@@ -7,6 +7,7 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/graph/inputs.hpp>
+#include <weir/platform/source_place.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/stages/intake.hpp>
 #include <weir/stages/pipeline.hpp>
@@ -33,7 +34,7 @@ struct zip_options {
     /// Of the queue behind it, in items, at least 1.
     std::size_t capacity = 2;
     /// See `stage_options::where`.
-    std::source_location where = std::source_location::current();
+    std::source_location where = detail::call_place::current();
 };
 
 namespace detail {

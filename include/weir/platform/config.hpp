@@ -31,9 +31,10 @@ weir_lint_coroutines(target) in CMake, else tests/compilers/lint_coroutines PATH
 #include <cxxabi.h>  // for abi::__cxa_demangle
 #include <cstdlib>   // for std::free
 #endif
-#include <string>       // for std::string
-#include <string_view>  // for std::string_view
-#include <typeinfo>     // for typeid
+#include <source_location>  // for std::source_location
+#include <string>           // for std::string
+#include <string_view>      // for std::string_view
+#include <typeinfo>         // for typeid
 
 // Keeps a function out of its caller: an address of thread-local data that it computes is then
 // computed anew on each call, also when a coroutine has changed threads in between.
@@ -163,6 +164,16 @@ inline constexpr bool pools_frames = true;
 #endif
 #else
 inline constexpr bool pools_frames = true;
+#endif
+
+// Gives the place of who makes an object with a member that begins as `call_place::current()`. nvcc 13's front
+// end ends with an internal error at such a member in a .cu file: there no place is known.
+#if defined(__CUDACC__)
+struct call_place {
+    static constexpr std::source_location current() noexcept { return {}; }
+};
+#else
+using call_place = std::source_location;
 #endif
 
 }  // namespace weir::detail

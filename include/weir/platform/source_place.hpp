@@ -3,6 +3,8 @@
 #ifndef WEIR_PLATFORM_SOURCE_PLACE_HPP
 #define WEIR_PLATFORM_SOURCE_PLACE_HPP
 
+#include <weir/platform/config.hpp>
+
 #include <source_location>  // for std::source_location
 #include <string>           // for std::string
 #include <string_view>      // for std::string_view

@@ -6,6 +6,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/platform/source_place.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/task/stop_token.hpp>
@@ -64,7 +65,7 @@ struct stage_options {
 
     /// Where the stage was composed: the line of the braces of its options, or of the call that has none.
     /// Reports say it as `loader.cpp:42`, unless the options were made without braces.
-    std::source_location where = std::source_location::current();
+    std::source_location where = detail::call_place::current();
 };
 
 /// Of one run of a pipeline.

@@ -7,6 +7,7 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/source_place.hpp>
 #include <weir/stages/own_aggregate.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/transform.hpp>
@@ -35,7 +36,7 @@ struct aggregate_options {
     /// Of the queue behind it, in batches, at least 1.
     std::size_t capacity = 2;
     /// See `stage_options::where`.
-    std::source_location where = std::source_location::current();
+    std::source_location where = detail::call_place::current();
 };
 
 namespace detail {

@@ -5,6 +5,7 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/source_place.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/stage.hpp>
@@ -39,32 +40,39 @@ struct sink_stage : stage_base {
     }
 };
 
+// Or what was given in its place. So there is one function `sink`, and its name alone means it.
+struct sink_capacity {
+    template <class N>
+    // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload): it is a number
+    sink_capacity(N&& n) : items(number(n)) {}
+    template <class N>
+    static std::size_t number(const N& n) {
+        static_assert(
+            std::is_convertible_v<N, std::size_t>,
+            "weir: a sink takes a capacity and calls no function: weir::for_each(f), in its place, calls "
+            "one with each item");
+        if constexpr (std::is_convertible_v<N, std::size_t>) return static_cast<std::size_t>(n);
+        return 1;
+    }
+    std::size_t items;
+};
+
 }  // namespace detail
 
 /// The end of a pipeline: a stage that passes items on into the queue from which the consumer takes them, and
 /// may have one in its hand. It takes no time and no thread, so its slot always waits: to get, or to put.
 ///
-/// \param capacity  of that queue, in items: how far the pipeline may run ahead of the consumer.
+/// \param capacity  of that queue, in items: how far the pipeline may run ahead of the consumer. A function
+///                  is refused at compile time.
 /// \param where     see `stage_options::where`.
 /// Order:  kept.
 /// Errors: `std::invalid_argument` for 0, and for what was negative.
-[[nodiscard]] inline auto sink(std::size_t capacity = 3,
-                               std::source_location where = std::source_location::current()) {
-    detail::refuse_if(capacity == 0,
-                      "weir: sink(0) could never take an item; give it a capacity of 1 or more");
-    detail::refuse_negative(capacity, "weir: the capacity of a sink was negative; give it 1 or more");
-    return detail::sink_stage(capacity, where);
-}
-
-/// Refuses a function at compile time.
-template <class F>
-    requires(!std::is_convertible_v<F, std::size_t>)
-auto sink(F&&) {
-    static_assert(
-        std::is_convertible_v<F, std::size_t>,
-        "weir: a sink takes a capacity and calls no function: weir::for_each(f), in its place, calls "
-        "one with each item");
-    return detail::sink_stage(1, {});
+[[nodiscard]] inline auto sink(detail::sink_capacity capacity = 3,
+                               std::source_location where = detail::call_place::current()) {
+    const std::size_t items = capacity.items;
+    detail::refuse_if(items == 0, "weir: sink(0) could never take an item; give it a capacity of 1 or more");
+    detail::refuse_negative(items, "weir: the capacity of a sink was negative; give it 1 or more");
+    return detail::sink_stage(items, where);
 }
 
 }  // namespace weir

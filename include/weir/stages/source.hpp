@@ -5,6 +5,7 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
+#include <weir/platform/source_place.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/intake.hpp>
@@ -34,7 +35,7 @@ struct source_options {
     /// A limit in bytes of that queue, beside the one in items; 0: none. See `item_size`.
     std::size_t max_bytes = 0;
     /// See `stage_options::where`.
-    std::source_location where = std::source_location::current();
+    std::source_location where = detail::call_place::current();
 };
 
 namespace detail {

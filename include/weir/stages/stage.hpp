@@ -4,6 +4,7 @@
 #define WEIR_STAGES_STAGE_HPP
 
 #include <weir/platform/env.hpp>
+#include <weir/platform/source_place.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/call_traits.hpp>
@@ -44,7 +45,7 @@ struct stage_base {
 struct queue_options {
     std::string name = {};     // see stage_options
     std::size_t capacity = 2;  // of the queue behind it, in items, at least 1
-    std::source_location where = std::source_location::current();
+    std::source_location where = detail::call_place::current();
 };
 
 // What the options of a kind of stage have in common with those of all. `kind`: names it if they don't.
