@@ -166,8 +166,8 @@ inline constexpr bool pools_frames = true;
 inline constexpr bool pools_frames = true;
 #endif
 
-// Gives the place of who makes an object with a member that begins as `call_place::current()`. nvcc 13's front
-// end ends with an internal error at such a member in a .cu file: there no place is known.
+// Gives the place of who makes an object with a member that begins as `call_place::current()`. The front end
+// of nvcc 13 ends with an internal error at such a member in a .cu file: there no place is known.
 #if defined(__CUDACC__)
 struct call_place {
     static constexpr std::source_location current() noexcept { return {}; }
