@@ -380,7 +380,8 @@ void more_workers_share() {
     require_by(begin, 4 * ms, "the one that came takes over within a millisecond");
 }
 void worker_goes_from_its_sleep() {
-    weir::thread_pool pool(2);
+    int begun = 0;
+    weir::thread_pool pool(2, {.on_thread_start = [&begun](unsigned) { ++begun; }});
     block(10 * ms);
     pool.set_workers(1);
     int sum = 0;
@@ -388,9 +389,11 @@ void worker_goes_from_its_sleep() {
         const std::int64_t begin = count.now;
         weir::sync_wait(pool, adds_to(sum));
         require_by(begin, 500 * us, "nothing but a lost wake-up takes so long");
-        if (i == 0) block(10 * ms);
+        block(10 * ms);
     }
     require(sum == 2, "all ran");
+    pool.set_workers(2);
+    if (interleavings::strict()) require(begun == 3, "one had gone, whether it slept or kept the watch");
 }
 void workers_come_and_go() {
     weir::thread_pool pool(2);
