@@ -58,8 +58,7 @@ class task_group final : detail::task_join {
     task_group& operator=(const task_group&) = delete;
     ~task_group() {
         if (!is_joined()) block();
-        const std::lock_guard guard(lock_);
-        if (error_) detail::tell_unjoined(error_, errors_);
+        tell_errors();
     }
 
     /// Starts a task on the group's executor; it never runs inside this call. After a `join` it may be
@@ -228,6 +227,18 @@ class task_group final : detail::task_join {
         } catch (...) {
             return;  // they can't end: a deadlock, or a fork of the process
         }
+    }
+
+    // The sink is a function of the user's: it is called under no lock.
+    void tell_errors() noexcept {
+        std::exception_ptr first;
+        std::size_t count = 0;
+        {
+            const std::lock_guard guard(lock_);
+            first = std::exchange(error_, nullptr);
+            count = errors_;
+        }
+        if (first) detail::tell_unjoined(first, count);
     }
 
     // Or somebody waits for that, in vain: a `deadlock_error` ends the wait.

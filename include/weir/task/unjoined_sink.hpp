@@ -21,7 +21,8 @@ namespace detail {
 inline void print_unjoined(const std::exception_ptr& first, std::size_t count) noexcept {
     const auto print = [count](const char* what) {
         std::fprintf(
-            stderr, "weir: nobody joined a task_group of which %zu ended by an exception, the first by: %s\n",
+            stderr,
+            "weir: nobody joined a task_group; %zu of its tasks ended by an exception, the first by: %s\n",
             count, what);
     };
     try {
