@@ -69,7 +69,11 @@ class any_channel : public channel_store<Policy> {
         std::size_t n = store::put_many(from, most);
         if (n != 0) return n;
         change now(*this);
-        while (n != most && this->offer(from + n, nullptr, now.woken()) == outcome::done) ++n;
+        while (n != most && this->offer(from + n, nullptr, now.woken()) == outcome::done) {
+            this->leave_word();
+            ++n;
+            n += this->push_some(from + n, most - n);
+        }
         return n;
     }
     template <class T>
@@ -81,7 +85,9 @@ class any_channel : public channel_store<Policy> {
         uninitialised_slot<T> place;
         std::uint64_t number = 0;
         while (n != most && this->take(place.address(), number, nullptr, now.woken()) == outcome::done) {
+            this->leave_word();
             into[n++] = std::move(*place.take());
+            n += this->pop_some(into + n, most - n);
         }
         return n;
     }

@@ -148,14 +148,6 @@ class channel_ends {
                                         get_end_.count.load(std::memory_order_relaxed));
     }
 
-    mutable channel_end<platform, 0> put_end_;
-    mutable channel_end<platform, 1> get_end_;
-
-  private:
-    static constexpr bool needs_one_lock(std::size_t capacity) noexcept {
-        return capacity <= platform::most_under_one_lock;
-    }
-
     // What follows from the rest for an operation that does no more than to move an item. Relaxed: read
     // under a lock that is held here; where it isn't, as a hint.
     WEIR_ALWAYS_INLINE void leave_word() const noexcept {
@@ -166,6 +158,14 @@ class channel_ends {
         const bool is_full = !putters_.empty();
         put_takes_whole_.store(closed_ | counts | awaited | is_empty, std::memory_order_relaxed);
         get_takes_whole_.store(counts | is_full, std::memory_order_relaxed);
+    }
+
+    mutable channel_end<platform, 0> put_end_;
+    mutable channel_end<platform, 1> get_end_;
+
+  private:
+    static constexpr bool needs_one_lock(std::size_t capacity) noexcept {
+        return capacity <= platform::most_under_one_lock;
     }
 
     mutable typename platform::template atomic<bool> put_takes_whole_;

@@ -12,11 +12,12 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 
-#include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::uint64_t
-#include <memory>   // for std::construct_at, std::destroy_at
-#include <string>   // for std::string
-#include <utility>  // for std::move
+#include <algorithm>  // for std::move
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
+#include <memory>     // for std::construct_at, std::uninitialized_move_n
+#include <string>     // for std::string
+#include <utility>    // for std::move
 
 namespace weir::detail {
 
@@ -112,35 +113,13 @@ class channel_items : public channel_core<Policy> {
     std::size_t put_many(T* items, std::size_t most) noexcept {
         record* const me = record::mine();
         const typename core::put_guard held(put_end_.lock, me);
-        if (fills_empty() || core::put_takes_whole()) return 0;
-        const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
-        put_end_.seen = get_end_.count.load(std::memory_order_acquire);  // pairs with popped()
-        const std::uint64_t inside = number - put_end_.seen;
-        const std::uint64_t room = inside < capacity_ ? capacity_ - inside : 0;
-        const auto n = static_cast<std::size_t>(smaller<std::uint64_t>(most, room));
-        for (std::size_t i = 0; i < n; ++i) {
-            std::construct_at(ring_.template at<T>(number + i), std::move(items[i]));
-        }
-        pushed(number + n);
-        return counted(n, me);
+        return counted(push_some(items, most), me);
     }
     template <class T>
     std::size_t get_many(T* into, std::size_t most) noexcept {
         record* const me = record::mine();
         const typename core::get_guard held(*this, me);
-        if (!held.is_right() || core::get_takes_whole() || core::has_sink()) return 0;
-        const std::uint64_t number = get_end_.count.load(std::memory_order_relaxed);
-        get_end_.seen = put_end_.count.load(std::memory_order_acquire);  // pairs with pushed()
-        const std::uint64_t inside = get_end_.seen - number;
-        const std::uint64_t free = inside < least_to_take ? 0 : inside - (least_to_take - 1);
-        const auto n = static_cast<std::size_t>(smaller<std::uint64_t>(most, free));
-        for (std::size_t i = 0; i < n; ++i) {
-            T* const from = ring_.template at<T>(number + i);
-            into[i] = std::move(*from);
-            std::destroy_at(from);
-        }
-        popped(number + n);
-        return counted(n, me);
+        return held.is_right() ? counted(pop_some(into, most), me) : 0;
     }
 
     // ---- under the lock of one end --------------------------------------------------------------
@@ -169,6 +148,42 @@ class channel_items : public channel_core<Policy> {
         if (me != nullptr) me->count_operation();
         w.outcome = outcome::done;
         return true;
+    }
+
+    // As many as take no more than this end; the word that was left for it holds.
+    template <class T>
+    std::size_t push_some(T* items, std::size_t most) noexcept {
+        if (fills_empty() || core::put_takes_whole()) return 0;
+        const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
+        put_end_.seen = get_end_.count.load(std::memory_order_acquire);  // pairs with popped()
+        const std::uint64_t inside = number - put_end_.seen;
+        const std::uint64_t room = inside < capacity_ ? capacity_ - inside : 0;
+        const auto n = static_cast<std::size_t>(smaller<std::uint64_t>(most, room));
+        for (std::size_t done = 0; done != n;) {
+            const std::size_t row = ring_.in_a_row(number + done, n - done);
+            std::uninitialized_move_n(items + done, row, ring_.template at<T>(number + done));
+            done += row;
+        }
+        pushed(number + n);
+        return n;
+    }
+    template <class T>
+    std::size_t pop_some(T* into, std::size_t most) noexcept {
+        if (core::get_takes_whole() || core::has_sink()) return 0;
+        const std::uint64_t number = get_end_.count.load(std::memory_order_relaxed);
+        get_end_.seen = put_end_.count.load(std::memory_order_acquire);  // pairs with pushed()
+        const std::uint64_t inside = get_end_.seen - number;
+        const std::uint64_t free = inside < least_to_take ? 0 : inside - (least_to_take - 1);
+        const auto n = static_cast<std::size_t>(smaller<std::uint64_t>(most, free));
+        for (std::size_t done = 0; done != n;) {
+            const std::size_t row = ring_.in_a_row(number + done, n - done);
+            T* const from = ring_.template at<T>(number + done);
+            std::move(from, from + row, into + done);
+            std::destroy_n(from, row);
+            done += row;
+        }
+        popped(number + n);
+        return n;
     }
 
     // True if the item is in; what takes more than this end has to be done under both locks.

@@ -4,6 +4,7 @@
 #define WEIR_CHANNEL_RING_HPP
 
 #include <weir/channel/item_type.hpp>
+#include <weir/platform/bounds.hpp>
 
 #include <bit>      // for std::bit_ceil
 #include <cstddef>  // for std::byte, std::size_t
@@ -45,6 +46,11 @@ class ring {
     template <class T>
     T* at(std::uint64_t i) noexcept {
         return static_cast<T*>(block_) + index(i);
+    }
+
+    // How many of `n` places, from the i-th item's on, lie one behind the other.
+    std::size_t in_a_row(std::uint64_t i, std::size_t n) const noexcept {
+        return smaller(n, places_ - index(i));
     }
 
     // Moves the item out to where nothing is constructed yet.

@@ -67,7 +67,7 @@ class basic_work_stealing_deque {
     std::uint64_t bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
 
     // Owner only. Holds no full fence: a thief sees the push in time, not at once.
-    void push_bottom(void* item) {
+    WEIR_ALWAYS_INLINE void push_bottom(void* item) {
         const std::uint64_t b = bottom_.load(std::memory_order_relaxed);
         // acquire; pairs with the compare-exchange in take_if(): the thief has read the cell that is
         // overwritten now

@@ -24,11 +24,10 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
     // Counts as a resumption, of which the thieves' verdict is made. All that comes before forks in the
     // pool's loop comes before this, too.
     bool take_back(std::coroutine_handle<> h) noexcept override {
-        if (this->has_next() || !this->queue.empty() || pool->looks_outside(*this)) return false;
-        if (!this->forks.pop_bottom_if(h.address())) return false;
-        this->count_resumption();
-        this->runs(h.address());
-        return true;
+        if (this->has_next() || !this->queue.empty()) return false;
+        if (pool->waits_outside()) [[unlikely]]
+            return takes_before_others(h);
+        return takes(h);
     }
 
     Pool* const pool;
@@ -38,6 +37,18 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
     unsigned misses = 0;
     unsigned passed_over = 0;  // how often the queue came before the forks
     std::int64_t looked = 0;   // coarse clock, when it last looked outside
+
+  private:
+    bool takes(std::coroutine_handle<> h) noexcept {
+        if (!this->forks.pop_bottom_if(h.address())) return false;
+        this->count_resumption();
+        this->runs(h.address());
+        return true;
+    }
+    // If what waits outside has not its turn. Not inlined, so that the other way saves no registers.
+    WEIR_NOINLINE bool takes_before_others(std::coroutine_handle<> h) noexcept {
+        return !pool->has_to_look(*this) && takes(h);
+    }
 };
 
 }  // namespace weir::detail

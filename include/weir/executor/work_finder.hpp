@@ -35,13 +35,16 @@ class basic_work_finder : public threaded_executor<Platform> {
     // ---- for the workers ------------------------------------------------------------------------
 
     // There is work for two now: ends the watcher's nap.
-    void is_for_two() noexcept {
+    WEIR_ALWAYS_INLINE void is_for_two() noexcept {
         if (idle_.listening() || idle_.unwatched()) [[unlikely]]
             call();
     }
-    // Whether what comes from outside has its turn now, before what the worker has at hand.
-    bool looks_outside(const worker& me) const noexcept {
-        return (timers_.next() != timers_.never || !inbox_.empty()) && has_to_look(me, me.resumed());
+    // Whether anything may come from outside, and if so, whether it has its turn now, before what the worker
+    // has at hand.
+    bool waits_outside() const noexcept { return timers_.next() != timers_.never || !inbox_.empty(); }
+    WEIR_NOINLINE static bool has_to_look(const worker& me) noexcept {
+        const std::uint64_t tick = me.resumed();
+        return tick % inbox_period == 0 || tick % timer_period == 0 || me.looked != Platform::coarse_now();
     }
 
   protected:
@@ -79,10 +82,6 @@ class basic_work_finder : public threaded_executor<Platform> {
             }
         }
         return find_queued(me);
-    }
-
-    WEIR_NOINLINE static bool has_to_look(const worker& me, std::uint64_t tick) noexcept {
-        return tick % inbox_period == 0 || tick % timer_period == 0 || me.looked != Platform::coarse_now();
     }
 
     WEIR_NOINLINE void* look_outside(worker& me, std::uint64_t tick, std::int64_t due) noexcept {

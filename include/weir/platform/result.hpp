@@ -3,6 +3,8 @@
 #ifndef WEIR_PLATFORM_RESULT_HPP
 #define WEIR_PLATFORM_RESULT_HPP
 
+#include <weir/platform/config.hpp>
+
 #include <exception>    // for std::exception_ptr
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::conditional_t
@@ -18,6 +20,11 @@ T give(std::remove_reference_t<T>& it) {
     } else {
         return std::as_const(it);
     }
+}
+
+// Not inlined, as it is hardly ever called.
+[[noreturn]] WEIR_NOINLINE inline void rethrow_now(std::exception_ptr error) {
+    std::rethrow_exception(std::move(error));
 }
 
 template <class T>
@@ -44,7 +51,7 @@ class result {
     std::exception_ptr exception() const noexcept { return error_; }
 
     T take() {
-        if (error_) std::rethrow_exception(std::move(error_));
+        if (error_) detail::rethrow_now(std::move(error_));
         if constexpr (std::is_reference_v<T>) {
             return give<T>(**value_);
         } else {
@@ -65,7 +72,7 @@ class result<void> {
     bool has_exception() const noexcept { return error_ != nullptr; }
     std::exception_ptr exception() const noexcept { return error_; }
     void take() {
-        if (error_) std::rethrow_exception(std::move(error_));
+        if (error_) detail::rethrow_now(std::move(error_));
     }
 
   private:

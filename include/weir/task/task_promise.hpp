@@ -79,7 +79,7 @@ class observed {
         // unless it says that the coroutine stays.
         suspended_ = env_->measured != nullptr || env_->ends != nullptr;
         constexpr bool ready = requires { std::remove_reference_t<inner>::ready_at_once; };
-        detail::pauses(*env_, ready ? slot_state::runnable : slot_state::await);
+        if (suspended_) detail::pauses(*env_, ready ? slot_state::runnable : slot_state::await);
         using answer = decltype(inner_.await_suspend(h));
         if constexpr (std::same_as<answer, bool> || std::is_void_v<answer>) {
             return inner_.await_suspend(h);

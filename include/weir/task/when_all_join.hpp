@@ -45,14 +45,9 @@ class when_all_join final : public task_join, owed_join {
             if (measured_ != nullptr) stamp();
             return here->next(awaiter());
         }
-        const std::coroutine_handle<> before = it.forked_before();
-        if (before && here->forks()->take_back(before)) {
-            if (!owes) here->owe(*this);
-            owed_ = mine;
-            return here->next(before);
-        }
-        if (owes) here->owe_no_more(*this);
-        return all_ended_with(mine) ? here->next(awaiter()) : std::noop_coroutine();
+        if (!owes) here->owe(*this);
+        owed_ = mine;
+        return goes_on(*here, it.forked_before());
     }
 
     // The awaiter is resumed on its executor, by the part that ends last. Returns what runs next.
@@ -99,7 +94,7 @@ class when_all_join final : public task_join, owed_join {
     template <class Part>
     static void rethrow(const Part& part) {
         if (part.has_exception()) [[unlikely]]
-            std::rethrow_exception(part.exception());
+            detail::rethrow_now(part.exception());
     }
 
     // For whoever accounts the wait: when the last part ended; 0 if nobody does.
@@ -115,6 +110,13 @@ class when_all_join final : public task_join, owed_join {
         return true;
     }
     WEIR_NOINLINE void stamp() noexcept { ready_ = clock_of(*measured_); }
+    // With what was forked before the part that has ended now, if nobody has taken it. Not inlined, as the
+    // last end needs none of it.
+    WEIR_NOINLINE std::coroutine_handle<> goes_on(trampoline& here, std::coroutine_handle<> before) noexcept {
+        if (before && here.forks()->take_back(before)) return here.next(before);
+        here.owe_no_more(*this);
+        return all_ended_with(owed_) ? here.next(awaiter()) : std::noop_coroutine();
+    }
     WEIR_NOINLINE std::coroutine_handle<> ended_elsewhere(task_promise_base& it, trampoline* here) noexcept {
         if (here == nullptr || !here->at_work() || it.env().executor != executor_) {
             ended();

@@ -68,6 +68,8 @@ actor get_them(channel<T, Policy>& c, std::vector<T>& into, std::optional<std::s
     moved = co_await c.get_some(into, stop);
 }
 
+actor nothing() { co_return; }
+
 }  // namespace
 
 TEST_CASE("what fits goes in at once and what is inside comes out at once, in order, at each capacity") {
@@ -97,6 +99,52 @@ TEST_CASE("what fits goes in at once and what is inside comes out at once, in or
         sync_wait(time, through(c));
         sync_wait(time, through(u));
         CHECK(c.stats().num_put == c.stats().num_get);
+    }
+}
+
+TEST_CASE("who serves one that waits moves the rest of its batch at once, also around the ring's end") {
+    for (const bool getter_waits : {true, false}) {
+        virtual_time time;
+        channel<box> c(4, time);
+        channel<box, weir::unmeasured> u(4, time);
+        const auto through = [&]<class Policy>(channel<box, Policy>& each) {
+            for (int turn = 0; turn < 4; ++turn) {  // the ring's end is elsewhere in each
+                std::vector<box> in = boxes(6);
+                std::vector<box> first(1);
+                std::vector<box> out(6);
+                std::optional<std::size_t> served;
+                std::optional<std::size_t> put;
+                std::optional<std::size_t> got;
+                std::size_t n = 0;
+                actor waits = getter_waits ? get_them(each, first, served) : nothing();
+                if (getter_waits) run(waits, time);
+                actor putter = put_them(each, in, put);
+                run(putter, time);
+                CHECK(put == (getter_waits ? 5U : 4U));
+                std::vector<box> more(1);
+                more[0] = std::make_unique<int>(static_cast<int>(*put));
+                actor late = put_them(each, more, served);
+                if (!getter_waits) run(late, time);
+                if (getter_waits) CHECK(*first[0] == static_cast<int>(n++));
+                actor getter = get_them(each, out, got);
+                run(getter, time);
+                CHECK(got == (getter_waits ? 4U : 5U));
+                for (std::size_t i = 0; i < *got; ++i) CHECK(*out[i] == static_cast<int>(n++));
+                CHECK(served == 1U);
+                CHECK(each.size() == 0);
+                // Moves the ring on by one.
+                actor one = put_them(each, more, put);
+                more[0] = std::make_unique<int>(0);
+                run(one, time);
+                actor same = get_them(each, first, got);
+                run(same, time);
+            }
+        };
+        through(c);
+        through(u);
+        CHECK(c.stats().num_put == c.stats().num_get);
+        CHECK(c.stats().num_put == 4 * 6);
+        CHECK(c.stats().put_waits.count() == 4 * 6);
     }
 }
 

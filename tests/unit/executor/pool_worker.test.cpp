@@ -19,7 +19,8 @@ struct pool final : weir::executor {
     void cancel(weir::timer&) noexcept override {}
     bool drive(flag&, weir::time_point) override { return false; }
     void is_for_two() noexcept { ++told; }
-    bool looks_outside(const worker&) const noexcept { return outside; }
+    bool waits_outside() const noexcept { return outside; }
+    static bool has_to_look(const worker&) noexcept { return true; }
     int told = 0;
     bool outside = false;
 };
