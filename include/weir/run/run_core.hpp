@@ -50,8 +50,7 @@ class run_core final : public run_graph<Policy> {
             stage->make_workers();
             workers += stage->num_workers();
         }
-        if (this->options_.lap > duration(0) && this->options_.on_lap)
-            static_cast<void>(reporter_.emplace(report_laps()));
+        if (has_laps() || this->options_.on_end) static_cast<void>(reporter_.emplace(report_laps()));
         // Nothing below throws.
         this->begin_ = this->main_executor().now();
         if (Policy::statistics && !this->main_executor().traits().exclusive) this->process_.begin();
@@ -103,7 +102,8 @@ class run_core final : public run_graph<Policy> {
 
     // Who waits for the end of what it is called by would wait for ever.
     void check_outside() const {
-        std::string who = trampoline::is_below(this) ? "on_lap" : "";
+        std::string who;
+        if (trampoline::is_below(this)) who = this->all_left().stop_requested() ? "on_end" : "on_lap";
         for (const auto& stage : stages_) {
             if (who.empty() && stage->is_below()) who = "stage '" + stage->name() + "'";
         }
@@ -195,32 +195,42 @@ class run_core final : public run_graph<Policy> {
     detached_task<void> report_laps() {
         pipeline_stats before;  // the first lap begins with nothing
         time_point end = this->begin_;
+        const duration length = has_laps() ? this->options_.lap : duration::max();
         while (true) {
             // If the last one was late by a lap or more, those are one lap together. Not counted one by one:
             // a clock may be set ahead by years.
             const time_point t = this->main_executor().now();
-            if (end <= t) end = weir::saturating_add(t, this->options_.lap - (t - end) % this->options_.lap);
+            if (end <= t) end = weir::saturating_add(t, length - (t - end) % length);
             const bool whole = co_await weir::sleep_until(end, this->all_left(), timer_order::before_all);
             if (!whole || end == time_point::max()) break;
-            const std::exception_ptr error = tell_lap(before);
-            if (error) {
-                this->record(failure("on_lap", 0, error), false);
+            if (!tell("on_lap", before, [this](const pipeline_stats& lap, const pipeline_stats&) {
+                    this->options_.on_lap(lap);
+                })) {
                 give_up();
                 break;
             }
         }
+        if (!this->options_.on_end) co_return;
+        co_await weir::sleep_until(time_point::max(), this->all_left());
+        static_cast<void>(tell("on_end", before, this->options_.on_end));
     }
-    std::exception_ptr tell_lap(pipeline_stats& before) noexcept {
+    bool has_laps() const noexcept { return this->options_.lap > duration(0) && this->options_.on_lap; }
+    // Of what came since, and of all. Whether it went well.
+    template <class Told>
+    bool tell(const char* whom, pipeline_stats& before, const Told& told) noexcept {
+        std::exception_ptr error;
         try {
-            pipeline_stats after = this->stats();
-            const pipeline_stats lap = after - before;
-            trampoline::is_work_of(this);  // the lap's teller is resumed by an executor, and by nobody else
-            this->options_.on_lap(lap);
-            before = std::move(after);
-            return nullptr;
+            pipeline_stats all = this->stats();
+            const pipeline_stats since = all - before;
+            trampoline::is_work_of(this);  // this is resumed by an executor, and by nobody else
+            told(since, all);
+            before = std::move(all);
+            return true;
         } catch (...) {
-            return std::current_exception();
+            error = std::current_exception();
         }
+        this->record(failure(whom, 0, error), false);
+        return false;
     }
 
     bool started_ = false;

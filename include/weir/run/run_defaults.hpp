@@ -33,6 +33,8 @@ struct run_defaults {
 
     /// Goes with `lap`. Runs tell of their laps at the same time.
     std::function<void(const pipeline_stats&)> on_lap = nullptr;
+    /// Where a run has none of its own: see `run_options::on_end`.
+    std::function<void(const pipeline_stats& rest, const pipeline_stats& all)> on_end = nullptr;
 };
 
 namespace detail {
@@ -56,6 +58,7 @@ inline run_options with_defaults(run_options options) {
     if (all == nullptr) return options;
     options.hooks.insert(options.hooks.begin(), all->hooks.begin(), all->hooks.end());
     if (!options.on_failure) options.on_failure = all->on_failure;
+    if (!options.on_end) options.on_end = all->on_end;
     if (!options.on_lap && all->on_lap) {
         options.on_lap = all->on_lap;
         if (options.lap == duration(0)) options.lap = all->lap;

@@ -99,6 +99,12 @@ struct run_options {
     /// lack of memory for the statistics.
     std::function<void(const pipeline_stats&)> on_lap = nullptr;
 
+    /// Given the statistics of what came after the last whole lap, and those of the whole run, when the last
+    /// stage has left, however the run ended; what a consumer takes after that isn't in them.
+    /// Threads: as `on_lap`, after it. It has been called when `stop` or the run's destructor returns, and
+    /// perhaps not yet when a consumer sees the end. An exception from it is a failure of the run.
+    std::function<void(const pipeline_stats& rest, const pipeline_stats& all)> on_end = nullptr;
+
     /// Stops the run when asked, as `run::request_stop` does.
     stop_token stop = {};
 };

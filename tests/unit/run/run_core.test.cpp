@@ -6,6 +6,8 @@
 
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
+#include <weir/run/failure.hpp>
+#include <weir/run/failure_sink.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
@@ -21,6 +23,7 @@
 #include <ranges>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -468,4 +471,97 @@ TEST_CASE("a stage that waits for what never comes is named, and the run can be 
     }
     CHECK(book.alive() == 0);
     CHECK(book.died_twice() == 0);
+}
+
+namespace {
+
+struct told {
+    std::vector<pipeline_stats> laps;
+    std::vector<pipeline_stats> rests;
+    std::vector<pipeline_stats> wholes;
+
+    weir::run_options of(duration lap, weir::run_options o = {}) {
+        o.lap = lap;
+        if (lap > 0ns) o.on_lap = [this](const pipeline_stats& one) { laps.push_back(one); };
+        o.on_end = [this](const pipeline_stats& rest, const pipeline_stats& all) {
+            rests.push_back(rest);
+            wholes.push_back(all);
+        };
+        return o;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the end of a run is told once, with what came after the last lap, and with the whole") {
+    for (const duration lap : {0ns, duration(10ms), duration(25ms), duration(1s)}) {
+        CAPTURE(lap.count());
+        virtual_time time;
+        told all;
+        CHECK(take_all(one_each(7ms, 9).start(time, all.of(lap))).size() == 9);
+        REQUIRE(all.wholes.size() == 1);
+        CHECK(all.wholes[0].elapsed == 63ms);
+        CHECK(all.wholes[0].stages[1].num_tasks == 9);
+        pipeline_stats sum = all.rests[0];
+        for (const pipeline_stats& one : all.laps) add(sum, one);
+        CHECK(sum.elapsed == all.wholes[0].elapsed);
+        CHECK(sum.stages[1].num_tasks == 9);
+        CHECK(sum.stages[1].busy == all.wholes[0].stages[1].busy);
+        CHECK(all.laps.size() == (lap == 10ms ? 6 : lap == 25ms ? 2 : 0));
+    }
+}
+
+TEST_CASE("the end is told of a run that is stopped, fails, or is never consumed, too") {
+    virtual_time time;
+    told all;
+    {
+        auto run = one_each(7ms, 9).start(time, all.of(10ms));
+        CHECK(run.get() == 0);
+        run.stop();
+        CHECK(all.wholes.size() == 1);
+        CHECK(all.wholes[0].stages[1].num_tasks == 1);
+    }
+    CHECK(all.wholes.size() == 1);
+    {
+        const auto run = one_each(7ms, 9).start(time, all.of(10ms));
+    }
+    CHECK(all.wholes.size() == 2);
+    CHECK(all.wholes[1].elapsed == 0ns);
+    auto fails = weir::source({1, 2, 3}) |
+                 weir::pipe([](int n) -> int { return n == 2 ? throw std::runtime_error("two") : n; }) |
+                 weir::sink();
+    CHECK(take_until_failure(fails.start(time, all.of(0ns))).taken == ints{1});
+    REQUIRE(all.wholes.size() == 3);
+    CHECK(all.wholes[2].stages[1].num_failures == 1);
+    weir::thread_pool pool(2);
+    CHECK(take_all(one_each(0ms, 9).start(pool, all.of(0ns))).size() == 9);
+    REQUIRE(all.wholes.size() == 4);
+    CHECK(all.wholes[3].stages[1].num_tasks == 9);
+}
+
+TEST_CASE("after a lap that failed the end is told when the stages have left") {
+    virtual_time time;
+    told all;
+    weir::run_options o = all.of(10ms);
+    o.on_lap = [](const pipeline_stats&) { throw std::runtime_error("lap"); };
+    CHECK(take_until_failure(one_each(7ms, 9).start(time, o)).failed != nullptr);
+    REQUIRE(all.wholes.size() == 1);
+    CHECK(all.wholes[0].elapsed >= 10ms);
+}
+
+TEST_CASE("who waits for the end of its run in on_end is told so, and that is a failure of the run") {
+    static std::string heard;
+    const auto before = weir::set_failure_sink(
+        [](std::string_view, const weir::pipeline_failure& what) noexcept { heard = what.what(); });
+    {
+        virtual_time time;
+        std::optional<weir::run<int>> run;
+        weir::run_options o;
+        o.on_end = [&run](const pipeline_stats&, const pipeline_stats&) { run->stop(); };
+        run.emplace(one_each(1ms, 1).start(time, o));
+        time.run();
+        run.reset();
+    }
+    weir::set_failure_sink(before);
+    CHECK(heard.find("on_end can't wait for the end of its own run") != std::string::npos);
 }

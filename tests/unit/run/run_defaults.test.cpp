@@ -148,3 +148,16 @@ TEST_CASE("defaults may be changed by one thread while others start runs") {
     done = true;
     changes.join();
 }
+
+TEST_CASE("a run without on_end has that of the process") {
+    int ends = 0;
+    const set_for_now set(
+        {.on_end = [&ends](const weir::pipeline_stats&, const weir::pipeline_stats&) { ++ends; }});
+    virtual_time time;
+    CHECK(take_all(simple().start(time, {.max_failures = 1})) == ints{1, 3});
+    CHECK(ends == 1);
+    weir::run_options own{.max_failures = 1};
+    own.on_end = [](const weir::pipeline_stats&, const weir::pipeline_stats&) {};
+    CHECK(take_all(simple().start(time, own)) == ints{1, 3});
+    CHECK(ends == 1);
+}
