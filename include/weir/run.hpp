@@ -12,6 +12,7 @@
 #include <weir/run/run_control.hpp>
 #include <weir/run/run_defaults.hpp>
 #include <weir/run/run_outcome.hpp>
+#include <weir/run/run_report.hpp>
 #include <weir/run/run_result.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/run/void_run.hpp>

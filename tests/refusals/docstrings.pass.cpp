@@ -37,6 +37,9 @@ struct batch {
     std::size_t size() const;
     std::vector<weir::draw> draws;
 };
+struct lap_printer final : weir::run_report {
+    void lap(const weir::pipeline_stats& one) override;
+};
 struct doc {
     bool is_long() const;
 };
@@ -194,6 +197,10 @@ void runs(const std::vector<std::string>& files, weir::thread_pool& pool) {
     auto prepare = weir::pipe(decode) | weir::pipe(resize, {.concurrency = 4});
     auto loader = weir::source(files) | prepare | weir::aggregate(32) | weir::sink();
     auto run = loader.start(pool);
+    {
+    const auto laps = std::make_shared<lap_printer>();
+    auto run = loader.start(pool, {.lap = 1s, .reports = {laps}});
+    }
 }
 }  // namespace of_pipeline
 

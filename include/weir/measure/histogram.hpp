@@ -8,11 +8,22 @@
 #include <weir/measure/recorder.hpp>
 #include <weir/platform/bounds.hpp>
 
-#include <array>    // for std::array
-#include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::uint64_t
+#include <array>      // for std::array
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
+#include <stdexcept>  // for std::invalid_argument
+#include <vector>     // for std::vector
 
 namespace weir {
+
+/// How many durations lie between two, both included.
+struct histogram_bucket {
+    duration least{};     ///< the shortest that belongs here
+    duration greatest{};  ///< the longest; `duration::max()` of the last bucket
+    std::uint64_t count = 0;  ///< how many
+
+    [[nodiscard]] friend bool operator==(const histogram_bucket&, const histogram_bucket&) = default;
+};
 
 /// Counts durations in 1280 buckets, 32 in each power of two. A quantile read from it is never less
 /// than the true one and greater by less than 1/32 (3.125 %), and exact below 64 ns; durations from
@@ -53,6 +64,35 @@ class histogram {
         h.sum_ = static_cast<std::uint64_t>(detail::larger<std::int64_t>(sum.count(), 0));
         h.max_ = detail::larger<std::int64_t>(max.count(), 0);
         return h;
+    }
+
+    /// One that equals another: of its `buckets()`, `count()`, `sum()` (below 292 years) and `max()`.
+    /// Errors: `std::invalid_argument` if a bucket begins nowhere where one of ours does, and if there are
+    ///         more in the buckets than were counted.
+    [[nodiscard]] static histogram of(const std::vector<histogram_bucket>& buckets, std::uint64_t count,
+                                      duration sum, duration max) {
+        histogram h = without_quantiles(count, sum, max);
+        for (const histogram_bucket& b : buckets) {
+            const std::size_t i = scale::bucket_of(b.least.count());
+            if (b.least.count() != scale::lower_bound(i) || b.count > h.unsorted_) {
+                throw std::invalid_argument(
+                    "weir: these are not the buckets of a histogram: one begins elsewhere than ours do, or "
+                    "they hold more than was counted");
+            }
+            h.cells_[i] += b.count;
+            h.unsorted_ -= b.count;
+        }
+        return h;
+    }
+
+    /// \returns those buckets that hold something, from the shortest durations on.
+    [[nodiscard]] std::vector<histogram_bucket> buckets() const {
+        std::vector<histogram_bucket> all;
+        for (std::size_t b = 0; b < scale::num_buckets; ++b) {
+            if (cells_[b] != 0)
+                all.push_back({duration(scale::lower_bound(b)), duration(scale::upper_bound(b)), cells_[b]});
+        }
+        return all;
     }
 
     /// Counts a duration. Negative ones count as 0.

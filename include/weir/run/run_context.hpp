@@ -47,7 +47,8 @@ class nesting_failure final : public pipeline_failure, public std::nested_except
 class run_context : public detached_task_owner {
   public:
     run_context(executor& ex, run_options options)
-        : options_(std::move(options)), executor_(&ex, executor_user::run) {
+        : reports_(std::move(options.reports), options.hooks), options_(std::move(options)),
+          executor_(&ex, executor_user::run) {
         if (options_.lap < duration(0)) {
             throw std::invalid_argument("weir: a lap can't be negative; 0 means no laps");
         }
@@ -63,7 +64,6 @@ class run_context : public detached_task_owner {
     run_context& operator=(const run_context&) = delete;
 
     executor& main_executor() const noexcept { return *executor_; }
-
     // Where a stage runs. To be asked once for each, in the order in which items pass.
     executor& executor_of(const stage_options& options) {
         if (options.executor != nullptr && !executor_->traits().exclusive) {
@@ -87,7 +87,6 @@ class run_context : public detached_task_owner {
 
     // Of the stages that have no limit of their own.
     failure_tally& tally() noexcept { return tally_; }
-
     // Whether something may keep a slot from going on with an item that it has, or is to make: a pause,
     // a limit in bytes, stages that go first. One look for each item; then at each of them.
     bool may_hold_up() const noexcept { return may_hold_up_.load(std::memory_order_relaxed); }
@@ -153,8 +152,8 @@ class run_context : public detached_task_owner {
     }
 
     const std::vector<shared_hook>& hooks() const noexcept { return options_.hooks; }
-
     void tell(const failure& f) {
+        reports_.tell([&f](run_report& r) { r.failed(f); });
         if (options_.on_failure) options_.on_failure(f);
     }
     bool has_listener() const noexcept { return static_cast<bool>(options_.on_failure); }
@@ -260,6 +259,7 @@ class run_context : public detached_task_owner {
     bool have_all_left() const noexcept { return all_left_.stop_requested(); }
     stop_token all_left() const noexcept { return all_left_.get_token(); }
 
+    run_reports reports_;
     const run_options options_;
 
   private:

@@ -50,7 +50,8 @@ class run_core final : public run_graph<Policy> {
             stage->make_workers();
             workers += stage->num_workers();
         }
-        if (has_laps() || this->options_.on_end) static_cast<void>(reporter_.emplace(report_laps()));
+        if (has_laps() || has_end()) static_cast<void>(reporter_.emplace(report_laps()));
+        if (!this->reports_.empty()) announce();
         // Nothing below throws.
         this->begin_ = this->main_executor().now();
         if (Policy::statistics && !this->main_executor().traits().exclusive) this->process_.begin();
@@ -204,17 +205,31 @@ class run_core final : public run_graph<Policy> {
             const bool whole = co_await weir::sleep_until(end, this->all_left(), timer_order::before_all);
             if (!whole || end == time_point::max()) break;
             if (!tell("on_lap", before, [this](const pipeline_stats& lap, const pipeline_stats&) {
-                    this->options_.on_lap(lap);
+                    this->reports_.tell([&lap](run_report& r) { r.lap(lap); });
+                    if (this->options_.on_lap) this->options_.on_lap(lap);
                 })) {
                 give_up();
                 break;
             }
         }
-        if (!this->options_.on_end) co_return;
+        if (!has_end()) co_return;
         co_await weir::sleep_until(time_point::max(), this->all_left());
-        static_cast<void>(tell("on_end", before, this->options_.on_end));
+        static_cast<void>(
+            tell("on_end", before, [this](const pipeline_stats& rest, const pipeline_stats& all) {
+                this->reports_.tell([&](run_report& r) { r.ends(rest, all); });
+                if (this->options_.on_end) this->options_.on_end(rest, all);
+            }));
     }
-    bool has_laps() const noexcept { return this->options_.lap > duration(0) && this->options_.on_lap; }
+    void announce() {
+        pipeline_stats all = this->stats();
+        all.elapsed = duration(0);  // nothing has begun
+        all.process.reset();
+        this->reports_.tell([&all](run_report& r) { r.begins(all); });
+    }
+    bool has_laps() const noexcept {
+        return this->options_.lap > duration(0) && (this->options_.on_lap || !this->reports_.empty());
+    }
+    bool has_end() const noexcept { return this->options_.on_end || !this->reports_.empty(); }
     // Of what came since, and of all. Whether it went well.
     template <class Told>
     bool tell(const char* whom, pipeline_stats& before, const Told& told) noexcept {

@@ -54,6 +54,7 @@ inline constinit no_destroy<kept_defaults> the_defaults;
 
 // Of a run that begins now.
 inline run_options with_defaults(run_options options) {
+    if (options.lap == duration(0) && !options.reports.empty()) options.lap = duration(1'000'000'000);
     const std::shared_ptr<const run_defaults> all = the_defaults->read();
     if (all == nullptr) return options;
     options.hooks.insert(options.hooks.begin(), all->hooks.begin(), all->hooks.end());

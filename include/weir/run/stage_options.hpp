@@ -9,10 +9,12 @@
 #include <weir/platform/source_place.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/invocation.hpp>
+#include <weir/run/run_report.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <cstddef>          // for std::size_t
 #include <functional>       // for std::function
+#include <memory>           // for std::shared_ptr
 #include <optional>         // for std::optional
 #include <source_location>  // for std::source_location
 #include <string>           // for std::string
@@ -91,7 +93,8 @@ struct run_options {
     /// soon done, at the price of some 100 ns for each time a stage wakes.
     bool later_stages_first = false;
 
-    /// The length of a lap; 0: no laps. Laps begin at the start, on the executor's clock.
+    /// The length of a lap; 0: no laps, or of a second each if there are `reports`. Laps begin at the start,
+    /// on the executor's clock.
     duration lap = duration(0);
 
     /// Given the statistics of each whole lap, at its end: the figures of that lap alone.
@@ -104,6 +107,10 @@ struct run_options {
     /// Threads: as `on_lap`, after it. It has been called when `stop` or the run's destructor returns, and
     /// perhaps not yet when a consumer sees the end. An exception from it is a failure of the run.
     std::function<void(const pipeline_stats& rest, const pipeline_stats& all)> on_end = nullptr;
+
+    /// Told of its begin, laps, failures and end, each before the functions above; not null. One that fails
+    /// is warned of (`set_report_warning`), and the run goes on.
+    std::vector<std::shared_ptr<run_report>> reports = {};
 
     /// Stops the run when asked, as `run::request_stop` does.
     stop_token stop = {};

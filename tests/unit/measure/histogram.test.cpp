@@ -255,3 +255,30 @@ TEST_CASE("a sum of many that fits is exact, also where a little more wouldn't f
     many.record(10ns);
     CHECK((many - before).sum() == 10ns);
 }
+
+TEST_CASE("a histogram is made again of its buckets, and equals the first") {
+    weir::histogram h;
+    for (const auto ns : {0, 5, 5, 63, 64, 1000, 123456789}) h.record(weir::duration(ns));
+    h.record(std::chrono::hours(24), 2);  // in the last bucket
+    const auto buckets = h.buckets();
+    REQUIRE(buckets.size() == 7);
+    CHECK(buckets[1] == weir::histogram_bucket{weir::duration(5), weir::duration(5), 2});
+    CHECK(buckets[3] == weir::histogram_bucket{weir::duration(64), weir::duration(65), 1});
+    CHECK(buckets[6].greatest == weir::duration::max());
+    CHECK(weir::histogram::of(buckets, h.count(), h.sum(), h.max()) == h);
+    h += weir::histogram::without_quantiles(3, weir::duration(7), weir::duration(4));
+    CHECK(weir::histogram::of(h.buckets(), h.count(), h.sum(), h.max()) == h);
+    CHECK(weir::histogram::of({}, 0, weir::duration(0), weir::duration(0)) == weir::histogram());
+    CHECK(weir::histogram().buckets().empty());
+}
+
+TEST_CASE("what are no buckets of a histogram are refused") {
+    using weir::duration;
+    using weir::histogram;
+    CHECK_THROWS_AS(histogram::of({{duration(65), duration(65), 1}}, 1, duration(65), duration(65)),
+                    std::invalid_argument);
+    CHECK_THROWS_AS(histogram::of({{duration(-1), duration(0), 1}}, 1, duration(0), duration(0)),
+                    std::invalid_argument);
+    CHECK_THROWS_AS(histogram::of({{duration(5), duration(5), 2}}, 1, duration(5), duration(5)),
+                    std::invalid_argument);
+}

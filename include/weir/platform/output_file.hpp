@@ -1,0 +1,104 @@
+// weir platform, internal: a file that reports are written to, whole or not at all
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_PLATFORM_OUTPUT_FILE_HPP
+#define WEIR_PLATFORM_OUTPUT_FILE_HPP
+
+#include <weir/platform/system_files.hpp>
+
+#include <cerrno>        // for errno
+#include <cstddef>       // for std::size_t
+#include <cstdint>       // for std::int64_t
+#include <cstdio>        // for std::rename
+#include <fstream>       // for std::ifstream
+#include <string>        // for std::string
+#include <string_view>   // for std::string_view
+#include <system_error>  // for std::system_error
+#include <utility>       // for std::exchange
+
+namespace weir::detail {
+
+// Errors: `std::system_error`, whose text has the path and what the system says, as `run.csv: No space left
+//         on device`. A pipe whose reader is gone is one, too, and no signal.
+class output_file {
+  public:
+    // For more at its end. What a process that was killed left of a last line is cut off.
+    static output_file append_to(std::string path) {
+        output_file file(std::move(path));
+        file.open(file.path_, false);
+        file.cut_to_whole_lines();
+        return file;
+    }
+    // The file has this text and nothing else, at once: whoever reads it sees the old one or the new one.
+    // What is no plain file, as a pipe or a terminal, is written to.
+    static void replace(const std::string& path, std::string_view text) {
+        output_file file(path);
+        if (is_device(path.c_str())) {
+            file.open(path, false);
+            return file.write(text);
+        }
+        const std::string other = path + ".new";
+        file.open(other, true);
+        try {
+            file.write(text);
+            file.close();
+            if (std::rename(other.c_str(), path.c_str()) != 0) file.fail();
+        } catch (...) {
+            std::remove(other.c_str());
+            throw;
+        }
+    }
+
+    output_file(output_file&& other) noexcept
+        : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
+    output_file& operator=(output_file&&) = delete;
+    ~output_file() { close(); }
+
+    const std::string& path() const noexcept { return path_; }
+    bool empty() const noexcept { return size_of_output(file_) <= 0; }
+
+    // All of it, in one call of the system's where that takes it. If it fails, nothing of it is left there,
+    // as far as what was written can be taken back.
+    void write(std::string_view text) {
+        const std::int64_t before = size_of_output(file_);
+        while (!text.empty()) {
+            const std::int64_t n = write_output(file_, text.data(), text.size());
+            if (n < 0 && errno == EINTR) continue;
+            if (n < 0) {
+                const int error = errno;
+                if (before >= 0) static_cast<void>(cut_output(file_, before));
+                errno = error;
+                fail();
+            }
+            text.remove_prefix(static_cast<std::size_t>(n));
+        }
+    }
+
+    void close() noexcept {
+        if (file_ >= 0) close_output(std::exchange(file_, -1));
+    }
+
+  private:
+    explicit output_file(std::string path) : path_(std::move(path)) {}
+
+    void open(const std::string& path, bool anew) {
+        file_ = open_output(path.c_str(), anew);
+        if (file_ < 0) fail();
+    }
+    [[noreturn]] void fail() const { throw std::system_error(errno, std::generic_category(), path_); }
+
+    void cut_to_whole_lines() {
+        std::int64_t size = size_of_output(file_);
+        if (size <= 0) return;  // negative: no plain file
+        std::ifstream in(path_, std::ios::binary);
+        for (; size > 0 && in.seekg(size - 1).get() != '\n'; --size) {
+        }
+        if (in && size != size_of_output(file_)) static_cast<void>(cut_output(file_, size));
+    }
+
+    std::string path_;
+    int file_ = -1;
+};
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,98 @@
+#include <weir/platform/output_file.hpp>
+
+#include "support/catch.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace {
+
+namespace fs = std::filesystem;
+using weir::detail::output_file;
+
+// A folder that is gone with the test.
+struct folder {
+    fs::path path = fs::temp_directory_path() / "weir output_file test";
+    folder() {
+        fs::remove_all(path);
+        fs::create_directories(path);
+    }
+    folder(const folder&) = delete;
+    ~folder() { fs::remove_all(path); }
+    std::string operator/(const char* name) const { return (path / name).string(); }
+};
+
+std::string text_of(const std::string& path) {
+    std::ostringstream all;
+    all << std::ifstream(path, std::ios::binary).rdbuf();
+    return all.str();
+}
+void put(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+template <class F>
+std::string error_of(F&& f) {
+    try {
+        f();
+    } catch (const std::system_error& e) {
+        return e.what();
+    }
+    return "none";
+}
+
+}  // namespace
+
+TEST_CASE("a file is made where there is none, and goes on where there is one") {
+    const folder here;
+    const std::string path = here / "a.csv";
+    {
+        output_file f = output_file::append_to(path);
+        CHECK(f.empty());
+        CHECK(f.path() == path);
+        f.write("one\n");
+        f.write("");
+        CHECK_FALSE(f.empty());
+    }
+    CHECK(text_of(path) == "one\n");
+    output_file f = output_file::append_to(path);
+    f.write("two\n");
+    output_file moved = std::move(f);
+    moved.write("three\n");
+    CHECK(text_of(path) == "one\ntwo\nthree\n");
+}
+
+TEST_CASE("what was left of a line that was never finished is cut off") {
+    const folder here;
+    const std::string path = here / "a.csv";
+    for (const auto& [before, after] : {std::pair<std::string, std::string>("one\ntwo\nthr", "one\ntwo\n"),
+                                        {"one\ntwo\n", "one\ntwo\n"},
+                                        {"o", ""},
+                                        {"", ""},
+                                        {"\n", "\n"}}) {
+        put(path, before);
+        output_file::append_to(path).write("more\n");
+        CHECK(text_of(path) == after + "more\n");
+    }
+}
+
+TEST_CASE("a file is replaced as a whole, and nothing else is left beside it") {
+    const folder here;
+    const std::string path = here / "a.json";
+    output_file::replace(path, "old and long");
+    output_file::replace(path, "new");
+    CHECK(text_of(path) == "new");
+    std::size_t files = 0;
+    for ([[maybe_unused]] const auto& each : fs::directory_iterator(here.path)) ++files;
+    CHECK(files == 1);
+}
+
+TEST_CASE("a path that can't be written is an error that has it") {
+    const folder here;
+    const std::string path = here / "no/such/folder/a.csv";
+    CHECK(error_of([&] { static_cast<void>(output_file::append_to(path)); }).find(path + ": ") == 0);
+    CHECK(error_of([&] { output_file::replace(path, "x"); }).find(path + ": ") == 0);
+    CHECK(error_of([&] { static_cast<void>(output_file::append_to(here.path.string())); }) != "none");
+}

@@ -1,0 +1,53 @@
+#include <weir/platform/system_files.hpp>
+
+#include "support/catch.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <string>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace d = weir::detail;
+
+TEST_CASE("a full disk is an error") {
+    const int full = d::open_output("/dev/full", false);
+    if (full < 0) return;  // no such device here
+    CHECK(d::is_device("/dev/full"));
+    errno = 0;
+    CHECK(d::write_output(full, "x", 1) == -1);
+    CHECK(errno == ENOSPC);
+    d::close_output(full);
+}
+
+TEST_CASE("a pipe that nobody reads any more is an error, and no signal, now or later") {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    close(ends[0]);
+    errno = 0;
+    CHECK(d::write_output(ends[1], "x", 1) == -1);
+    CHECK(errno == EPIPE);
+    sigset_t pending;
+    sigpending(&pending);
+    CHECK(sigismember(&pending, SIGPIPE) == 0);
+    CHECK_FALSE(d::is_terminal(ends[1]));
+    CHECK(d::size_of_output(ends[1]) == -1);
+    close(ends[1]);
+}
+
+TEST_CASE("a pipe with a name that nobody reads is not waited for") {
+    const auto path = std::filesystem::temp_directory_path() / "weir pipe test";
+    std::filesystem::remove(path);
+    REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+    CHECK(d::open_output(path.c_str(), false) == -1);
+    CHECK(errno == ENXIO);
+    std::filesystem::remove(path);
+}
+
+TEST_CASE("what is no terminal has the size of the usual one") {
+    CHECK(d::size_of_terminal(-1).columns == 80);
+    CHECK(d::size_of_terminal(-1).rows == 24);
+    CHECK_FALSE(d::is_device("/no/such/file"));
+}

@@ -1,0 +1,150 @@
+#include <weir/run/run_report.hpp>
+
+#include "support/catch.hpp"
+#include "support/items.hpp"
+
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <ranges>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using items::take_all;
+using items::take_until_failure;
+using weir::pipeline_stats;
+using weir::run_options;
+using weir::task;
+using weir::virtual_time;
+using namespace std::chrono_literals;
+
+namespace {
+
+using strings = std::vector<std::string>;
+
+// Writes down what it hears; fails where it is told to.
+struct listener final : weir::run_report {
+    strings heard;
+    std::string fails_at;
+    void hear(const std::string& what) {
+        heard.push_back(what);
+        if (what == fails_at) throw std::runtime_error("disk full");
+    }
+    std::string name() const override { return "run.csv"; }
+    void begins(const pipeline_stats& all) override {
+        CHECK(all.elapsed == 0ns);
+        std::string names;
+        for (const auto& s : all.stages) names += s.name + ",";
+        hear("begins " + names);
+    }
+    void lap(const pipeline_stats& one) override { hear("lap " + std::to_string(one.elapsed / 1ms)); }
+    void failed(const weir::failure& what) override { hear("failed " + what.message()); }
+    void ends(const pipeline_stats& rest, const pipeline_stats& all) override {
+        hear("ends " + std::to_string(rest.elapsed / 1ms) + " of " + std::to_string(all.elapsed / 1ms));
+    }
+};
+
+struct counter final : weir::run_report {
+    struct at_each final : weir::hook {
+        std::atomic<int> calls = 0;
+        void before(const weir::invocation&) override { ++calls; }
+    };
+    std::shared_ptr<at_each> calls = std::make_shared<at_each>();
+    std::shared_ptr<weir::hook> around_invocations() override { return calls; }
+};
+
+auto slow() {
+    const auto half_fail = [](int n) -> task<int> {
+        co_await weir::sleep_for(10ms);
+        if (n == 2) throw std::runtime_error("two");
+        co_return n;
+    };
+    return weir::source(std::views::iota(0, 5)) | weir::pipe(half_fail, {.name = "p"}) | weir::sink();
+}
+
+std::string warned;
+struct warnings {
+    weir::report_warning before =
+        weir::set_report_warning([](std::string_view who, std::string_view why) noexcept {
+            warned += std::string(who) + ": " + std::string(why) + ";";
+        });
+    warnings() { warned.clear(); }
+    warnings(const warnings&) = delete;
+    ~warnings() { weir::set_report_warning(before); }
+};
+
+}  // namespace
+
+TEST_CASE("a report hears of the begin, the laps, the failures and the end, before the run's own functions") {
+    virtual_time time;
+    const auto one = std::make_shared<listener>();
+    const auto two = std::make_shared<listener>();
+    run_options o{.max_failures = 1, .lap = 20ms, .reports = {one, two}};
+    strings own;
+    o.on_lap = [&](const pipeline_stats&) { own.push_back(two->heard.back()); };
+    o.on_failure = [&](const weir::failure&) { own.push_back(two->heard.back()); };
+    o.on_end = [&](const pipeline_stats&, const pipeline_stats&) { own.push_back(two->heard.back()); };
+    CHECK(take_all(slow().start(time, o)).size() == 4);
+    CHECK(one->heard == strings{"begins src,p,sink,", "lap 20", "failed two", "lap 20", "ends 10 of 50"});
+    CHECK(two->heard == one->heard);
+    CHECK(own == strings(one->heard.begin() + 1, one->heard.end()));
+}
+
+TEST_CASE("where there are reports, a lap without a length is one of a second") {
+    virtual_time time;
+    const auto one = std::make_shared<listener>();
+    const auto sleeps = [](int n) -> task<int> {
+        co_await weir::sleep_for(600ms);
+        co_return n;
+    };
+    const auto p = weir::source({1, 2}) | weir::pipe(sleeps) | weir::sink();
+    CHECK(take_all(p.start(time, {.reports = {one}})).size() == 2);
+    CHECK(one->heard.at(1) == "lap 1000");
+    CHECK(one->heard.at(2) == "ends 200 of 1200");
+}
+
+TEST_CASE("of a report that fails one is warned once, the others hear on, and the run ends as it would") {
+    for (const char* at : {"begins src,p,sink,", "lap 20", "failed two", "ends 10 of 50"}) {
+        CAPTURE(at);
+        const warnings here;
+        virtual_time time;
+        const auto bad = std::make_shared<listener>();
+        const auto good = std::make_shared<listener>();
+        bad->fails_at = at;
+        CHECK(take_all(slow().start(time, {.max_failures = 1, .lap = 20ms, .reports = {bad, good}})).size() ==
+              4);
+        CHECK(warned == "run.csv: disk full;");
+        CHECK(bad->heard.back() == at);
+        CHECK(good->heard.size() == 5);
+    }
+}
+
+TEST_CASE("that reports hear of a failure doesn't keep it from the consumer") {
+    virtual_time time;
+    const auto one = std::make_shared<listener>();
+    CHECK(take_until_failure(slow().start(time, {.reports = {one}})).failed != nullptr);
+    CHECK(one->heard == strings{"begins src,p,sink,", "failed two", "ends 30 of 30"});
+}
+
+TEST_CASE("what a report wants called around invocations is called, on a pool too") {
+    weir::thread_pool pool(2);
+    const auto one = std::make_shared<counter>();
+    const auto p = weir::source(std::views::iota(0, 100)) |
+                   weir::pipe([](int n) { return n; }, {.concurrency = 3}) | weir::sink();
+    CHECK(take_all(p.start(pool, {.reports = {one}})).size() == 100);
+    CHECK(one->calls->calls >= 200);  // of the source, too
+}
+
+TEST_CASE("a report that is null is refused") {
+    virtual_time time;
+    CHECK_THROWS_AS(slow().start(time, {.reports = {nullptr}}), std::invalid_argument);
+}
