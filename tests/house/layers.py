@@ -12,7 +12,7 @@ The rules:
 - The face of a room, weir/ROOM.hpp, includes what users may include of it and nothing else; weir.hpp all faces of
   ROOMS. What they leave out, BY_NAME, its users include by name, and nobody else pays for it.
 - A header guards itself: `#pragma once`, or a guard named after its path.
-- `#if` and its kin stand in platform/config.hpp, system.hpp and system_files.hpp only, and in cuda/runtime.hpp for the versions of CUDA,
+- `#if` and its kin stand in platform/config.hpp and system*.hpp only, and in cuda/runtime.hpp for the versions of CUDA,
   and in report/format.hpp for std::format; `#define` in config.hpp and version.hpp only.
 - What threads share, wait for and read comes from the platform (platform/platform.hpp), so that tests can put
   another one under it: the core names no atomic, lock, thread, clock or thread_local of the system's but there,
@@ -47,7 +47,7 @@ NEEDS_A_LIBRARY = {"report/fmt.hpp", "report/format.hpp", "asio/awaited.hpp", "a
 UMBRELLA = "weir.hpp"
 VERSION = "version.hpp"
 CONFIG = "platform/config.hpp"
-SYSTEM_CALLS = ("platform/system.hpp", "platform/system_files.hpp")
+SYSTEM_CALLS = ("platform/system.hpp", "platform/system_files.hpp", "platform/system_info.hpp")
 OF_CUDA = "cuda/runtime.hpp"  # its versions
 OF_FORMAT = "report/format.hpp"  # whether there is std::format
 SRC = "src.hpp"  # what is compiled once for a program

@@ -4,6 +4,7 @@
 #include <weir/report/describe.hpp>
 #include <weir/report/failure_log.hpp>
 #include <weir/report/profile.hpp>
+#include <weir/report/run_recorder.hpp>
 #include <weir/report/watchdog.hpp>
 #include <weir/simulation.hpp>
 #include <weir/weir.hpp>
@@ -197,6 +198,13 @@ void runs(const std::vector<std::string>& files, weir::thread_pool& pool) {
     auto prepare = weir::pipe(decode) | weir::pipe(resize, {.concurrency = 4});
     auto loader = weir::source(files) | prepare | weir::aggregate(32) | weir::sink();
     auto run = loader.start(pool);
+    {
+    auto recorder = std::make_shared<weir::run_recorder>("training", weir::describe(loader));
+    auto run = loader.start(pool, {.lap = 1s, .reports = {recorder}});
+    for (auto& batch : run) train(batch);
+    run.stop();  // the end has been recorded when this returns
+    weir::write_json("run.json", recorder->record());
+    }
     {
     const auto laps = std::make_shared<lap_printer>();
     auto run = loader.start(pool, {.lap = 1s, .reports = {laps}});

@@ -1,0 +1,145 @@
+// weir report: records a run while it goes on
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_RUN_RECORDER_HPP
+#define WEIR_REPORT_RUN_RECORDER_HPP
+
+#include <weir/measure/stats.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/source_place.hpp>
+#include <weir/platform/spin_lock.hpp>
+#include <weir/report/json.hpp>
+#include <weir/report/json_text.hpp>
+#include <weir/report/laps.hpp>
+#include <weir/report/run_record.hpp>
+#include <weir/report/structure.hpp>
+#include <weir/run/failure.hpp>
+#include <weir/run/run_report.hpp>
+
+#include <cstddef>    // for std::size_t
+#include <mutex>      // for std::lock_guard
+#include <stdexcept>  // for std::invalid_argument
+#include <string>     // for std::string
+#include <utility>    // for std::move
+#include <vector>     // for std::vector
+
+namespace weir {
+
+/// Of a `run_recorder`.
+struct run_recorder_options {
+    /// How many laps are kept, at least 2. When there are more, each two that follow each other become one:
+    /// so a run of any length is recorded, the longer the more coarsely.
+    std::size_t most_laps = 1000;
+    /// How many failures are kept; the first ones. All are counted.
+    std::size_t most_failures = 100;
+    /// What the program says of its runs.
+    std::vector<run_setting> settings = {};
+};
+
+/// Keeps a whole run in memory:
+///
+///     auto recorder = std::make_shared<weir::run_recorder>("training", weir::describe(loader));
+///     auto run = loader.start(pool, {.lap = 1s, .reports = {recorder}});
+///     for (auto& batch : run) train(batch);
+///     run.stop();  // the end has been recorded when this returns
+///     weir::write_json("run.json", recorder->record());
+///
+/// Of several runs, one after the other, the last one is kept.
+///
+/// Threads: `record` any, at any time.
+/// Cost:    some hundred bytes for each stage and queue of a lap, more where durations differ widely.
+class run_recorder : public run_report {
+  public:
+    /// \param made_of  `describe(pipeline)`; without, the record has names and figures, but no types.
+    /// Errors: `std::invalid_argument` for less than two laps.
+    explicit run_recorder(std::string name = {}, pipeline_description made_of = {},
+                          run_recorder_options options = {})
+        : options_(std::move(options)) {
+        if (options_.most_laps < 2)
+            throw std::invalid_argument("weir: a run_recorder keeps at least two laps: most_laps = 2");
+        so_far_.name = std::move(name);
+        so_far_.description = std::move(made_of);
+        so_far_.settings = options_.settings;
+        so_far_.machine = weir::this_machine();
+        so_far_.build = weir::this_build();
+    }
+
+    /// \returns what has been recorded up to now. Errors: `std::bad_alloc`. Cost: some microseconds a lap.
+    [[nodiscard]] run_record record() const {
+        const std::lock_guard guard(lock_);
+        run_record all = so_far_;
+        for (const std::string& text : laps_) {
+            all.laps.push_back(lap_in(text));
+            if (!all.ended)
+                all.total = all.laps.size() == 1 ? all.laps[0] : joined(all.total, all.laps.back());
+        }
+        return all;
+    }
+
+    [[nodiscard]] std::string name() const override { return "the record of a run"; }
+    void begins(const pipeline_stats& all) override {
+        std::string now = detail::utc_now();
+        const std::lock_guard guard(lock_);
+        laps_.clear();
+        so_far_.started = std::move(now);
+        so_far_.ended = false;
+        so_far_.total = all;
+        so_far_.failures.clear();
+        so_far_.num_failures = 0;
+    }
+    void lap(const pipeline_stats& one) override {
+        std::string text;
+        detail::append_json(text, one);
+        const std::lock_guard guard(lock_);
+        laps_.push_back(std::move(text));
+        if (laps_.size() > options_.most_laps) join_pairs();
+    }
+    void failed(const failure& what) override {
+        const std::lock_guard guard(lock_);
+        if (so_far_.num_failures++ >= options_.most_failures) return;
+        so_far_.failures.push_back(
+            {what.stage, what.item, what.message(), detail::place_text(what.where), laps_.size()});
+    }
+    void ends(const pipeline_stats& rest, const pipeline_stats& all) override {
+        lap(rest);
+        const std::lock_guard guard(lock_);
+        // What happened at the very end of the last lap belongs there.
+        if (rest.elapsed == duration(0) && laps_.size() > 1) {
+            join(laps_[laps_.size() - 2], laps_.back());
+            laps_.pop_back();
+            for (recorded_failure& each : so_far_.failures)
+                each.lap = detail::smaller(each.lap, laps_.size() - 1);
+        }
+        so_far_.total = all;
+        so_far_.ended = true;
+    }
+
+  private:
+    static pipeline_stats lap_in(const std::string& text) {
+        pipeline_stats one;
+        detail::read_json(detail::json_reader(text).whole(), one);
+        return one;
+    }
+    static void join(std::string& earlier, const std::string& later) {
+        std::string both;
+        detail::append_json(both, joined(lap_in(earlier), lap_in(later)));
+        earlier.swap(both);
+    }
+    void join_pairs() {
+        std::vector<std::string> fewer;
+        for (std::size_t i = 0; i < laps_.size(); i += 2) {
+            if (i + 1 != laps_.size()) join(laps_[i], laps_[i + 1]);
+            fewer.push_back(std::move(laps_[i]));
+        }
+        laps_.swap(fewer);
+        for (recorded_failure& each : so_far_.failures) each.lap /= 2;
+    }
+
+    const run_recorder_options options_;
+    mutable detail::spin_lock lock_;
+    run_record so_far_;              // without its laps
+    std::vector<std::string> laps_;  // as JSON: as a value each histogram takes 10 KiB
+};
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,105 @@
+#include <weir/report/laps.hpp>
+
+#include "support/catch.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <random>
+
+using namespace std::chrono_literals;
+using weir::duration;
+using weir::pipeline_stats;
+
+namespace {
+
+// A run that goes on: each call adds to everything that grows.
+void go_on(pipeline_stats& s, std::mt19937& random) {
+    const auto more = [&random](auto& figure) {
+        figure += std::remove_reference_t<decltype(figure)>(random() % 1000);
+    };
+    more(s.elapsed);
+    for (auto& stage : s.stages) {
+        if (random() % 4 == 0) stage.slots.push_back({.off = stage.elapsed});
+        const auto d = duration(random() % 1000);
+        stage.elapsed += d;
+        for (auto& slot : stage.slots) (random() % 2 == 0 ? slot.run : slot.wait_get) += d;
+        more(stage.num_tasks);
+        more(stage.num_failures);
+        more(stage.task_time);
+        more(stage.busy);
+        stage.task_times.record(duration(random() % 100));
+        auto& t = *stage.transfers;
+        for (auto* n : {&t.num_copies, &t.bytes, &t.num_handed_over, &t.num_block_waits, &t.num_memory_waits})
+            more(*n);
+        for (auto* x : {&t.copying, &t.handed_over, &t.exposed, &t.block_wait, &t.memory_wait}) more(*x);
+        stage.concurrency = random() % 9;
+    }
+    for (auto& c : s.channels) {
+        for (auto* d : {&c.elapsed, &c.put_wait, &c.get_wait, &c.put_blocked, &c.get_blocked, &c.empty})
+            more(*d);
+        more(c.num_put);
+        more(c.num_get);
+        c.put_waits.record(duration(random() % 100));
+        c.get_waits.record(duration(random() % 100));
+        c.size = random() % 9;
+    }
+    auto& p = *s.process;
+    more(p.elapsed);
+    more(*p.user_time);
+    more(*p.system_time);
+    for (auto* n : {&p.minor_faults, &p.major_faults, &p.voluntary_switches, &p.involuntary_switches,
+                    &p.bytes_read, &p.bytes_written})
+        more(**n);
+    p.resident = random() % 1000;
+}
+
+pipeline_stats at_the_start() {
+    pipeline_stats s;
+    s.stages.resize(2);
+    for (auto& stage : s.stages) {
+        stage.slots.resize(1);
+        stage.transfers.emplace();
+    }
+    s.channels.resize(2);
+    weir::process_stats p;
+    p.user_time = p.system_time = duration(0);
+    p.minor_faults = p.major_faults = p.voluntary_switches = p.involuntary_switches = 0;
+    p.bytes_read = p.bytes_written = 0;
+    s.process = p;
+    return s;
+}
+
+}  // namespace
+
+TEST_CASE("two laps joined are the lap from the first one's begin to the second one's end") {
+    std::mt19937 random(7);
+    for (int i = 0; i < 100; ++i) {
+        pipeline_stats a = at_the_start();
+        go_on(a, random);
+        pipeline_stats b = a;
+        go_on(b, random);
+        pipeline_stats c = b;
+        go_on(c, random);
+        // All of these durations have a bucket of their own, or one of two: the maxima are as near.
+        const pipeline_stats lap = c - a;
+        pipeline_stats sum = weir::joined(b - a, c - b);
+        for (std::size_t k = 0; k < 2; ++k) {
+            CHECK(sum.stages[k].task_times.buckets() == lap.stages[k].task_times.buckets());
+            sum.stages[k].task_times = lap.stages[k].task_times;
+            sum.channels[k].put_waits = lap.channels[k].put_waits;
+            sum.channels[k].get_waits = lap.channels[k].get_waits;
+        }
+        CHECK(sum == lap);
+    }
+}
+
+TEST_CASE("what one of two laps doesn't know of the process, the two together don't") {
+    weir::process_stats known;
+    known.user_time = 1s;
+    known.minor_faults = 3;
+    weir::process_stats other;
+    other.user_time = 2s;
+    CHECK(weir::joined(known, other).user_time == 3s);
+    CHECK_FALSE(weir::joined(known, other).minor_faults.has_value());
+    CHECK_FALSE(weir::joined(other, known).minor_faults.has_value());
+}
