@@ -8,5 +8,6 @@
 #include <weir/measure/policy.hpp>
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/measure/units.hpp>
 
 #endif

@@ -8,6 +8,7 @@
 #include <weir/run/failure_sink.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/priority_lanes.hpp>
+#include <weir/run/profile_trial.hpp>
 #include <weir/run/run.hpp>
 #include <weir/run/run_control.hpp>
 #include <weir/run/run_defaults.hpp>

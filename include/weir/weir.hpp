@@ -9,7 +9,6 @@
 #include <weir/measure.hpp>
 #include <weir/report/line.hpp>
 #include <weir/report/table.hpp>
-#include <weir/report/units.hpp>
 #include <weir/run.hpp>
 #include <weir/sampling.hpp>
 #include <weir/stages.hpp>

@@ -30,8 +30,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 16720),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 11040),
+    ("weir.hpp", HEAVY, 17260),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 11630),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2310),
 ]
 

@@ -1,4 +1,4 @@
-// expect-error: weir: the source of this pipeline can't be copied (a generator), so it is good for one run
+// expect-error: weir: a stage of this pipeline can't be copied (a generator, or what holds an object that only moves), so it is good for one run: profile(
 // A generator is good for one run.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/executor/thread_pool.hpp>

@@ -14,6 +14,7 @@
 #include <cstdint>          // for std::int64_t
 #include <source_location>  // for std::source_location
 #include <string>           // for std::string
+#include <utility>          // for std::pair
 
 namespace weir {
 class executor;
@@ -25,6 +26,11 @@ namespace weir::detail {
 enum class slot_state : std::uint8_t { off, wait_get, runnable, run, await, wait_put, wait_turn };
 
 inline constexpr std::size_t slot_states = 7;
+
+// It does nothing, and is not about to.
+constexpr bool is_idle(slot_state s) noexcept {
+    return s != slot_state::run && s != slot_state::await && s != slot_state::runnable;
+}
 
 // How long a slot was in each state, in nanoseconds of the run's clock.
 //
@@ -54,6 +60,12 @@ class basic_slot_times {
     slot_state state() noexcept {
         const typename lock_type::guard held(lock_);
         return state_;
+    }
+
+    // The same, and since when, or since the last snapshot.
+    std::pair<slot_state, std::int64_t> state_since() noexcept {
+        const typename lock_type::guard held(lock_);
+        return {state_, since_};
     }
 
     // For snapshots. Locked together by stage, then settled at one instant.

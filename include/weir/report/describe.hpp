@@ -6,11 +6,11 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/measure/units.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/source_place.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/report/type_name.hpp>
-#include <weir/report/units.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/disaggregate.hpp>

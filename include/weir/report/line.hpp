@@ -6,7 +6,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/report/units.hpp>
+#include <weir/measure/units.hpp>
 
 #include <ostream>  // for std::ostream
 #include <string>   // for std::string

@@ -5,8 +5,8 @@
 
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/measure/units.hpp>
 #include <weir/report/line.hpp>
-#include <weir/report/units.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <ostream>  // for std::ostream

@@ -3,46 +3,22 @@
 #ifndef WEIR_REPORT_PROFILE_RESULT_HPP
 #define WEIR_REPORT_PROFILE_RESULT_HPP
 
-#include <weir/measure/clock.hpp>
-#include <weir/measure/stats.hpp>
-#include <weir/report/table.hpp>
-#include <weir/report/units.hpp>
+#include <weir/measure/units.hpp>
+#include <weir/run/profile_trial.hpp>
 
-#include <algorithm>  // for std::ranges::min_element
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
-#include <optional>   // for std::optional
-#include <ostream>    // for std::ostream
-#include <string>     // for std::string
-#include <vector>     // for std::vector
+#include <algorithm>   // for std::max, std::ranges::min_element
+#include <cstddef>     // for std::size_t
+#include <functional>  // for std::function
+#include <ostream>     // for std::ostream
+#include <string>      // for std::string
+#include <vector>      // for std::vector
 
 namespace weir {
-
-/// A stage that ran alone, with so many slots.
-struct profile_trial {
-    std::size_t concurrency = 1;     ///< slots
-    duration elapsed{};              ///< from the start to the last result
-    std::uint64_t num_items = 0;     ///< items taken; of a source: given
-    std::uint64_t num_results = 0;   ///< items given
-    std::uint64_t num_failures = 0;  ///< items that failed
-    duration ave_time{};             ///< of a successful invocation; 0 for several stages at once
-    slot_times times;                ///< of all its slots, summed: `runnable` if threads were short
-
-    /// The share of the time in which the stage had something to take. Near 1 the rate is the stage's own;
-    /// a stage that is faster than it was fed has a lower one. None for a source, which takes nothing, and
-    /// where no time has passed.
-    std::optional<double> readiness;
-
-    /// \returns items taken a second (of a source: given).
-    [[nodiscard]] double rate() const noexcept { return detail::per_second(num_items, elapsed); }
-
-    [[nodiscard]] friend bool operator==(const profile_trial&, const profile_trial&) = default;
-};
 
 /// All trials of a stage.
 struct stage_profile {
     std::string name;                   ///< the stage's
-    std::string kind;                   ///< as in `stage_stats`; `list` for several stages
+    std::string kind;                   ///< as in `stage_stats`
     std::vector<profile_trial> trials;  ///< in the order of `profile_options::concurrencies`
 
     [[nodiscard]] friend bool operator==(const stage_profile&, const stage_profile&) = default;
@@ -50,8 +26,8 @@ struct stage_profile {
 
 /// What `profile` found: a value that can be kept, compared and printed.
 struct profile_result {
-    std::size_t num_items = 0;          ///< items taken from the source
-    std::vector<stage_profile> stages;  ///< the source, and what follows it, without the sink
+    std::size_t num_items = 0;          ///< items taken from the source, or from all
+    std::vector<stage_profile> stages;  ///< as in `pipeline_stats::stages`, without the sink
 
     [[nodiscard]] friend bool operator==(const profile_result&, const profile_result&) = default;
 };
@@ -62,6 +38,16 @@ struct profile_progress {
     std::size_t concurrency = 1;  ///< its slots
     std::size_t done = 0;         ///< how many trials have ended
     std::size_t total = 0;        ///< how many there are
+};
+
+/// Of `profile`.
+struct profile_options {
+    /// With how many slots a stage runs that may have several.
+    std::vector<std::size_t> concurrencies = {32, 16, 8, 4, 1};
+
+    /// Told before each trial, and at the end: `weir::profile_bar(std::cerr)`. Threads: the run's executor's,
+    /// one call at a time.
+    std::function<void(const profile_progress&)> on_progress = nullptr;
 };
 
 /// Shows how far a profile is: `profile(p, pool, 1000, {.on_progress = weir::profile_bar(std::cerr)})`.
@@ -107,35 +93,19 @@ class profile_bar {
 [[nodiscard]] inline std::string profile_text(const profile_result& profile) {
     std::string text = "each stage alone, " + std::to_string(profile.num_items) + " items\n";
     if (profile.stages.empty()) return text;
-    detail::text_table table({"stage", "slots", "items", "failed", "rate", "speed-up", "ave", "run", "await",
-                              "runnable", "wait_turn", "wait_put", "readiness"});
-    table.head(7, 11, "% of the slots' time");
+    std::size_t longest = 0;
+    for (const stage_profile& stage : profile.stages) longest = std::max(longest, stage.name.size());
+    const detail::profile_lines table(longest);
+    text += '\n' + table.head();
     for (const stage_profile& stage : profile.stages) {
         const auto fewest = std::ranges::min_element(stage.trials, {}, &profile_trial::concurrency);
         std::string name = stage.name;
         for (const profile_trial& t : stage.trials) {
-            const auto share = [all = t.times.total()](duration part) {
-                if (all <= duration(0)) return std::string("-");
-                return units::whole_percent(static_cast<double>(part.count()) /
-                                            static_cast<double>(all.count()));
-            };
-            const double base = stage.trials.size() > 1 ? fewest->rate() : 0;
-            table.add({name, std::to_string(t.concurrency), units::count(t.num_items, 8),
-                       units::count(t.num_failures, 6), units::rate(t.rate()),
-                       base > 0 ? units::fixed(t.rate() / base, 1) : "-",
-                       t.ave_time == duration(0) ? "-" : units::time(t.ave_time), share(t.times.run),
-                       share(t.times.await), share(t.times.runnable), share(t.times.wait_turn),
-                       share(t.times.wait_put),
-                       t.readiness ? units::whole_percent(*t.readiness) + " %" : "-"});
+            text += table.line(name, t, stage.trials.size() > 1 ? fewest->rate() : 0);
             name.clear();  // the lines below are about the same stage
         }
     }
-    text += '\n';
-    table.append_to(text);
-    text +=
-        "\nrate: items taken a second; below a readiness of 100 % the stage is faster than it was fed;\n"
-        "runnable: no thread was free.\n";
-    return text;
+    return text + detail::profile_lines::foot;
 }
 
 /// Writes `profile_text(profile)` at once. Neither the stream's locale nor its format flags change it.

@@ -5,8 +5,8 @@
 
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/measure/units.hpp>
 #include <weir/report/line.hpp>
-#include <weir/report/units.hpp>
 
 #include <algorithm>  // for std::max, std::min
 #include <cstddef>    // for std::size_t

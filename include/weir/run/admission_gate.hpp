@@ -6,23 +6,26 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/run/run_context.hpp>
+#include <weir/run/turnstile.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <utility>    // for std::declval
 
 namespace weir::detail {
 
-// Awaitable of bool: of a pause, and stages that go first, waits for the first one. False: the run ends, and
-// nothing is to begin. Resumes on the stage's executor.
+// Awaitable of bool: of a pause, stages that go first, and the stage's turnstile, if it has one, waits for
+// the first one. False: the run ends, and nothing is to begin. Resumes on the stage's executor.
 template <class Slot>
 class [[nodiscard("co_await this, or nothing holds it up")]] admission_gate {
     static constexpr bool is_measured = requires(Slot& s) { s.meter; };
 
   public:
-    admission_gate(run_context& run, executor& ex, Slot& me) noexcept
-        : run_(run), executor_(ex), me_(me), pause_(run.end_of_pause(me)) {}
+    admission_gate(run_context& run, executor& ex, Slot& me, turnstile* stile) noexcept
+        : run_(run), executor_(ex), me_(me), stile_(stile),
+          pause_(stile == nullptr || run.is_paused() ? run.end_of_pause(me) : stile->wait(me)) {}
     bool await_ready() noexcept {
-        pauses_ = run_.is_paused();
+        // A pause that begins or ends meanwhile is found by who asks again.
+        pauses_ = run_.is_paused() || (stile_ != nullptr && !run_.gives_way(executor_));
         return pauses_ ? pause_.await_ready() : !run_.gives_way(executor_);
     }
     // Resumes on the stage's executor: behind what is posted there, or posted by whoever ends the pause.
@@ -46,6 +49,7 @@ class [[nodiscard("co_await this, or nothing holds it up")]] admission_gate {
     run_context& run_;
     executor& executor_;
     Slot& me_;
+    turnstile* stile_;
     decltype(std::declval<run_context&>().end_of_pause(std::declval<Slot&>())) pause_;
     bool pauses_ = false;
     bool gives_way_ = false;

@@ -8,7 +8,7 @@
 #include <concepts>         // for std::integral
 #include <cstddef>          // for std::size_t
 #include <cstdint>          // for std::uint64_t
-#include <exception>        // for std::exception_ptr
+#include <exception>        // for std::exception_ptr, std::nested_exception
 #include <source_location>  // for std::source_location
 #include <stdexcept>        // for std::runtime_error
 #include <string>           // for std::string
@@ -76,6 +76,17 @@ class pipeline_failure : public std::runtime_error {
 
     std::vector<failure> failures_;
 };
+
+namespace detail {
+
+// What a run throws. With libc++ `std::throw_with_nested` would copy the failure, and memory may lack for
+// that.
+class nesting_failure final : public pipeline_failure, public std::nested_exception {
+  public:
+    explicit nesting_failure(pipeline_failure&& whole) noexcept : pipeline_failure(std::move(whole)) {}
+};
+
+}  // namespace detail
 
 /// How many failures a stage, or a run, tolerates: a count, a `rate`, or `unlimited`.
 class failure_limit {

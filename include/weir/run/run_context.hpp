@@ -26,7 +26,7 @@
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
 #include <cstdio>     // for std::fputs
-#include <exception>  // for std::nested_exception, std::rethrow_exception
+#include <exception>  // for std::rethrow_exception
 #include <memory>     // for std::shared_ptr
 #include <mutex>      // for std::lock_guard
 #include <optional>   // for std::optional
@@ -36,13 +36,6 @@
 #include <vector>     // for std::vector
 
 namespace weir::detail {
-
-// What a run throws. With libc++ `std::throw_with_nested` would copy the failure, and memory may lack for
-// that.
-class nesting_failure final : public pipeline_failure, public std::nested_exception {
-  public:
-    explicit nesting_failure(pipeline_failure&& whole) noexcept : pipeline_failure(std::move(whole)) {}
-};
 
 class run_context : public detached_task_owner {
   public:
@@ -57,8 +50,7 @@ class run_context : public detached_task_owner {
         fatal_.reserve(most_recorded);
         if (options_.later_stages_first) lanes_.emplace(ex);
         if (options_.max_bytes != 0) budget_.emplace(options_.max_bytes);
-        // relaxed: nothing has started yet
-        may_hold_up_.store(lanes_ || budget_, std::memory_order_relaxed);
+        change_holds([](pause_rule&) {});
     }
     run_context(const run_context&) = delete;
     run_context& operator=(const run_context&) = delete;
@@ -115,8 +107,7 @@ class run_context : public detached_task_owner {
     void forget_progress() noexcept { progress_ = nullptr; }
     const std::shared_ptr<progress_listener>& progress() const noexcept { return progress_; }
 
-    // No slot begins with another item until the run is resumed, or none at all. A hint that costs
-    // nothing, and the place to wait.
+    // No slot begins with another item until the run is resumed, or none at all: a hint, and where to wait.
     bool is_paused() const noexcept { return paused_.load(std::memory_order_relaxed); }
     // Awaitable of bool; false: the run ends, and nothing is to begin any more.
     template <class Slot>
@@ -124,18 +115,15 @@ class run_context : public detached_task_owner {
         return pause_.wait(char(), me, slot_state::off);
     }
     void pause(bool paused) noexcept {
-        pause_.update([this, paused](pause_rule& rule) {
-            if (rule.over) return;
-            rule.paused = paused;
-            // relaxed: hints; who waits is told by the rule itself, under its lock
-            paused_.store(paused, std::memory_order_relaxed);
-            may_hold_up_.store(paused || lanes_ || budget_, std::memory_order_relaxed);
-        });
+        change_holds([paused](pause_rule& rule) { rule.paused = paused; });
     }
-
+    // Whether the stages are tried before they work together: then their turnstiles are asked.
+    bool rehearses() const noexcept { return rehearses_; }
+    void rehearse(bool rehearses) noexcept {
+        change_holds([this, rehearses](pause_rule&) { rehearses_ = rehearses; });
+    }
     // Null: any number of bytes may be in the queues.
     run_budget* budget() noexcept { return budget_ ? &*budget_ : nullptr; }
-
     // Asks invocations under way to give up, as the run has been stopped.
     const stop_token& ends() const noexcept { return ended_; }
 
@@ -271,6 +259,17 @@ class run_context : public detached_task_owner {
         return lost;
     }
 
+    template <class Change>
+    void change_holds(Change change) noexcept {
+        pause_.update([this, change](pause_rule& rule) {
+            if (rule.over) return;
+            change(rule);
+            // relaxed: hints; who waits is told by the rule itself, under its lock
+            paused_.store(rule.paused, std::memory_order_relaxed);
+            may_hold_up_.store(rule.paused || rehearses_ || lanes_ || budget_, std::memory_order_relaxed);
+        });
+    }
+
     const process_of_origin born_;
     executor_use executor_;
     std::vector<executor_use> others_;  // on which stages run
@@ -281,6 +280,7 @@ class run_context : public detached_task_owner {
     std::shared_ptr<progress_listener> progress_;
     standard_platform::atomic<bool> paused_{false};
     standard_platform::atomic<bool> may_hold_up_{false};
+    bool rehearses_ = false;  // under the lock of the pause
     wait_queue<pause_rule> pause_{pause_rule{}, "for the run to be resumed", wait_kind::outside};
     mutable spin_lock lock_;  // guards the three below; nothing is allocated under it
     std::vector<failure> fatal_;

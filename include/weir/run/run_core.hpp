@@ -11,7 +11,7 @@
 #include <weir/platform/platform.hpp>
 #include <weir/platform/transfer.hpp>
 #include <weir/run/failure.hpp>
-#include <weir/run/run_graph.hpp>
+#include <weir/run/rehearsed_graph.hpp>
 #include <weir/run/run_outcome.hpp>
 #include <weir/task/detached_task.hpp>
 #include <weir/task/sleep.hpp>
@@ -29,8 +29,8 @@ namespace weir::detail {
 
 // Owns everything of a run. Built by a pipeline's `start`; then only its workers change it.
 template <class Policy>
-class run_core final : public run_graph<Policy> {
-    using base = run_graph<Policy>;
+class run_core final : public rehearsed_graph<Policy> {
+    using base = rehearsed_graph<Policy>;
     using base::queues_;
     using base::stages_;
 
@@ -50,13 +50,17 @@ class run_core final : public run_graph<Policy> {
             stage->make_workers();
             workers += stage->num_workers();
         }
+        if (this->rehearses()) {
+            this->hold_all();
+            static_cast<void>(rehearser_.emplace(rehearse_stages()));
+        }
         if (has_laps() || has_end()) static_cast<void>(reporter_.emplace(report_laps()));
         if (!this->reports_.empty()) announce();
         // Nothing below throws.
         this->begin_ = this->main_executor().now();
         if (Policy::statistics && !this->main_executor().traits().exclusive) this->process_.begin();
         this->expect_workers(workers);
-        left_.store(workers + (reporter_ ? 1U : 0U), std::memory_order_relaxed);
+        left_.store(workers + (reporter_ ? 1U : 0U) + (rehearser_ ? 1U : 0U), std::memory_order_relaxed);
         started_ = true;
         if (this->end_) on_all_left_.emplace(this->all_left(), end_run{this});
         bool announced = true;
@@ -68,6 +72,7 @@ class run_core final : public run_graph<Policy> {
             the_registry->add(*this);  // whoever looks finds what has begun
         for (auto& stage : stages_) stage->start();
         if (reporter_) reporter_->start(this->main_executor(), nullptr, *this);
+        if (rehearser_) rehearser_->start(this->main_executor(), nullptr, *this);
         if (!announced) cancel();
         if (this->options_.stop.stop_possible()) on_stop_.emplace(this->options_.stop, cancel_run{this});
     }
@@ -75,6 +80,7 @@ class run_core final : public run_graph<Policy> {
     // Ends all queues: every worker ends after what it does now. May be called at any time.
     void cancel() noexcept {
         this->keep_nobody();
+        this->end_rehearsal();
         for (auto& queue : queues_) queue->cancel();
     }
 
@@ -114,6 +120,7 @@ class run_core final : public run_graph<Policy> {
                                "destructor do: request_stop() asks for it, and returns at once");
     }
 
+    void end() noexcept override { request_stop(); }
     void worker_joins() noexcept override {
         left_.fetch_add(1, std::memory_order_relaxed);
         this->worker_joined();
@@ -248,12 +255,22 @@ class run_core final : public run_graph<Policy> {
         return false;
     }
 
+    // Looks from time to time, as a stage comes to rest without telling anybody. Where all have left it goes
+    // on to its end at once.
+    detached_task<void> rehearse_stages() {
+        while (const std::optional<time_point> next = this->take_step()) {
+            static_cast<void>(co_await weir::sleep_until(*next, this->all_left()));
+        }
+        this->release_all();
+    }
+
     bool started_ = false;
     standard_platform::atomic<bool> ended_{false};  // a consumer has seen it
     standard_platform::atomic<std::size_t> left_{0};
     stop_source nothing_left_;  // asked when it is so
     // Destroyed in reverse: the callback first.
     std::optional<detached_task<void>> reporter_;
+    std::optional<detached_task<void>> rehearser_;
     std::optional<stop_callback<end_run>> on_all_left_;
     std::optional<stop_callback<cancel_run>> on_stop_;
 };

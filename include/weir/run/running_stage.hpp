@@ -42,6 +42,7 @@ class running_stage : public worker_set<Policy> {
         outputs_ = std::move(outputs);
     }
 
+    const char* kind() const noexcept { return kind_; }
     const std::vector<std::size_t>& inputs() const noexcept { return inputs_; }
     const std::vector<std::size_t>& outputs() const noexcept { return outputs_; }
 

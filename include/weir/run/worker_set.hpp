@@ -11,9 +11,9 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/owning_list.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/run/admission_gate.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/run_holds.hpp>
+#include <weir/run/stage_gate.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/run/watched_run.hpp>
 #include <weir/task/detached_task.hpp>
@@ -31,7 +31,7 @@ namespace weir::detail {
 
 // The slots of a stage, each with a coroutine that `make_worker` of the stage's kind gives.
 template <class Policy>
-class worker_set {
+class worker_set : public stage_gate {
   public:
     using slot = slot_of<Policy>;
 
@@ -49,6 +49,10 @@ class worker_set {
         for (slot* const s : slots_) workers_.push_back(make_worker(*s));
     }
     std::size_t num_workers() const noexcept { return slots_.size(); }
+    std::size_t concurrency() const {
+        const std::lock_guard guard(lock_);
+        return concurrency_;
+    }
     void begin(std::int64_t now) noexcept {
         begin_ = now;
         for (slot* const s : slots_) s->begin(now);
@@ -60,6 +64,15 @@ class worker_set {
     // While it runs, from any thread. More slots begin at once; those that are too many end what they
     // have in hand. Nothing happens in a stage that has ended.
     void set_concurrency(std::size_t concurrency);
+
+    // Whether the stage's kind can work with another number of slots than one.
+    virtual bool resizable() const noexcept { return false; }
+
+    template <class Function>
+    void for_each_slot(Function function) const {
+        const std::lock_guard guard(lock_);
+        for (slot* const each : slots_) function(*each);
+    }
 
     // For a watchdog. `states`: also whether each slot's function has a thread.
     void inspect(stage_seen& seen, [[maybe_unused]] bool states) const {
@@ -108,9 +121,7 @@ class worker_set {
     using worker = detached_task<void>;
     virtual worker make_worker(slot& me) = 0;
 
-    // Whether the stage's kind can work with another number of slots than one; if so, `recall` ends
-    // the wait of a slot that waits for an item.
-    virtual bool resizable() const noexcept { return false; }
+    // Of a stage that is resizable: ends the wait of a slot that waits for an item.
     virtual void recall(slot& who) noexcept { static_cast<void>(who); }
 
     // Whether a slot is to go on with another item.
@@ -130,22 +141,7 @@ class worker_set {
         if constexpr (Policy::statistics) me.enter(slot_state::off, late ? now() : me.last_reading);
     }
 
-    // Where all that keeps a slot from going on with an item that it has, or is to make, holds: a pause, and
-    // stages that go first. Every worker, of whatever kind of stage, asks before it begins:
-    //     while (begins && this->is_held_up(sources)) begins = co_await this->admitted(me);
-    // `sources`: which ones it is, if it makes items: too many bytes in the run's queues hold those up, too.
-    bool is_held_up(std::uint64_t sources) const noexcept {
-        if (!run_.may_hold_up()) return false;
-        if (run_.is_paused() || run_.gives_way(executor_)) return true;
-        return sources != 0 && run_.budget() != nullptr && run_.budget()->is_spent(sources);
-    }
-
-    // Awaitable of bool: waits for the first of these things. False: the run ends, and nothing is to begin.
-    auto admitted(slot& me) noexcept { return admission_gate<slot>(run_, executor_, me); }
-
     std::int64_t now() const noexcept { return run_.main_executor().now().time_since_epoch().count(); }
-
-    run_context& run_;
 
   private:
     std::unique_ptr<slot> make_slot(std::size_t index) const {
@@ -175,7 +171,6 @@ class worker_set {
 
     const std::string name_;
     const std::source_location where_;
-    executor& executor_;
     const stop_token ends_{run_.ends()};  // the run's; the place of this one stands for the stage
     // Guards the two vectors against a change of the concurrency; held for a change, or a look, only.
     mutable standard_platform::mutex lock_;
@@ -189,7 +184,7 @@ class worker_set {
 
 template <class Policy>
 worker_set<Policy>::worker_set(run_context& run, const stage_options& options)
-    : run_(run), name_(options.name), where_(options.where), executor_(run.executor_of(options)),
+    : stage_gate(run, run.executor_of(options)), name_(options.name), where_(options.where),
       concurrency_(options.concurrency), present_(options.concurrency) {
     run_context::check(options.concurrency >= 1, options,
                        "has no slot to work in; give it .concurrency = 1 or more");

@@ -60,9 +60,10 @@ class ordered_function
     ordered_function(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
                      typename base::output& out)
         : base(run, "pipe", options, std::forward<G>(f), in, out),
-          takes_turns_(options.output_order == output_order::input || is_epoch_item<C>),
-          turns_(turn_rule(options.output_order == output_order::input, run.first_epoch()),
-                 "for its turn to give an item on") {}
+          keeps_order_(options.output_order == output_order::input ||
+                       (run.rehearses() && options.concurrency == 1)),
+          takes_turns_(keeps_order_ || is_epoch_item<C>),
+          turns_(turn_rule(keeps_order_, run.first_epoch()), "for its turn to give an item on") {}
 
     bool takes_turns() const noexcept { return takes_turns_; }
     auto turn(const auto& now, slot& me) noexcept { return turns_.wait(now.mine, me, slot_state::wait_turn); }
@@ -76,6 +77,7 @@ class ordered_function
     }
 
   private:
+    const bool keeps_order_;  // a stage of one slot does, also while it is tried with several
     const bool takes_turns_;
     output_sequencer turns_;
 };

@@ -151,7 +151,10 @@ class worker_loop final : public invoking_stage<Kind> {
     }
 
     WEIR_ALWAYS_INLINE D* ask(auto& now, auto& take) noexcept {
-        if (this->run_.may_hold_up() && this->is_held_up(this->sources(now))) return wait(now, step::admit);
+        if (this->run_.may_hold_up() &&
+            this->is_held_up(this->sources(now), !base::takes || !now.mine.mark)) {
+            return wait(now, step::admit);
+        }
         if constexpr (Kind::has_turns && Kind::results_are_work) {
             if (this->takes_turns()) return wait(now, step::turn);
         }

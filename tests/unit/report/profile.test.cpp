@@ -5,6 +5,10 @@
 
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
+#include <weir/graph/branch.hpp>
+#include <weir/graph/merge.hpp>
+#include <weir/graph/route.hpp>
+#include <weir/graph/split.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/disaggregate.hpp>
@@ -16,7 +20,10 @@
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -56,8 +63,8 @@ TEST_CASE("a profile gives the exact rate of each stage alone, at each concurren
     virtual_time time;
     const auto pipeline = numbers() | weir::pipe(in_20_ms, {.name = "slow", .concurrency = 2}) |
                           weir::pipe(in_5_ms, {.name = "fast"}) | weir::sink();
-    const auto p = profile(pipeline, time, 64);
-    CHECK(p.num_items == 64);
+    const auto p = profile(pipeline, time);
+    CHECK(p.num_items == 1000);
     REQUIRE(p.stages.size() == 3);
     CHECK(p.stages[0].name == "src");
     CHECK(p.stages[0].kind == "source");
@@ -65,6 +72,7 @@ TEST_CASE("a profile gives the exact rate of each stage alone, at each concurren
     CHECK(p.stages[1].kind == "pipe");
     CHECK(p.stages[2].name == "fast");
     const std::vector<std::size_t> concurrencies = {32, 16, 8, 4, 1};
+    const std::vector<int> items = {352, 224, 160, 132, 108};  // of the first, 24 pass on untried
     for (const std::size_t stage : {1U, 2U}) {
         REQUIRE(p.stages[stage].trials.size() == concurrencies.size());
         const weir::duration each = stage == 1 ? 20ms : 5ms;
@@ -72,33 +80,35 @@ TEST_CASE("a profile gives the exact rate of each stage alone, at each concurren
             const auto& trial = p.stages[stage].trials[i];
             const auto slots = static_cast<int>(concurrencies[i]);
             CHECK(trial.concurrency == concurrencies[i]);
-            CHECK(trial.num_items == 64);
-            CHECK(trial.num_results == 64);
+            CHECK(trial.num_items == static_cast<std::uint64_t>(items[i]));
+            CHECK(trial.num_results == trial.num_items);
             CHECK(trial.num_failures == 0);
-            CHECK(trial.elapsed == each * 64 / slots);
+            CHECK(trial.elapsed == each * items[i] / slots);
             CHECK(trial.rate() == Catch::Approx(slots * (stage == 1 ? 50 : 200)));
             CHECK(trial.ave_time == each);
             CHECK(trial.readiness == 1);
-            CHECK(trial.times.await == each * 64);
+            CHECK(trial.times.await == each * items[i]);
             CHECK(trial.times.total() == trial.elapsed * slots);
         }
     }
-    CHECK(p == profile(pipeline, time, 64));
+    CHECK(p == profile(pipeline, time));
 }
 
 TEST_CASE("a profile tries the for_each at the end as well, which gives nothing") {
     virtual_time time;
     const auto write = [](int) -> weir::task<> { co_await weir::sleep_for(20ms); };
-    const auto pipeline = numbers() | weir::pipe(in_5_ms) | weir::for_each(write, {.name = "write"});
+    const auto pipeline =
+        numbers() | weir::pipe(in_5_ms) | weir::for_each(write, {.name = "write", .concurrency = 2});
     const auto p = profile(pipeline, time, 64, {.concurrencies = {4, 1}});
     REQUIRE(p.stages.size() == 3);
     CHECK(p.stages[2].name == "write");
     CHECK(p.stages[2].kind == "for_each");
     REQUIRE(p.stages[2].trials.size() == 2);
-    CHECK(p.stages[2].trials[0].num_items == 64);
+    CHECK(p.stages[2].trials[0].num_items == 40);
     CHECK(p.stages[2].trials[0].num_results == 0);
-    CHECK(p.stages[2].trials[0].elapsed == 20ms * 64 / 4);
-    CHECK(p.stages[2].trials[1].elapsed == 20ms * 64);
+    CHECK(p.stages[2].trials[0].elapsed == 20ms * 40 / 4);
+    CHECK(p.stages[2].trials[1].num_items == 22);
+    CHECK(p.stages[2].trials[1].elapsed == 20ms * 22);
 }
 
 TEST_CASE("a profile shows how fast the source is") {
@@ -123,42 +133,71 @@ TEST_CASE("a profile tries stages that have one slot by nature with one, and goe
         co_await weir::sleep_for(8ms);
         co_return static_cast<int>(all.size());
     };
-    const auto p = profile(numbers() | weir::aggregate(4) | weir::pipe(sum) | weir::sink(), time, 10,
+    const auto p = profile(numbers() | weir::aggregate(4) | weir::pipe(sum) | weir::sink(), time, 15,
                            {.concurrencies = {1, 3}});
     REQUIRE(p.stages.size() == 3);
     REQUIRE(p.stages[1].trials.size() == 1);
     CHECK(p.stages[1].kind == "aggregate");
-    CHECK(p.stages[1].trials[0].num_items == 10);
+    CHECK(p.stages[1].trials[0].num_items == 15);
     CHECK(p.stages[1].trials[0].num_results == 3);
     REQUIRE(p.stages[2].trials.size() == 2);
-    CHECK(p.stages[2].trials[0].num_items == 3);
+    CHECK(p.stages[2].trials[0].num_items == 1);
     CHECK(p.stages[2].trials[0].rate() == Catch::Approx(125));
-    CHECK(p.stages[2].trials[1].rate() == Catch::Approx(375));
+    CHECK(p.stages[2].trials[1].num_items == 2);
+    CHECK(p.stages[2].trials[1].rate() == Catch::Approx(250));
 }
 
-TEST_CASE("a profile feeds a stage with what the trial with the fewest slots gave, in its order") {
+TEST_CASE("in a profile each item passes each stage once, and no item beyond those asked for is made") {
     virtual_time time;
+    std::vector<int> made;
+    std::vector<int> seen;
+    const auto source = [&made]() -> std::optional<int> {
+        made.push_back(static_cast<int>(made.size()));
+        return made.back();
+    };
+    const auto p = profile(weir::source(source) | weir::pipe(in_5_ms, {.concurrency = 3}) |
+                               weir::for_each([&seen](int n) { seen.push_back(n); }),
+                           time, 50, {.concurrencies = {4, 1}});
+    CHECK(p.num_items == 50);
+    CHECK(made.size() == 50);
+    CHECK(seen == made);
+}
+
+TEST_CASE("a profile tries a for_each of one slot with that, as the order in which it acts may count") {
+    virtual_time time;
+    std::vector<int> seen;
     const auto slower_first = [](int n) -> weir::task<int> {
-        co_await weir::sleep_for(10ms - n * 1ms);
+        co_await weir::sleep_for(20ms - n * 1ms);
         co_return n;
     };
-    std::vector<int> seen;
-    const auto p = profile(numbers() | weir::pipe(slower_first) | weir::pipe([&](int n) {
-                               seen.push_back(n);
-                               return n;
-                           }),
-                           time, 4, {.concurrencies = {1, 4}});
-    CHECK(p.stages.size() == 3);
-    CHECK(seen == std::vector<int>{0, 1, 2, 3, 0, 1, 2, 3});
+    const auto p =
+        profile(numbers() | weir::pipe(slower_first) | weir::for_each([&seen](int n) { seen.push_back(n); }),
+                time, 20, {.concurrencies = {4}});
+    CHECK(p.stages.at(2).trials.at(0).concurrency == 1);
+    CHECK(std::ranges::is_sorted(seen));
+    CHECK(seen.size() == 20);
 }
 
-TEST_CASE("a profile that tries a concurrency twice feeds the next stage with what one of them gave") {
+TEST_CASE("a profile may try a concurrency twice, each time on items of its own") {
     virtual_time time;
     const auto p = profile(numbers() | weir::pipe(in_5_ms) | weir::pipe(in_5_ms) | weir::sink(), time, 8,
                            {.concurrencies = {1, 1}});
     for (const std::size_t stage : {1U, 2U}) {
-        for (const auto& trial : p.stages.at(stage).trials) CHECK(trial.num_items == 8);
+        for (const auto& trial : p.stages.at(stage).trials) CHECK(trial.num_items == 4);
     }
+}
+
+TEST_CASE("a profile ends the trial of a stage that takes too long, and goes on") {
+    virtual_time time;
+    const auto slow = [](int n) -> weir::task<int> {
+        co_await weir::sleep_for(4s);
+        co_return n;
+    };
+    const auto p =
+        profile(numbers() | weir::pipe(slow) | weir::pipe(in_5_ms), time, 100, {.concurrencies = {1, 2}});
+    CHECK(p.stages.at(1).trials.at(0).num_items == 2);
+    CHECK(p.stages.at(1).trials.at(1).num_items <= 5);
+    CHECK(p.stages.at(1).trials.at(1).num_items >= 4);
 }
 
 TEST_CASE("a profile counts items that fail, and goes on without them") {
@@ -171,7 +210,7 @@ TEST_CASE("a profile counts items that fail, and goes on without them") {
                            10, {.concurrencies = {2}});
     CHECK(p.stages.at(1).trials.at(0).num_failures == 5);
     CHECK(p.stages.at(1).trials.at(0).num_results == 5);
-    CHECK(p.stages.at(2).trials.at(0).num_items == 5);
+    CHECK(p.stages.at(2).trials.at(0).num_items == 4);  // and one passes on, as two slots share four
 }
 
 TEST_CASE("a profile throws what stops a source") {
@@ -187,7 +226,7 @@ TEST_CASE("a profile takes fewer items where the source ends, and none where a s
     const auto p = profile(weir::source({1, 2, 3}) | weir::pipe(none) | weir::pipe(in_5_ms) | weir::sink(),
                            time, 100, {.concurrencies = {2}});
     CHECK(p.num_items == 3);
-    CHECK(p.stages.at(1).trials.at(0).num_items == 3);
+    CHECK(p.stages.at(1).trials.at(0).num_items == 2);
     CHECK(p.stages.at(2).trials.at(0).num_items == 0);
     CHECK(p.stages.at(2).trials.at(0).rate() == 0);
 }
@@ -196,26 +235,65 @@ TEST_CASE("a profile takes items over the ends of epochs") {
     virtual_time time;
     const auto p = profile(weir::source(weir::epochs(std::vector<int>{1, 2, 3}, 5)) | weir::aggregate(4) |
                                weir::disaggregate() | weir::pipe(in_5_ms) | weir::sink(),
-                           time, 8, {.concurrencies = {4}});
+                           time, 10, {.concurrencies = {4}});  // and the ends of two epochs
     CHECK(p.num_items == 8);
-    CHECK(p.stages.at(1).trials.at(0).num_results == 2);  // no batch ends with an epoch
-    CHECK(p.stages.at(2).trials.at(0).num_results == 8);
+    CHECK(p.stages.at(1).trials.at(0).num_results == 2);  // a batch ends with an epoch
+    CHECK(p.stages.at(2).trials.at(0).num_results == 6);
     CHECK(p.stages.at(3).trials.at(0).elapsed == 10ms);
 }
 
-TEST_CASE("a profile runs a list as a whole") {
+TEST_CASE("a profile tries each stage of a list") {
     virtual_time time;
     weir::stage_list<int> list;
     list.add(weir::pipe(in_20_ms, {.name = "a", .concurrency = 4}));
     list.add(weir::pipe(in_5_ms, {.name = "b"}));
-    const auto p = profile(numbers() | list | weir::stage_list<int>() | weir::sink(), time, 12);
-    REQUIRE(p.stages.size() == 2);
-    CHECK(p.stages[1].name == "a ... b");
-    CHECK(p.stages[1].kind == "list");
-    REQUIRE(p.stages[1].trials.size() == 1);
-    CHECK(p.stages[1].trials[0].concurrency == 5);
-    CHECK(p.stages[1].trials[0].num_items == 12);
-    CHECK(p.stages[1].trials[0].elapsed == 80ms);
+    const auto p =
+        profile(numbers() | list | weir::stage_list<int>() | weir::sink(), time, 12, {.concurrencies = {4}});
+    REQUIRE(p.stages.size() == 3);
+    CHECK(p.stages[1].name == "a");
+    CHECK(p.stages[1].trials.at(0).elapsed == 60ms);
+    CHECK(p.stages[2].name == "b");
+    CHECK(p.stages[2].trials.at(0).elapsed == 15ms);
+}
+
+TEST_CASE("a profile tries each stage of what is merged, and of each branch of a route and a split") {
+    virtual_time time;
+    const auto in_1_ms = [](std::vector<int> v) -> weir::task<std::vector<int>> {
+        co_await weir::sleep_for(1ms);
+        co_return v;
+    };
+    const auto pipeline = weir::merge(numbers() | weir::pipe(in_20_ms, {.name = "left"}),
+                                      numbers() | weir::pipe(in_5_ms, {.name = "right", .concurrency = 2})) |
+                          weir::route([](int n) { return n % 2; },
+                                      weir::branch("even", weir::pipe(in_5_ms, {.name = "in even"})),
+                                      weir::branch("odd", weir::pipe(in_20_ms, {.name = "in odd"}))) |
+                          weir::aggregate(4) |
+                          weir::split([k = 0](int) mutable { return k++ % 2; },
+                                      weir::branch("p", weir::pipe(in_1_ms, {.name = "in p"})),
+                                      weir::branch("q", weir::pipe(in_1_ms, {.name = "in q"}))) |
+                          weir::sink();
+    const auto p = profile(pipeline, time, 40, {.concurrencies = {4}});
+    CHECK(p.num_items == 80);
+    const auto trial = [&p](const std::string& name) {
+        for (const auto& stage : p.stages) {
+            if (stage.name == name) return stage.trials.at(0);
+        }
+        throw std::out_of_range(name);
+    };
+    // Of the slots in a split, half wait with the end of a part.
+    for (const auto& [name, rate] : std::vector<std::pair<std::string, double>>{{"left", 200},
+                                                                                {"right", 800},
+                                                                                {"in even", 800},
+                                                                                {"in odd", 200},
+                                                                                {"in p", 2000},
+                                                                                {"in q", 2000}}) {
+        CAPTURE(name);
+        CHECK(trial(name).concurrency == 4);
+        CHECK(trial(name).rate() == Catch::Approx(rate));
+    }
+    CHECK(trial("left").num_items == 40);
+    CHECK(trial("in even").num_items + trial("in odd").num_items == 80);
+    CHECK(trial("in p").num_items == 20);
 }
 
 TEST_CASE("a profile moves a source that is good for one run out of the pipeline") {
@@ -225,12 +303,26 @@ TEST_CASE("a profile moves a source that is good for one run out of the pipeline
     CHECK(p.stages.at(1).trials.at(0).num_items == 3);
 }
 
-TEST_CASE("a profile's last stage may give what can't be copied") {
+TEST_CASE("a profile's items and stages need not be copyable") {
     virtual_time time;
+    auto add = [one = std::make_unique<int>(1)](std::unique_ptr<int> n) { return *n + *one; };
     const auto p = profile(weir::source({1, 2}) | weir::pipe([](int n) { return std::make_unique<int>(n); }) |
-                               weir::sink(),
+                               weir::pipe(std::move(add)) | weir::sink(),
                            time, 2, {.concurrencies = {1}});
     CHECK(p.stages.at(1).trials.at(0).num_results == 2);
+    CHECK(p.stages.at(2).trials.at(0).num_results == 2);
+}
+
+TEST_CASE("a profile throws what its listener throws") {
+    virtual_time time;
+    const auto stop = [](const profile_progress& at) {
+        if (at.done == 2) throw std::runtime_error("enough");
+    };
+    CHECK(contains(message_of([&] {
+                       static_cast<void>(profile(numbers() | weir::pipe(in_5_ms) | weir::sink(), time, 10,
+                                                 {.on_progress = stop}));
+                   }),
+                   "enough"));
 }
 
 TEST_CASE("a profile tells how far it is before each trial, and at the end") {
@@ -250,8 +342,8 @@ TEST_CASE("a profile tells how far it is before each trial, and at the end") {
         CHECK(told[i].done == i);
         CHECK(told[i].total == 4);
     }
-    CHECK(told[2].concurrency == 4);
-    CHECK(told[3].concurrency == 1);
+    CHECK(told[2].concurrency == 1);
+    CHECK(told[3].concurrency == 4);
 }
 
 TEST_CASE("a profile of nothing, and at no concurrency, is refused") {
@@ -270,10 +362,13 @@ TEST_CASE("a profile runs on threads as well") {
                                weir::pipe([](int n) { return std::to_string(n); }) | weir::sink(),
                            pool, 500, {.concurrencies = {4, 1}});
     REQUIRE(p.stages.size() == 3);
-    for (const auto& stage : p.stages) {
-        for (const auto& trial : stage.trials) {
-            CHECK(trial.num_items == 500);
-            CHECK(trial.num_results == 500);
+    const std::vector<std::uint64_t> items = {324, 175};  // and one that passes on untried
+    CHECK(p.stages[0].trials.at(0).num_items == 500);
+    for (const std::size_t stage : {1U, 2U}) {
+        for (std::size_t i = 0; i < 2; ++i) {
+            const auto& trial = p.stages[stage].trials.at(i);
+            CHECK(trial.num_items == items[i]);
+            CHECK(trial.num_results == items[i]);
             CHECK(trial.rate() > 0);
         }
     }

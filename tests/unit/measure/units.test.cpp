@@ -1,4 +1,4 @@
-#include <weir/report/units.hpp>
+#include <weir/measure/units.hpp>
 
 #include "support/catch.hpp"
 #include "unit/report/german.hpp"

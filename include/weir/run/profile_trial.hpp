@@ -1,0 +1,113 @@
+// weir run: what a stage did alone, with some number of slots, and the line of a table that shows it
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_PROFILE_TRIAL_HPP
+#define WEIR_RUN_PROFILE_TRIAL_HPP
+
+#include <weir/measure/clock.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/measure/units.hpp>
+
+#include <cstddef>   // for std::size_t
+#include <cstdint>   // for std::uint64_t
+#include <cstdio>    // for std::snprintf
+#include <optional>  // for std::optional
+#include <string>    // for std::string
+
+namespace weir {
+
+/// A stage that ran alone, with so many slots.
+struct profile_trial {
+    std::size_t concurrency = 1;     ///< slots
+    duration elapsed{};              ///< from the start to the last result
+    std::uint64_t num_items = 0;     ///< items taken; of a source: given
+    std::uint64_t num_results = 0;   ///< items given
+    std::uint64_t num_failures = 0;  ///< items that failed
+    duration ave_time{};             ///< of a successful invocation
+    slot_times times;                ///< of all its slots, summed: `runnable` if threads were short
+
+    /// The share of the time in which the stage had something to take. Near 1 the rate is the stage's own;
+    /// a stage that is faster than it was fed has a lower one. None for a source, which takes nothing, for a
+    /// stage that takes from several queues, and where no time has passed.
+    std::optional<double> readiness;
+
+    /// \returns items taken a second (of a source: given).
+    [[nodiscard]] double rate() const noexcept { return detail::per_second(num_items, elapsed); }
+
+    [[nodiscard]] friend bool operator==(const profile_trial&, const profile_trial&) = default;
+};
+
+namespace detail {
+
+// The table of a profile, line by line, so that it can be printed while it is made. Compiled wherever
+// weir.hpp is included, so it does without the strings that `text_table` is made of.
+class profile_lines {
+  public:
+    // `longest`: of all names.
+    explicit profile_lines(std::size_t longest) noexcept
+        : width_(static_cast<int>(longest < 5      ? 5
+                                  : longest > most ? most
+                                                   : longest)) {}
+
+    std::string head() const {
+        char text[400];
+        std::snprintf(
+            text, sizeof text,
+            "%*s---------- %% of the slots' time ----------\n"
+            "%-*s  slots     items  failed      rate  speed-up       ave  run  await  runnable  wait_turn  "
+            "wait_put  readiness\n",
+            width_ + 53, "", width_, "stage");
+        return text;
+    }
+
+    // `base`: the rate that the speed-up is over; 0: there is none.
+    std::string line(const std::string& name, const profile_trial& t, double base) const {
+        char shares[5][8];
+        const duration all = t.times.total();
+        const duration parts[] = {t.times.run, t.times.await, t.times.runnable, t.times.wait_turn,
+                                  t.times.wait_put};
+        for (std::size_t i = 0; i < 5; ++i) {
+            share(shares[i], static_cast<double>(parts[i].count()), static_cast<double>(all.count()));
+        }
+        char readiness[8] = "-";
+        if (t.readiness) share(readiness, *t.readiness, 1, " %");
+        char text[400];
+        const int size =
+            std::snprintf(text, sizeof text,
+                          "%-*.*s  %5zu  %8s  %6s  %8s  %8s  %8s  %3s  %5s  %8s  %9s  %8s  %9s\n", width_,
+                          width_, name.c_str(), t.concurrency, units::count(t.num_items, 8).c_str(),
+                          units::count(t.num_failures, 6).c_str(), units::rate(t.rate()).c_str(),
+                          base > 0 ? units::fixed(t.rate() / base, 1).c_str() : "-",
+                          t.ave_time == duration(0) ? "-" : units::time(t.ave_time).c_str(), shares[0],
+                          shares[1], shares[2], shares[3], shares[4], readiness);
+        for (int i = 0; i + 1 < size; ++i) {
+            if (text[i] < ' ' || text[i] > '~') text[i] = '?';
+        }
+        return text;
+    }
+
+    static constexpr const char* foot =
+        "\nrate: items taken a second; below a readiness of 100 % the stage is faster than it was fed;\n"
+        "runnable: no thread was free.\n";
+
+  private:
+    static constexpr std::size_t most = 20;
+
+    // As `units::whole_percent`.
+    static void share(char (&text)[8], double part, double all, const char* unit = "") {
+        if (all <= 0) {
+            std::snprintf(text, sizeof text, "-");
+        } else if (const double percent = 100 * part / all; percent > 0 && percent < 0.5) {
+            std::snprintf(text, sizeof text, "<1%s", unit);
+        } else {
+            std::snprintf(text, sizeof text, "%.0f%s", percent, unit);
+        }
+    }
+
+    int width_;
+};
+
+}  // namespace detail
+
+}  // namespace weir
+
+#endif

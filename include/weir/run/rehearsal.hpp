@@ -1,0 +1,79 @@
+// weir run, internal: a run whose stages are tried one by one before all work together, and who wants that
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_REHEARSAL_HPP
+#define WEIR_RUN_REHEARSAL_HPP
+
+#include <weir/measure/clock.hpp>
+#include <weir/measure/stats.hpp>
+
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t, std::uint64_t
+#include <exception>  // for std::exception_ptr
+#include <optional>   // for std::optional
+#include <string>     // for std::string
+
+namespace weir::detail {
+
+// What the slots of a stage do.
+struct stage_rest {
+    bool is_at_rest;     // nothing, until something comes
+    bool is_starved;     // one waits for an item
+    std::int64_t since;  // the last of them has come to rest, in ns of the run's clock
+};
+
+// What a stage has done from the start of the run on; of its queues, the sums.
+struct stage_figures {
+    std::size_t num_inputs = 0;
+    std::size_t num_slots = 0;
+    std::uint64_t given = 0;    // put into the queues before it
+    std::uint64_t taken = 0;    // got from those
+    std::uint64_t results = 0;  // put into the queues behind it
+    std::uint64_t num_tasks = 0;
+    std::uint64_t num_failures = 0;
+    duration task_time{};  // of those that didn't fail
+    duration starved{};    // the queues before it had a slot wait
+    slot_times times;
+};
+
+// A run while it is rehearsed. A stage is told by its place, that of `pipeline_stats::stages`. No stage
+// begins with an item before it is let; when the rehearsal is over all are.
+class rehearsed_run {
+  public:
+    virtual time_point instant() const = 0;
+    virtual const std::string& name_of(std::size_t stage) const noexcept = 0;
+    virtual const char* kind_of(std::size_t stage) const noexcept = 0;
+    // Stopped, or failed: what follows says nothing about its stages.
+    virtual bool is_cut_short() const = 0;
+    virtual std::size_t num_stages() const noexcept = 0;
+    virtual bool takes_slots(std::size_t stage) const noexcept = 0;
+    virtual stage_rest rest(std::size_t stage) const = 0;
+    virtual stage_figures figures(std::size_t stage) const = 0;
+    virtual void set_slots(std::size_t stage, std::size_t slots) = 0;
+    // As it was described.
+    virtual void reset_slots(std::size_t stage) = 0;
+    // Room for so many items more in each queue behind it.
+    virtual void make_room(std::size_t stage, std::size_t items) = 0;
+    virtual void let_in(std::size_t stage, std::size_t items) noexcept = 0;
+    // The run, too.
+    virtual void end() noexcept = 0;
+
+  protected:
+    ~rehearsed_run() = default;
+};
+
+// What is done with it.
+class rehearsal {
+  public:
+    virtual ~rehearsal() = default;
+    // Does what is to be done now; returns when it wants to look again, and nothing at its end. On a thread
+    // of the run's executor.
+    virtual std::optional<time_point> step(rehearsed_run& run) = 0;
+    // What was found goes to whoever wanted it; then the run goes on.
+    virtual void finish(rehearsed_run& run) = 0;
+    // One of the two above threw.
+    virtual void gave_up(rehearsed_run& run, std::exception_ptr error) noexcept = 0;
+};
+
+}  // namespace weir::detail
+
+#endif

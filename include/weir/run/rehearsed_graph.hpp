@@ -1,0 +1,177 @@
+// weir run, internal: what a rehearsal does with the stages and queues of a run, and undoes when it is over
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_REHEARSED_GRAPH_HPP
+#define WEIR_RUN_REHEARSED_GRAPH_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/executor/wait_site.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/run/diagnosis.hpp>
+#include <weir/run/rehearsal.hpp>
+#include <weir/run/run_graph.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/run/turnstile.hpp>
+
+#include <cstddef>    // for std::size_t
+#include <exception>  // for std::current_exception
+#include <memory>     // for std::unique_ptr
+#include <new>        // for std::bad_alloc
+#include <optional>   // for std::optional
+#include <string>     // for std::string
+#include <utility>    // for std::move
+#include <vector>     // for std::vector
+
+namespace weir::detail {
+
+template <class Policy>
+class rehearsed_graph : public run_graph<Policy>, public rehearsed_run {
+    using base = run_graph<Policy>;
+
+  public:
+    // `first`: what is done with the stages before they work together; null: nothing.
+    rehearsed_graph(executor& ex, run_options options,
+                    std::unique_ptr<rehearsal> first = detail::diagnosis(Policy::statistics))
+        : base(ex, std::move(options)), rehearsal_(std::move(first)) {
+        this->rehearse(rehearsal_ != nullptr);
+    }
+
+    time_point instant() const override { return this->main_executor().now(); }
+    const std::string& name_of(std::size_t stage) const noexcept override { return stages_[stage]->name(); }
+    bool is_cut_short() const override { return this->has_failed() || this->was_stopped(); }
+    std::size_t num_stages() const noexcept override { return stages_.size(); }
+    // The order in which a for_each of one slot acts may count.
+    bool takes_slots(std::size_t stage) const noexcept override {
+        const bool acts = stages_[stage]->outputs().empty();
+        return stages_[stage]->resizable() && (!acts || slots_[stage].before > 1);
+    }
+    stage_rest rest(std::size_t stage) const override {
+        stage_rest all{true, false, this->begin_.time_since_epoch().count()};
+        stages_[stage]->for_each_slot([&all](slot& each) {
+            const auto [state, since] = each.state_since();
+            all.is_at_rest = all.is_at_rest && detail::is_idle(state);
+            all.is_starved = all.is_starved || state == slot_state::wait_get;
+            all.since = detail::larger(all.since, since);
+        });
+        return all;
+    }
+    const char* kind_of(std::size_t stage) const noexcept override { return stages_[stage]->kind(); }
+    stage_figures figures(std::size_t stage) const override {
+        const pipeline_stats all = this->stats();
+        const stage_stats& s = all.stages[stage];
+        stage_figures f;
+        f.num_inputs = s.inputs.size();
+        f.num_slots = s.slots.size();
+        for (const std::size_t each : s.inputs) {
+            f.given += all.channels[each].num_put;
+            f.taken += all.channels[each].num_get;
+            f.starved += all.channels[each].get_blocked;
+        }
+        for (const std::size_t each : s.outputs) f.results += all.channels[each].num_put;
+        f.num_tasks = s.num_tasks;
+        f.num_failures = s.num_failures;
+        f.task_time = s.task_time;
+        f.times = s.times();
+        return f;
+    }
+    void set_slots(std::size_t stage, std::size_t slots) override {
+        stages_[stage]->set_concurrency(slots);
+        slots_[stage].now = slots;
+    }
+    void reset_slots(std::size_t stage) override {
+        const changed& its = slots_[stage];
+        if (its.now == its.before || stages_[stage]->concurrency() != its.now) return;
+        set_slots(stage, its.before);
+    }
+    void make_room(std::size_t stage, std::size_t items) override {
+        for (const std::size_t each : stages_[stage]->outputs()) {
+            const site_seen seen = look(each);
+            if (rooms_[each].before == 0) rooms_[each].before = seen.capacity;
+            rooms_[each].now = seen.size + items;
+            queues_[each]->set_capacity(rooms_[each].now);
+        }
+    }
+    void let_in(std::size_t stage, std::size_t items) noexcept override {
+        stages_[stage]->stile()->let_in(items);
+    }
+
+  protected:
+    using base::queues_;
+    using base::stages_;
+
+    ~rehearsed_graph() = default;
+
+    // Before the start: nobody begins.
+    void hold_all() {
+        rooms_.resize(queues_.size());
+        slots_.resize(stages_.size());
+        for (std::size_t i = 0; i < stages_.size(); ++i) {
+            stages_[i]->add_turnstile();
+            slots_[i].before = slots_[i].now = stages_[i]->concurrency();
+        }
+    }
+    // When the next one is due; nothing: the rehearsal is over.
+    std::optional<time_point> take_step() noexcept {
+        try {
+            const std::optional<time_point> next = rehearsal_->step(*this);
+            if (!next) rehearsal_->finish(*this);
+            return next;
+        } catch (...) {
+            rehearsal_->gave_up(*this, std::current_exception());
+            return std::nullopt;
+        }
+    }
+    // All is as it was described, but for what somebody else has changed meanwhile.
+    void release_all() noexcept {
+        for (std::size_t i = 0; i < queues_.size(); ++i) {
+            try {
+                if (rooms_[i].before == 0 || look(i).capacity != rooms_[i].now) continue;
+                queues_[i]->set_capacity(rooms_[i].before);
+            } catch (const std::bad_alloc&) {
+                continue;  // it stays as large as it is
+            }
+        }
+        for (std::size_t i = 0; i < stages_.size(); ++i) {
+            try {
+                reset_slots(i);
+            } catch (const std::bad_alloc&) {
+                continue;
+            }
+        }
+        this->rehearse(false);
+        for (auto& stage : stages_) stage->stile()->open();
+    }
+    // The run ends: who is kept out is refused.
+    void end_rehearsal() noexcept {
+        for (auto& stage : stages_) {
+            if (stage->stile() != nullptr) stage->stile()->end();
+        }
+    }
+
+  private:
+    site_seen look(std::size_t queue) const {
+        site_seen seen;
+        queues_[queue]->inspect(seen);
+        return seen;
+    }
+
+    struct changed {
+        std::size_t before = 0;
+        std::size_t now = 0;
+    };
+    std::unique_ptr<rehearsal> rehearsal_;
+    std::vector<changed> rooms_;  // of the queues; 0: not changed
+    std::vector<changed> slots_;
+};
+
+WEIR_COMPILED(class rehearsed_graph<measured>);
+WEIR_COMPILED(class rehearsed_graph<summed>);
+WEIR_COMPILED(class rehearsed_graph<unmeasured>);
+
+}  // namespace weir::detail
+
+#endif

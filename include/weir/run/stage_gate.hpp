@@ -1,0 +1,55 @@
+// weir run, internal: all that keeps the slots of a stage from going on with an item that they have
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_STAGE_GATE_HPP
+#define WEIR_RUN_STAGE_GATE_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/run/admission_gate.hpp>
+#include <weir/run/run_context.hpp>
+#include <weir/run/turnstile.hpp>
+
+#include <cstdint>  // for std::uint64_t
+#include <memory>   // for std::make_unique, std::unique_ptr
+
+namespace weir::detail {
+
+// The base of every stage of a run.
+class stage_gate {
+  public:
+    stage_gate(run_context& run, executor& ex) noexcept : run_(run), executor_(ex) {}
+
+    // Before the run begins: its stages are to be tried one by one.
+    void add_turnstile() { turnstile_ = std::make_unique<turnstile>(); }
+    // Null: they aren't.
+    turnstile* stile() const noexcept { return turnstile_.get(); }
+
+  protected:
+    // Where all that keeps a slot from going on with an item that it has, or is to make, holds: a pause,
+    // stages that go first, other stages that are tried alone. Every worker, of whatever kind of stage, asks
+    // before it begins:
+    //     while (begins && this->is_held_up(sources, counts)) begins = co_await this->admitted(me);
+    // `sources`: which ones it is, if it makes items: too many bytes in the run's queues hold those up, too.
+    // False: it begins; `counts`: with an item, and no end of an epoch.
+    bool is_held_up(std::uint64_t sources, bool counts) const noexcept {
+        if (!run_.may_hold_up()) return false;
+        if (run_.is_paused() || run_.gives_way(executor_)) return true;
+        if (sources != 0 && run_.budget() != nullptr && run_.budget()->is_spent(sources)) return true;
+        return turnstile_ != nullptr && !turnstile_->lets_in(counts);
+    }
+
+    // Awaitable of bool: waits for the first of these things. False: the run ends, and nothing is to begin.
+    template <class Slot>
+    auto admitted(Slot& me) noexcept {
+        return admission_gate<Slot>(run_, executor_, me, turnstile_.get());
+    }
+
+    run_context& run_;
+    executor& executor_;
+
+  private:
+    std::unique_ptr<turnstile> turnstile_;
+};
+
+}  // namespace weir::detail
+
+#endif
