@@ -11,7 +11,7 @@
 #include "show.hpp"
 #include "spec.hpp"
 
-#include <weir/measure/units.hpp>
+#include <weir/measure/unit_text.hpp>
 
 #include <chrono>     // for std::chrono::duration
 #include <cstddef>    // for std::size_t

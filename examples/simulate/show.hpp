@@ -9,7 +9,7 @@
 #include "spec.hpp"
 #include "table.hpp"
 
-#include <weir/measure/units.hpp>
+#include <weir/measure/unit_text.hpp>
 
 #include <iostream>  // for std::cout
 #include <string>    // for std::string

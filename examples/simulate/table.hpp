@@ -8,7 +8,7 @@
 #include "scenario.hpp"
 
 #include <weir/measure/stats.hpp>
-#include <weir/measure/units.hpp>
+#include <weir/measure/unit_text.hpp>
 
 #include <algorithm>  // for std::max
 #include <cstddef>    // for std::size_t

@@ -8,6 +8,6 @@
 #include <weir/measure/policy.hpp>
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/measure/units.hpp>
+#include <weir/measure/unit_text.hpp>
 
 #endif

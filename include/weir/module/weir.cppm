@@ -80,6 +80,7 @@ using weir::pipeline_stats;
 using weir::policies;
 using weir::priority_lanes;
 using weir::process_stats;
+using weir::profile_trial;
 using weir::progress;
 using weir::rate;
 using weir::repeat;

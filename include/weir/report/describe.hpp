@@ -6,7 +6,7 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/measure/units.hpp>
+#include <weir/measure/unit_text.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/source_place.hpp>
 #include <weir/report/structure.hpp>

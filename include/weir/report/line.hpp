@@ -6,7 +6,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/measure/units.hpp>
+#include <weir/measure/unit_text.hpp>
 
 #include <ostream>  // for std::ostream
 #include <string>   // for std::string

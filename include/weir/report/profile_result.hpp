@@ -3,7 +3,7 @@
 #ifndef WEIR_REPORT_PROFILE_RESULT_HPP
 #define WEIR_REPORT_PROFILE_RESULT_HPP
 
-#include <weir/measure/units.hpp>
+#include <weir/measure/unit_text.hpp>
 #include <weir/run/profile_trial.hpp>
 
 #include <algorithm>   // for std::max, std::ranges::min_element

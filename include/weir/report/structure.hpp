@@ -4,7 +4,7 @@
 #define WEIR_REPORT_STRUCTURE_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/measure/units.hpp>
+#include <weir/measure/unit_text.hpp>
 #include <weir/run/stage_options.hpp>
 
 #include <algorithm>  // for std::max, std::ranges::any_of

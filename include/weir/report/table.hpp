@@ -5,7 +5,7 @@
 
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/measure/units.hpp>
+#include <weir/measure/unit_text.hpp>
 #include <weir/report/line.hpp>
 
 #include <algorithm>  // for std::max, std::min

@@ -5,7 +5,7 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/measure/units.hpp>
+#include <weir/measure/unit_text.hpp>
 
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for std::uint64_t

@@ -1,4 +1,4 @@
-#include <weir/measure/units.hpp>
+#include <weir/measure/unit_text.hpp>
 
 #include "support/catch.hpp"
 #include "unit/report/german.hpp"

@@ -1,7 +1,7 @@
 // weir measure: numbers as text with a unit that fits, the same in every locale
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_MEASURE_UNITS_HPP
-#define WEIR_MEASURE_UNITS_HPP
+#ifndef WEIR_MEASURE_UNIT_TEXT_HPP
+#define WEIR_MEASURE_UNIT_TEXT_HPP
 
 #include <weir/measure/clock.hpp>
 
