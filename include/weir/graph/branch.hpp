@@ -112,24 +112,38 @@ struct rejoined {
                   "those of rejoined<...> in this message");
 };
 
+// The stage that a route or a split is; none, if what it was given was refused.
+template <class... Branches>
+inline constexpr bool are_branches = sizeof...(Branches) > 0 && (is_branch<Branches> && ...);
+template <bool fit, template <class...> class Stage, class F, class... Branches>
+struct divided_stage {
+    using stage = no_stage;
+};
+template <template <class...> class Stage, class F, class... Branches>
+struct divided_stage<true, Stage, F, Branches...> {
+    using stage = Stage<kept_t<F>, Branches...>;
+};
+template <template <class...> class Stage, class F, class... Branches>
+using divided_stage_t = typename divided_stage<are_branches<Branches...>, Stage, F, Branches...>::stage;
+
 // A stage that divides into branches, which are joined again.
 template <class F, class... Branches>
 struct stage_of_branches : stage_base {
     template <class G, class Options>
     stage_of_branches(const char* kind, G&& f, const Options& o, Branches... parts)
-        : stage_base{detail::stage_options_of(o, kind)}, chooser(std::forward<G>(f)),
-          names(std::vector<std::string>{parts.name...}), branches(std::move(parts)...) {}
+        : stage_base{detail::stage_options_of(o, kind)}, chooses(std::forward<G>(f)),
+          names(std::vector<std::string>{parts.name...}), all_branches(std::move(parts)...) {}
 
     template <class Self, class Function>
     static void each_options(Self& self, Function function) {
         function(self.options);
         std::apply([&](auto&... each) { (decltype(each.part)::each_options(each.part, function), ...); },
-                   self.branches);
+                   self.all_branches);
     }
 
-    F chooser;
+    F chooses;
     branch_names names;
-    std::tuple<Branches...> branches;
+    std::tuple<Branches...> all_branches;
 
   protected:
     // `Part`: what the branches are given.
@@ -140,7 +154,7 @@ struct stage_of_branches : stage_base {
         const auto add = [&](const auto& each) {
             all += to.template branch<Part>(each.name, each.part, begin);
         };
-        std::apply([&](const auto&... each) { (add(each), ...); }, branches);
+        std::apply([&](const auto&... each) { (add(each), ...); }, all_branches);
         return to.template stage<Output, Output>("join", options_of_join(), all);
     }
 
@@ -163,7 +177,7 @@ struct stage_of_branches : stage_base {
         }
         // NOLINTBEGIN(bugprone-use-after-move): another part of it
         run.template add<Divider>({&in}, std::vector<queue_id>(begins.begin(), begins.end()), self.options,
-                                  F(std::forward<Self>(self).chooser), self.names, in, begins,
+                                  F(std::forward<Self>(self).chooses), self.names, in, begins,
                                   std::forward<Args>(args)...);
         std::vector<channel<End, Policy>*> ends;
         const auto attach = [&](auto&& branch) {
@@ -172,7 +186,7 @@ struct stage_of_branches : stage_base {
                 &part::attach(std::forward<decltype(branch)>(branch).part, run, *begins[ends.size()]));
         };
         std::apply([&](auto&&... each) { (attach(std::forward<decltype(each)>(each)), ...); },
-                   std::forward<Self>(self).branches);
+                   std::forward<Self>(self).all_branches);
         // NOLINTEND(bugprone-use-after-move)
         return ends;
     }

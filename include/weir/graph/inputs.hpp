@@ -13,7 +13,7 @@
 #include <string>       // for std::to_string
 #include <tuple>        // for std::tuple
 #include <type_traits>  // for std::conditional_t
-#include <utility>      // for std::forward, std::move
+#include <utility>      // for std::declval, std::forward
 
 namespace weir::detail {
 
@@ -25,6 +25,18 @@ template <class P>
 auto pipeline_of(P&& part) {
     return detail::make_pipeline(detail::stages_of(std::forward<P>(part)));
 }
+
+// The stage that a merge or a zip is; none, if what it was given was refused.
+template <bool fit, template <class...> class Stage, class... Given>
+struct joined_stage {
+    using stage = no_stage;
+};
+template <template <class...> class Stage, class... Given>
+struct joined_stage<true, Stage, Given...> {
+    using stage = Stage<decltype(detail::pipeline_of(std::declval<Given>()))...>;
+};
+template <template <class...> class Stage, class... Given>
+using joined_stage_t = typename joined_stage<are_pipelines<Given...>, Stage, Given...>::stage;
 
 template <class P>
 struct given_by;
@@ -43,9 +55,10 @@ template <class... Inputs>
 struct stage_of_inputs : stage_base {
     static constexpr bool begins_pipelines = true;
 
-    template <class Options>
-    stage_of_inputs(const char* kind, const Options& o, Inputs... from)
-        : stage_base{detail::stage_options_of(o, kind)}, inputs(std::move(from)...) {}
+    template <class Options, class... Given>
+    stage_of_inputs(const char* kind, const Options& o, Given&&... from)
+        : stage_base{detail::stage_options_of(o, kind)},
+          inputs(detail::pipeline_of(std::forward<Given>(from))...) {}
 
     template <class Self, class Function>
     static void each_options(Self& self, Function function) {

@@ -70,8 +70,9 @@ struct merge_stage : stage_of_inputs<Inputs...> {
     static constexpr const char* kind = "merge";
     using output = typename merged<given_by_t<Inputs>...>::type;
 
-    explicit merge_stage(merge_options o, Inputs... from)
-        : stage_of_inputs<Inputs...>(kind, o, std::move(from)...), how(std::move(o)) {}
+    template <class... Given>
+    explicit merge_stage(merge_options o, Given&&... from)
+        : stage_of_inputs<Inputs...>(kind, o, std::forward<Given>(from)...), how(std::move(o)) {}
 
     template <class Self, class Policy>
     static channel<output, Policy>& attach(Self&& self, run_core<Policy>& run) {
@@ -127,17 +128,22 @@ inline constexpr bool is_copyable<merge_stage<Inputs...>> = (is_copyable<Inputs>
 /// Errors: a failure in one input ends that one, and then the run, as anywhere.
 /// Cost:   a slot for each input, which holds at most one item.
 template <class... Inputs>
-[[nodiscard]] auto merge(merge_options options, Inputs&&... inputs) {
-    constexpr bool fit = detail::are_pipelines<Inputs...>;
-    static_assert(fit, "weir: merge is given pipelines, one or more; an argument is none, or there is none");
-    if constexpr (fit) {
-        return detail::merge_stage(std::move(options), detail::pipeline_of(std::forward<Inputs>(inputs))...);
-    }
-}
+class [[nodiscard]] merge : public detail::joined_stage_t<detail::merge_stage, Inputs...> {
+    static_assert(detail::are_pipelines<Inputs...>,
+                  "weir: merge is given pipelines, one or more; an argument is none, or there is none");
+
+  public:
+    using described = detail::joined_stage_t<detail::merge_stage, Inputs...>;
+
+    explicit merge(merge_options settings, Inputs&&... inputs)
+        : described(std::move(settings), std::forward<Inputs>(inputs)...) {}
+    explicit merge(Inputs&&... inputs, std::source_location where = detail::call_place::current())
+        : merge(merge_options{.where = where}, std::forward<Inputs>(inputs)...) {}
+};
 template <class... Inputs>
-[[nodiscard]] auto merge(Inputs&&... inputs) {
-    return weir::merge(merge_options(), std::forward<Inputs>(inputs)...);
-}
+merge(merge_options, Inputs&&...) -> merge<Inputs...>;
+template <class... Inputs>
+merge(Inputs&&...) -> merge<Inputs...>;
 
 }  // namespace weir
 

@@ -156,25 +156,28 @@ struct route_stage : stage_of_branches<F, Branches...> {
 ///           `route_options::max_failures`. `std::invalid_argument` for two branches of one name.
 /// Cost:     a queue more for each branch. One whose branch is full waits, and so do those behind it.
 template <class F, class... Branches>
-[[nodiscard]] auto route(F&& chooser, route_options options, Branches... branches) {
-    constexpr bool fit = sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...);
-    static_assert(fit,
+class [[nodiscard]] route : public detail::divided_stage_t<detail::route_stage, F, Branches...> {
+    static_assert(detail::are_branches<Branches...>,
                   "weir: behind its chooser a route has branches, one or more, each of them a "
                   "weir::branch(name, part)");
-    if constexpr (fit) {
-        return detail::route_stage<detail::kept_t<F>, Branches...>(std::forward<F>(chooser),
-                                                                   std::move(options),
-                                                                   std::move(branches)...);
-    }
-}
+
+  public:
+    using described = detail::divided_stage_t<detail::route_stage, F, Branches...>;
+
+    explicit route(F&& chooser, route_options settings, Branches... branches)
+        : described(std::forward<F>(chooser), std::move(settings), std::move(branches)...) {}
+    explicit route(F&& chooser, Branches... branches,
+                   std::source_location where = detail::call_place::current())
+        : route(std::forward<F>(chooser), route_options{.where = where}, std::move(branches)...) {}
+};
 template <class F, class... Branches>
-[[nodiscard]] auto route(F&& chooser, Branches... branches) {
-    return weir::route(std::forward<F>(chooser), route_options(), std::move(branches)...);
-}
+route(F&&, route_options, Branches...) -> route<F, Branches...>;
+template <class F, class... Branches>
+route(F&&, Branches...) -> route<F, Branches...>;
 
 /// Refuses the name of an overloaded function at compile time.
 template <class F = detail::not_deduced, class = detail::refused_t<F>, class... Rest>
-void route(F, const Rest&...) noexcept;
+route(F, const Rest&...) -> route<F, Rest...>;
 
 }  // namespace weir
 

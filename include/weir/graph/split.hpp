@@ -129,25 +129,28 @@ struct split_stage : stage_of_branches<F, Branches...> {
 ///           does one for more or fewer elements than there are: see `split_options::max_failures`.
 ///           `std::invalid_argument` for two branches of one name.
 template <class F, class... Branches>
-[[nodiscard]] auto split(F&& chooser, split_options options, Branches... branches) {
-    constexpr bool fit = sizeof...(Branches) > 0 && (detail::is_branch<Branches> && ...);
-    static_assert(fit,
+class [[nodiscard]] split : public detail::divided_stage_t<detail::split_stage, F, Branches...> {
+    static_assert(detail::are_branches<Branches...>,
                   "weir: behind its chooser a split has branches, one or more, each of them a "
                   "weir::branch(name, part)");
-    if constexpr (fit) {
-        return detail::split_stage<detail::kept_t<F>, Branches...>(std::forward<F>(chooser),
-                                                                   std::move(options),
-                                                                   std::move(branches)...);
-    }
-}
+
+  public:
+    using described = detail::divided_stage_t<detail::split_stage, F, Branches...>;
+
+    explicit split(F&& chooser, split_options settings, Branches... branches)
+        : described(std::forward<F>(chooser), std::move(settings), std::move(branches)...) {}
+    explicit split(F&& chooser, Branches... branches,
+                   std::source_location where = detail::call_place::current())
+        : split(std::forward<F>(chooser), split_options{.where = where}, std::move(branches)...) {}
+};
 template <class F, class... Branches>
-[[nodiscard]] auto split(F&& chooser, Branches... branches) {
-    return weir::split(std::forward<F>(chooser), split_options(), std::move(branches)...);
-}
+split(F&&, split_options, Branches...) -> split<F, Branches...>;
+template <class F, class... Branches>
+split(F&&, Branches...) -> split<F, Branches...>;
 
 /// Refuses the name of an overloaded function at compile time.
 template <class F = detail::not_deduced, class = detail::refused_t<F>, class... Rest>
-void split(F, const Rest&...) noexcept;
+split(F, const Rest&...) -> split<F, Rest...>;
 
 }  // namespace weir
 

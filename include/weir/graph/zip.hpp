@@ -140,8 +140,9 @@ struct zip_stage : stage_of_inputs<Inputs...> {
     static constexpr const char* kind = "zip";
     using output = typename zipped<given_by_t<Inputs>...>::type;
 
-    explicit zip_stage(const zip_options& o, Inputs... from)
-        : stage_of_inputs<Inputs...>(kind, o, std::move(from)...) {}
+    template <class... Given>
+    explicit zip_stage(const zip_options& o, Given&&... from)
+        : stage_of_inputs<Inputs...>(kind, o, std::forward<Given>(from)...) {}
 
     template <class Self, class Policy>
     static channel<output, Policy>& attach(Self&& self, run_core<Policy>& run) {
@@ -162,8 +163,6 @@ struct zip_stage : stage_of_inputs<Inputs...> {
         return this->template describe_as<zip_stage>(to);
     }
 };
-template <class... Inputs>
-zip_stage(const zip_options&, Inputs...) -> zip_stage<Inputs...>;
 
 template <class... Inputs>
 inline constexpr bool is_copyable<zip_stage<Inputs...>> = (is_copyable<Inputs> && ...);
@@ -179,17 +178,29 @@ inline constexpr bool is_copyable<zip_stage<Inputs...>> = (is_copyable<Inputs> &
 /// Ends:   when one of the inputs has; items that have no partner are dropped then.
 /// Errors: as of `merge`.
 template <class... Inputs>
-[[nodiscard]] auto zip(zip_options options, Inputs&&... inputs) {
-    constexpr bool fit = detail::are_pipelines<Inputs...>;
-    static_assert(fit, "weir: zip is given pipelines, one or more; an argument is none, or there is none");
-    if constexpr (fit) {
-        return detail::zip_stage(options, detail::pipeline_of(std::forward<Inputs>(inputs))...);
-    }
-}
+class [[nodiscard]] zip : public detail::joined_stage_t<detail::zip_stage, Inputs...> {
+    static_assert(detail::are_pipelines<Inputs...>,
+                  "weir: zip is given pipelines, one or more; an argument is none, or there is none");
+
+  public:
+    using described = detail::joined_stage_t<detail::zip_stage, Inputs...>;
+
+    explicit zip(const zip_options& settings, Inputs&&... inputs)
+        : described(settings, std::forward<Inputs>(inputs)...) {}
+    explicit zip(Inputs&&... inputs, std::source_location where = detail::call_place::current())
+        : zip(zip_options{.where = where}, std::forward<Inputs>(inputs)...) {}
+};
 template <class... Inputs>
-[[nodiscard]] auto zip(Inputs&&... inputs) {
-    return weir::zip(zip_options(), std::forward<Inputs>(inputs)...);
-}
+zip(const zip_options&, Inputs&&...) -> zip<Inputs...>;
+template <class... Inputs>
+zip(Inputs&&...) -> zip<Inputs...>;
+// Of a single one that is a zip itself: not a copy of that.
+template <class... Inputs>
+zip(zip<Inputs...>&) -> zip<zip<Inputs...>&>;
+template <class... Inputs>
+zip(const zip<Inputs...>&) -> zip<const zip<Inputs...>&>;
+template <class... Inputs>
+zip(zip<Inputs...>&&) -> zip<zip<Inputs...>>;
 
 }  // namespace weir
 

@@ -192,8 +192,9 @@ template <class Batch = void>
 
 /// The same, by position: `aggregate(4, true)` drops a last batch that is not full.
 template <class Batch = void>
-[[nodiscard]] auto aggregate(std::size_t size, std::same_as<bool> auto drop_last) {
-    return weir::aggregate<Batch>(size, aggregate_options{.drop_last = drop_last});
+[[nodiscard]] auto aggregate(std::size_t size, std::same_as<bool> auto drop_last,
+                             std::source_location where = detail::call_place::current()) {
+    return weir::aggregate<Batch>(size, aggregate_options{.drop_last = drop_last, .where = where});
 }
 
 /// Gathers items up to a weight, as bytes: a batch is given before an item would take it over

@@ -64,6 +64,25 @@ kept_options stage_options_of(const Options& from, std::string_view kind) {
 template <class S>
 concept stage_description = std::derived_from<std::remove_cvref_t<S>, stage_base>;
 
+// In place of one that was refused: no message but that one.
+struct no_stage {
+    explicit no_stage(const auto&...) noexcept {}
+};
+
+// A call whose arguments are any number is a class, `described` its stage: only a constructor, whose types a
+// deduction guide tells, can have behind them an argument that knows where the call stands.
+template <class S>
+struct stage_kept {
+    using type = S;
+};
+template <class S>
+    requires requires { typename S::described; }
+struct stage_kept<S> {
+    using type = typename S::described;
+};
+template <class S>
+using stage_kept_t = typename stage_kept<std::remove_cvref_t<S>>::type;
+
 // It takes no items: a source, or what has several inside.
 template <class S>
 inline constexpr bool is_source = requires { requires S::begins_pipelines; };

@@ -88,8 +88,8 @@ struct stage_row {
     template <class Self, class Function>
     static decltype(auto) apply(Self&& self, Function&& function) {
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return Before::apply(std::forward<Self>(self).before, [&](auto&&... before) -> decltype(auto) {
-            return function(std::forward<decltype(before)>(before)..., std::forward<Self>(self).last);
+        return Before::apply(std::forward<Self>(self).before, [&](auto&&... earlier) -> decltype(auto) {
+            return function(std::forward<decltype(earlier)>(earlier)..., std::forward<Self>(self).last);
         });
     }
 

@@ -2,7 +2,12 @@
 
 #include "support/catch.hpp"
 
+#include <weir/graph/branch.hpp>
 #include <weir/graph/merge.hpp>
+#include <weir/graph/route.hpp>
+#include <weir/graph/split.hpp>
+#include <weir/graph/tee.hpp>
+#include <weir/graph/zip.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/pipe.hpp>
@@ -11,6 +16,8 @@
 
 #include <source_location>
 #include <string>
+#include <tuple>
+#include <type_traits>
 
 using weir::detail::place_behind;
 using weir::detail::place_text;
@@ -52,6 +59,44 @@ TEST_CASE("options know where their braces stand, and a call without options whe
     CHECK(place_text(first.options.where) == line(before + 6));
     CHECK(place_text(joined.options.where) == line(before + 7));
     CHECK(place_text(end.options.where) == line(before + 8));
+}
+
+TEST_CASE("a call of any number of arguments, and without options, knows where it stands") {
+    const auto odd = [](int n) { return n % 2; };
+    const auto some = weir::source({1});
+    const unsigned before = std::source_location::current().line();
+    const auto merged = weir::merge(some, weir::source({2}) | weir::pipe(twice));
+    const auto zipped = weir::zip(some, some, some);
+    const auto routed = weir::route(odd, weir::branch("even"), weir::branch("odd"));
+    const auto divided = weir::split([](int n) { return n % 2; }, weir::branch("even"), weir::branch("odd"));
+    const auto copied = weir::tee(weir::pipe(twice));
+    const auto listed = weir::source({1, 2});
+    const auto whole = weir::aggregate(3, true);
+    CHECK(place_text(merged.options.where) == line(before + 1));
+    CHECK(place_text(zipped.options.where) == line(before + 2));
+    CHECK(place_text(routed.options.where) == line(before + 3));
+    CHECK(place_text(divided.options.where) == line(before + 4));
+    CHECK(place_text(copied.options.where) == line(before + 5));
+    CHECK(place_text(listed.options.where) == line(before + 6));
+    CHECK(place_text(whole.options.where) == line(before + 7));
+}
+
+TEST_CASE("such a call keeps its place in a pipeline, and among the stages of another") {
+    const auto odd = [](int n) { return n % 2; };
+    const unsigned before = std::source_location::current().line();
+    const auto routed = weir::route(odd, weir::branch("even"), weir::branch("odd"));
+    auto all = weir::merge(weir::source({1}), weir::source({2})) | routed | weir::sink();
+    CHECK(place_text(all.options("merge#2").where) == line(before + 2));
+    CHECK(place_text(all.options("route#3").where) == line(before + 1));
+}
+
+TEST_CASE("a zip of one zip is one more, and no copy of it") {
+    const auto one = weir::zip(weir::source({1}), weir::source({2}));
+    auto named = weir::zip(one);
+    using row = std::tuple<std::tuple<int, int>>;
+    CHECK(std::is_same_v<decltype(named)::output, row>);
+    CHECK(std::is_same_v<decltype(weir::zip(named))::output, std::tuple<row>>);
+    CHECK(std::is_same_v<decltype(weir::zip(weir::zip(named)))::output, std::tuple<std::tuple<row>>>);
 }
 
 }  // namespace
