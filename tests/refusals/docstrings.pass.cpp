@@ -358,4 +358,10 @@ weir::task<> of_select(weir::channel<int>& jobs, weir::channel<int>& orders, voi
     if (done.index() == 0 && done.status() == weir::channel_status::success) work(*done.get<0>());
 }
 
+weir::task<> of_select_from_a_range(std::vector<weir::channel<int>*> queues, weir::stop_token stop,
+                                    void (*work)(std::size_t, int)) {
+    auto done = co_await weir::select(weir::on_get(queues), weir::after(10ms), stop);
+    if (done.index() == 0 && done.get<0>()) work(done.get<0>().which(), *done.get<0>());
+}
+
 int main() {}

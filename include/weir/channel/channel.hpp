@@ -61,7 +61,7 @@ namespace weir {
 template <class T, class Policy = measured>
 class channel final : detail::any_channel<Policy>,
                       public detail::channel_refusals<T, Policy>,
-                      public detail::timed_operations<channel<T, Policy>, T> {
+                      public detail::timed_operations<channel<T, Policy>, T, Policy> {
     static_assert(std::is_object_v<T> && !std::is_const_v<T>,
                   "weir: a channel's items are objects that move in and out: neither references nor "
                   "constants; put pointers instead");
@@ -284,7 +284,7 @@ class channel final : detail::any_channel<Policy>,
 
   private:
     friend base& detail::inside<T, Policy>(channel&) noexcept;
-    friend detail::timed_operations<channel, T>;
+    friend detail::timed_operations<channel, T, Policy>;
 };
 
 namespace detail {

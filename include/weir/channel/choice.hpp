@@ -10,10 +10,13 @@
 #include <weir/platform/parker.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
-#include <cstdint>    // for std::int64_t
+#include <cstdint>    // for std::int64_t, std::uint8_t
 #include <optional>   // for std::optional
 
 namespace weir::detail {
+
+// Who ended a wait that no channel had answered, and no time: the run of the stage, or who asked for a stop.
+enum class stopped_by : std::uint8_t { nobody, run, request };
 
 // Of a coroutine that stands in several lines at once, or in one for some time at most; in its frame.
 //
@@ -62,10 +65,10 @@ class basic_choice {
         }
     }
 
-    // What the coroutine waits for has to end, as the run of its stage was stopped.
-    void stop() noexcept {
+    // What the coroutine waits for has to end.
+    void stop(stopped_by who) noexcept {
         if (!claim(nullptr)) return;
-        is_stopped_ = true;
+        stopped_by_ = who;
         wake();
     }
 
@@ -87,7 +90,7 @@ class basic_choice {
         }
         return winner_;
     }
-    bool is_stopped() const noexcept { return is_stopped_; }
+    bool was_stopped(stopped_by who) const noexcept { return stopped_by_ == who; }
     // When the time was over, in ns of the executor's clock; 0: it wasn't.
     std::int64_t ran_out() const noexcept {
         return timer_ && !timer_->cancelled() ? timer_->fired().time_since_epoch().count() : 0;
@@ -107,7 +110,7 @@ class basic_choice {
 
     atomic<bool> claimed_{false};
     atomic<bool> met_{false};  // of the two that have to come, one has
-    bool is_stopped_ = false;
+    stopped_by stopped_by_ = stopped_by::nobody;
     const waiter* winner_ = nullptr;
     std::coroutine_handle<> coroutine_;
     weir::executor* executor_ = nullptr;

@@ -5,6 +5,7 @@
 
 #include <weir/channel/choice.hpp>
 #include <weir/channel/choice_case.hpp>
+#include <weir/channel/get_result.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>
@@ -18,6 +19,7 @@
 #include <cstdint>      // for std::int64_t
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::is_void_v
+#include <utility>      // for std::move
 
 namespace weir::detail {
 
@@ -91,9 +93,10 @@ class choice_operation {
 
   protected:
     using any_case = any_choice_case<Platform>;
+    using stop_token = basic_stop_token<Platform>;
 
-    choice_operation(std::size_t count, const wait_limit& limit) noexcept
-        : count_(count), chosen_(count), limit_(limit) {}
+    choice_operation(std::size_t count, const wait_limit& limit, stop_token stop) noexcept
+        : count_(count), chosen_(count), limit_(limit), stop_(std::move(stop)) {}
     // Before it is awaited: so many cases; null pointers among them are none.
     void choose_among(any_case* const* cases) noexcept { cases_ = cases; }
 
@@ -101,25 +104,29 @@ class choice_operation {
     ~choice_operation() = default;
     void clean_up() noexcept {
         if (!is_unsettled_) return;
-        on_end_.reset();
+        hear_no_more();
         choice_.abandon();
         for (std::size_t i = 0; i < count_; ++i) {
             if (cases_[i] != nullptr) cases_[i]->leaves();
         }
     }
 
-    // Which of the cases it was; as many as there are: none, as the time was over.
+    // Which of the cases it was; as many as there are: none, as `why_none` says.
     // Errors: `stopped`, where the run has been stopped in whose stage it waits.
     std::size_t resumed() {
         settle();
-        if (choice_.is_stopped()) throw stopped();
+        if (choice_.was_stopped(stopped_by::run)) throw stopped();
         return chosen_;
+    }
+    channel_status why_none() const noexcept {
+        return choice_.was_stopped(stopped_by::request) ? channel_status::stopped : channel_status::timed_out;
     }
 
   private:
     struct end_waiting {
         basic_choice<Platform>* choice;
-        void operator()() const noexcept { choice->stop(); }
+        stopped_by who;
+        void operator()() const noexcept { choice->stop(who); }
     };
 
     // At random, and the same in each schedule that is replayed.
@@ -146,8 +153,9 @@ class choice_operation {
             if (*until <= now) return false;
         }
         choice_.begin(h, ex, until ? &*until : nullptr);
-        // Stopped before, it claims the choice at once.
-        if (env.ends != nullptr) on_end_.emplace(*env.ends, end_waiting{&choice_});
+        // Stopped before, they claim the choice at once.
+        if (env.ends != nullptr) on_end_.emplace(*env.ends, end_waiting{&choice_, stopped_by::run});
+        if (stop_.stop_possible()) on_stop_.emplace(stop_, end_waiting{&choice_, stopped_by::request});
         is_unsettled_ = true;
         for (std::size_t i = 0; i < count_; ++i) {
             if (cases_[i] == nullptr) continue;
@@ -160,10 +168,16 @@ class choice_operation {
         return choice_.is_in_line();  // if so, this frame may be running elsewhere from here on
     }
 
+    // Waits for a callback that runs right now.
+    void hear_no_more() noexcept {
+        on_stop_.reset();
+        on_end_.reset();
+    }
+
     void settle() noexcept {
         if (!is_unsettled_) return;
         is_unsettled_ = false;
-        on_end_.reset();  // waits for a callback that runs right now
+        hear_no_more();
         const auto* const winner = chosen_ == count_ ? choice_.winner() : nullptr;
         for (std::size_t i = 0; i < count_; ++i) {
             if (cases_[i] == nullptr || i == chosen_) continue;
@@ -179,10 +193,12 @@ class choice_operation {
     const std::size_t count_;
     std::size_t chosen_;
     const wait_limit limit_;
+    const stop_token stop_;
     bool is_unsettled_ = false;  // it may be in lines
     std::int64_t yielded_at_ = 0;
     basic_choice<Platform> choice_;
-    std::optional<stop_callback<end_waiting>> on_end_;
+    std::optional<stop_callback<end_waiting>> on_end_;             // of the run in whose stage it waits
+    std::optional<stop_callback<end_waiting, Platform>> on_stop_;  // of who asks for a stop
 };
 
 WEIR_COMPILED(class choice_operation<standard_platform>);

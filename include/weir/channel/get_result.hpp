@@ -4,6 +4,7 @@
 #define WEIR_CHANNEL_GET_RESULT_HPP
 
 #include <concepts>   // for std::same_as
+#include <cstddef>    // for std::size_t
 #include <optional>   // for std::optional
 #include <ostream>    // for std::ostream
 #include <stdexcept>  // for std::logic_error
@@ -19,6 +20,7 @@ enum class channel_status : unsigned char {
     empty,      ///< no item now
     closed,     ///< put: it takes nothing any more; get: and nothing is left in it
     timed_out,  ///< the time was over first; nothing is lost
+    stopped,    ///< a stop was asked for first; nothing is lost
 };
 
 /// \returns the enumerator's name.
@@ -34,6 +36,8 @@ enum class channel_status : unsigned char {
             return "closed";
         case channel_status::timed_out:
             return "timed_out";
+        case channel_status::stopped:
+            return "stopped";
     }
     return "?";
 }
@@ -82,6 +86,20 @@ class [[nodiscard]] get_result {
 
     std::optional<T> item_;
     channel_status status_;
+};
+
+/// What a get from one of several channels of a range gives: the item, or `closed`, and of which channel.
+template <class T>
+class [[nodiscard]] get_from : public get_result<T> {
+  public:
+    /// For `select`.
+    get_from(std::size_t which, get_result<T>&& what) noexcept
+        : get_result<T>(std::move(what)), which_(which) {}
+    /// Its place in the range, from 0.
+    [[nodiscard]] std::size_t which() const noexcept { return which_; }
+
+  private:
+    std::size_t which_;
 };
 
 }  // namespace weir

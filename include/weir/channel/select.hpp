@@ -4,150 +4,30 @@
 #define WEIR_CHANNEL_SELECT_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/choice_operation.hpp>
-#include <weir/channel/get_result.hpp>
 #include <weir/channel/select_case.hpp>
+#include <weir/channel/select_operation.hpp>
+#include <weir/channel/select_result.hpp>
 #include <weir/measure/clock.hpp>
 
-#include <array>        // for std::array
 #include <coroutine>    // for std::suspend_never
-#include <cstddef>      // for std::size_t
-#include <optional>     // for std::optional
-#include <stdexcept>    // for std::logic_error
-#include <string>       // for std::to_string
-#include <tuple>        // for std::tuple
+#include <span>         // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
 #include <type_traits>  // for std::is_convertible_v
-#include <utility>      // for std::forward, std::index_sequence
-#include <variant>      // for std::variant
+#include <utility>      // for std::declval, std::in_place, std::move
 
 namespace weir {
 
-/// Which case of a `select` it was, and what has become of it.
-template <class... Results>
-class [[nodiscard]] select_result {
-  public:
-    /// For `select`: the case of index `I`.
-    template <std::size_t I, class Result>
-    select_result(std::in_place_index_t<I> which, Result&& it) : it_(which, std::forward<Result>(it)) {}
-
-    /// Of the case that was done, or whose channel is closed, or whose time is over; in the order of the
-    /// arguments, from 0.
-    [[nodiscard]] std::size_t index() const noexcept { return it_.index(); }
-
-    /// `success`, `closed` or `timed_out`.
-    [[nodiscard]] channel_status status() const noexcept {
-        return std::visit([](const auto& it) { return status_of(it); }, it_);
-    }
-
-    /// What that case gives: of a get the item, or `closed`, as a `get_result`; of a put and a time the
-    /// `channel_status`. Lifetime: that of this object.
-    /// Errors: `std::logic_error` that names both, if it was another case.
-    template <std::size_t I>
-    [[nodiscard]] auto& get() & {
-        return case_of<I>(*this);
-    }
-    template <std::size_t I>
-    [[nodiscard]] const auto& get() const& {
-        return case_of<I>(*this);
-    }
-    /// The same, by value.
-    template <std::size_t I>
-    [[nodiscard]] auto get() && {
-        return std::move(case_of<I>(*this));
-    }
-
-  private:
-    static channel_status status_of(channel_status s) noexcept { return s; }
-    template <class T>
-    static channel_status status_of(const get_result<T>& r) noexcept {
-        return r.status();
-    }
-    template <std::size_t I, class Self>
-    static auto& case_of(Self& self) {
-        static_assert(I < sizeof...(Results),
-                      "weir: this select has fewer cases; they are counted from 0, in the order of its "
-                      "arguments");
-        if constexpr (I < sizeof...(Results)) {
-            if (auto* const it = std::get_if<I>(&self.it_)) return *it;
-            throw std::logic_error("weir: the select chose case " + std::to_string(self.it_.index()) +
-                                   ", and is asked for case " + std::to_string(I) +
-                                   "; look at its index() before");
-        } else {
-            return self.it_;
-        }
-    }
-
-    std::variant<Results...> it_;
-};
-
 namespace detail {
 
-template <class... Cases>
-inline constexpr std::size_t num_operations = (std::size_t{0} + ... + (Cases::is_operation ? 1 : 0));
-
-// The platform of the channels.
-template <class Case, class... Others>
-struct platform_of_cases : platform_of_cases<Others...> {};
-template <class Case, class... Others>
-    requires Case::is_operation
-struct platform_of_cases<Case, Others...> {
-    using type = typename Case::platform;
-};
-
-inline wait_limit limit_of() noexcept { return wait_limit(); }
-template <class Case, class... Others>
-wait_limit limit_of(const Case& first, const Others&... others) noexcept {
-    if constexpr (Case::is_operation) {
-        return detail::limit_of(others...);
-    } else {
-        return first.limit;
-    }
-}
-
-template <class... Cases>
-class select_operation : public choice_operation<typename platform_of_cases<Cases...>::type> {
-    using base = choice_operation<typename platform_of_cases<Cases...>::type>;
-    using result = select_result<typename Cases::result...>;
-    static constexpr auto all = std::index_sequence_for<Cases...>();
-
-  public:
-    explicit select_operation(Cases&&... cases)
-        : base(sizeof...(Cases), detail::limit_of(cases...)), cases_(std::move(cases)...),
-          operations_(std::apply(
-              [](auto&... c) {
-                  return std::array<typename base::any_case*, sizeof...(Cases)>{c.operation()...};
-              },
-              cases_)) {
-        this->choose_among(operations_.data());
-    }
-    select_operation(const select_operation&) = delete;
-    select_operation& operator=(const select_operation&) = delete;
-    ~select_operation() { this->clean_up(); }
-
-    result await_resume() {
-        const std::size_t done = this->resumed();
-        return take(done != sizeof...(Cases) ? done : time_, all);
-    }
-
-  private:
-    template <std::size_t... I>
-    result take(std::size_t which, std::index_sequence<I...>) {
-        std::optional<result> r;
-        static_cast<void>(
-            ((I == which && (r.emplace(std::in_place_index<I>, std::get<I>(cases_).take()), true)) || ...));
-        return *std::move(r);
-    }
-    static constexpr std::size_t index_of_time() noexcept {
-        constexpr std::array<bool, sizeof...(Cases)> is_operation{Cases::is_operation...};
-        std::size_t i = 0;
-        while (i < sizeof...(Cases) && is_operation[i]) ++i;
-        return i;
-    }
-    static constexpr std::size_t time_ = index_of_time();
-
-    std::tuple<typename Cases::place...> cases_;
-    const std::array<typename base::any_case*, sizeof...(Cases)> operations_;
-};
+// What `on_get` takes.
+template <class Range>
+using channel_of_range =
+    std::remove_pointer_t<decltype(detail::channel_in(*std::ranges::begin(std::declval<Range&>())))>;
+// Of a range that goes when `on_get` ends, what it names stays.
+template <class Range>
+concept range_of_channels =
+    std::ranges::input_range<Range> && requires { typename channel_of_range<Range>; } &&
+    (std::is_lvalue_reference_v<Range> || std::ranges::borrowed_range<Range> ||
+     std::is_pointer_v<std::ranges::range_value_t<Range>>);
 
 // What `on_put` takes.
 template <class Channel, class Item>
@@ -180,6 +60,22 @@ template <class T, class Policy>
     return detail::put_case<channel<T, Policy>, T>(c, T(item));
 }
 
+/// A case of a `select`: to take the next item of whichever channel of a range has one first.
+///
+///     auto done = co_await weir::select(weir::on_get(queues), weir::after(10ms), stop);
+///     if (done.index() == 0 && done.get<0>()) work(done.get<0>().which(), *done.get<0>());
+///
+/// \param channels  a range of channels of one type, of pointers to them, which may be null: that is none; or
+///                  of `std::reference_wrapper`. It is read here; the channels outlive the select.
+/// \returns  the case, which gives a `get_from`: the item or `closed`, and of which channel.
+/// Errors: `std::bad_alloc`.
+/// Cost:   three allocations.
+template <class Range>
+    requires detail::range_of_channels<Range>
+[[nodiscard("give this to select")]] auto on_get(Range&& channels) {
+    return detail::get_from_case<detail::channel_of_range<Range>>(std::in_place, channels);
+}
+
 /// The case of a `select` that is chosen when `timeout` is over and none of the others could be done by then.
 /// With 0 or less the others are only tried; with `duration::max()` it is never chosen.
 [[nodiscard("give this to select")]] inline auto after(duration timeout) noexcept {
@@ -191,10 +87,11 @@ template <class T, class Policy>
 ///     auto done = co_await weir::select(weir::on_get(jobs), weir::on_get(orders), weir::after(10ms));
 ///     if (done.index() == 0 && done.status() == weir::channel_status::success) work(*done.get<0>());
 ///
-/// \param cases  of `on_get`, `on_put`, and at most one `after`. A channel may be in several.
+/// \param cases  of `on_get`, `on_put`, at most one `after`, and at most one `stop_token`, whose case is
+///               chosen when it asks while the select waits. A channel may be in several.
 /// \returns  awaitable of `select_result`: which case was chosen, and the item, or that its channel is
-///           `closed`, or that the time is over. Nothing is lost: what comes at that moment is delivered, or
-///           stays in its channel; an item that was not put is still the caller's.
+///           `closed`, or that the time is over, or that it is `stopped`. Nothing is lost: what comes at that
+///           moment is delivered, or stays in its channel; an item that was not put is still the caller's.
 /// Order:    where several can be done, the search begins with any of the cases, at random: one that always
 ///           can be done is chosen at least once in as many selects as there are cases, on the average. A
 ///           closed channel is one that can, too. Random is a function of a count in the first channel, so
@@ -202,26 +99,27 @@ template <class T, class Policy>
 ///           first served.
 /// Suspends: while none can be done, and where a `channel` would let others go first.
 /// Resumes:  as of `channel`.
-/// Errors:   those of `channel`. The time is that of the coroutine's executor.
+/// Errors:   those of `channel`; before it is awaited, of ranges, `std::invalid_argument` where no channel is
+///           in them, nor beside them, and `std::bad_alloc`. The time is that of the coroutine's executor.
 /// Cost:     for each channel that is tried, that of a put or a get that doesn't wait; to wait, twice the
-///           locks of each, and a timer if there is a time. No allocation. As each channel is looked at by
+///           locks of each, and a timer if there is a time. No allocation but of ranges. As each channel is looked at by
 ///           itself, a select that only tries may miss an item that goes from a channel before it looks there
 ///           to one that it has looked at.
 /// Source:   `select` of Go, and its runtime's selectgo; the locks as in crossbeam-channel.
 template <detail::select_case... Cases>
-    requires(detail::num_operations<Cases...> != 0 &&
-             sizeof...(Cases) - detail::num_operations<Cases...> <= 1)
+    requires detail::fit_together<Cases...>
 [[nodiscard("co_await this, or nothing is chosen")]] auto select(Cases... cases) {
-    return detail::select_operation<Cases...>(std::move(cases)...);
+    return detail::select_operation<detail::select_case_t<Cases>...>(
+        detail::select_case_t<Cases>(std::move(cases))...);
 }
 
-/// Rejects what is no channel at compile time.
+/// Rejects what is no channel, and no range of them, at compile time.
 template <class Channel>
 auto on_get(Channel&&) noexcept {
     static_assert(
         std::is_void_v<Channel>,
         "weir: on_get(channel) takes from a weir::channel with a name, which outlives the select and "
-        "isn't constant, and this is none");
+        "isn't constant, or from a range of such, or of pointers to them; and this is none");
     return detail::time_case(duration(0));
 }
 /// Rejects what is no channel, and what is none of its items, at compile time.
@@ -248,20 +146,23 @@ template <class... Cases>
     requires(!(detail::select_case<std::remove_cvref_t<Cases>> && ...))
 auto select(Cases&&...) noexcept {
     static_assert((detail::select_case<std::remove_cvref_t<Cases>> && ...),
-                  "weir: select chooses among on_get(channel), on_put(channel, item) and after(timeout), and "
-                  "an argument is none of these");
+                  "weir: select chooses among on_get(channel), on_put(channel, item), after(timeout) and a "
+                  "stop_token, and an argument is none of these");
     return std::suspend_never();
 }
-/// Rejects no put or get at all, and two times, at compile time.
+/// Rejects no put or get at all, two times, and two tokens, at compile time.
 template <detail::select_case... Cases>
-    requires(detail::num_operations<Cases...> == 0 || sizeof...(Cases) - detail::num_operations<Cases...> > 1)
+    requires(!detail::fit_together<Cases...>)
 auto select(Cases...) noexcept {
     static_assert(
-        detail::num_operations<Cases...> != 0,
+        detail::num_of_kind<detail::select_kind::operation, Cases...> != 0,
         "weir: select chooses among puts and gets of channels, and there is none; to let time pass, "
         "co_await sleep_for(10ms)");
-    static_assert(sizeof...(Cases) - detail::num_operations<Cases...> <= 1,
+    static_assert(detail::num_of_kind<detail::select_kind::time, Cases...> <= 1,
                   "weir: a select waits for one time at most; give it the shorter one");
+    static_assert(detail::num_of_kind<detail::select_kind::stop, Cases...> <= 1,
+                  "weir: a select is stopped by one token at most; let a stop_callback on one of them ask "
+                  "the source of the other");
     return std::suspend_never();
 }
 

@@ -8,24 +8,28 @@
 #include <weir/channel/choice_operation.hpp>
 #include <weir/channel/get_result.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/task/stop_token.hpp>
 
 #include <coroutine>    // for std::suspend_never
 #include <type_traits>  // for std::is_copy_constructible_v
+#include <utility>      // for std::forward, std::move
 
 namespace weir::detail {
 
-// A choice between one put or get and the end of the time.
+// A choice between one put or get, the end of the time, and a stop.
 template <class Channel, bool Puts>
 class timed_operation : public choice_operation<typename Channel::core_type::platform> {
     using base = choice_operation<typename Channel::core_type::platform>;
     using T = typename Channel::value_type;
+    using typename base::stop_token;
 
   public:
-    timed_operation(Channel& channel, T& item, const wait_limit& limit) noexcept
-        : base(1, limit), case_(channel, item) {
+    timed_operation(Channel& channel, T& item, const wait_limit& limit, stop_token&& stop) noexcept
+        : base(1, limit, std::move(stop)), case_(channel, item) {
         this->choose_among(&only_);
     }
-    timed_operation(Channel& channel, const wait_limit& limit) noexcept : base(1, limit), case_(channel) {
+    timed_operation(Channel& channel, const wait_limit& limit, stop_token&& stop) noexcept
+        : base(1, limit, std::move(stop)), case_(channel) {
         this->choose_among(&only_);
     }
     timed_operation(const timed_operation&) = delete;
@@ -34,7 +38,7 @@ class timed_operation : public choice_operation<typename Channel::core_type::pla
 
     auto await_resume() {
         using result = decltype(case_.take());
-        return this->resumed() == 0 ? case_.take() : result(channel_status::timed_out);
+        return this->resumed() == 0 ? case_.take() : result(this->why_none());
     }
 
   private:
@@ -47,78 +51,91 @@ class timed_put_of_a_copy : held_item<typename Channel::value_type>, public time
     using T = typename Channel::value_type;
 
   public:
-    timed_put_of_a_copy(Channel& channel, const T& item, const wait_limit& limit)
-        : held_item<T>(item), timed_operation<Channel, true>(channel, held_item<T>::item_, limit) {}
+    template <class Stop>
+    timed_put_of_a_copy(Channel& channel, const T& item, const wait_limit& limit, Stop&& stop)
+        : held_item<T>(item),
+          timed_operation<Channel, true>(channel, held_item<T>::item_, limit, std::forward<Stop>(stop)) {}
 };
 
 // Those of a channel.
-template <class Channel, class T>
+template <class Channel, class T, class Policy>
 class timed_operations {
+    using stop_token = basic_stop_token<typename Policy::platform>;
     template <class Item>
     static constexpr bool taken = std::is_convertible_v<Item, T&&> ||
                                   (std::is_convertible_v<Item, T> && std::is_copy_constructible_v<T>);
+    template <class Limit, class Wanted, class Stop>
+    static constexpr bool ends =
+        std::is_convertible_v<Limit, Wanted> && std::is_convertible_v<Stop, stop_token>;
 
   public:
     /// Takes the next item, as `get` does, and waits for `timeout` at most.
     ///
-    /// \returns awaitable of `get_result<T>`: the item; or `closed` (and drained); or `timed_out`: what comes
-    ///          at that moment is delivered, or stays in the channel. With 0 or less it only looks, and never
-    ///          suspends for want of an item; with `duration::max()` it waits for ever.
+    /// \param stop  ends the wait, too, when it asks, as of `get`.
+    /// \returns awaitable of `get_result<T>`: the item; or `closed` (and drained); or `timed_out` or
+    ///          `stopped`: what comes at that moment is delivered, or stays in the channel. With 0 or less it
+    ///          only looks, and never suspends for want of an item; with `duration::max()` no time ends it.
     /// Errors:  as of `get`. The time is that of the coroutine's executor.
     /// Cost:    of one that waits: beside that of a `get`, a timer of its executor. No allocation.
-    [[nodiscard("co_await this, or nothing is got")]] auto get_for(duration timeout) {
-        return timed_operation<Channel, false>(self(), wait_limit(timeout));
+    [[nodiscard("co_await this, or nothing is got")]] auto get_for(duration timeout, stop_token stop = {}) {
+        return timed_operation<Channel, false>(self(), wait_limit(timeout), std::move(stop));
     }
     /// The same until the instant `deadline` of the clock of the coroutine's executor; `time_point::max()`:
     /// for ever.
-    [[nodiscard("co_await this, or nothing is got")]] auto get_until(time_point deadline) {
-        return timed_operation<Channel, false>(self(), wait_limit(deadline));
+    [[nodiscard("co_await this, or nothing is got")]] auto get_until(time_point deadline,
+                                                                     stop_token stop = {}) {
+        return timed_operation<Channel, false>(self(), wait_limit(deadline), std::move(stop));
     }
 
     /// Adds one item, as `put` does, and waits for `timeout` at most, as `get_for`.
     ///
     /// \param item  is moved from when there is room for it, and only then.
-    /// \returns     awaitable of `channel_status`: `success`, `closed` or `timed_out`.
-    [[nodiscard("co_await this, or nothing is put")]] auto put_for(T&& item, duration timeout) {
-        return timed_operation<Channel, true>(self(), item, wait_limit(timeout));
+    /// \param stop  ends the wait, too, when it asks.
+    /// \returns     awaitable of `channel_status`: `success`, `closed`, `timed_out` or `stopped`.
+    [[nodiscard("co_await this, or nothing is put")]] auto put_for(T&& item, duration timeout,
+                                                                   stop_token stop = {}) {
+        return timed_operation<Channel, true>(self(), item, wait_limit(timeout), std::move(stop));
     }
     /// The same until an instant, as `get_until`.
-    [[nodiscard("co_await this, or nothing is put")]] auto put_until(T&& item, time_point deadline) {
-        return timed_operation<Channel, true>(self(), item, wait_limit(deadline));
+    [[nodiscard("co_await this, or nothing is put")]] auto put_until(T&& item, time_point deadline,
+                                                                     stop_token stop = {}) {
+        return timed_operation<Channel, true>(self(), item, wait_limit(deadline), std::move(stop));
     }
     /// The same with a copy of the item. Errors: those of copying it, before anything else happens.
-    [[nodiscard("co_await this, or nothing is put")]] auto put_for(const T& item, duration timeout)
+    [[nodiscard("co_await this, or nothing is put")]] auto put_for(const T& item, duration timeout,
+                                                                   stop_token stop = {})
         requires std::is_copy_constructible_v<T>
     {
-        return timed_put_of_a_copy<Channel>(self(), item, wait_limit(timeout));
+        return timed_put_of_a_copy<Channel>(self(), item, wait_limit(timeout), std::move(stop));
     }
     /// The same.
-    [[nodiscard("co_await this, or nothing is put")]] auto put_until(const T& item, time_point deadline)
+    [[nodiscard("co_await this, or nothing is put")]] auto put_until(const T& item, time_point deadline,
+                                                                     stop_token stop = {})
         requires std::is_copy_constructible_v<T>
     {
-        return timed_put_of_a_copy<Channel>(self(), item, wait_limit(deadline));
+        return timed_put_of_a_copy<Channel>(self(), item, wait_limit(deadline), std::move(stop));
     }
 
     // Each of these rejects what the ones above don't take, at compile time.
-    template <class Limit>
-        requires(!std::is_convertible_v<Limit, duration>)
-    auto get_for(Limit&&) {
-        return refuse<T, Limit, duration>();
+    template <class Limit, class Stop = stop_token>
+        requires(!ends<Limit, duration, Stop>)
+    auto get_for(Limit&&, Stop&& = {}) {
+        return refuse<T, Limit, duration, Stop>();
     }
-    template <class Limit>
-        requires(!std::is_convertible_v<Limit, time_point>)
-    auto get_until(Limit&&) {
-        return refuse<T, Limit, time_point>();
+    template <class Limit, class Stop = stop_token>
+        requires(!ends<Limit, time_point, Stop>)
+    auto get_until(Limit&&, Stop&& = {}) {
+        return refuse<T, Limit, time_point, Stop>();
     }
-    template <class Item, class Limit>
-        requires(!taken<Item> || !std::is_convertible_v<Limit, duration>)
-    auto put_for(Item&&, Limit&&) {
-        return refuse<Item, Limit, duration>();
+    template <class Item, class Limit, class Stop = stop_token>
+        requires(!taken<Item> || !ends<Limit, duration, Stop>)
+    auto put_for(Item&&, Limit&&, Stop&& = {}) {
+        return refuse<Item, Limit, duration, Stop>();
     }
-    template <class Item, class Limit>
-        requires(!taken<Item> || !std::is_convertible_v<Limit, time_point>)
-    auto put_until(Item&&, Limit&&) {
-        return refuse<Item, Limit, time_point>();
+    template <class Item, class Limit, class Stop = stop_token>
+        requires(!taken<Item> || !ends<Limit, time_point, Stop>)
+    auto put_until(Item&&, Limit&&, Stop&& = {}) {
+        return refuse<Item, Limit, time_point, Stop>();
     }
 
   protected:
@@ -127,15 +144,18 @@ class timed_operations {
   private:
     Channel& self() noexcept { return static_cast<Channel&>(*this); }
 
-    template <class Item, class Limit, class Wanted>
+    template <class Item, class Limit, class Wanted, class Stop>
     static auto refuse() noexcept {
         static_assert(std::is_convertible_v<Limit, Wanted>,
                       "weir: get_for and put_for wait for a duration, 100ms; get_until and put_until until a "
                       "weir::time_point of the executor's clock; and this limit is not what is asked for");
+        static_assert(std::is_convertible_v<Stop, stop_token>,
+                      "weir: behind its limit a timed put or get takes a stop_token, as that of a source, "
+                      "source.get_token(), and this is none");
         static_assert(std::is_convertible_v<Item, T> || std::is_same_v<std::remove_cvref_t<Item>, T>,
                       "weir: what is put into a channel has to be one of its items, or to become one by "
                       "itself; the types are those of channel<T> and Item in this message");
-        static_assert(!std::is_convertible_v<Limit, Wanted> || std::is_convertible_v<Item, T&&> ||
+        static_assert(!ends<Limit, Wanted, Stop> || std::is_convertible_v<Item, T&&> ||
                           std::is_copy_constructible_v<T>,
                       "weir: put copies what has a name, and this channel's items can't be copied: "
                       "co_await c.put_for(std::move(item), 100ms)");

@@ -135,8 +135,10 @@ class [[nodiscard]] merge : public detail::joined_stage_t<detail::merge_stage, I
   public:
     using described = detail::joined_stage_t<detail::merge_stage, Inputs...>;
 
+    /// \param settings  see `merge_options`.
     explicit merge(merge_options settings, Inputs&&... inputs)
         : described(std::move(settings), std::forward<Inputs>(inputs)...) {}
+    /// With none of them set. \param where  see `stage_options::where`.
     explicit merge(Inputs&&... inputs, std::source_location where = detail::call_place::current())
         : merge(merge_options{.where = where}, std::forward<Inputs>(inputs)...) {}
 };

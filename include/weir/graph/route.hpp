@@ -164,8 +164,10 @@ class [[nodiscard]] route : public detail::divided_stage_t<detail::route_stage, 
   public:
     using described = detail::divided_stage_t<detail::route_stage, F, Branches...>;
 
+    /// \param settings  see `route_options`.
     explicit route(F&& chooser, route_options settings, Branches... branches)
         : described(std::forward<F>(chooser), std::move(settings), std::move(branches)...) {}
+    /// With none of them set. \param where  see `stage_options::where`.
     explicit route(F&& chooser, Branches... branches,
                    std::source_location where = detail::call_place::current())
         : route(std::forward<F>(chooser), route_options{.where = where}, std::move(branches)...) {}

@@ -137,8 +137,10 @@ class [[nodiscard]] split : public detail::divided_stage_t<detail::split_stage, 
   public:
     using described = detail::divided_stage_t<detail::split_stage, F, Branches...>;
 
+    /// \param settings  see `split_options`.
     explicit split(F&& chooser, split_options settings, Branches... branches)
         : described(std::forward<F>(chooser), std::move(settings), std::move(branches)...) {}
+    /// With none of them set. \param where  see `stage_options::where`.
     explicit split(F&& chooser, Branches... branches,
                    std::source_location where = detail::call_place::current())
         : split(std::forward<F>(chooser), split_options{.where = where}, std::move(branches)...) {}

@@ -185,8 +185,10 @@ class [[nodiscard]] zip : public detail::joined_stage_t<detail::zip_stage, Input
   public:
     using described = detail::joined_stage_t<detail::zip_stage, Inputs...>;
 
+    /// \param settings  see `zip_options`.
     explicit zip(const zip_options& settings, Inputs&&... inputs)
         : described(settings, std::forward<Inputs>(inputs)...) {}
+    /// With none of them set. \param where  see `stage_options::where`.
     explicit zip(Inputs&&... inputs, std::source_location where = detail::call_place::current())
         : zip(zip_options{.where = where}, std::forward<Inputs>(inputs)...) {}
 };

@@ -55,6 +55,7 @@ using weir::flat_map;
 using weir::for_each;
 using weir::forked_error;
 using weir::generator;
+using weir::get_from;
 using weir::get_result;
 using weir::histogram;
 using weir::histogram_bucket;

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <utility>
 #include <variant>
+#include <vector>
 
 using schedules::at_any_step;
 using schedules::consumer;
@@ -168,6 +169,56 @@ void destroyed_meanwhile(world& w) {
     book.settle(left);
 }
 
+// Each operation has a time and a token; both ends are told to stop at any step, each at its own. What is
+// inside then is still there.
+void stopped_meanwhile(world& w) {
+    ledger book;
+    std::size_t left = 0;
+    {
+        item_queue c(1 + w.draw(2));
+        consumer one(book), two(book);
+        weir::stop_source no_more_puts, no_more_gets;
+        const auto puts = [](world& here, ledger& k, item_queue& to, std::size_t producer,
+                             weir::stop_token stop) -> task<> {
+            channel_status how = channel_status::success;
+            for (std::size_t i = 0; i < each && how == channel_status::success; ++i) {
+                item next = k.make(producer);
+                do {
+                    k.check(next.whole(), "an item whose put was in vain is still the caller's");
+                    how = co_await to.put_for(std::move(next), weir::duration(1) + some_time(here), stop);
+                } while (how == channel_status::timed_out);
+                how == channel_status::success ? k.put(next) : k.returned(next);
+            }
+            k.check(how == channel_status::success || stop.stop_requested(), "who is stopped was told so");
+        };
+        const auto gets = [](world& here, ledger& k, consumer& to, item_queue& from,
+                             weir::stop_token stop) -> task<> {
+            channel_status how = channel_status::success;
+            while (how != channel_status::stopped) {
+                const auto got = co_await from.get_for(weir::duration(1) + some_time(here), stop);
+                how = got.status();
+                if (got) to.got(*got);
+            }
+            k.check(stop.stop_requested(), "who is stopped was told so");
+        };
+        at_any_step(w, 50, [&] { no_more_puts.request_stop(); });
+        at_any_step(w, 50, [&] { no_more_gets.request_stop(); });
+        const auto ends = [](weir::stop_source& first, weir::stop_source& then) -> task<> {
+            co_await weir::sleep_for(weir::duration(40));
+            first.request_stop();
+            then.request_stop();
+        };
+        weir::sync_wait(w, weir::when_all(puts(w, book, c, 0, no_more_puts.get_token()),
+                                          puts(w, book, c, 1, no_more_puts.get_token()),
+                                          gets(w, book, one, c, no_more_gets.get_token()),
+                                          gets(w, book, two, c, no_more_gets.get_token()),
+                                          ends(no_more_puts, no_more_gets)));
+        left = c.size();
+        check_books(book, c);
+    }
+    book.settle(left);
+}
+
 // In a stage's function: the run is stopped at any step, or its time is over.
 void in_a_stage(world& w) {
     ledger book;
@@ -290,6 +341,119 @@ void selected_and_resized(world& w) {
         at_any_step(w, 40, [&] { a.set_capacity(1 + w.draw(3)); });
         at_any_step(w, 40, [&] { b.set_max_bytes(w.draw(3)); });
     });
+}
+
+// From whichever of a range has an item first, until `stop` asks, or all are closed.
+task<> gather_any(ledger& book, consumer& to, std::vector<item_queue*> from, weir::stop_token stop,
+                  weir::duration limit) {
+    std::size_t open = from.size();
+    while (open != 0) {
+        auto done = co_await weir::select(weir::on_get(from), stop, weir::after(limit));
+        if (done.index() == 0) {
+            auto& got = done.get<0>();
+            if (got) {
+                to.got_in_any_order(*got);
+            } else {
+                book.check(from.at(got.which()) != nullptr && from.at(got.which())->closed(),
+                           "the one that is closed is named");
+                from.at(got.which()) = nullptr;
+                --open;
+            }
+        } else if (done.index() == 1) {
+            book.check(stop.stop_requested() && done.status() == channel_status::stopped,
+                       "who is stopped was told so");
+            open = 0;
+        } else {
+            book.check(done.status() == channel_status::timed_out && limit != weir::duration::max(),
+                       "only who has a limit reaches it");
+        }
+    }
+}
+
+// Puts its items one after the other, and closes.
+task<> fill(world& w, ledger& book, item_queue& to, std::size_t producer) {
+    bool in = true;
+    for (std::size_t i = 0; i < each && in; ++i) {
+        co_await weir::sleep_for(some_time(w));
+        item next = book.make(producer);
+        in = co_await to.put(std::move(next));
+        in ? book.put(next) : book.returned(next);
+    }
+    to.close();
+}
+
+template <class Disturb>
+void from_a_range(world& w, Disturb disturb) {
+    ledger book;
+    std::size_t left = 0;
+    {
+        item_queue a(1), b(2), c(1);
+        consumer one(book), two(book);
+        weir::stop_source stop;
+        std::size_t discarded = 0;
+        disturb(a, book, stop, discarded);
+        const weir::duration limit = some_time(w) + weir::duration(1);
+        weir::sync_wait(w, weir::when_all(fill(w, book, a, 0), fill(w, book, b, 1), fill(w, book, c, 2),
+                                          gather_any(book, one, {&a, &b, &c}, stop.get_token(), limit),
+                                          gather_any(book, two, {&c, &a, &b}, {}, weir::duration::max())));
+        left = a.size() + b.size() + c.size();
+        book.check(left == 0, "the one that isn't stopped takes what is left");
+        check_books(book, a, discarded);
+        check_books(book, b);
+        check_books(book, c);
+    }
+    book.settle(left);
+}
+
+void selected_from_a_range(world& w) {
+    from_a_range(w, [](item_queue&, ledger&, weir::stop_source&, std::size_t&) {});
+}
+void selected_from_a_range_and_stopped(world& w) {
+    from_a_range(w, [&](item_queue&, ledger&, weir::stop_source& stop, std::size_t&) {
+        at_any_step(w, 50, [&] { stop.request_stop(); });
+    });
+}
+void selected_from_a_range_and_cancelled(world& w) {
+    from_a_range(w, [&](item_queue& a, ledger& book, weir::stop_source& stop, std::size_t& discarded) {
+        at_any_step(w, 50, [&] {
+            discarded = a.size();
+            book.discarded(discarded);
+            a.cancel();
+        });
+        at_any_step(w, 50, [&] { stop.request_stop(); });
+    });
+}
+
+actor waits_for_any(consumer& to, item_queue& x, item_queue& y, weir::stop_token stop) {
+    std::vector<item_queue*> both{&x, &y};
+    auto done = co_await weir::select(weir::on_get(both), weir::after(weir::duration(3)), stop);
+    if (done.index() == 0 && done.get<0>()) to.got_in_any_order(*done.get<0>());
+}
+
+// As `destroyed_meanwhile`. Whom a stop has woken is destroyed when it has ended; else the stop comes after it.
+void selected_from_a_range_and_destroyed(world& w) {
+    ledger book;
+    std::size_t left = 0;
+    {
+        item_queue a(1), b(1);
+        consumer one(book), two(book);
+        weir::stop_source stop;
+        actor waiting = waits_for_any(one, a, b, stop.get_token());
+        waiting.start(w);
+        at_any_step(w, 10, [&] { stop.request_stop(); });
+        const auto destroys = [](actor& it, const weir::stop_source& asked) -> task<> {
+            co_await weir::sleep_for(weir::duration(1));
+            if (!asked.stop_requested()) it.destroy();
+        };
+        weir::sync_wait(w, destroys(waiting, stop));
+        weir::sync_wait(w, weir::when_all(fill(w, book, a, 0), fill(w, book, b, 1),
+                                          gather_any(book, two, {&a, &b}, {}, weir::duration::max())));
+        w.run();
+        left = a.size() + b.size();
+        check_books(book, a);
+        check_books(book, b);
+    }
+    book.settle(left);
 }
 
 // Items of several sizes: one that doesn't fit, and was put elsewhere, doesn't keep those behind it.
@@ -463,22 +627,28 @@ void first_in_a_stage(world& w) {
     book.settle(left);
 }
 
-const schedules::registered all("choices", {{"in_time_or_not", in_time_or_not},
-                                            {"closed_meanwhile", closed_meanwhile},
-                                            {"cancelled_meanwhile", cancelled_meanwhile},
-                                            {"resized_meanwhile", resized_meanwhile},
-                                            {"at_the_last_moment", at_the_last_moment, true},
-                                            {"destroyed_meanwhile", destroyed_meanwhile},
-                                            {"timed_in_a_stage", in_a_stage},
-                                            {"selected", selected},
-                                            {"selected_in_time", selected_in_time},
-                                            {"selected_and_closed", selected_and_closed},
-                                            {"selected_and_cancelled", selected_and_cancelled},
-                                            {"selected_and_resized", selected_and_resized},
-                                            {"selected_by_size", selected_by_size},
-                                            {"one_each", one_each, true},
-                                            {"selected_in_a_stage", selected_in_a_stage},
-                                            {"first_of_four", first_of_four},
-                                            {"first_in_a_stage", first_in_a_stage}});
+const schedules::registered all("choices",
+                                {{"in_time_or_not", in_time_or_not},
+                                 {"closed_meanwhile", closed_meanwhile},
+                                 {"cancelled_meanwhile", cancelled_meanwhile},
+                                 {"resized_meanwhile", resized_meanwhile},
+                                 {"at_the_last_moment", at_the_last_moment, true},
+                                 {"destroyed_meanwhile", destroyed_meanwhile},
+                                 {"stopped_meanwhile", stopped_meanwhile},
+                                 {"timed_in_a_stage", in_a_stage},
+                                 {"selected", selected},
+                                 {"selected_in_time", selected_in_time},
+                                 {"selected_and_closed", selected_and_closed},
+                                 {"selected_and_cancelled", selected_and_cancelled},
+                                 {"selected_and_resized", selected_and_resized},
+                                 {"selected_by_size", selected_by_size},
+                                 {"selected_from_a_range", selected_from_a_range},
+                                 {"selected_from_a_range_and_stopped", selected_from_a_range_and_stopped},
+                                 {"selected_from_a_range_and_cancelled", selected_from_a_range_and_cancelled},
+                                 {"selected_from_a_range_and_destroyed", selected_from_a_range_and_destroyed},
+                                 {"one_each", one_each, true},
+                                 {"selected_in_a_stage", selected_in_a_stage},
+                                 {"first_of_four", first_of_four},
+                                 {"first_in_a_stage", first_in_a_stage}});
 
 }  // namespace

@@ -95,7 +95,9 @@ TEST_CASE(
 }
 
 TEST_CASE("a stop claims it, unless somebody has") {
-    for (const bool answered : {false, true}) {
+    using weir::detail::stopped_by;
+    for (const auto& [answered, by] : {std::pair(false, stopped_by::run), std::pair(true, stopped_by::run),
+                                       std::pair(false, stopped_by::request)}) {
         virtual_time time;
         int runs = 0;
         actor a = counts(runs);
@@ -104,9 +106,10 @@ TEST_CASE("a stop claims it, unless somebody has") {
         CHECK(c.is_in_line());
         waiter w(nullptr, nullptr);
         if (answered) CHECK(c.claim(&w));
-        c.stop();
+        c.stop(by);
         time.run_until(t0);
-        CHECK(c.is_stopped() == !answered);
+        CHECK(c.was_stopped(by) == !answered);
+        CHECK(c.was_stopped(weir::detail::stopped_by::nobody) == answered);
         CHECK(runs == (answered ? 0 : 1));
     }
 }

@@ -2,6 +2,7 @@
 
 #include "support/actor.hpp"
 #include "support/catch.hpp"
+#include "support/timed.hpp"
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/deadlock.hpp>
@@ -11,6 +12,7 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 #include <weir/task/when_all.hpp>
@@ -20,14 +22,21 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 using namespace std::chrono_literals;
+using timed::box;
+using timed::put_at;
+using timed::stop_at;
+using timed::t0;
 using weir::after;
 using weir::channel;
 using weir::channel_status;
@@ -37,20 +46,6 @@ using weir::sync_wait;
 using weir::task;
 using weir::virtual_time;
 using weir::when_all;
-
-namespace {
-
-const weir::time_point t0{};
-using box = std::unique_ptr<int>;
-
-template <class Channel>
-task<> put_at(Channel& c, weir::duration when, int n) {
-    co_await weir::sleep_for(when);
-    const bool in = co_await c.put(n + 0);
-    CHECK(in);
-}
-
-}  // namespace
 
 TEST_CASE("a select does what can be done, and leaves all else as it was") {
     virtual_time time;
@@ -254,6 +249,124 @@ TEST_CASE("what a select is asked for that it didn't choose is an error that nam
         CHECK(*item == 5);
     };
     sync_wait(time, selects());
+}
+
+TEST_CASE("a stop token is a case: of the select that it ends, and of no other") {
+    virtual_time time;
+    channel<int> a(1, time), b(1, time);
+    weir::stop_source stop;
+    const auto selects = [&]() -> task<> {
+        auto late = co_await weir::select(on_get(a), stop.get_token(), after(1ms));
+        CHECK(late.index() == 2);
+        auto ended = co_await weir::select(on_get(a), stop.get_token(), on_get(b), after(1h));
+        CHECK(ended.index() == 1);
+        CHECK(ended.status() == channel_status::stopped);
+        CHECK(ended.get<1>() == channel_status::stopped);
+        CHECK(time.now() == t0 + 5ms);
+        CHECK(b.try_put(3) == channel_status::success);
+        auto there = co_await weir::select(stop.get_token(), on_get(a), on_get(b));
+        CHECK(there.index() == 2);  // who needn't wait isn't stopped
+        auto again = co_await weir::select(on_get(a), stop.get_token());
+        CHECK(again.index() == 1);
+        auto never = co_await weir::select(on_get(a), weir::stop_token(), after(1ms));
+        CHECK(never.index() == 2);
+    };
+    sync_wait(time, when_all(selects(), stop_at(stop, 5ms)));
+    CHECK(time.now() == t0 + 6ms);
+    CHECK(a.try_put(1) == channel_status::success);
+    CHECK(a.size() == 1);
+}
+
+TEST_CASE("a get from a range says of which channel it is, and what") {
+    virtual_time time;
+    std::deque<channel<int>> queues;
+    for (int i = 0; i < 3; ++i) queues.emplace_back(1, time);
+    channel<std::string> words(1, time);
+    const auto selects = [&]() -> task<> {
+        auto first = co_await weir::select(on_get(words), on_get(queues), after(1h));
+        CHECK(first.index() == 1);
+        CHECK(first.status() == channel_status::success);
+        CHECK(first.get<1>().which() == 2);
+        CHECK(*first.get<1>() == 7);
+        CHECK(time.now() == t0 + 1ms);
+        auto second = co_await weir::select(on_get(queues), on_get(words));
+        CHECK(second.index() == 1);
+        CHECK(*second.get<1>() == "word");
+        auto third = co_await weir::select(on_get(queues), on_get(words));
+        CHECK(third.index() == 0);
+        CHECK(third.status() == channel_status::closed);
+        CHECK(third.get<0>().which() == 1);
+    };
+    const auto others = [&]() -> task<> {
+        co_await weir::sleep_for(1ms);
+        co_await queues[2].put(7);
+        co_await weir::sleep_for(1ms);
+        co_await words.put("word");
+        co_await weir::sleep_for(1ms);
+        queues[1].close();
+    };
+    sync_wait(time, when_all(selects(), others()));
+    CHECK(queues[0].stats().num_get == 0);
+    CHECK(queues[2].stats().num_get == 1);
+    CHECK(words.stats().num_get == 1);
+}
+
+TEST_CASE("a range has channels, or pointers to them, of which null is none") {
+    virtual_time time;
+    channel<int> c(1, time);
+    std::vector<channel<int>*> plain{nullptr, &c};
+    std::vector<std::unique_ptr<channel<int>>> owned;
+    owned.push_back(nullptr);
+    owned.push_back(nullptr);
+    owned.push_back(std::make_unique<channel<int>>(1, time));
+    const std::vector<std::reference_wrapper<channel<int>>> referred{c};
+    const auto selects = [&]() -> task<> {
+        static_cast<void>(c.try_put(1));
+        auto first = co_await weir::select(on_get(std::span(plain)), on_get(owned));
+        CHECK(first.index() == 0);
+        CHECK(first.get<0>().which() == 1);
+        static_cast<void>(owned[2]->try_put(2));
+        auto second = co_await weir::select(on_get(plain), on_get(owned));
+        CHECK(second.index() == 1);
+        CHECK(second.get<1>().which() == 2);
+        static_cast<void>(c.try_put(3));
+        auto third = co_await weir::select(on_get(referred));
+        CHECK(third.get<0>().which() == 0);
+        CHECK(*third.get<0>() == 3);
+        auto none = co_await weir::select(on_get(std::vector<channel<int>*>()), on_get(c), after(1ms));
+        CHECK(none.index() == 2);
+    };
+    sync_wait(time, selects());
+}
+
+TEST_CASE("of a range, too, each has its turn") {
+    virtual_time time;
+    std::deque<channel<int>> queues;
+    for (int i = 0; i < 5; ++i) queues.emplace_back(1, time);
+    std::array<int, 5> chosen{};
+    const auto selects = [&]() -> task<> {
+        for (int i = 0; i < 5000; ++i) {
+            for (auto& each : queues) static_cast<void>(each.try_put(1));
+            auto done = co_await weir::select(on_get(queues));
+            ++chosen.at(done.get<0>().which());
+        }
+    };
+    sync_wait(time, selects());
+    for (const int times : chosen) CHECK(times > 5000 / 7);
+}
+
+TEST_CASE("ranges without a channel are an error, before anything is awaited") {
+    std::vector<channel<int>*> none(2);
+    std::string message;
+    try {
+        static_cast<void>(weir::select(on_get(none), after(1ms)));
+    } catch (const std::invalid_argument& e) {
+        message = e.what();
+    }
+    CHECK(
+        message ==
+        "weir: a select has nothing to choose from, as no channel is in the ranges that it was given; leave "
+        "its loop when the last channel is closed");
 }
 
 TEST_CASE("a stop of the run ends a select of a stage's function at once") {

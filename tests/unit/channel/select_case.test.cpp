@@ -4,10 +4,13 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/channel/select.hpp>
+#include <weir/task/stop_token.hpp>
 
+#include <array>
 #include <memory>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 using weir::channel;
 using weir::channel_status;
@@ -17,8 +20,19 @@ using box = std::unique_ptr<int>;
 static_assert(select_case<decltype(weir::on_get(std::declval<channel<box>&>()))>);
 static_assert(select_case<decltype(weir::on_put(std::declval<channel<int>&>(), 1))>);
 static_assert(select_case<weir::detail::time_case>);
+static_assert(select_case<weir::stop_token>);
+static_assert(select_case<decltype(weir::on_get(std::declval<std::vector<channel<int>*>&>()))>);
+static_assert(!select_case<weir::stop_source>);
 static_assert(!select_case<channel<int>>);
 static_assert(!select_case<int>);
+
+template <class Place>
+auto* operation_of(Place& place) {
+    weir::detail::any_choice_case<weir::detail::standard_platform>* found = nullptr;
+    CHECK(place.size() == 1);
+    place.fill_in(&found);
+    return found;
+}
 
 TEST_CASE("a put holds what is given away by reference, and what has a name as a copy") {
     channel<int> c(1);
@@ -29,8 +43,8 @@ TEST_CASE("a put holds what is given away by reference, and what has a name as a
     CHECK(&copied.item != &mine);
     decltype(copied)::place put(std::move(copied));
     mine = 2;
-    CHECK(put.operation()->tries());
-    CHECK(put.take() == channel_status::success);
+    CHECK(operation_of(put)->tries());
+    CHECK(put.take(0) == channel_status::success);
     CHECK(*c.try_get() == 1);
 }
 
@@ -39,9 +53,29 @@ TEST_CASE("a get gives what it got, and a time nothing but that it is over") {
     CHECK(c.try_put(std::make_unique<int>(3)) == channel_status::success);
     auto get = weir::on_get(c);
     decltype(get)::place it(std::move(get));
-    CHECK(it.operation()->tries());
-    CHECK(**it.take() == 3);
+    CHECK(operation_of(it)->tries());
+    CHECK(**it.take(0) == 3);
     weir::detail::time_case::place time(weir::after(weir::duration(1)));
-    CHECK(time.operation() == nullptr);
-    CHECK(time.take() == channel_status::timed_out);
+    CHECK(time.size() == 0);
+    CHECK(time.take(0) == channel_status::timed_out);
+    weir::detail::stop_case<weir::detail::standard_platform>::place stop{weir::stop_token()};
+    CHECK(stop.take(0) == channel_status::stopped);
+}
+
+TEST_CASE("a range is as many operations as it has elements, of which some may be none") {
+    channel<int> c(1);
+    std::vector<channel<int>*> some{nullptr, &c, nullptr};
+    auto get = weir::on_get(some);
+    CHECK(get.size() == 3);
+    CHECK(get.channels == some);
+    decltype(get)::place it(std::move(get));
+    std::array<weir::detail::any_choice_case<weir::detail::standard_platform>*, 3> all{};
+    it.fill_in(all.data());
+    CHECK(all[0] == nullptr);
+    CHECK(all[2] == nullptr);
+    CHECK(c.try_put(4) == channel_status::success);
+    CHECK(all[1]->tries());
+    auto got = it.take(1);
+    CHECK(got.which() == 1);
+    CHECK(*got == 4);
 }

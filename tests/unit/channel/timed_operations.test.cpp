@@ -2,6 +2,7 @@
 
 #include "support/actor.hpp"
 #include "support/catch.hpp"
+#include "support/timed.hpp"
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/deadlock.hpp>
@@ -11,6 +12,7 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 #include <weir/task/when_all.hpp>
@@ -26,6 +28,10 @@
 #include <vector>
 
 using namespace std::chrono_literals;
+using timed::box;
+using timed::put_at;
+using timed::stop_at;
+using timed::t0;
 using weir::channel;
 using weir::channel_status;
 using weir::sync_wait;
@@ -34,16 +40,6 @@ using weir::virtual_time;
 using weir::when_all;
 
 namespace {
-
-const weir::time_point t0{};
-using box = std::unique_ptr<int>;
-
-template <class Channel>
-task<> put_at(Channel& c, weir::duration when, int n) {
-    co_await weir::sleep_for(when);
-    const bool in = co_await c.put(n + 0);
-    CHECK(in);
-}
 
 template <class Policy>
 actor get_in(channel<int, Policy>& c, weir::duration timeout, std::optional<channel_status>& how, int& got) {
@@ -180,6 +176,71 @@ TEST_CASE("with the longest time it waits for ever") {
     CHECK(time.now() == t0 + 2h);
 }
 
+TEST_CASE("a stop ends a timed wait, and says so; nothing is lost") {
+    virtual_time time;
+    channel<box> c(1, time);
+    weir::stop_source stop;
+    const auto waits = [&]() -> task<> {
+        const auto late = co_await c.get_for(1ms, stop.get_token());
+        CHECK(late.status() == channel_status::timed_out);
+        const auto none = co_await c.get_for(1h, stop.get_token());
+        CHECK(none.status() == channel_status::stopped);
+        CHECK(time.now() == t0 + 5ms);
+        box item = std::make_unique<int>(1);
+        const channel_status in = co_await c.put_for(std::move(item), 1h, stop.get_token());
+        CHECK(in == channel_status::success);  // it needn't wait
+        item = std::make_unique<int>(2);
+        const channel_status full = co_await c.put_until(std::move(item), t0 + 1h, stop.get_token());
+        CHECK(full == channel_status::stopped);
+        CHECK(*item == 2);
+        const auto one = co_await c.get_until(weir::time_point::max(), stop.get_token());
+        CHECK(**one == 1);
+        const auto empty = co_await c.get_until(weir::time_point::max(), stop.get_token());
+        CHECK(empty.status() == channel_status::stopped);
+        const auto looks = co_await c.get_for(0ms, stop.get_token());
+        CHECK(looks.status() == channel_status::timed_out);
+        CHECK(time.now() == t0 + 5ms);
+    };
+    sync_wait(time, when_all(waits(), stop_at(stop, 5ms)));
+    CHECK(std::string(to_string(channel_status::stopped)) == "stopped");
+    CHECK(c.try_put(std::make_unique<int>(3)) == channel_status::success);
+    CHECK(c.size() == 1);
+}
+
+TEST_CASE("a stop ends a timed put of a copy, too") {
+    virtual_time time;
+    channel<std::string> c(1, time);
+    static_cast<void>(c.try_put("full"));
+    weir::stop_source stop;
+    const auto puts = [&]() -> task<> {
+        const std::string name = "mine";
+        const channel_status first = co_await c.put_for(name, 1h, stop.get_token());
+        CHECK(first == channel_status::stopped);
+        const channel_status second = co_await c.put_until(name, t0 + 1h, stop.get_token());
+        CHECK(second == channel_status::stopped);
+        CHECK(name == "mine");
+    };
+    sync_wait(time, when_all(puts(), stop_at(stop, 5ms)));
+    CHECK(time.now() == t0 + 5ms);
+    CHECK(c.size() == 1);
+}
+
+TEST_CASE("an item, a stop and the end of the time at one instant: one of them, and the item is somewhere") {
+    for (std::uint64_t seed = 0; seed < 64; ++seed) {
+        virtual_time time(seed);
+        channel<int> c(1, time);
+        weir::stop_source stop;
+        std::optional<int> got;
+        const auto gets = [&]() -> task<> {
+            const auto it = co_await c.get_for(10ms, stop.get_token());
+            if (it) got = *it;
+        };
+        sync_wait(time, when_all(gets(), put_at(c, 10ms, 1), stop_at(stop, 10ms)));
+        CHECK(got.has_value() != (c.size() == 1));
+        CHECK(time.now() == t0 + 10ms);
+    }
+}
+
 TEST_CASE("an item that comes at the instant of the time-out is delivered or stays inside") {
     for (std::uint64_t seed = 0; seed < 64; ++seed) {
         virtual_time time(seed);
@@ -274,6 +335,25 @@ TEST_CASE("a frame that is destroyed while it waits for some time leaves the lin
     CHECK(c.size() == 1);
     time.run_until(t0 + 1s);
     CHECK_FALSE(how.has_value());
+}
+
+TEST_CASE("a frame that is destroyed while it waits for a stop, too, hears of none") {
+    virtual_time time;
+    channel<int> c(1, time);
+    weir::stop_source stop;
+    const auto waits = [](channel<int>& from, weir::stop_token token) -> actor {
+        static_cast<void>(co_await from.get_for(5ms, token));
+    };
+    {
+        actor a = waits(c, stop.get_token());
+        a.start(time);
+        time.run_until(t0);
+        CHECK_FALSE(a.ended());
+    }
+    stop.request_stop();
+    time.run_until(t0 + 1s);
+    CHECK(c.try_put(1) == channel_status::success);
+    CHECK(c.size() == 1);
 }
 
 TEST_CASE("one that was not measured waits for some time as well") {
