@@ -1,4 +1,4 @@
-// expect-error: weir: a branch has neither source nor sink: it stands between two stages
+// expect-error: weir: a branch has neither source nor sink, and no for_each: it stands between two stages
 // A branch has no sink.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/graph/branch.hpp>

@@ -6,6 +6,9 @@
 #include "support/graphs.hpp"
 
 #include <weir/executor/virtual_time.hpp>
+#include <weir/stages/for_each.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -21,7 +24,7 @@ namespace {
 
 template <bool Epochs>
 void check_graphs(std::uint64_t from, std::uint64_t to) {
-    std::size_t laps = 0, taken = 0;
+    std::size_t laps = 0, taken = 0, acted = 0;
     for (std::uint64_t number = from; number < to; ++number) {
         complaints wrong("graph " + std::to_string(number));
         std::mt19937_64 random(number);
@@ -30,23 +33,56 @@ void check_graphs(std::uint64_t from, std::uint64_t to) {
         };
         random_graph<Epochs, weir::policies<weir::measured>, decltype(pick)> graph(pick);
         graph.run([&](auto description, std::size_t capacity, expectation expected) {
-            const auto pipeline = std::move(description) | weir::sink(capacity);
             weir::virtual_time time(random() % 7);
             const duration lap(pick(20, 2'000));
+            // Some without epochs have an end of their own, which acts on the items.
+            const bool acts = !Epochs && pick(0, 3) == 0;
             weir::run_options options{.max_failures = weir::unlimited,
                                       .lap = lap,
                                       .on_lap = [&](const pipeline_stats& s) {
                                           ++laps;
-                                          check_accounts(s, wrong);
+                                          check_accounts(s, wrong, true, !acts);
                                       }};
             if (pick(0, 3) == 0) options.max_bytes = static_cast<std::size_t>(pick(1, 60));
             options.later_stages_first = pick(0, 3) == 0;
-            auto going = pipeline.start(time, std::move(options));
             const duration foreground(pick(0, 1) == 0 ? 0 : pick(1, 50));
             lists got;
+            const auto finish = [&](auto& going) {
+                for (const ints& each : got) taken += each.size();
+                if (!expected.ordered) {
+                    for (ints& each : got) std::ranges::sort(each);
+                    for (ints& each : expected.items) std::ranges::sort(each);
+                }
+                wrong.check(got == expected.items, "run", "gives what a program without concurrency gives");
+                if (!expected.whole) going.stop();
+                const pipeline_stats end = going.stats();
+                check_accounts(end, wrong, true, !acts);
+                check_end(end, expected.whole, wrong);
+                if (!expected.whole) return;
+                std::uint64_t failures = 0;
+                for (const stage_stats& stage : end.stages) failures += stage.num_failures;
+                wrong.check(failures == expected.failures, "run", "as many items fail as should");
+            };
+            if (acts) {
+                got.emplace_back();
+                const auto act = [&got, foreground](int n) -> task<> {
+                    if (foreground > 0ns) co_await weir::sleep_for(foreground);
+                    got.back().push_back(n);
+                };
+                const std::size_t slots = expected.ordered ? 1 : capacity;
+                auto going =
+                    (std::move(description) | weir::for_each(act, {.name = "act", .concurrency = slots}))
+                        .start(time, std::move(options));
+                const weir::run_result all = going.wait();
+                wrong.check(all.items == got.back().size(), "run", "counts the items on which its end acted");
+                finish(going);
+                ++acted;
+                return;
+            }
+            const auto pipeline = std::move(description) | weir::sink(capacity);
+            auto going = pipeline.start(time, std::move(options));
             try {
                 const auto take = [&](int n) {
-                    ++taken;
                     got.back().push_back(n);
                     if (foreground > 0ns) time.run_until(time.now() + foreground);
                 };
@@ -63,25 +99,13 @@ void check_graphs(std::uint64_t from, std::uint64_t to) {
                 wrong.check(false, "run", e.what());
                 return;
             }
-            if (!expected.ordered) {
-                for (ints& each : got) std::ranges::sort(each);
-                for (ints& each : expected.items) std::ranges::sort(each);
-            }
-            wrong.check(got == expected.items, "run", "gives what a program without concurrency gives");
-            if (!expected.whole) going.stop();
-            const pipeline_stats end = going.stats();
-            check_accounts(end, wrong);
-            check_end(end, expected.whole, wrong);
-            if (expected.whole) {
-                std::uint64_t failures = 0;
-                for (const stage_stats& stage : end.stages) failures += stage.num_failures;
-                wrong.check(failures == expected.failures, "run", "as many items fail as should");
-            }
+            finish(going);
         });
         if (!wrong.text().empty()) FAIL_CHECK(wrong.text());
     }
     CHECK(laps > 50);
     CHECK(taken > 3'000);
+    CHECK((acted > 25) == !Epochs);
 }
 
 }  // namespace

@@ -207,7 +207,8 @@ template <class Part>
     if constexpr (detail::composable<Part>) {
         using row = decltype(detail::stages_of(std::forward<Part>(part)));
         static_assert(!row::begins && !row::ends,
-                      "weir: a branch has neither source nor sink: it stands between two stages");
+                      "weir: a branch has neither source nor sink, and no for_each: it stands between two "
+                      "stages");
         return detail::named_branch<row>{std::move(name),
                                          pipeline<row>(detail::stages_of(std::forward<Part>(part)))};
     }

@@ -205,9 +205,10 @@ template <class Part>
                   "function into weir::pipe(...)");
     if constexpr (detail::composable<Part>) {
         using row = decltype(detail::stages_of(std::forward<Part>(part)));
-        static_assert(!row::begins && !row::ends,
-                      "weir: the side of a tee has neither source nor sink: it stands beside a stage, and "
-                      "what it gives is dropped");
+        static_assert(
+            !row::begins && !row::ends,
+            "weir: the side of a tee has neither source nor sink, and no for_each: it stands beside "
+            "a stage, and what it gives is dropped; weir::pipe(f) is for a function there, too");
         return detail::tee_stage<row>(pipeline<row>(detail::stages_of(std::forward<Part>(part))), options);
     }
 }

@@ -8,6 +8,7 @@
 #include <weir/stages/disaggregate.hpp>
 #include <weir/stages/filter.hpp>
 #include <weir/stages/flat_map.hpp>
+#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/sink.hpp>
 #include <weir/stages/source.hpp>
@@ -229,6 +230,30 @@ faults::reference batches() {
         faults::no_options, faults::by_loop());
 }
 
+// The end acts on the items, several at once, and the run of which nobody takes any ends by itself.
+faults::reference acted_on() {
+    return faults::make_reference(
+        "acted_on",
+        [] {
+            return weir::source(count_to(6), {.name = the_source}) |
+                   weir::pipe(
+                       [](item i) {
+                           point(the_worker);
+                           return i;
+                       },
+                       {.name = the_worker}) |
+                   weir::for_each(
+                       [part = fragile()](item i) -> weir::task<> {
+                           point("the end");
+                           co_await weir::sleep_for(std::chrono::microseconds(i.value() % 3));
+                           point("the end");
+                           faults::acted_on(i.value());
+                       },
+                       {.name = "the end", .concurrency = 2});
+        },
+        faults::no_options, faults::by_wait());
+}
+
 }  // namespace
 
 TEST_CASE("there are 10 000 points or more at which something goes wrong") {
@@ -243,8 +268,13 @@ TEST_CASE("each fault in a source that is a coroutine is told, and nothing is lo
 }
 TEST_CASE("each fault where items become batches is told, and nothing is lost") { explore_faults(batches()); }
 
+TEST_CASE("each fault where the end acts on the items is told, and nothing is lost") {
+    explore_faults(acted_on());
+}
+
 TEST_CASE("a plain pipeline can be stopped at each step") { explore_stops(plain()); }
 TEST_CASE("slots that overlap can be stopped at each step") { explore_stops(in_order()); }
 TEST_CASE("generators can be stopped at each step") { explore_stops(many()); }
 TEST_CASE("sources that are coroutines can be stopped at each step") { explore_stops(generated()); }
 TEST_CASE("batches can be stopped at each step") { explore_stops(batches()); }
+TEST_CASE("an end that acts on the items can be stopped at each step") { explore_stops(acted_on()); }

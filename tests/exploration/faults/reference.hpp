@@ -6,9 +6,12 @@
 
 #include "support.hpp"
 
+#include <weir/executor/executor.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/platform/parker.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/run/void_run.hpp>
 #include <weir/simulation/world.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/stop_token.hpp>
@@ -125,6 +128,31 @@ struct by_get {
     }
 };
 
+// A run that ends with a for_each, to whose function all items go: it gives them to `acted_on`.
+template <class Run>
+inline constexpr bool acts_itself = false;
+template <class Policy>
+inline constexpr bool acts_itself<weir::run<void, Policy>> = true;
+
+inline thread_local outcome* acting = nullptr;
+inline void acted_on(int n) {
+    if (acting != nullptr) acting->take(n);
+}
+class acting_for {
+  public:
+    explicit acting_for(outcome& o) noexcept { acting = &o; }
+    acting_for(const acting_for&) = delete;
+    acting_for& operator=(const acting_for&) = delete;
+    ~acting_for() { acting = nullptr; }
+};
+
+struct by_wait {
+    template <class Run>
+    void operator()(Run& run, outcome& o, weir::executor&) const {
+        if (run.wait().items != o.got.size()) o.wrong = "the run counts other items than were acted on";
+    }
+};
+
 struct by_loop {
     template <class Run>
     void operator()(Run& run, outcome& o, weir::executor&) const {
@@ -133,6 +161,62 @@ struct by_loop {
 };
 
 // ---- one attempt ------------------------------------------------------------------------------
+
+// To the end. `false`: something was left.
+template <class Run>
+bool take_rest(Run& run, outcome& o) {
+    bool nothing = true;
+    if constexpr (acts_itself<Run>) {
+        static_cast<void>(run.wait());
+    } else {
+        while (auto each = run.get()) {
+            take(o, *each);
+            nothing = false;
+        }
+    }
+    return nothing;
+}
+
+// Until `is_time`, or its end. `looks`: it doesn't wait for an item.
+template <class Run>
+void take_until(const bool& is_time, Run& run, outcome& o, const conditions& c, bool looks) {
+    if constexpr (acts_itself<Run>) {
+        weir::detail::parker never;
+        while (!is_time && !run.ended()) c.home->drive(never, c.home->now() + std::chrono::nanoseconds(10));
+    } else if (looks) {
+        while (!is_time) {
+            auto each = run.get(std::chrono::nanoseconds(c.world->steps() == 0 ? 0 : 10));
+            if (each.status() == weir::channel_status::closed) break;
+            if (each) take(o, *each);
+        }
+    } else {
+        while (!is_time) {
+            auto each = run.get();
+            if (!each) break;
+            take(o, *each);
+        }
+    }
+}
+
+// With nothing to do before it is resumed, the time of one that is paused would never come.
+template <class Run>
+void take_and_resume(Run& run, outcome& o, const conditions& c) {
+    if constexpr (acts_itself<Run>) {
+        weir::detail::parker never;
+        while (!run.ended()) {
+            c.home->drive(never, c.home->now() + std::chrono::hours(1));
+            run.resume();
+        }
+    } else {
+        bool ended = false;
+        while (!ended) {
+            auto each = run.get(std::chrono::hours(1));
+            ended = each.status() == weir::channel_status::closed;
+            if (each) take(o, *each);
+            if (each.status() == weir::channel_status::timed_out) run.resume();
+        }
+    }
+}
 
 template <class Pipeline, class Configure, class Consume>
 void run_once(const Pipeline& p, const conditions& c, const Configure& configure, const Consume& consume,
@@ -144,6 +228,7 @@ void run_once(const Pipeline& p, const conditions& c, const Configure& configure
         if (c.end == ending::token) options.stop = stopper.get_token();
         bool is_time = false;
         bool is_over = false;
+        const acting_for here(o);
         auto run = p.template start<stepwise>(*c.home, std::move(options));
         o.started = true;
         // Its destructor makes steps, too, when it is no time for anything any more.
@@ -167,45 +252,21 @@ void run_once(const Pipeline& p, const conditions& c, const Configure& configure
             }
         }
         try {
-            if (c.end == ending::leave) {
-                while (!is_time) {
-                    auto each = run.get();
-                    if (!each) break;
-                    take(o, *each);
-                }
-                return;
+            if (c.end == ending::leave || c.end == ending::poll) {
+                return take_until(is_time, run, o, c, c.end == ending::poll);
             }
-            if (c.end == ending::poll) {
-                while (!is_time) {
-                    auto each = run.get(std::chrono::nanoseconds(c.world->steps() == 0 ? 0 : 10));
-                    if (each.status() == weir::channel_status::closed) break;
-                    if (each) take(o, *each);
-                }
-                return;
-            }
-            if (c.end == ending::pause) {
-                // With nothing to do before it is resumed, its time would never come.
-                bool ended = false;
-                while (!ended) {
-                    auto each = run.get(std::chrono::hours(1));
-                    ended = each.status() == weir::channel_status::closed;
-                    if (each) take(o, *each);
-                    if (each.status() == weir::channel_status::timed_out) run.resume();
-                }
-            } else {
-                consume(run, o, *c.home);
-            }
+            c.end == ending::pause ? take_and_resume(run, o, c) : consume(run, o, *c.home);
         } catch (const weir::pipeline_failure& e) {
             o.fail(e);
         } catch (...) {
             // The consumer's own: the run goes on, and nothing of it is lost.
             o.throws(std::current_exception());
             const hushed now;
-            while (auto each = run.get()) take(o, *each);
+            take_rest(run, o);
         }
         static_cast<void>(run.stats());
-        const bool nothing_left = !run.get().has_value();  // a failure is told once
-        if (!nothing_left) o.wrong = "the end is not the end";
+        const std::size_t got = o.got.size();
+        if (!take_rest(run, o) || o.got.size() != got) o.wrong = "the end is not the end";  // told once
     } catch (const weir::pipeline_failure& e) {
         o.fail(e);
     } catch (...) {
