@@ -3,6 +3,7 @@
 #include "support.hpp"
 
 #include <weir/channel/channel.hpp>
+#include <weir/channel/select.hpp>
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/graph/route.hpp>
@@ -10,11 +11,13 @@
 #include <weir/run/failure.hpp>
 #include <weir/run/run.hpp>
 #include <weir/run/run_outcome.hpp>
+#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -22,6 +25,7 @@
 #include <ranges>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -510,6 +514,95 @@ void from_a_thread() {
     require(sum == 6, "each item is got once");
 }
 
+// Its end acts on the items, and it ends by itself; a thread and a coroutine wait for that.
+void acted_on() {
+    weir::thread_pool pool(2);
+    interleavings::atomic<int> sum{0};
+    auto pipeline = numbers(3) | weir::pipe(doubled, slots(1)) |
+                    weir::for_each([&sum](int n) { sum.fetch_add(n); }, slots(2));
+    auto run = pipeline.start(pool);
+    std::uint64_t seen = 0;
+    thread other([&] { seen = run.wait().items; });
+    const auto waits = [&run]() -> task<std::uint64_t> {
+        const weir::run_result all = co_await run;
+        co_return all.items;
+    };
+    require(weir::sync_wait(pool, waits()) == 3, "all items were acted on");
+    require(sum.load() == 6 && run.ended(), "it has ended for who has waited");
+    other.join();
+    require(seen == 3, "for all who wait");
+}
+
+// While somebody stops it, and nobody waits; what it has counted it has acted on.
+void acted_on_and_stopped() {
+    weir::thread_pool pool(2);
+    interleavings::atomic<int> acts{0};
+    auto pipeline = numbers(5) | weir::for_each([&acts](int) { acts.fetch_add(1); }, slots(2));
+    auto run = pipeline.start(pool);
+    thread other([&] { run.request_stop(); });
+    const std::uint64_t items = run.wait().items;
+    other.join();
+    run.stop();
+    require(items == static_cast<std::uint64_t>(acts.load()), "each on which it acted is counted");
+}
+
+// A thread puts and another one stops, while the time runs: one of them ends the wait, and nothing is lost.
+void selected_or_stopped() {
+    weir::thread_pool pool(1);
+    weir::channel<int> a(1), b(1);
+    weir::stop_source source;
+    const std::vector<weir::channel<int>*> both{&a, &b};
+    int got = 0;
+    const auto selects = [&](weir::stop_token stop) -> task<> {
+        bool ended = false;
+        while (!ended) {
+            auto done = co_await weir::select(weir::on_get(both), stop, weir::after(100us));
+            if (done.index() == 0) got += *done.get<0>();
+            ended = done.index() == 1;
+            require(!ended || stop.stop_requested(), "who is stopped was told so");
+        }
+    };
+    thread putter([&] {
+        static_cast<void>(a.try_put(1));
+        static_cast<void>(b.try_put(2));
+    });
+    thread stopper([&] { source.request_stop(); });
+    weir::sync_wait(pool, selects(source.get_token()));
+    putter.join();
+    stopper.join();
+    for (weir::channel<int>* each : both) {
+        if (auto left = each->try_get()) got += *left;
+    }
+    require(got == 3, "each item was got, or is inside");
+}
+
+// The same of one channel, for the put and the get; both wait in turn.
+void timed_or_stopped() {
+    weir::thread_pool pool(2);
+    weir::channel<int> c(1);
+    weir::stop_source source;
+    int put = 0, got = 0;
+    const auto puts = [&](weir::stop_token stop) -> task<> {
+        weir::channel_status how = weir::channel_status::success;
+        while (how != weir::channel_status::stopped && put < 3) {
+            how = co_await c.put_for(1, 50us, stop);
+            if (how == weir::channel_status::success) ++put;
+        }
+    };
+    const auto gets = [&](weir::stop_token stop) -> task<> {
+        weir::channel_status how = weir::channel_status::success;
+        while (how != weir::channel_status::stopped) {
+            const auto one = co_await c.get_for(50us, stop);
+            how = one.status();
+            if (one) ++got;
+        }
+    };
+    thread stopper([&] { source.request_stop(); });
+    weir::sync_wait(pool, weir::when_all(puts(source.get_token()), gets(source.get_token())));
+    stopper.join();
+    require(put == got + static_cast<int>(c.size()), "what was put was got, or is inside");
+}
+
 const interleavings::registered all("runs", {
                                                 {"whole", whole},
                                                 {"across_pools", across_pools},
@@ -538,6 +631,10 @@ const interleavings::registered all("runs", {
                                                 {"fails", fails},
                                                 {"blocking_channel", blocking_channel},
                                                 {"from_a_thread", from_a_thread},
+                                                {"acted_on", acted_on},
+                                                {"acted_on_and_stopped", acted_on_and_stopped},
+                                                {"selected_or_stopped", selected_or_stopped},
+                                                {"timed_or_stopped", timed_or_stopped},
                                             });
 
 }  // namespace
