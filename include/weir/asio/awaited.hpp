@@ -50,7 +50,7 @@ class visit final : visit_base, weir::detail::detached_task_owner {
   public:
     visit(const Executor& home, A& awaited)
         : home_(home), all_(&lib::use_service<visits>(lib::query(home_, lib::execution::context))),
-          guest_(std::make_unique<guest_executor>(home)), ends_(stop_.get_token()),
+          guest_(std::make_unique<guest_executor>(home)), token_(stop_.get_token()),
           root_(weir::detail::make_detached_task<T, A>(awaited)) {}
     visit(const visit&) = delete;
     visit& operator=(const visit&) = delete;
@@ -96,7 +96,8 @@ class visit final : visit_base, weir::detail::detached_task_owner {
     std::unique_ptr<guest_executor> guest_;
     bool is_dropped_ = false;
     stop_source stop_;
-    stop_token ends_;
+    const stop_token token_;
+    const weir::detail::end_token ends_{&token_};
     std::optional<handler> then_;
     weir::detail::detached_task<T> root_;
 };

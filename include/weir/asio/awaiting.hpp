@@ -59,7 +59,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
                 begin(s, stoppable_handler<state>(s));
                 if (stop_.stop_possible()) on_stop_.emplace(stop_, stop_request(s));
                 ends_ = env.ends;
-                if (ends_ != nullptr && *ends_ != stop_) on_end_.emplace(*ends_, stop_request(s));
+                if (ends_ != nullptr && *ends_->stop != stop_) on_end_.emplace(*ends_->stop, stop_request(s));
                 return state_->wait();
             }
         }
@@ -71,7 +71,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
     auto await_resume() {
         forget_stops();
         if (state_->error) std::rethrow_exception(state_->error);
-        if (ends_ != nullptr && ends_->stop_requested() && !stop_.stop_requested() &&
+        if (ends_ != nullptr && ends_->stop->stop_requested() && !stop_.stop_requested() &&
             (!state_->values || detail::was_aborted(*state_->values))) {
             throw stopped();
         }

@@ -201,7 +201,7 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
         prepare();
         if constexpr (has_stop) listener::listen(*channel_, waiter_, line_);
         if (ends_with_run(env)) {
-            std::construct_at(on_end_.address(), *env.ends, end_waiting{channel_, &waiter_});
+            std::construct_at(on_end_.address(), *env.ends->stop, end_waiting{channel_, &waiter_});
             hears_end_ = true;
         }
         return ex;

@@ -154,7 +154,7 @@ class choice_operation {
         }
         choice_.begin(h, ex, until ? &*until : nullptr);
         // Stopped before, they claim the choice at once.
-        if (env.ends != nullptr) on_end_.emplace(*env.ends, end_waiting{&choice_, stopped_by::run});
+        if (env.ends != nullptr) on_end_.emplace(*env.ends->stop, end_waiting{&choice_, stopped_by::run});
         if (stop_.stop_possible()) on_stop_.emplace(stop_, end_waiting{&choice_, stopped_by::request});
         is_unsettled_ = true;
         for (std::size_t i = 0; i < count_; ++i) {

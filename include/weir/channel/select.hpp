@@ -103,8 +103,8 @@ template <class Range>
 ///           in them, nor beside them, and `std::bad_alloc`. The time is that of the coroutine's executor.
 /// Cost:     for each channel that is tried, that of a put or a get that doesn't wait; to wait, twice the
 ///           locks of each, and a timer if there is a time. No allocation but of ranges. As each channel is
-///           looked at by itself, a select that only tries may miss an item that goes from a channel before it
-///           looks there to one that it has looked at.
+///           looked at by itself, a select that only tries may miss an item that goes from a channel before
+///           it looks there to one that it has looked at.
 /// Source:   `select` of Go, and its runtime's selectgo; the locks as in crossbeam-channel.
 template <detail::select_case... Cases>
     requires detail::fit_together<Cases...>

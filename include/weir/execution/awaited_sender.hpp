@@ -28,7 +28,7 @@ class awaiting_env {
   public:
     awaiting_env(executor& ex, const weir::detail::end_token* ends) noexcept : executor_(&ex), ends_(ends) {}
     [[nodiscard]] stop_token query(lib::get_stop_token_t) const noexcept {
-        return ends_ != nullptr ? *ends_ : stop_token();
+        return ends_ != nullptr ? *ends_->stop : stop_token();
     }
     [[nodiscard]] scheduler query(lib::get_scheduler_t) const noexcept { return scheduler(*executor_); }
 
@@ -99,7 +99,7 @@ class arrival : public weir::detail::async_completion {
     Values take() {
         if (error_) std::rethrow_exception(error_);
         if (values_) return *std::move(values_);
-        if (ends_ != nullptr && ends_->stop_requested()) throw stopped();
+        if (ends_ != nullptr && ends_->stop->stop_requested()) throw stopped();
         throw weir::detail::no_result();
     }
 

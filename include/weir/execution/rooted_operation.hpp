@@ -61,7 +61,7 @@ class rooted_operation final : weir::detail::detached_task_owner {
 
     // Errors: those of moving the two; `std::bad_alloc`.
     rooted_operation(A&& awaited, executor* on, Receiver&& receiver)
-        : receiver_(std::move(receiver)), awaited_(std::move(awaited)), on_(on), ends_(stop_.get_token()),
+        : receiver_(std::move(receiver)), awaited_(std::move(awaited)), on_(on), token_(stop_.get_token()),
           root_(weir::detail::make_detached_task<result, A>(awaited_)) {}
     rooted_operation(const rooted_operation&) = delete;
     rooted_operation& operator=(const rooted_operation&) = delete;
@@ -130,7 +130,8 @@ class rooted_operation final : weir::detail::detached_task_owner {
     A awaited_;
     executor* on_;
     stop_source stop_;
-    stop_token ends_;
+    const stop_token token_;
+    const weir::detail::end_token ends_{&token_};
     weir::detail::detached_task<result> root_;
     std::optional<lib::stop_callback_for_t<token, request>> on_stop_;
 };

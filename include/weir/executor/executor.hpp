@@ -278,7 +278,7 @@ WEIR_NOINLINE inline void pauses(const coroutine_env& env, slot_state as) noexce
     if (env.measured != nullptr) env.measured->enter(as, clock_of(*env.measured));
 }
 WEIR_NOINLINE inline void continues(const coroutine_env& env, std::int64_t ready = 0) noexcept {
-    if (env.measured == nullptr) return trampoline::is_work_of(env.ends);
+    if (env.measured == nullptr) return trampoline::is_work_of(whose_work(env.ends));
     const std::int64_t now = clock_of(*env.measured);
     if (ready != 0 && ready < now) env.measured->enter(slot_state::runnable, ready);
     env.measured->resumed(now);

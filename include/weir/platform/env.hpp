@@ -21,7 +21,18 @@ namespace weir::detail {
 class slot;
 struct standard_platform;
 
-using end_token = basic_stop_token<standard_platform>;
+// What asks the work of a stage's function to end. `within`: the work of which it is a part that can be asked
+// by itself, too; the outermost stands for the stage.
+struct end_token {
+    const basic_stop_token<standard_platform>* stop;
+    const end_token* within = nullptr;
+
+    const end_token* outermost() const noexcept {
+        const end_token* it = this;
+        while (it->within != nullptr) it = it->within;
+        return it;
+    }
+};
 
 // `executor`: where the coroutine runs and is posted to when it wakes; null: nowhere in particular.
 // `measured`: the slot of a stage that this coroutine does the work of; null: none.
@@ -36,6 +47,11 @@ template <class Promise>
 concept has_env = requires(Promise& p) {
     { p.env() } -> std::same_as<coroutine_env&>;
 };
+
+// For whose work a coroutine does: see `trampoline::is_work_of`.
+inline const void* whose_work(const end_token* ends) noexcept {
+    return ends != nullptr ? ends->outermost() : nullptr;
+}
 
 // The executor whose work this thread does now; null outside of one. Not inlined: see WEIR_NOINLINE.
 WEIR_NOINLINE inline executor*& current_executor() noexcept {

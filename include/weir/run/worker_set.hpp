@@ -171,7 +171,7 @@ class worker_set : public stage_gate {
 
     const std::string name_;
     const std::source_location where_;
-    const stop_token ends_{run_.ends()};  // the run's; the place of this one stands for the stage
+    const end_token ends_{&run_.ends()};  // stands for the stage
     // Guards the two vectors against a change of the concurrency; held for a change, or a look, only.
     mutable standard_platform::mutex lock_;
     owning_list<slot> slots_;

@@ -78,7 +78,22 @@ class [[nodiscard]] detached_task {
       public:
         detached_task get_return_object() noexcept { return detached_task(handle::from_promise(*this)); }
         coroutine_env& env() noexcept { return env_; }
-        std::suspend_always initial_suspend() const noexcept { return {}; }
+        // What it is work of is known from the first step on.
+        class begin {
+          public:
+            explicit begin(const promise_type& p) noexcept : promise_(&p) {}
+            bool await_ready() const noexcept { return false; }
+            // Resumed by the executor that it is posted to.
+            void await_suspend(handle) const noexcept {}
+            void await_resume() const noexcept {
+                const coroutine_env& env = promise_->env_;
+                if (env.measured == nullptr && env.ends != nullptr) detail::continues(env);
+            }
+
+          private:
+            const promise_type* promise_;
+        };
+        begin initial_suspend() const noexcept { return begin(*this); }
 
         class tell {
           public:

@@ -55,7 +55,7 @@ class sleep_operation {
             // May run at once, which marks the timer: `add` posts it then.
             on_stop_.emplace(stop_, wake_early{&ex, &*timer_});
         }
-        if (env.ends != nullptr) on_end_.emplace(*env.ends, wake_early{&ex, &*timer_});
+        if (env.ends != nullptr) on_end_.emplace(*env.ends->stop, wake_early{&ex, &*timer_});
         sleeps_on_ = &ex;
         ex.add(*timer_);  // the coroutine may be running elsewhere from here on
         return true;

@@ -55,7 +55,7 @@ class timeout final : detached_task_owner {
             if (who_ != nullptr) {
                 who_->is_on_thread();
             } else if (ends_ != nullptr) {
-                trampoline::is_work_of(ends_);
+                trampoline::is_work_of(whose_work(ends_));
             }
         }
 

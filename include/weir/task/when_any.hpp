@@ -45,7 +45,10 @@ class when_any_join {
         awaiter_ = awaiter;
         executor_ = &ex;
         measured_ = env.measured;
-        if (env.ends != nullptr) on_end_.emplace(*env.ends, stop_parts{&stop_});
+        if (env.ends != nullptr) {
+            ends_.within = env.ends;
+            on_end_.emplace(*env.ends->stop, stop_parts{&stop_});
+        }
         start_parts(ex, ends_);
         return !is_last();
     }
@@ -82,7 +85,8 @@ class when_any_join {
     atomic<bool> has_first_{false};
     std::size_t first_ = 0;
     const stop_source stop_;
-    const end_token ends_{stop_.get_token()};
+    const stop_token token_{stop_.get_token()};
+    end_token ends_{&token_};
     std::coroutine_handle<> awaiter_;
     executor* executor_ = nullptr;
     slot* measured_ = nullptr;

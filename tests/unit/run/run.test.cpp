@@ -3,18 +3,21 @@
 #include "support/catch.hpp"
 #include "support/items.hpp"
 
+#include <weir/channel/channel.hpp>
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/stages/epochs.hpp>
+#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 #include <weir/task/when_all.hpp>
+#include <weir/task/when_any.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -610,6 +613,67 @@ TEST_CASE(
     };
     check(weir::measured());
     check(weir::unmeasured());
+}
+
+TEST_CASE("a part of a when_all or a when_any in a stage's function can't wait for the end of its own run") {
+    const auto check = [](auto& executor, auto policy, bool of_any, weir::duration first) {
+        weir::run<int, decltype(policy)>* own = nullptr;
+        weir::channel<int> known(1);
+        std::string what;
+        const auto stops_it = [&]() -> task<int> {
+            if (first > 0ns) co_await weir::sleep_for(first);
+            what = items::message_of([&] { own->stop(); });
+            co_return 1;
+        };
+        const auto asks = [&](int n) -> task<int> {
+            if (n == 0) static_cast<void>(co_await known.get());
+            if (n == 3 && of_any) {
+                static_cast<void>(co_await weir::when_any(stops_it(), weir::sleep_for(1s)));
+            } else if (n == 3) {
+                static_cast<void>(co_await weir::when_all(stops_it(), weir::sleep_for(1ms)));
+            }
+            co_return n;
+        };
+        auto run = (weir::source(std::views::iota(0, 6)) | weir::pipe(asks) | weir::sink())
+                       .template start<decltype(policy)>(executor);
+        own = &run;
+        CHECK(known.blocking_put(1) == weir::channel_status::success);
+        CHECK(take_all(run).size() == 6);
+        CHECK(what.find("stage 'pipe#1' can't wait for the end of its own run") != std::string::npos);
+    };
+    virtual_time time;
+    weir::thread_pool pool(2);
+    for (const bool of_any : {true, false}) {
+        for (const weir::duration first : {weir::duration(0), weir::duration(1us)}) {
+            if (!of_any && first == 0ns) continue;  // of a when_all it is known from its first wait on
+            check(time, weir::measured(), of_any, first);
+            check(time, weir::unmeasured(), of_any, first);
+            check(pool, weir::measured(), of_any, first);
+            check(pool, weir::unmeasured(), of_any, first);
+        }
+    }
+}
+
+TEST_CASE("a part of a when_any that waits for its own run by co_await gets that error, too") {
+    virtual_time time;
+    weir::run<void>* own = nullptr;
+    std::string what;
+    const auto waits = [&]() -> task<int> {
+        co_await weir::sleep_for(1us);
+        try {
+            static_cast<void>(co_await *own);
+        } catch (const std::logic_error& e) {
+            what = e.what();
+        }
+        co_return 1;
+    };
+    const auto acts = [&](int n) -> task<> {
+        if (n == 3) static_cast<void>(co_await weir::when_any(waits(), weir::sleep_for(1s)));
+    };
+    auto run = (weir::source(std::views::iota(0, 6)) | weir::for_each(acts)).start(time);
+    own = &run;
+    CHECK(run.wait().items == 6);
+    CHECK(what.find("stage 'for_each' can't wait for the end of its own run") != std::string::npos);
 }
 
 TEST_CASE("who stops a run from outside is not taken for a stage of it, at whichever step") {
