@@ -4,16 +4,15 @@
 #define WEIR_EXECUTION_ALARM_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/executor/locked_timers.hpp>
-#include <weir/executor/timer.hpp>
+#include <weir/executor/woken_timers.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/task/foreign_executor.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 
-#include <coroutine>  // for std::coroutine_handle
+#include <coroutine>  // for std::suspend_never
 #include <exception>  // for std::terminate
-#include <memory>     // for std::enable_shared_from_this
+#include <memory>     // for std::shared_ptr
 #include <mutex>      // for std::mutex
 #include <utility>    // for std::exchange
 
@@ -21,25 +20,12 @@ namespace weir::execution::detail {
 
 // A coroutine sleeps for the earliest of them, on the loop that the library has for strangers, and posts to
 // the executor those that are due. Shared with that coroutine, which may outlive the executor.
-class alarm : public std::enable_shared_from_this<alarm> {
-  public:
-    explicit alarm(executor& ex) noexcept : executor_(&ex) {}
+class alarm : public weir::detail::woken_timers<alarm> {
+    using base = weir::detail::woken_timers<alarm>;
+    friend base;
 
-    // As those of the executor, whose clock is that of `executor::now`.
-    void add(timer& t) noexcept {
-        using added = basic_locked_timers<>::added;
-        const std::coroutine_handle<> waiter = t.waiter();
-        const auto me = shared_from_this();  // once it was added it may fire, and the executor be gone
-        const added what = queue_.add(t);
-        if (what == added::refused) executor_->post(waiter);
-        if (what == added::earliest) set();
-    }
-    void cancel(timer& t) noexcept {
-        const std::coroutine_handle<> waiter = t.waiter();
-        if (!queue_.cancel(t, loop().now())) return;
-        if (queue_.next() == queue_.never) set();
-        executor_->post(waiter);
-    }
+  public:
+    explicit alarm(executor& ex) noexcept : base(ex) {}
 
     // Nothing is queued any more.
     void off() noexcept { replace({}).request_stop(); }
@@ -70,23 +56,19 @@ class alarm : public std::enable_shared_from_this<alarm> {
     void set() noexcept {
         const stop_source mine;
         replace(mine).request_stop();
-        if (queue_.next() != queue_.never) {
-            ring(shared_from_this(), time_point(duration(queue_.next())), mine.get_token());
-        }
+        if (!is_empty()) ring(shared_from_this(), next(), mine.get_token());
     }
     stop_source replace(const stop_source& by) noexcept {
         const std::lock_guard guard(lock_);
         return std::exchange(current_, by);
     }
 
-    // Where the executor is gone there is nothing in the queue.
     void fire() {
-        queue_.fire(loop().now(), [this](std::coroutine_handle<> h) { executor_->post(h); });
-        if (queue_.next() != queue_.never) set();
+        fire_due();
+        if (!is_empty()) set();
     }
+    static time_point now() { return loop().now(); }
 
-    executor* executor_;
-    basic_locked_timers<> queue_;
     std::mutex lock_;
     stop_source current_;  // of who sleeps
 };

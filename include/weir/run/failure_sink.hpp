@@ -3,7 +3,7 @@
 #ifndef WEIR_RUN_FAILURE_SINK_HPP
 #define WEIR_RUN_FAILURE_SINK_HPP
 
-#include <weir/platform/platform.hpp>
+#include <weir/platform/process_function.hpp>
 #include <weir/run/failure.hpp>
 
 #include <cstdio>       // for std::fprintf
@@ -23,7 +23,7 @@ inline void print_failure(std::string_view run, const pipeline_failure& what) no
                  static_cast<int>(run.size()), run.data(), what.what());
 }
 
-inline constinit standard_platform::atomic<failure_sink> the_failure_sink{&print_failure};
+inline constinit process_function<failure_sink> the_failure_sink{&print_failure};
 
 }  // namespace detail
 
@@ -31,8 +31,7 @@ inline constinit standard_platform::atomic<failure_sink> the_failure_sink{&print
 /// With null nobody is told.
 /// \returns the one before. Threads: any.
 inline failure_sink set_failure_sink(failure_sink sink) noexcept {
-    // acq_rel; pairs with itself and with who tells it: what was written before it was set is seen
-    return detail::the_failure_sink.exchange(sink, std::memory_order_acq_rel);
+    return detail::the_failure_sink.replace(sink);
 }
 
 }  // namespace weir

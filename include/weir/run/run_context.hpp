@@ -202,8 +202,7 @@ class run_context : public detached_task_owner {
     // told of, and not what a stop has led to.
     template <class Name>
     void tell_unheard(Name name) noexcept {
-        // acquire; pairs with set_failure_sink()
-        const failure_sink sink = the_failure_sink.load(std::memory_order_acquire);
+        const failure_sink sink = the_failure_sink.get();
         if (sink == nullptr || !unheard_ || fatal_.empty() || outcome() != run_outcome::failed) return;
         try {
             const pipeline_failure what(std::move(fatal_));

@@ -3,7 +3,7 @@
 #ifndef WEIR_TASK_UNJOINED_SINK_HPP
 #define WEIR_TASK_UNJOINED_SINK_HPP
 
-#include <weir/platform/platform.hpp>
+#include <weir/platform/process_function.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <cstdio>     // for std::fprintf
@@ -34,11 +34,10 @@ inline void print_unjoined(const std::exception_ptr& first, std::size_t count) n
     }
 }
 
-inline constinit standard_platform::atomic<unjoined_sink> the_unjoined_sink{&print_unjoined};
+inline constinit process_function<unjoined_sink> the_unjoined_sink{&print_unjoined};
 
 inline void tell_unjoined(const std::exception_ptr& first, std::size_t count) noexcept {
-    // acquire; pairs with set_unjoined_sink()
-    if (const unjoined_sink told = the_unjoined_sink.load(std::memory_order_acquire)) told(first, count);
+    if (const unjoined_sink told = the_unjoined_sink.get()) told(first, count);
 }
 
 }  // namespace detail
@@ -47,8 +46,7 @@ inline void tell_unjoined(const std::exception_ptr& first, std::size_t count) no
 /// With null nobody is told.
 /// \returns the one before. Threads: any.
 inline unjoined_sink set_unjoined_sink(unjoined_sink sink) noexcept {
-    // acq_rel; pairs with itself and with who tells it: what was written before it was set is seen
-    return detail::the_unjoined_sink.exchange(sink, std::memory_order_acq_rel);
+    return detail::the_unjoined_sink.replace(sink);
 }
 
 }  // namespace weir
