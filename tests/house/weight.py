@@ -31,7 +31,7 @@ HEAVY = {
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
     ("weir.hpp", HEAVY, 17260),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 11630),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 11635),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2310),
 ]
 
