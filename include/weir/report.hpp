@@ -11,6 +11,9 @@
 #include <weir/report/line.hpp>
 #include <weir/report/log.hpp>
 #include <weir/report/mermaid.hpp>
+#include <weir/report/metrics.hpp>
+#include <weir/report/metrics_format.hpp>
+#include <weir/report/metrics_report.hpp>
 #include <weir/report/printable.hpp>
 #include <weir/report/profile.hpp>
 #include <weir/report/profile_result.hpp>

@@ -30,8 +30,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 17522),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 11717),
+    ("weir.hpp", HEAVY, 17540),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 11740),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2321),
 ]
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/report/describe.hpp>
 #include <weir/report/failure_log.hpp>
+#include <weir/report/metrics_report.hpp>
 #include <weir/report/profile.hpp>
 #include <weir/report/run_recorder.hpp>
 #include <weir/report/watchdog.hpp>
@@ -192,6 +193,7 @@ auto of_per_slot() {
 }
 
 namespace of_pipeline {
+void train(std::vector<image>&);
 image decode(std::string);
 image resize(image);
 void runs(const std::vector<std::string>& files, weir::thread_pool& pool) {
@@ -204,6 +206,10 @@ void runs(const std::vector<std::string>& files, weir::thread_pool& pool) {
     for (auto& batch : run) train(batch);
     run.stop();  // the end has been recorded when this returns
     weir::write_json("run.json", recorder->record());
+    }
+    {
+    auto metrics = std::make_shared<weir::metrics_file>("/var/lib/node_exporter/training.prom");
+    auto run = loader.start(pool, {.lap = 15s, .reports = {metrics}});
     }
     {
     const auto laps = std::make_shared<lap_printer>();

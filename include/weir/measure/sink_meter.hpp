@@ -124,8 +124,8 @@ class sink_meter {
     std::uint64_t passed_marks_ = 0;
     bool over_ = false;
     bool is_empty_before_ = true;
-    std::int64_t last_ = 0;
-    std::int64_t since_ = 0;  // when what it waits for began
+    std::int64_t last_ = INT64_MAX;   // until it starts, no time passes
+    std::int64_t since_ = INT64_MAX;  // when what it waits for began
     std::int64_t wait_get_ = 0;
     std::int64_t wait_put_ = 0;
     std::int64_t empty_ = 0;

@@ -6,6 +6,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/histogram.hpp>
 #include <weir/report/fields.hpp>
+#include <weir/report/utf8.hpp>
 #include <weir/run/stage_options.hpp>
 
 #include <concepts>     // for std::integral
@@ -17,28 +18,6 @@
 
 namespace weir::detail {
 
-// How many bytes the character of UTF-8 takes that begins there; 0: none does.
-[[nodiscard]] inline std::size_t utf8_length(std::string_view text) noexcept {
-    const auto at = [&text](std::size_t i) -> unsigned {
-        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-    };
-    const auto follows = [&at](std::size_t i) { return (at(i) & 0xC0U) == 0x80U; };
-    const unsigned first = at(0);
-    if (first < 0x80) return text.empty() ? 0 : 1;
-    // The second byte's range keeps out what is longer than it has to be, halves of UTF-16, and what is no
-    // character any more.
-    if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
-    if (first >= 0xE0 && first <= 0xEF) {
-        const bool right = (first != 0xE0 || at(1) >= 0xA0) && (first != 0xED || at(1) < 0xA0);
-        return right && follows(1) && follows(2) ? 3 : 0;
-    }
-    if (first >= 0xF0 && first <= 0xF4) {
-        const bool right = (first != 0xF0 || at(1) >= 0x90) && (first != 0xF4 || at(1) < 0x90);
-        return right && follows(1) && follows(2) && follows(3) ? 4 : 0;
-    }
-    return 0;
-}
-
 // As a string of JSON. What is no UTF-8 becomes U+FFFD, as JSON can't have it; `<` is escaped, so that the
 // text may stand in HTML.
 inline void append_json(std::string& out, std::string_view text) {
@@ -48,7 +27,7 @@ inline void append_json(std::string& out, std::string_view text) {
         const auto c = static_cast<unsigned char>(text.front());
         const std::size_t n = utf8_length(text);
         if (n == 0) {
-            out += "\xEF\xBF\xBD";
+            out += no_character;
         } else if (c == '"' || c == '\\') {
             (out += '\\') += text.front();
         } else if (c == '\n') {

@@ -228,8 +228,8 @@ class run_core final : public rehearsed_graph<Policy> {
             }));
     }
     void announce() {
-        pipeline_stats all = this->stats();
-        all.elapsed = duration(0);  // nothing has begun
+        // Nothing has begun: by the clock's time, slots would have been off since its first instant.
+        pipeline_stats all = this->stats_until([] { return std::int64_t{0}; });
         all.process.reset();
         this->reports_.tell([&all](run_report& r) { r.begins(all); });
     }

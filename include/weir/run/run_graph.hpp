@@ -165,7 +165,16 @@ class run_graph : public run_context, public watched_run {
 
     pipeline_stats stats() const {
         const std::int64_t end = frozen_at_.load(std::memory_order_acquire);  // pairs with freeze()
-        const auto until = [&] { return end != running ? end : now(); };
+        return stats_until([this, end] { return end != running ? end : now(); });
+    }
+
+  protected:
+    ~run_graph() = default;
+
+    // `until`: called for the instant of each figure. It is settled there: what is earlier than its begin
+    // leaves it as it is.
+    template <class Until>
+    pipeline_stats stats_until(Until until) const {
         pipeline_stats s;
         for (const auto& stage : stages_) s.stages.push_back(stage->stats(until()));
         std::optional<sink_figures> of_sink;
@@ -181,9 +190,6 @@ class run_graph : public run_context, public watched_run {
         s.process = process_.stats();
         return s;
     }
-
-  protected:
-    ~run_graph() = default;
 
     std::string whole_name() const {
         std::string all;

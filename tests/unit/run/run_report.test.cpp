@@ -43,7 +43,16 @@ struct listener final : weir::run_report {
     void begins(const pipeline_stats& all) override {
         CHECK(all.elapsed == 0ns);
         std::string names;
-        for (const auto& s : all.stages) names += s.name + ",";
+        for (const auto& s : all.stages) {
+            CHECK(s.elapsed == 0ns);
+            CHECK(s.times() == weir::slot_times());
+            names += s.name + ",";
+        }
+        for (const auto& c : all.channels) {
+            CHECK(c.elapsed == 0ns);
+            CHECK(c.empty == 0ns);
+            CHECK(c.capacity > 0);
+        }
         hear("begins " + names);
     }
     void lap(const pipeline_stats& one) override { hear("lap " + std::to_string(one.elapsed / 1ms)); }
@@ -97,6 +106,30 @@ TEST_CASE("a report hears of the begin, the laps, the failures and the end, befo
     CHECK(one->heard == strings{"begins src,p,sink,", "lap 20", "failed two", "lap 20", "ends 10 of 50"});
     CHECK(two->heard == one->heard);
     CHECK(own == strings(one->heard.begin() + 1, one->heard.end()));
+}
+
+TEST_CASE("at the begin of a run nothing is measured yet, whatever the clock says") {
+    virtual_time time;
+    for (int i = 0; i < 2; ++i) {  // the clock of the second one has 50 ms
+        const auto one = std::make_shared<listener>();
+        CHECK(take_all(slow().start(time, {.max_failures = 1, .reports = {one}})).size() == 4);
+        CHECK(one->heard.at(0) == "begins src,p,sink,");  // and what it checks of that
+    }
+}
+
+TEST_CASE("that a report hears of the begin changes no figure") {
+    virtual_time time;
+    const auto figures = [&time](run_options o) {
+        o.max_failures = 1;
+        auto run = slow().start(time, o);
+        for (int each : run) static_cast<void>(each);
+        run.stop();
+        return run.stats();
+    };
+    const pipeline_stats without = figures({});
+    const pipeline_stats with = figures({.reports = {std::make_shared<listener>()}});
+    CHECK(with.stages == without.stages);
+    CHECK(with.channels == without.channels);
 }
 
 TEST_CASE("where there are reports, a lap without a length is one of a second") {
