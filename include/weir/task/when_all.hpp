@@ -71,6 +71,7 @@ class when_all_part final : detached_task_owner {
         join_ = &join;
         return detached_task_.prepare(ex, nullptr, *this, ends);
     }
+    void check() const noexcept {}  // its own await does
     bool has_exception() const noexcept { return detached_task_.has_exception(); }
     std::exception_ptr exception() const noexcept { return detached_task_.exception(); }
     decltype(auto) take() { return detached_task_.take(); }
@@ -100,7 +101,9 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
   public:
     static constexpr bool goes_on_with_parts = true;
 
-    explicit when_all_tuple(As&&... parts) : parts_(std::forward<As>(parts)...) {}
+    explicit when_all_tuple(As&&... parts) : parts_(std::forward<As>(parts)...) {
+        std::apply([](auto&... kept) { (detail::as_part(kept).check(), ...); }, parts_);
+    }
     when_all_tuple(const when_all_tuple&) = delete;
     when_all_tuple& operator=(const when_all_tuple&) = delete;
 
@@ -157,6 +160,7 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
     explicit when_all_vector(std::vector<A>&& parts) : join_(parts.size()) {
         if constexpr (is_task<A>) {
             parts_ = std::move(parts);
+            for (A& part : parts_) detail::as_part(part).check();
         } else {
             parts_.reserve(parts.size());  // no part moves after this
             for (A& part : parts) parts_.emplace_back(std::move(part));
@@ -212,7 +216,7 @@ concept copyable_awaitables =
 ///           has ended; one of another library that runs on none where a `channel` would resume it, and
 ///           there the parts run, too.
 /// Errors:   all are joined first; then the error of the first in the order of the arguments is
-///           thrown, the others are dropped.
+///           thrown, the others are dropped. At once: `std::logic_error` for a task with nothing to await.
 /// Threads:  each part is posted to the awaiter's executor.
 /// Lifetime: arguments are moved in; one that can't be moved (a sleep, a put, a get) is kept by
 ///           reference: await in the same expression. One that gives a reference has a name, or is a

@@ -204,6 +204,22 @@ TEST_CASE("when_all joins everything before it throws the first error in the ord
     CHECK(time.now() == t0 + 10s);
 }
 
+TEST_CASE("when_all of a task that was moved from says so, and starts none") {
+    bool begun = false;
+    const auto begins = [&]() -> task<> {
+        begun = true;
+        co_return;
+    };
+    task<> from = begins();
+    task<> to = std::move(from);
+    CHECK_THROWS_AS(weir::when_all(begins(), std::move(from)),
+                    std::logic_error);  // NOLINT: that is what is asked
+    std::vector<task<>> parts(2);
+    parts[0] = std::move(to);
+    CHECK_THROWS_AS(weir::when_all(std::move(parts)), std::logic_error);
+    CHECK_FALSE(begun);
+}
+
 TEST_CASE("when_all starts its parts in order, and none of them before it is awaited") {
     std::vector<int> log;
     {
