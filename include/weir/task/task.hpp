@@ -25,8 +25,8 @@ class joining;
 
 [[noreturn]] WEIR_NOINLINE inline void refuse_task() {
     throw std::logic_error(
-        "weir: this task has nothing to await: it was awaited before, moved from, or made without a "
-        "coroutine. A task gives its result once; who needs it again keeps it");
+        "weir: nothing is left to await: this task, when_all or when_any was awaited before, or this task "
+        "was moved from, or made without a coroutine. It gives its result once; who needs it again keeps it");
 }
 }  // namespace detail
 

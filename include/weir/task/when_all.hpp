@@ -71,7 +71,10 @@ class when_all_part final : detached_task_owner {
         join_ = &join;
         return detached_task_.prepare(ex, nullptr, *this, ends);
     }
-    void check() const noexcept {}  // its own await does
+    // A moved task that is awaited in here is checked by that.
+    void check() const {
+        if (join_ != nullptr) detail::refuse_task();
+    }
     bool has_exception() const noexcept { return detached_task_.has_exception(); }
     std::exception_ptr exception() const noexcept { return detached_task_.exception(); }
     decltype(auto) take() { return detached_task_.take(); }
@@ -107,7 +110,11 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
     when_all_tuple(const when_all_tuple&) = delete;
     when_all_tuple& operator=(const when_all_tuple&) = delete;
 
-    bool await_ready() const noexcept { return sizeof...(As) == 0; }
+    // Each has been checked; of those that are started, the first tells.
+    bool await_ready() {
+        if constexpr (sizeof...(As) != 0) detail::as_part(std::get<0>(parts_)).check();
+        return sizeof...(As) == 0;
+    }
 
     // Resumes on the awaiter's executor, when the last part has ended; see `when_all`.
     template <class Promise>
@@ -169,7 +176,10 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
     when_all_vector(const when_all_vector&) = delete;
     when_all_vector& operator=(const when_all_vector&) = delete;
 
-    bool await_ready() const noexcept { return parts_.empty(); }
+    bool await_ready() {
+        if (!parts_.empty()) detail::as_part(parts_.front()).check();
+        return parts_.empty();
+    }
 
     // Resumes as above.
     template <class Promise>
@@ -216,7 +226,8 @@ concept copyable_awaitables =
 ///           has ended; one of another library that runs on none where a `channel` would resume it, and
 ///           there the parts run, too.
 /// Errors:   all are joined first; then the error of the first in the order of the arguments is
-///           thrown, the others are dropped. At once: `std::logic_error` for a task with nothing to await.
+///           thrown, the others are dropped. `std::logic_error` for a task with nothing to await, at once, and
+///           from a second await.
 /// Threads:  each part is posted to the awaiter's executor.
 /// Lifetime: arguments are moved in; one that can't be moved (a sleep, a put, a get) is kept by
 ///           reference: await in the same expression. One that gives a reference has a name, or is a

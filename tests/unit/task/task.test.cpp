@@ -191,7 +191,7 @@ TEST_CASE("a task that is awaited again, was moved from, or is empty says so") {
             co_return 1;
         }
     };
-    const auto refused = Catch::Matchers::ContainsSubstring("nothing to await");
+    const auto refused = Catch::Matchers::ContainsSubstring("nothing is left to await");
     task<int> t = body::one();
     CHECK(weir::sync_wait(body::awaits(t)) == 1);
     CHECK_THROWS_WITH(weir::sync_wait(body::awaits(t)), refused);
