@@ -30,7 +30,7 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 16580),
+    ("weir.hpp", HEAVY, 16598),
     ("stages/pipeline.hpp", HEAVY | {"thread"}, 10890),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2317),
 ]
