@@ -128,7 +128,7 @@ struct put_case {
 template <channel_status Status>
 struct ending_place {
     template <class Case>
-    explicit ending_place(Case&&) noexcept {}
+    explicit ending_place(const Case&) noexcept {}
     static constexpr std::size_t size() noexcept { return 0; }
     static void fill_in(auto**) noexcept {}
     static channel_status take(std::size_t) noexcept { return Status; }

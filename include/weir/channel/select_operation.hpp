@@ -23,9 +23,9 @@
 namespace weir::detail {
 
 // How many cases are of a kind.
-template <select_kind kind, class... Cases>
+template <select_kind Kind, class... Cases>
 inline constexpr std::size_t num_of_kind =
-    (std::size_t{0} + ... + (select_case_t<Cases>::kind == kind ? 1 : 0));
+    (std::size_t{0} + ... + (select_case_t<Cases>::kind == Kind ? 1 : 0));
 template <class... Cases>
 inline constexpr bool fit_together =
     num_of_kind<select_kind::operation, Cases...> != 0 && num_of_kind<select_kind::time, Cases...> <= 1 &&
@@ -72,7 +72,7 @@ class select_operation : public choice_operation<typename platform_of_cases<Case
     // With a range among them, how many operations there are is known only when it runs.
     static constexpr bool are_counted =
         requires { typename std::integral_constant<std::size_t, (Cases::size() + ... + 0)>; };
-    template <bool counted, class... Each>
+    template <bool Counted, class... Each>
     struct list {
         using type = std::vector<any_case*>;
         static type of(std::size_t n) { return type(n); }
@@ -115,8 +115,8 @@ class select_operation : public choice_operation<typename platform_of_cases<Case
     template <std::size_t... I>
     result take(std::size_t which, std::index_sequence<I...>) {
         std::optional<result> r;
-        const auto is_it = [&]<std::size_t i>(std::in_place_index_t<i> at) {
-            auto& place = std::get<i>(cases_);
+        const auto is_it = [&]<std::size_t N>(std::in_place_index_t<N> at) {
+            auto& place = std::get<N>(cases_);
             if (which < place.size()) {
                 r.emplace(at, place.take(which));
                 return true;

@@ -115,7 +115,7 @@ struct rejoined {
 // The stage that a route or a split is; none, if what it was given was refused.
 template <class... Branches>
 inline constexpr bool are_branches = sizeof...(Branches) > 0 && (is_branch<Branches> && ...);
-template <bool fit, template <class...> class Stage, class F, class... Branches>
+template <bool Fit, template <class...> class Stage, class F, class... Branches>
 struct divided_stage {
     using stage = no_stage;
 };

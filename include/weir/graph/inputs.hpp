@@ -27,7 +27,7 @@ auto pipeline_of(P&& part) {
 }
 
 // The stage that a merge or a zip is; none, if what it was given was refused.
-template <bool fit, template <class...> class Stage, class... Given>
+template <bool Fit, template <class...> class Stage, class... Given>
 struct joined_stage {
     using stage = no_stage;
 };

@@ -18,8 +18,8 @@ namespace weir {
 
 /// How many durations lie between two, both included.
 struct histogram_bucket {
-    duration least{};     ///< the shortest that belongs here
-    duration greatest{};  ///< the longest; `duration::max()` of the last bucket
+    duration least{};         ///< the shortest that belongs here
+    duration greatest{};      ///< the longest; `duration::max()` of the last bucket
     std::uint64_t count = 0;  ///< how many
 
     [[nodiscard]] friend bool operator==(const histogram_bucket&, const histogram_bucket&) = default;

@@ -131,14 +131,14 @@ class rehearsed_graph : public run_graph<Policy>, public rehearsed_run {
             try {
                 if (rooms_[i].before == 0 || look(i).capacity != rooms_[i].now) continue;
                 queues_[i]->set_capacity(rooms_[i].before);
-            } catch (const std::bad_alloc&) {
-                continue;  // it stays as large as it is
+            } catch (...) {
+                continue;  // no memory: it stays as large as it is
             }
         }
         for (std::size_t i = 0; i < stages_.size(); ++i) {
             try {
                 reset_slots(i);
-            } catch (const std::bad_alloc&) {
+            } catch (...) {
                 continue;
             }
         }

@@ -37,6 +37,8 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
     class promise_type;
     using value_type = T;
 
+    /// An empty one, which has ended.
+    async_generator() noexcept = default;
     ~async_generator() {
         if (handle_) handle_.destroy();
     }

@@ -11,6 +11,7 @@
 #include <exception>    // for std::exception_ptr
 #include <iterator>     // for std::default_sentinel_t
 #include <memory>       // for std::addressof
+#include <string_view>  // for std::ranges::enable_view, in few lines
 #include <type_traits>  // for std::remove_cvref_t
 #include <utility>      // for std::exchange
 
@@ -29,7 +30,7 @@ namespace weir {
 /// the very object that was yielded, except that a yielded lvalue is copied first and thus stays as
 /// it is. With a reference type it gives that reference. To build an item takes no move at all.
 ///
-/// An input range: one pass, move-only. Not a place to `co_await`: that is `async_generator`.
+/// An input range, and a view: one pass, move-only. Not a place to `co_await`: that is `async_generator`.
 ///
 /// Errors:   what the body throws comes out of `begin()` or `++`; the range is then at its end.
 /// Threads:  one at a time.
@@ -193,5 +194,8 @@ class generator<T>::iterator {
 };
 
 }  // namespace weir
+
+template <class T>
+inline constexpr bool std::ranges::enable_view<weir::generator<T>> = true;
 
 #endif

@@ -49,6 +49,7 @@ auto sync_wait(executor& ex, A&& a) -> detail::joined_result_t<A> {
     detail::waiting_thread thread;
     if constexpr (detail::is_task<A>) {
         detail::joined_task<typename A::value_type> it(std::forward<A>(a));
+        (*it).check();
         ex.post((*it).start(thread, ex));
         detail::block_until(thread.done, ex);
         return (*it).take();

@@ -11,6 +11,7 @@
 
 #include <coroutine>    // for std::coroutine_handle
 #include <exception>    // for std::exception_ptr
+#include <stdexcept>    // for std::logic_error
 #include <type_traits>  // for std::is_same_v
 #include <utility>      // for std::exchange
 
@@ -21,6 +22,12 @@ template <class T>
 class joined_task;
 template <class T>
 class joining;
+
+[[noreturn]] WEIR_NOINLINE inline void refuse_task() {
+    throw std::logic_error(
+        "weir: nothing is left to await: this task, when_all or when_any was awaited before, or this task "
+        "was moved from, or made without a coroutine. It gives its result once; who needs it again keeps it");
+}
 }  // namespace detail
 
 /// A coroutine that starts when it is awaited and gives one result to whoever awaits it.
@@ -28,7 +35,8 @@ class joining;
 /// Suspends: the awaiting coroutine, until the task has ended.
 /// Resumes:  on the awaiter's executor: in the same breath if the task ended there, else posted to it; so
 ///           also where something of another library has resumed the task on a thread of its own.
-/// Errors:   what the body throws comes out of the `co_await`.
+/// Errors:   what the body throws comes out of the `co_await`; `std::logic_error` where the task was awaited
+///           before, or is empty: moved from, or made without a coroutine.
 /// Lifetime: the object owns the coroutine and is awaited at most once; destroying it before it was
 ///           awaited destroys the arguments and runs nothing. What its parameters refer to outlives it, and
 ///           so does a lambda with captures.
@@ -41,6 +49,8 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
     using promise_type = detail::task_promise<T>;
     using value_type = T;
 
+    /// An empty one, to be assigned to.
+    task() noexcept = default;
     ~task() {
         if (handle_) handle_.destroy();
     }
@@ -77,10 +87,18 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
 
     explicit task(handle h) noexcept : handle_(h) {}
 
+    static void check(handle h) {
+        if (!h || h.promise().was_awaited()) [[unlikely]]
+            detail::refuse_task();
+    }
+
     class awaiter {
       public:
         explicit awaiter(handle h) noexcept : handle_(h) {}
-        bool await_ready() const noexcept { return false; }
+        bool await_ready() const {
+            task::check(handle_);
+            return false;
+        }
         // Resumes on the coroutine's executor, when the task has ended: at once, on the thread that ran it,
         // if it is one of that executor, else by a post.
         template <class Promise>
@@ -109,6 +127,9 @@ class joining {
     static constexpr bool runs_tasks_only = true;
 
     explicit joining(const task<T>& t) noexcept : handle_(t.handle_) {}
+
+    // Before it is started.
+    void check() const { task<T>::check(handle_); }
 
     // The task is then to be resumed on `ex`. Tells `join` when it has ended.
     std::coroutine_handle<> start(task_join& join, executor& ex, const end_token* ends = nullptr,

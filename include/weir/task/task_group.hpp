@@ -30,7 +30,8 @@ namespace weir {
 ///     for (auto& file : files) group.spawn(index(file));
 ///     co_await group.join();
 ///
-/// The standard's is `counting_scope` (P3149): the same `spawn` and `join`; it has no `fork`, and here tasks
+/// The standard's is `counting_scope` (P3149): the same `spawn` and `join`; it has no `fork`. Here is no
+/// `close`, as who joins is who spawns, and no `request_stop`, for which each wait of a task would pay: tasks
 /// are asked to stop by the token that they were given.
 ///
 /// Order:    none among the tasks.
@@ -63,14 +64,19 @@ class task_group final : detail::task_join {
 
     /// Starts a task on the group's executor; it never runs inside this call. After a `join` it may be
     /// used again.
-    void spawn(task<>&& t) noexcept { executor_->fork(start(std::move(t))); }
+    ///
+    /// Errors:   `std::logic_error` for a task that has nothing to await.
+    void spawn(task<>&& t) {
+        detail::joining<void>(t).check();
+        executor_->fork(start(std::move(t)));
+    }
 
     /// Starts a task at once, on this thread, and lets the caller go on when the task waits for something
     /// or has ended, or before on another thread: so the tasks of a long loop don't pile up. Else as
     /// `spawn`.
     ///
     /// \returns  awaitable of nothing.
-    /// Suspends: always. Resumes: on the awaiter's executor.
+    /// Suspends: always. Resumes: on the awaiter's executor. Errors: as `spawn`.
     [[nodiscard("co_await this, or nothing is started")]] auto fork(task<>&& t) noexcept {
         return fork_operation(*this, std::move(t));
     }
@@ -115,7 +121,10 @@ class task_group final : detail::task_join {
         static constexpr bool goes_on_with_parts = true;
 
         fork_operation(task_group& g, task<>&& t) noexcept : group_(&g), task_(std::move(t)) {}
-        bool await_ready() const noexcept { return false; }
+        bool await_ready() const {
+            detail::joining<void>(task_).check();
+            return false;
+        }
         // Resumes on its executor, on any thread of it: this one goes on with the new task.
         template <class Promise>
         WEIR_NOINLINE std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {

@@ -179,6 +179,8 @@ class task_promise_base {
         env_ = env;
     }
 
+    bool was_awaited() const noexcept { return awaiter_ != nullptr || join_ != nullptr; }
+
     void joined_by(task_join& join, executor& ex, const end_token* ends,
                    std::coroutine_handle<> forked_before) noexcept {
         join_ = &join;

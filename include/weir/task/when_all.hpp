@@ -71,6 +71,10 @@ class when_all_part final : detached_task_owner {
         join_ = &join;
         return detached_task_.prepare(ex, nullptr, *this, ends);
     }
+    // A moved task that is awaited in here is checked by that.
+    void check() const {
+        if (join_ != nullptr) detail::refuse_task();
+    }
     bool has_exception() const noexcept { return detached_task_.has_exception(); }
     std::exception_ptr exception() const noexcept { return detached_task_.exception(); }
     decltype(auto) take() { return detached_task_.take(); }
@@ -104,7 +108,10 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
     when_all_tuple(const when_all_tuple&) = delete;
     when_all_tuple& operator=(const when_all_tuple&) = delete;
 
-    bool await_ready() const noexcept { return sizeof...(As) == 0; }
+    bool await_ready() {
+        std::apply([](auto&... parts) { (detail::as_part(parts).check(), ...); }, parts_);
+        return sizeof...(As) == 0;
+    }
 
     // Resumes on the awaiter's executor, when the last part has ended; see `when_all`.
     template <class Promise>
@@ -165,7 +172,10 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
     when_all_vector(const when_all_vector&) = delete;
     when_all_vector& operator=(const when_all_vector&) = delete;
 
-    bool await_ready() const noexcept { return parts_.empty(); }
+    bool await_ready() {
+        for (auto& part : parts_) detail::as_part(part).check();
+        return parts_.empty();
+    }
 
     // Resumes as above.
     template <class Promise>
@@ -212,7 +222,8 @@ concept copyable_awaitables =
 ///           has ended; one of another library that runs on none where a `channel` would resume it, and
 ///           there the parts run, too.
 /// Errors:   all are joined first; then the error of the first in the order of the arguments is
-///           thrown, the others are dropped.
+///           thrown, the others are dropped. `std::logic_error`, and none
+///           is started, where one is a task with nothing to await, and from a second await.
 /// Threads:  each part is posted to the awaiter's executor.
 /// Lifetime: arguments are moved in; one that can't be moved (a sleep, a put, a get) is kept by
 ///           reference: await in the same expression. One that gives a reference has a name, or is a

@@ -109,12 +109,17 @@ class when_any_part final : detached_task_owner {
 
     explicit when_any_part(A&& a)
         : awaitable_(std::forward<A>(a)),
-          detached_task_(detail::make_detached_task<await_result_t<A>, kept>(awaitable_)) {}
+          detached_task_(detail::make_detached_task<await_result_t<A>, kept>(awaitable_)) {
+        if constexpr (is_task<A>) joining<typename A::value_type>(awaitable_).check();
+    }
 
     void start(when_any_join& join, std::size_t index, executor& ex, const end_token& ends) noexcept {
         join_ = &join;
         index_ = index;
         detached_task_.start(ex, nullptr, *this, &ends);
+    }
+    void check() const {
+        if (join_ != nullptr) detail::refuse_task();
     }
     decltype(auto) take() { return detached_task_.take(); }
 
@@ -137,7 +142,10 @@ class when_any_tuple {
     when_any_tuple(const when_any_tuple&) = delete;
     when_any_tuple& operator=(const when_any_tuple&) = delete;
 
-    bool await_ready() const noexcept { return false; }
+    bool await_ready() const {
+        std::get<0>(parts_).check();
+        return false;
+    }
     // Resumes on the awaiter's executor, when the last part has ended.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
@@ -181,7 +189,10 @@ class when_any_vector {
     when_any_vector(const when_any_vector&) = delete;
     when_any_vector& operator=(const when_any_vector&) = delete;
 
-    bool await_ready() const noexcept { return false; }
+    bool await_ready() const {
+        parts_.front().check();
+        return false;
+    }
     // Resumes as above.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
@@ -221,7 +232,8 @@ class when_any_vector {
 ///           They are told to stop as a stage's function is whose run is stopped: what they await of sleeps,
 ///           channels and, by our adapter, Asio ends at once by `stopped`, which unwinds them; who awaits
 ///           none of these is waited for. Where the run is stopped in whose stage all this is awaited,
-///           all of them are told so, too.
+///           all of them are told so, too. `std::logic_error` for a task with nothing to await, at once, and
+///           from a second await.
 /// Lifetime: as of `when_all`.
 /// Cost:     one allocation for each part, and one.
 template <awaitable... As>

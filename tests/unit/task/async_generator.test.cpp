@@ -165,6 +165,9 @@ TEST_CASE("an async generator may be destroyed before it began, half-way, and af
             co_await moved.next();
             const std::optional<counted> none = co_await g.next();  // NOLINT: moved from, gives nothing
             if (none) throw std::logic_error("a generator that was moved from gave something");
+            async_generator<counted> empty;
+            const std::optional<counted> nothing = co_await empty.next();
+            if (nothing) throw std::logic_error("an empty generator gave something");
         }
     };
     REQUIRE(counted::alive == 0);

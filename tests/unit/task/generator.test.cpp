@@ -22,6 +22,8 @@ using reference_of = decltype(*std::declval<G&>().begin());
 
 static_assert(std::ranges::input_range<generator<int>>);
 static_assert(!std::ranges::forward_range<generator<int>>);
+static_assert(std::ranges::view<generator<int>>);
+static_assert(std::ranges::view<generator<const std::string&>>);
 static_assert(std::ranges::input_range<generator<std::unique_ptr<int>>>);
 static_assert(std::ranges::input_range<generator<const std::string&>>);
 static_assert(std::sentinel_for<std::default_sentinel_t, generator<int>::iterator>);

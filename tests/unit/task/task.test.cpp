@@ -28,7 +28,7 @@ using weir::task;
 static_assert(!std::is_copy_constructible_v<task<int>>);
 static_assert(std::is_nothrow_move_constructible_v<task<int>>);
 static_assert(std::is_nothrow_move_assignable_v<task<int>>);
-static_assert(!std::is_default_constructible_v<task<int>>);
+static_assert(std::is_nothrow_default_constructible_v<task<int>>);
 static_assert(std::is_same_v<task<>, task<void>>);
 
 namespace {
@@ -178,6 +178,40 @@ TEST_CASE("a task keeps its arguments and its result no longer than the await of
         }
     };
     CHECK(weir::sync_wait(body::count()) == 0);
+}
+
+TEST_CASE("a task that is awaited again, was moved from, or is empty says so") {
+    struct body {
+        static task<int> one() { co_return 1; }
+        static task<> nothing() { co_return; }
+        static task<int> awaits(task<int>& t) { co_return co_await std::move(t); }
+        static task<> awaits(task<>& t) { co_await std::move(t); }
+        static task<int> fails() {
+            throw std::runtime_error("its own");
+            co_return 1;
+        }
+    };
+    const auto refused = Catch::Matchers::ContainsSubstring("nothing is left to await");
+    task<int> t = body::one();
+    CHECK(weir::sync_wait(body::awaits(t)) == 1);
+    CHECK_THROWS_WITH(weir::sync_wait(body::awaits(t)), refused);
+    CHECK_THROWS_WITH(weir::sync_wait(std::move(t)), refused);  // NOLINT: that is what is asked
+    task<> v = body::nothing();
+    weir::sync_wait(body::awaits(v));
+    CHECK_THROWS_WITH(weir::sync_wait(body::awaits(v)), refused);
+    task<int> failed = body::fails();
+    CHECK_THROWS_WITH(weir::sync_wait(body::awaits(failed)), "its own");
+    CHECK_THROWS_WITH(weir::sync_wait(body::awaits(failed)), refused);
+
+    task<int> from = body::one();
+    task<int> to = std::move(from);
+    CHECK_THROWS_WITH(weir::sync_wait(body::awaits(from)), refused);  // NOLINT: that is what is asked
+    CHECK_THROWS_WITH(weir::sync_wait(std::move(from)), refused);     // NOLINT: that is what is asked
+    CHECK(weir::sync_wait(std::move(to)) == 1);
+    task<int> empty;
+    CHECK_THROWS_AS(weir::sync_wait(body::awaits(empty)), std::logic_error);
+    empty = body::one();
+    CHECK(weir::sync_wait(body::awaits(empty)) == 1);
 }
 
 TEST_CASE("a task gives a value, a reference, nothing, or what can only be moved") {

@@ -4,6 +4,7 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/run_loop.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
@@ -131,6 +132,25 @@ TEST_CASE("a forked task has run when fork comes back, if it need not wait") {
         }
     };
     CHECK(sync_wait(time, body::run(time)) == std::vector<int>{1, 2, 3});
+}
+
+TEST_CASE("a group refuses a task that was moved from, and goes on") {
+    weir::run_loop loop;
+    task_group group(loop);
+    int sum = 0;
+    const auto adds = [&]() -> task<> {
+        ++sum;
+        co_return;
+    };
+    task<> from = adds();
+    group.spawn(std::move(from));
+    CHECK_THROWS_AS(group.spawn(std::move(from)), std::logic_error);  // NOLINT: that is what is asked
+    const auto forks = [&]() -> task<> {
+        CHECK_THROWS_AS(co_await group.fork(task<>()), std::logic_error);
+        co_await group.join();
+    };
+    sync_wait(loop, forks());
+    CHECK(sum == 1);
 }
 
 TEST_CASE("join throws the first exception, after all tasks have ended, and only once") {

@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 
+#include <weir/channel/channel.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
@@ -202,6 +203,39 @@ TEST_CASE("when_all joins everything before it throws the first error in the ord
         CHECK(weir::sync_wait(time, message_of(when_all(std::move(tasks)))) == "second");
     }
     CHECK(time.now() == t0 + 10s);
+}
+
+TEST_CASE("when_all of a task that was moved from says so, and starts none") {
+    bool begun = false;
+    const auto begins = [&]() -> task<> {
+        begun = true;
+        co_return;
+    };
+    task<> from = begins();
+    task<> to = std::move(from);
+    // NOLINTNEXTLINE(bugprone-use-after-move): that is what is asked
+    CHECK_THROWS_AS(weir::sync_wait(weir::when_all(begins(), std::move(from))), std::logic_error);
+    std::vector<task<>> parts(2);
+    parts[0] = std::move(to);
+    CHECK_THROWS_AS(weir::sync_wait(weir::when_all(std::move(parts))), std::logic_error);
+    CHECK_FALSE(begun);
+}
+
+TEST_CASE("when_all that is awaited again says so") {
+    const auto nothing = []() -> task<> { co_return; };
+    const auto refuses = [](auto& all) -> task<> {
+        CHECK_NOTHROW(co_await all);
+        CHECK_THROWS_AS(co_await all, std::logic_error);
+    };
+    weir::channel<int> queue(2);
+    auto tasks = weir::when_all(nothing(), nothing());
+    weir::sync_wait(refuses(tasks));
+    auto others = weir::when_all(queue.put(1), nothing());
+    weir::sync_wait(refuses(others));
+    std::vector<task<>> several(2);
+    for (task<>& each : several) each = nothing();
+    auto parts = weir::when_all(std::move(several));
+    weir::sync_wait(refuses(parts));
 }
 
 TEST_CASE("when_all starts its parts in order, and none of them before it is awaited") {

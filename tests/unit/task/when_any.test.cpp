@@ -146,6 +146,25 @@ TEST_CASE("if the first to end fails that is the error, and if another one does,
     CHECK(time.now() == t0 + 6ms);
 }
 
+TEST_CASE("a task that was moved from, and a second await, are refused") {
+    const auto one = []() -> task<int> { co_return 1; };
+    task<int> from = one();
+    task<int> to = std::move(from);
+    CHECK_THROWS_AS(weir::when_any(one(), std::move(from)),
+                    std::logic_error);  // NOLINT: that is what is asked
+    CHECK_THROWS_AS(weir::when_any(std::vector<task<int>>(1)), std::logic_error);
+    const auto refuses = [](auto& any) -> task<> {
+        CHECK_NOTHROW(co_await any);
+        CHECK_THROWS_AS(co_await any, std::logic_error);
+    };
+    auto any = weir::when_any(std::move(to), one());
+    weir::sync_wait(refuses(any));
+    std::vector<task<int>> parts(1);
+    parts[0] = one();
+    auto several = weir::when_any(std::move(parts));
+    weir::sync_wait(refuses(several));
+}
+
 TEST_CASE("who awaits nothing that can be stopped is waited for") {
     virtual_time time;
     int done = 0;
