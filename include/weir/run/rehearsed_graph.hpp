@@ -20,7 +20,6 @@
 #include <cstddef>    // for std::size_t
 #include <exception>  // for std::current_exception
 #include <memory>     // for std::unique_ptr
-#include <new>        // for std::bad_alloc
 #include <optional>   // for std::optional
 #include <string>     // for std::string
 #include <utility>    // for std::move
