@@ -9,6 +9,7 @@
 #include <cstdint>      // for std::uint64_t
 #include <exception>    // for std::exception_ptr
 #include <memory>       // for std::shared_ptr
+#include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
 #include <type_traits>  // for std::is_convertible_v
 #include <utility>      // for std::move
@@ -166,12 +167,17 @@ struct the_hook {
 /// A hook as `run_options::hooks` holds it: a `std::shared_ptr` that looks at what it is given.
 class shared_hook : public std::shared_ptr<hook> {
   public:
-    /// Of a class that derives from `hook`; not null.
+    /// Of a class that derives from `hook`. Errors: `std::invalid_argument` for null.
     template <class H>
         requires std::is_convertible_v<H*, hook*>
     // NOLINTNEXTLINE(google-explicit-constructor): .hooks = {std::make_shared<mine>()} is the point
-    shared_hook(std::shared_ptr<H> one) noexcept : std::shared_ptr<hook>(std::move(one)) {
+    shared_hook(std::shared_ptr<H> one) : std::shared_ptr<hook>(std::move(one)) {
         static_cast<void>(sizeof(detail::the_hook<H>));
+        if (get() == nullptr) {
+            throw std::invalid_argument(
+                "weir: a hook is null, so that it can't be called: was it moved from? Give it a "
+                "std::make_shared, or leave it out");
+        }
     }
 };
 

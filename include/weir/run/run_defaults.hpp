@@ -22,7 +22,7 @@ namespace weir {
 
 /// Of every run that begins in this process: see `set_defaults`.
 struct run_defaults {
-    /// Around those of the run; not null.
+    /// Around those of the run.
     std::vector<shared_hook> hooks = {};
 
     /// Where a run has none of its own: see `run_options::on_failure`.

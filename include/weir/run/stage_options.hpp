@@ -62,7 +62,7 @@ struct stage_options {
     /// `invocation::stop`), but never left behind: the slot goes on when it has ended.
     duration time_limit = duration(0);
 
-    /// Called around every invocation of this stage, inside of those of the run, in this order; not null.
+    /// Called around every invocation of this stage, inside of those of the run, in this order.
     std::vector<shared_hook> hooks = {};
 
     /// Where the stage was composed: the line of the braces of its options, or of the call that has none.
@@ -79,7 +79,7 @@ struct run_options {
     /// Threads: the stage's, several at once. An exception from it stops the run, as a failure.
     std::function<void(const failure&)> on_failure = nullptr;
 
-    /// Called around every invocation and every stage, in this order; not null.
+    /// Called around every invocation and every stage, in this order.
     std::vector<shared_hook> hooks = {};
 
     /// How many bytes may lie in all queues of the run together; 0: any number. While there are more, the

@@ -191,6 +191,15 @@ TEST_CASE("hooks are called around each invocation, the first one outermost") {
                                 "c: ends",          "b: ends",          "a: ends"});
 }
 
+TEST_CASE("a hook that is null, as one that was moved from, is refused where it is given") {
+    auto given = std::make_shared<weir::hook>();
+    const weir::shared_hook kept = std::move(given);
+    CHECK(kept != nullptr);
+    CHECK_THROWS_AS(weir::shared_hook(given), std::invalid_argument);  // NOLINT: that is what is asked
+    CHECK_THROWS_WITH(weir::run_options({.hooks = {std::shared_ptr<weir::hook>()}}),
+                      Catch::Matchers::ContainsSubstring("a hook is null"));
+}
+
 TEST_CASE("each kind of stage is hooked once an item, and once as a whole") {
     for (const bool measured : {true, false}) {
         virtual_time time;
