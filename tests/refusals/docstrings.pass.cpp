@@ -199,9 +199,9 @@ image resize(image);
 void runs(const std::vector<std::string>& files, weir::thread_pool& pool) {
     auto prepare = weir::pipe(decode) | weir::pipe(resize, {.concurrency = 4});
     auto loader = weir::source(files) | prepare | weir::aggregate(32) | weir::sink();
-    {
     auto run = loader.start(pool);
-    }
+}
+void reports(auto& loader, weir::thread_pool& pool) {
     {
     auto recorder = std::make_shared<weir::run_recorder>("training", weir::describe(loader));
     auto run = loader.start(pool, {.lap = 1s, .reports = {recorder}});

@@ -660,8 +660,9 @@ TEST_CASE("a part of a when_any that waits for its own run by co_await gets that
     std::string what;
     const auto waits = [&]() -> task<int> {
         co_await weir::sleep_for(1us);
+        weir::run<void>& run = *own;
         try {
-            static_cast<void>(co_await *own);
+            static_cast<void>(co_await run);
         } catch (const std::logic_error& e) {
             what = e.what();
         }
