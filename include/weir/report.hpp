@@ -9,6 +9,8 @@
 #include <weir/report/json.hpp>
 #include <weir/report/laps.hpp>
 #include <weir/report/line.hpp>
+#include <weir/report/live_text.hpp>
+#include <weir/report/live_view.hpp>
 #include <weir/report/log.hpp>
 #include <weir/report/mermaid.hpp>
 #include <weir/report/metrics.hpp>

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/report/describe.hpp>
 #include <weir/report/failure_log.hpp>
+#include <weir/report/live_view.hpp>
 #include <weir/report/metrics_report.hpp>
 #include <weir/report/profile.hpp>
 #include <weir/report/run_recorder.hpp>
@@ -202,6 +203,10 @@ void runs(const std::vector<std::string>& files, weir::thread_pool& pool) {
     auto run = loader.start(pool);
 }
 void reports(auto& loader, weir::thread_pool& pool) {
+    {
+    auto view = std::make_shared<weir::live_view>(weir::live_view_options{.total = 10'000});
+    auto run = loader.start(pool, {.lap = 250ms, .reports = {view}});
+    }
     {
     auto recorder = std::make_shared<weir::run_recorder>("training", weir::describe(loader));
     auto run = loader.start(pool, {.lap = 1s, .reports = {recorder}});

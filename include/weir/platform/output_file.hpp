@@ -60,17 +60,11 @@ class output_file {
     // as far as what was written can be taken back.
     void write(std::string_view text) {
         const std::int64_t before = size_of_output(file_);
-        while (!text.empty()) {
-            const std::int64_t n = write_output(file_, text.data(), text.size());
-            if (n < 0 && errno == EINTR) continue;
-            if (n < 0) {
-                const int error = errno;
-                if (before >= 0) static_cast<void>(cut_output(file_, before));
-                errno = error;
-                fail();
-            }
-            text.remove_prefix(static_cast<std::size_t>(n));
-        }
+        if (write_whole(file_, text)) return;
+        const int error = errno;
+        if (before >= 0) static_cast<void>(cut_output(file_, before));
+        errno = error;
+        fail();
     }
 
     void close() noexcept {

@@ -3,9 +3,10 @@
 #ifndef WEIR_PLATFORM_SYSTEM_FILES_HPP
 #define WEIR_PLATFORM_SYSTEM_FILES_HPP
 
-#include <cerrno>   // for errno
-#include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::int64_t
+#include <cerrno>       // for errno
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t
+#include <string_view>  // for std::string_view
 
 #if __has_include(<unistd.h>) && !defined(_WIN32)
 #include <fcntl.h>      // for open
@@ -100,6 +101,16 @@ struct terminal_size {
 inline terminal_size size_of_terminal(int) noexcept { return {}; }
 
 #endif
+
+// Writes all of it, in one call of the system's where that takes it. False, and errno, if it failed.
+inline bool write_whole(int file, std::string_view text) noexcept {
+    while (!text.empty()) {
+        const std::int64_t n = write_output(file, text.data(), text.size());
+        if (n < 0 && errno != EINTR) return false;
+        if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
+    }
+    return true;
+}
 
 }  // namespace weir::detail
 

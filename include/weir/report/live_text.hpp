@@ -1,0 +1,246 @@
+// weir report: a run that goes on, as a picture of text for a terminal, or as one line
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_LIVE_TEXT_HPP
+#define WEIR_REPORT_LIVE_TEXT_HPP
+
+#include <weir/measure/clock.hpp>
+#include <weir/measure/figures.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/measure/unit_text.hpp>
+#include <weir/report/structure.hpp>
+
+#include <algorithm>  // for std::min, std::ranges::stable_sort
+#include <array>      // for std::array
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
+#include <optional>   // for std::optional
+#include <string>     // for std::string
+#include <vector>     // for std::vector
+
+namespace weir {
+
+/// How far a run has come.
+struct live_progress {
+    duration elapsed{};                       ///< since its start
+    std::uint64_t done = 0;                   ///< items that have left it
+    std::optional<std::uint64_t> total = {};  ///< of how many; none: not known
+    double rate = 0;                          ///< items a second, of late
+    std::uint64_t failures = 0;               ///< items that failed
+    bool ended = false;                       ///< whether it is over
+};
+
+/// The size of a picture, and how it is painted.
+struct live_frame {
+    std::size_t columns = 80;  ///< characters of a line, at most
+    std::size_t rows = 24;     ///< lines, at most
+    bool colour = false;       ///< with ANSI's; the bars' characters tell as much
+};
+
+namespace detail {
+
+// What a slot's time goes to, as a bar shows it: its character, its colour (of the 256 those that are told
+// apart by who sees red and green alike), and what it is called.
+struct live_state {
+    duration slot_times::* time;
+    char sign;
+    const char* colour;
+    const char* name;
+};
+inline constexpr std::array<live_state, 7> live_states = {{
+    {&slot_times::run, '#', "38;5;33", "run"},
+    {&slot_times::await, '~', "38;5;45", "await"},
+    {&slot_times::runnable, '!', "38;5;201", "runnable"},
+    {&slot_times::wait_get, '.', "38;5;245", "get"},
+    {&slot_times::wait_put, '=', "38;5;214", "put"},
+    {&slot_times::wait_turn, '-', "38;5;229", "turn"},
+    {&slot_times::off, ' ', "", ""},
+}};
+
+// `12:07`, `1:02:07`.
+[[nodiscard]] inline std::string clock_text(duration d) {
+    const std::int64_t s = d.count() / 1'000'000'000;
+    const auto two = [](std::int64_t n) { return (n < 10 ? "0" : "") + std::to_string(n); };
+    if (s < 3600) return two(s / 60) + ":" + two(s % 60);
+    return std::to_string(s / 3600) + ":" + two(s / 60 % 60) + ":" + two(s % 60);
+}
+
+[[nodiscard]] inline std::string progress_text(const live_progress& p) {
+    std::string text = clock_text(p.elapsed) + "  " + std::to_string(p.done);
+    if (p.total) {
+        text += " of " + std::to_string(*p.total);
+        if (*p.total != 0 && !p.ended) {
+            text += " (" + units::whole_percent(static_cast<double>(p.done) / static_cast<double>(*p.total)) +
+                    " %)";
+        }
+    }
+    text += "  " + units::rate(p.rate);
+    if (p.ended) {
+        text += "  done";
+    } else if (p.total && p.rate > 0 && *p.total > p.done) {
+        const double left = static_cast<double>(*p.total - p.done) / p.rate;
+        // What is longer than a year is none of anybody's business.
+        text += left < 3e7 ? "  left " + clock_text(duration(static_cast<std::int64_t>(left * 1e9))) : "";
+    }
+    return text + (p.failures == 0 ? "" : "  failed " + std::to_string(p.failures));
+}
+
+// The share of its slots' time that they were at work; those that are off aren't there.
+[[nodiscard]] inline double busy_share(const stage_stats& s) {
+    const slot_times t = s.times();
+    const auto there = static_cast<double>((t.total() - t.off).count());
+    return there > 0 ? static_cast<double>(t.busy().count()) / there : 0;
+}
+
+// So many characters, each state in proportion; the largest remainders get what is left.
+[[nodiscard]] inline std::string live_bar(const slot_times& t, std::size_t width, bool colour) {
+    const auto all = static_cast<double>(t.total().count());
+    std::array<std::size_t, live_states.size()> cells{};
+    std::array<double, live_states.size()> rests{};
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < cells.size() && all > 0; ++i) {
+        const double share = static_cast<double>((t.*live_states[i].time).count()) / all;
+        const double exact = share * static_cast<double>(width);
+        cells[i] = static_cast<std::size_t>(exact);
+        rests[i] = exact - static_cast<double>(cells[i]);
+        used += cells[i];
+    }
+    for (; used < width && all > 0; ++used) {
+        std::size_t most = 0;
+        for (std::size_t i = 1; i < rests.size(); ++i) most = rests[i] > rests[most] ? i : most;
+        ++cells[most];
+        rests[most] = -1;
+    }
+    std::string bar;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        const live_state& s = live_states[i];
+        const bool painted = colour && cells[i] != 0 && *s.colour != 0;
+        if (painted) (bar += "\x1b[") += std::string(s.colour) + "m";
+        bar.append(cells[i], s.sign);
+        if (painted) bar += "\x1b[0m";
+    }
+    if (all <= 0) bar.append(width, ' ');
+    return bar;
+}
+
+[[nodiscard]] inline std::string cut(std::string text, std::size_t width) {
+    if (text.size() > width) text.resize(width);
+    return text;
+}
+
+// The columns behind the bar, of which those that fit are shown, from the left.
+struct live_column {
+    const char* head;
+    std::size_t width;
+    std::string (*text)(const stage_stats&, const channel_stats* behind);
+};
+inline constexpr std::array<live_column, 6> live_columns = {{
+    {"rate", 9, [](const stage_stats& s, const channel_stats*) { return units::rate(s.rate()); }},
+    {"ready", 5,
+     [](const stage_stats&, const channel_stats* q) {
+         return q == nullptr ? std::string("-") : units::whole_percent(q->readiness()) + "%";
+     }},
+    {"queue", 7,
+     [](const stage_stats&, const channel_stats* q) {
+         return q == nullptr ? std::string("-")
+                             : units::count(q->size, 3) + "/" + units::count(q->capacity, 3);
+     }},
+    {"failed", 6, [](const stage_stats& s, const channel_stats*) { return units::count(s.num_failures, 6); }},
+    {"p50", 7,
+     [](const stage_stats& s, const channel_stats*) {
+         return s.task_times.has_quantiles() ? units::time(s.task_times.p50()) : std::string("-");
+     }},
+    {"p99", 7,
+     [](const stage_stats& s, const channel_stats*) {
+         return s.task_times.has_quantiles() ? units::time(s.task_times.p99()) : std::string("-");
+     }},
+}};
+
+// Those that are shown if there is room for so many: the busiest, in their order.
+[[nodiscard]] inline std::vector<std::size_t> busiest(const pipeline_stats& stats, std::size_t most) {
+    std::vector<std::size_t> shown(stats.stages.size());
+    for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = i;
+    if (shown.size() <= most) return shown;
+    std::ranges::stable_sort(shown, [&stats](std::size_t a, std::size_t b) {
+        return busy_share(stats.stages[a]) > busy_share(stats.stages[b]);
+    });
+    shown.resize(most);
+    std::ranges::sort(shown);
+    return shown;
+}
+
+}  // namespace detail
+
+/// \returns the lines of a picture of a run: its progress; for each stage a bar of where its slots' time
+///          went, its rate, and of the queue behind it the readiness and how full it is; a legend. Where columns
+///          lack, those on the right are left out; where rows do, the stages that were least busy. ASCII but
+///          for colours; nothing of a name moves the cursor.
+/// \param lap  what happened of late; failures and times are of that, too.
+/// Errors: `std::bad_alloc`.
+[[nodiscard]] inline std::vector<std::string> live_lines(const pipeline_stats& lap,
+                                                         const live_progress& progress,
+                                                         const live_frame& frame) {
+    using namespace detail;
+    std::size_t name_width = 5;
+    for (const stage_stats& s : lap.stages) name_width = std::max(name_width, s.name.size());
+    name_width = std::min({name_width, std::size_t{20}, frame.columns / 4});
+    // The bar is 10 wide at least; what columns leave of the line, it takes, up to 60.
+    std::size_t columns = 0;
+    std::size_t behind = 0;
+    while (columns < live_columns.size() &&
+           name_width + 12 + behind + live_columns[columns].width + 1 <= frame.columns)
+        behind += live_columns[columns++].width + 1;
+    const std::size_t taken = name_width + 1 + behind;
+    const std::size_t bar = std::min<std::size_t>(frame.columns > taken ? frame.columns - taken : 0, 60);
+
+    std::vector<std::string> lines = {cut(progress_text(progress), frame.columns)};
+    std::string head = units::left("stage", name_width) + " " + units::left("", bar);
+    for (std::size_t i = 0; i < columns; ++i)
+        head += " " + units::right(live_columns[i].head, live_columns[i].width);
+    lines.push_back(cut(std::move(head), frame.columns));
+    const std::size_t room = frame.rows > 4 ? frame.rows - 4 : 0;  // the legend, and what is left out
+    const std::vector<std::size_t> shown = busiest(lap, room);
+    for (const std::size_t i : shown) {
+        const stage_stats& s = lap.stages[i];
+        const channel_stats* const queue =
+            s.outputs.empty() || s.outputs[0] >= lap.channels.size() ? nullptr : &lap.channels[s.outputs[0]];
+        std::string line =
+            cut(units::left(cut(printable(s.name), name_width), name_width) + " ", frame.columns);
+        line += live_bar(s.times(), bar, frame.colour);
+        for (std::size_t k = 0; k < columns; ++k) {
+            const std::size_t width = live_columns[k].width;
+            line += " " + units::right(cut(live_columns[k].text(s, queue), width), width);
+        }
+        lines.push_back(std::move(line));
+    }
+    if (shown.size() < lap.stages.size()) {
+        lines.push_back(cut("... " + std::to_string(lap.stages.size() - shown.size()) +
+                                " more stages, which are less busy",
+                            frame.columns));
+    }
+    std::string legend;
+    std::size_t legend_width = 0;
+    for (const live_state& s : live_states) {
+        const std::string text = std::string(1, s.sign) + " " + s.name;
+        if (*s.name == 0 || legend_width + text.size() + 2 > frame.columns) continue;
+        legend_width += text.size() + 2;
+        legend += frame.colour ? "\x1b[" + std::string(s.colour) + "m" + text + "\x1b[0m  " : text + "  ";
+    }
+    lines.push_back(std::move(legend));
+    if (lines.size() > frame.rows) lines.resize(frame.rows);
+    return lines;
+}
+
+/// \returns the same as one line, without its end:
+///          `00:05  510 of 10000 (5 %)  102 /s  left 01:33  decode 97 % busy`.
+/// Errors: `std::bad_alloc`.
+[[nodiscard]] inline std::string live_line(const pipeline_stats& lap, const live_progress& progress) {
+    std::string text = detail::progress_text(progress);
+    if (lap.stages.empty() || progress.ended) return text;
+    const stage_stats& s = lap.stages[detail::busiest(lap, 1).front()];
+    return text + "  " + detail::printable(s.name) + " " + units::whole_percent(detail::busy_share(s)) +
+           " % busy";
+}
+
+}  // namespace weir
+
+#endif

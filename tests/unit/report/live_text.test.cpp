@@ -1,0 +1,137 @@
+#include <weir/report/live_text.hpp>
+
+#include "support/catch.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+using namespace std::chrono_literals;
+using weir::duration;
+using weir::live_frame;
+using weir::live_lines;
+using weir::live_progress;
+using weir::pipeline_stats;
+using weir::slot_times;
+using strings = std::vector<std::string>;
+
+namespace {
+
+weir::stage_stats stage(const std::string& name, slot_times times, std::size_t queue) {
+    weir::stage_stats s;
+    s.name = name;
+    s.elapsed = 1s;
+    s.num_tasks = 100;
+    s.slots = {times};
+    s.outputs = {queue};
+    s.task_times.record(9ms, 99);
+    s.task_times.record(20ms);
+    return s;
+}
+
+pipeline_stats a_lap() {
+    pipeline_stats lap;
+    lap.elapsed = 1s;
+    lap.stages = {stage("src", {.run = 100ms, .wait_put = 900ms}, 0),
+                  stage("decode", {.wait_get = 50ms, .runnable = 50ms, .run = 400ms, .await = 500ms}, 1),
+                  stage("sink", {.wait_get = 1s}, 2)};
+    lap.stages[1].num_failures = 3;
+    for (std::size_t i = 0; i < 3; ++i) {
+        weir::channel_stats c;
+        c.elapsed = 1s;
+        c.size = i;
+        c.capacity = 2;
+        c.empty = duration(250ms) * static_cast<int>(i);
+        lap.channels.push_back(c);
+    }
+    return lap;
+}
+
+live_progress half_way() { return {.elapsed = 83s, .done = 510, .total = 1000, .rate = 100, .failures = 3}; }
+
+}  // namespace
+
+TEST_CASE("a picture of 80 columns has all that there is to know of a stage") {
+    CHECK(live_lines(a_lap(), half_way(), {}) ==
+          strings{
+              "01:23  510 of 1000 (51 %)  100 /s  left 00:04  failed 3",
+              "stage                                  rate ready   queue failed     p50     p99",
+              "src    ###=======================    100 /s  100%     0/2      0  9.2 ms  9.2 ms",
+              "decode ###########~~~~~~~~~~~~~!.    100 /s   75%     1/2      3  9.2 ms  9.2 ms",
+              "sink   ..........................    100 /s   50%     2/2      0  9.2 ms  9.2 ms",
+              "# run  ~ await  ! runnable  . get  = put  - turn  ",
+          });
+}
+
+TEST_CASE("no picture is larger than its frame") {
+    pipeline_stats lap = a_lap();
+    for (int i = 0; i < 40; ++i) lap.stages.push_back(stage("stage " + std::to_string(i), {.run = 1s}, 0));
+    for (const std::size_t columns : {1U, 2U, 5U, 10U, 20U, 40U, 79U, 80U, 200U}) {
+        for (const std::size_t rows : {1U, 2U, 3U, 5U, 10U, 24U, 50U}) {
+            CAPTURE(columns, rows);
+            const strings lines = live_lines(lap, half_way(), {columns, rows});
+            CHECK(lines.size() <= rows);
+            for (const std::string& line : lines) CHECK(line.size() <= columns);
+        }
+    }
+}
+
+TEST_CASE("where rows lack, the busiest stages are shown, in their order, and how many there are besides") {
+    const strings lines = live_lines(a_lap(), half_way(), {80, 6});
+    REQUIRE(lines.size() == 6);
+    CHECK(lines[2].find("src") == 0);
+    CHECK(lines[3].find("decode") == 0);
+    CHECK(lines[4] == "... 1 more stages, which are less busy");
+}
+
+TEST_CASE("what a name has of control characters moves no cursor") {
+    pipeline_stats lap = a_lap();
+    lap.stages[0].name = "a\x1b[2Jb\n\xC3\xB6";
+    const strings lines = live_lines(lap, half_way(), {});
+    CHECK(lines[2].find("a?[2Jb???") == 0);
+    CHECK(weir::live_line(lap, half_way()).find('\x1b') == std::string::npos);
+}
+
+TEST_CASE(
+    "a bar is as long as it is to be, whatever the times are, and with colours has the same characters") {
+    for (std::int64_t a = 0; a < 30; ++a) {
+        for (std::int64_t b = 0; b < 30; ++b) {
+            const slot_times t{.off = 1ns,
+                               .wait_get = duration(a),
+                               .run = duration(b),
+                               .await = duration(a * b)};
+            const std::string bar = weir::detail::live_bar(t, 17, false);
+            CHECK(bar.size() == 17);
+            std::string plain;
+            bool escape = false;
+            for (const char c : weir::detail::live_bar(t, 17, true)) {
+                escape = escape || c == '\x1b';
+                if (!escape) plain += c;
+                if (c == 'm') escape = false;
+            }
+            CHECK(plain == bar);
+        }
+    }
+    CHECK(weir::detail::live_bar({}, 4, true) == "    ");
+}
+
+TEST_CASE("time left is said where it can be known, and no nonsense where it can't") {
+    using weir::detail::progress_text;
+    CHECK(progress_text({}) == "00:00  0  0");
+    CHECK(progress_text({.total = 10}) == "00:00  0 of 10 (0 %)  0");
+    CHECK(progress_text({.elapsed = 1s, .done = 12, .total = 10, .rate = 12}) ==
+          "00:01  12 of 10 (120 %)  12.0 /s");
+    CHECK(progress_text({.elapsed = 3723s, .done = 1, .total = 10000, .rate = 1}) ==
+          "1:02:03  1 of 10000 (<1 %)  1.0 /s  left 2:46:39");
+    CHECK(progress_text({.done = 1, .total = UINT64_MAX, .rate = 1}) ==
+          "00:00  1 of 18446744073709551615 (<1 %)  1.0 /s");
+    CHECK(progress_text({.elapsed = 5s, .done = 10, .total = 10, .rate = 2, .ended = true}) ==
+          "00:05  10 of 10  2.0 /s  done");
+    CHECK(progress_text({.elapsed = 5s, .done = 0, .total = 0}) == "00:05  0 of 0  0");
+}
+
+TEST_CASE("as a line a run says how far it is, and which stage is the busiest") {
+    CHECK(weir::live_line(a_lap(), half_way()) ==
+          "01:23  510 of 1000 (51 %)  100 /s  left 00:04  failed 3  decode 90 % busy");
+    CHECK(weir::live_line({}, {}) == "00:00  0  0");
+}
