@@ -172,8 +172,8 @@ inline constexpr std::array<live_column, 6> live_columns = {{
 
 /// \returns the lines of a picture of a run: its progress; for each stage a bar of where its slots' time
 ///          went, its rate, and of the queue behind it the readiness and how full it is; a legend. Where
-///          columns lack, those on the right are left out; where rows do, the stages that were least busy. ASCII but
-///          for colours; nothing of a name moves the cursor.
+///          columns lack, those on the right are left out; where rows do, the stages that were least busy.
+///          ASCII but for colours; nothing of a name moves the cursor.
 /// \param lap  what happened of late; failures and times are of that, too.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] inline std::vector<std::string> live_lines(const pipeline_stats& lap,
