@@ -3,6 +3,7 @@
 #ifndef WEIR_REPORT_HPP
 #define WEIR_REPORT_HPP
 
+#include <weir/report/csv.hpp>
 #include <weir/report/deadlock_report.hpp>
 #include <weir/report/describe.hpp>
 #include <weir/report/failure_log.hpp>

@@ -59,7 +59,7 @@ ELSEWHERE = {
 }
 
 # What not everybody has, or compiles; what of CUDA there is a stand-in for isn't that.
-NEEDS_A_LIBRARY = re.compile(r"(asio|execution|mpi)[/.]|report/(fmt|format)[.]|src[.]hpp")
+NEEDS_A_LIBRARY = re.compile(r"(asio|execution|mpi)[/.]|report/(fmt|format|sqlite\w*)[.]|src[.]hpp")
 
 # Headers, or folders of them.
 NOT_ALONE = {
@@ -67,6 +67,7 @@ NOT_ALONE = {
     "execution/": "each needs an implementation of std::execution, which not everybody has",
     "report/fmt.hpp": "needs {fmt}, which not everybody has",
     "report/format.hpp": "needs std::format, which not everybody has",
+    "report/sqlite.hpp": "needs SQLite, which not everybody has",
 }
 
 

@@ -43,7 +43,7 @@ graph report
 # For tests, or in need of a library: up to which room each includes.
 BESIDE = {"simulation": "executor", "asio": "task", "execution": "task", "cuda": "stages"}
 BY_NAME = {"report": {"line.hpp", "table.hpp"}}  # room: what of it weir.hpp includes, instead of its face
-NEEDS_A_LIBRARY = {"report/fmt.hpp", "report/format.hpp", "asio/awaited.hpp", "asio/native_awaitable.hpp"}  # no face includes them
+NEEDS_A_LIBRARY = {"report/fmt.hpp", "report/format.hpp", "report/sqlite.hpp", "asio/awaited.hpp", "asio/native_awaitable.hpp"}  # no face includes them
 UMBRELLA = "weir.hpp"
 VERSION = "version.hpp"
 CONFIG = "platform/config.hpp"

@@ -1,6 +1,7 @@
 // What the docstrings show, to the letter, with what it takes around it: tests/house/docs.py looks for each of
 // them here. (What is in cuda/ and asio/ needs more than the library.)
 // SPDX-License-Identifier: BSL-1.0
+#include <weir/report/csv.hpp>
 #include <weir/report/describe.hpp>
 #include <weir/report/failure_log.hpp>
 #include <weir/report/live_view.hpp>
@@ -203,6 +204,10 @@ void runs(const std::vector<std::string>& files, weir::thread_pool& pool) {
     auto run = loader.start(pool);
 }
 void reports(auto& loader, weir::thread_pool& pool) {
+    {
+    auto csv = std::make_shared<weir::csv_report>("run.csv");
+    auto run = loader.start(pool, {.lap = 1s, .reports = {csv}});
+    }
     {
     auto view = std::make_shared<weir::live_view>(weir::live_view_options{.total = 10'000});
     auto run = loader.start(pool, {.lap = 250ms, .reports = {view}});

@@ -21,10 +21,15 @@ namespace weir::detail {
 //         on device`. A pipe whose reader is gone is one, too, and no signal.
 class output_file {
   public:
-    // For more at its end. What a process that was killed left of a last line is cut off.
-    static output_file append_to(std::string path) {
+    // For more at its end.
+    static output_file at_end_of(std::string path) {
         output_file file(std::move(path));
         file.open(file.path_, false);
+        return file;
+    }
+    // The same. What a process that was killed left of a last line is cut off.
+    static output_file append_to(std::string path) {
+        output_file file = at_end_of(std::move(path));
         file.cut_to_whole_lines();
         return file;
     }
@@ -54,7 +59,17 @@ class output_file {
     ~output_file() { close(); }
 
     const std::string& path() const noexcept { return path_; }
-    bool empty() const noexcept { return size_of_output(file_) <= 0; }
+    bool empty() const noexcept { return size() <= 0; }
+    // In bytes; negative: it is no plain file.
+    std::int64_t size() const noexcept { return size_of_output(file_); }
+    // It has so many bytes from now on, which are fewer.
+    void cut(std::int64_t size) {
+        if (cut_output(file_, size) != 0) fail();
+    }
+
+    // Against others that write to it, and lock it, too.
+    void lock() noexcept { lock_output(file_); }
+    void unlock() noexcept { unlock_output(file_); }
 
     // All of it, in one call of the system's where that takes it. If it fails, nothing of it is left there,
     // as far as what was written can be taken back.

@@ -12,6 +12,7 @@
 #include <fcntl.h>      // for open
 #include <pthread.h>    // for pthread_sigmask
 #include <signal.h>     // for sigpending, sigwait; <csignal> has none of them
+#include <sys/file.h>   // for flock
 #include <sys/ioctl.h>  // for ioctl
 #include <sys/stat.h>   // for stat
 #include <unistd.h>     // for write
@@ -41,6 +42,14 @@ inline bool is_device(const char* path) noexcept {
 inline void close_output(int file) noexcept { ::close(file); }
 inline std::int64_t size_of_output(int file) noexcept { return ::lseek(file, 0, SEEK_END); }
 inline int cut_output(int file, std::int64_t size) noexcept { return ::ftruncate(file, size); }
+
+// Until another process, or who else opened it, unlocks it; where the system has no such locks, nothing is
+// locked. Its end unlocks what a process locked.
+inline void lock_output(int file) noexcept {
+    while (::flock(file, LOCK_EX) != 0 && errno == EINTR) {
+    }
+}
+inline void unlock_output(int file) noexcept { ::flock(file, LOCK_UN); }
 
 // Writes as much as goes in at once. A pipe that nobody reads any more is an error like others, EPIPE: its
 // signal would end the program.
@@ -93,6 +102,8 @@ inline int cut_output(int file, std::int64_t size) noexcept { return _chsize_s(f
 inline std::int64_t write_output(int file, const char* from, std::size_t size) noexcept {
     return _write(file, from, static_cast<unsigned>(size));
 }
+inline void lock_output(int) noexcept {}
+inline void unlock_output(int) noexcept {}
 inline bool is_terminal(int file) noexcept { return _isatty(file) != 0; }
 struct terminal_size {
     unsigned columns = 80;

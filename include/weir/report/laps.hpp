@@ -30,6 +30,14 @@ void add_up(std::optional<T>& sum, const std::optional<T>& more) {
     }
 }
 
+// No time passed, and nothing was done in none.
+inline bool is_nothing(const pipeline_stats& lap) noexcept {
+    bool nothing = lap.elapsed == duration(0);
+    for (const stage_stats& s : lap.stages) nothing = nothing && s.num_tasks == 0;
+    for (const channel_stats& c : lap.channels) nothing = nothing && c.num_put == 0 && c.num_get == 0;
+    return nothing;
+}
+
 }  // namespace detail
 
 /// Two laps of one run, of which the second begins where the first ends, as one: what came to be from the

@@ -1,0 +1,134 @@
+// weir report: a run's laps as CSV, a row for each stage and queue
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_CSV_HPP
+#define WEIR_REPORT_CSV_HPP
+
+#include <weir/measure/clock.hpp>
+#include <weir/measure/process_stats.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/platform/parts_file.hpp>
+#include <weir/platform/system_info.hpp>
+#include <weir/report/cells.hpp>
+#include <weir/report/laps.hpp>
+#include <weir/report/utf8.hpp>
+#include <weir/run/run_report.hpp>
+
+#include <algorithm>    // for std::ranges::find
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint64_t
+#include <optional>     // for std::optional
+#include <random>       // for std::random_device
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
+
+namespace weir {
+
+namespace detail {
+
+// A field of RFC 4180. A row is one line, so what controls terminals, as the end of a line does, becomes a
+// space; what is no UTF-8 becomes U+FFFD, as most programs read nothing else.
+[[nodiscard]] inline std::string csv_field(std::string_view text) {
+    std::string field;
+    bool quoted = false;
+    while (!text.empty()) {
+        const char c = text.front();
+        const std::size_t n = utf8_length(text);
+        const auto code = static_cast<unsigned char>(c);
+        if (c == '"') field += '"';
+        quoted = quoted || c == '"' || c == ',';
+        field += n == 0 ? "\xEF\xBF\xBD" : code < ' ' || code == 0x7F ? " " : text.substr(0, n);
+        text.remove_prefix(n == 0 ? 1 : n);
+    }
+    return quoted ? '"' + field + '"' : field;
+}
+
+// Of all rows: those of a stage, then what queues have beside them, then the process.
+[[nodiscard]] inline const std::vector<std::string>& csv_columns() {
+    static const std::vector<std::string> all = [] {
+        std::vector<std::string> names;
+        const auto add = [&names](const cells& row) {
+            for (const cell& each : row) {
+                if (std::ranges::find(names, each.column) == names.end()) names.push_back(each.column);
+            }
+        };
+        add(detail::cells_of(stage_stats()));
+        add(detail::cells_of(channel_stats()));
+        add(detail::cells_of(process_stats()));
+        return names;
+    }();
+    return all;
+}
+
+[[nodiscard]] inline std::string csv_head() {
+    std::string line = "run,lap,lap_begin,lap_end,row,place";
+    for (const std::string& column : csv_columns()) line += "," + column;
+    return line + ",rows_left\n";
+}
+
+}  // namespace detail
+
+/// Appends each lap of a run to a file, when it has ended: the columns are in .github/REPORTS.md.
+///
+///     auto csv = std::make_shared<weir::csv_report>("run.csv");
+///     auto run = loader.start(pool, {.lap = 1s, .reports = {csv}});
+///
+/// A lap is written at once, and a file that is there is gone on with, a run behind the other. Of a process
+/// that is killed the last lap may be missing, or only a first part of it be there: in a whole one a row has
+/// `rows_left` 0. The next one that writes there cuts that part off.
+///
+/// Errors:  as of every `run_report`; one is a file that is there with another first line, which is left as
+///          it is.
+/// Threads: several processes may write to one file.
+class csv_report : public run_report {
+  public:
+    /// \param path  opened when a run begins; a pipe or /dev/stdout, too.
+    explicit csv_report(std::string path) : path_(std::move(path)) {}
+
+    /// \returns the path.
+    [[nodiscard]] std::string name() const override { return path_; }
+    void begins(const pipeline_stats&) override {
+        run_ = detail::utc_now() + "-" + std::to_string(std::random_device()());
+        laps_ = 0;
+        begin_ = duration(0);
+        file_.reset();
+        file_.emplace(path_, detail::csv_head(), ",0\n");
+    }
+    void lap(const pipeline_stats& one) override {
+        std::size_t left = one.stages.size() + one.channels.size() + (one.process ? 1 : 0);
+        const std::string lap = run_ + ',' + std::to_string(laps_++) + ',' + std::to_string(begin_.count());
+        begin_ += one.elapsed;
+        const std::string begin = lap + ',' + std::to_string(begin_.count()) + ',';
+        std::string text;
+        const auto add = [&](const char* what, std::size_t place, const detail::cells& row) {
+            (((text += begin) += what) += ',') += std::to_string(place);
+            for (const std::string& column : detail::csv_columns()) {
+                text += ',';
+                const auto found = std::ranges::find(row, column, &detail::cell::column);
+                if (found != row.end() && found->value) text += detail::csv_field(*found->value);
+            }
+            ((text += ',') += std::to_string(--left)) += '\n';
+        };
+        for (std::size_t i = 0; i < one.stages.size(); ++i) add("stage", i, detail::cells_of(one.stages[i]));
+        for (std::size_t i = 0; i < one.channels.size(); ++i)
+            add("queue", i, detail::cells_of(one.channels[i]));
+        if (one.process) add("process", 0, detail::cells_of(*one.process));
+        file_->write(text);
+    }
+    void ends(const pipeline_stats& rest, const pipeline_stats&) override {
+        if (!detail::is_nothing(rest)) lap(rest);
+        file_.reset();
+    }
+
+  private:
+    const std::string path_;
+    std::string run_;
+    std::uint64_t laps_ = 0;
+    duration begin_{};
+    std::optional<detail::parts_file> file_;
+};
+
+}  // namespace weir
+
+#endif

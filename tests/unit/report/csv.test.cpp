@@ -1,0 +1,132 @@
+#include <weir/report/csv.hpp>
+
+#include "support/catch.hpp"
+#include "support/items.hpp"
+
+#include <weir/executor/virtual_time.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace std::chrono_literals;
+using items::take_all;
+using weir::virtual_time;
+
+namespace {
+
+namespace fs = std::filesystem;
+using strings = std::vector<std::string>;
+
+const std::string csv_path = (fs::temp_directory_path() / "weir csv test.csv").string();
+
+// The rows of a file without quotes around commas, field by field.
+std::vector<strings> rows_of(const std::string& path) {
+    std::vector<strings> rows;
+    std::ifstream in(path);
+    for (std::string line; std::getline(in, line);) {
+        strings row{""};
+        bool quoted = false;
+        for (const char c : line) {
+            quoted = quoted != (c == '"');
+            if (c == ',' && !quoted) {
+                row.emplace_back();
+            } else {
+                row.back() += c;
+            }
+        }
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+auto slow_csv(int n) {
+    const auto sleeps = [](int i) -> weir::task<int> {
+        co_await weir::sleep_for(10ms);
+        co_return i;
+    };
+    return weir::source(std::views::iota(0, n)) | weir::pipe(sleeps, {.name = "a, \"b\"\nc"}) | weir::sink();
+}
+
+void run_with_csv(int n) {
+    virtual_time time;
+    const auto csv = std::make_shared<weir::csv_report>(csv_path);
+    CHECK(csv->name() == csv_path);
+    CHECK(take_all(slow_csv(n).start(time, {.lap = 20ms, .reports = {csv}})).size() ==
+          static_cast<std::size_t>(n));
+}
+
+}  // namespace
+
+TEST_CASE("a field is quoted where it has to be, and a row stays one line of UTF-8") {
+    using weir::detail::csv_field;
+    CHECK(csv_field("plain") == "plain");
+    CHECK(csv_field("a,b") == "\"a,b\"");
+    CHECK(csv_field("a \"b\"") == "\"a \"\"b\"\"\"");
+    CHECK(csv_field("a\r\nb\x1b") == "a  b ");
+    CHECK(csv_field("K\xC3\xB6ln\xFF") == "K\xC3\xB6ln\xEF\xBF\xBD");
+}
+
+TEST_CASE("each lap has a row for each stage and queue, the last one, which is shorter, too") {
+    fs::remove(csv_path);
+    run_with_csv(5);
+    const auto rows = rows_of(csv_path);
+    REQUIRE(rows.size() == 1 + 3 * 6);  // of three stages and three queues
+    const strings& head = rows[0];
+    const auto at = [&](std::size_t row, std::string_view column) {
+        const auto found = std::ranges::find(head, column);
+        REQUIRE(found != head.end());
+        REQUIRE(rows[row].size() == head.size());
+        return rows[row][static_cast<std::size_t>(found - head.begin())];
+    };
+    CHECK(at(1, "lap") == "0");
+    CHECK(at(1, "lap_begin") == "0");
+    CHECK(at(1, "lap_end") == "20000000");
+    CHECK(at(1, "row") == "stage");
+    CHECK(at(1, "name") == "src");
+    CHECK(at(1, "rows_left") == "5");
+    CHECK(at(2, "name") == "\"a, \"\"b\"\" c\"");
+    CHECK(at(2, "num_tasks") == "1");
+    CHECK(at(2, "slots_await") == "20000000");
+    CHECK(at(2, "num_put").empty());
+    CHECK(at(4, "row") == "queue");
+    CHECK(at(6, "rows_left") == "0");
+    CHECK(at(18, "lap") == "2");
+    CHECK(at(18, "lap_begin") == "40000000");
+    CHECK(at(18, "lap_end") == "50000000");
+    CHECK(at(1, "run") == at(18, "run"));
+    run_with_csv(3);
+    const auto more = rows_of(csv_path);
+    CHECK(more.size() == rows.size() + 2 * 6);
+    CHECK(more.back().front() != rows.back().front());
+    fs::remove(csv_path);
+}
+
+TEST_CASE("a file of something else, and one that can't be written, are warned of, and the run goes on") {
+    static std::string warned;
+    warned.clear();
+    const auto before = weir::set_report_warning(
+        [](std::string_view who, std::string_view why) noexcept { (warned += who) += why; });
+    std::ofstream(csv_path) << "my,own,table\n";
+    run_with_csv(3);
+    CHECK(warned.find("its first line is another one") != std::string::npos);
+    CHECK(rows_of(csv_path).size() == 1);
+    fs::remove(csv_path);
+    warned.clear();
+    virtual_time time;
+    const auto nowhere = std::make_shared<weir::csv_report>("/no/such/folder/a.csv");
+    const auto full = std::make_shared<weir::csv_report>("/dev/full");
+    CHECK(take_all(slow_csv(3).start(time, {.reports = {nowhere, full}})).size() == 3);
+    CHECK(warned.find("/no/such/folder/a.csv") != std::string::npos);
+    CHECK(warned.find("/dev/full") != std::string::npos);
+    weir::set_report_warning(before);
+}
