@@ -10,6 +10,7 @@
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
+#include <weir/measure/trail.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/thread_record.hpp>
@@ -101,7 +102,7 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
     }
 
     WEIR_ALWAYS_INLINE bool lets_others_go_first() noexcept {
-        if (!uses_up_slice<Policy>(Puts, channel_->count_at(line_), waiter_.measured)) return false;
+        if (!is_special<Policy>(Puts, channel_->count_at(line_), waiter_.measured)) return false;
         yields_ = true;
         return true;
     }
@@ -130,6 +131,9 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
         if constexpr (has_stop) listener::listen_no_more();
         is_prepared_ = false;  // nothing is left to clean up
         if (suspended_) goes_on();
+        if (is_followed()) {
+            waiter_.measured->trail->goes_on(waiter_.measured->clock().now().time_since_epoch().count());
+        }
         if (!hears_end_) return;
         hear_end_no_more();
         if (waiter_.outcome == outcome::stopped && !listener::stop_requested()) throw stopped();
@@ -149,7 +153,8 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
         if (me != nullptr) me->count_operation();
         if (was_forked()) detail::check_threads_of(channel_->clock_.owner());
         // One that no executor runs needs none as long as it need not wait: its slice never ends.
-        const bool yields = std::exchange(yields_, false) && env.executor != nullptr;
+        const bool yields = std::exchange(yields_, false) && env.executor != nullptr && ends_slice();
+        if (is_followed()) prepare();  // so that `resumed` is not passed by
         executor* ex = env.executor;
         wakes woken;
         for (bool may_wait = waits_unprepared(env);; may_wait = true) {
@@ -171,6 +176,13 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
         core::wake_all(woken);
         if (yields) posts(h, *ex, env);
         return yields;
+    }
+    bool is_followed() const noexcept {
+        return Policy::statistics && Puts && waiter_.measured != nullptr && waiter_.measured->followed() != 0;
+    }
+    // And not only puts what is followed.
+    bool ends_slice() const noexcept {
+        return !is_followed() || uses_up_slice<Policy>(Puts, channel_->count_at(line_), waiter_.measured);
     }
     // What a stage itself waits for ends with its channels.
     bool ends_with_run(const coroutine_env& env) const noexcept {
