@@ -350,6 +350,12 @@ auto copied(const std::vector<image>& frames) {
 }
 }  // namespace of_tee
 
+template <class Loader>
+void of_trace(const Loader& loader, weir::thread_pool& pool) {
+    auto trace = std::make_shared<weir::trace_report>("run.trace.json");
+    auto run = loader.start(pool, {.reports = {trace}});
+}
+
 void of_watchdog() {
     weir::thread_pool pool;
     weir::blocking_pool io(8);
