@@ -7,6 +7,7 @@
 #include <weir/report/metrics_report.hpp>
 #include <weir/report/profile.hpp>
 #include <weir/report/run_recorder.hpp>
+#include <weir/report/trace.hpp>
 #include <weir/report/watchdog.hpp>
 #include <weir/simulation.hpp>
 #include <weir/weir.hpp>

@@ -226,7 +226,7 @@ class channel_store : public channel_items<Policy> {
 
     // The item that it puts is followed: nobody can get it before that is known here.
     static bool is_followed(const slot* putter) noexcept {
-        return Policy::statistics && putter != nullptr && putter->followed() != 0;
+        return Policy::statistics && putter != nullptr && putter->is_following();
     }
     // `measured`: whose reading of the clock is that of now.
     WEIR_NOINLINE void leaves_mark(const slot& putter, std::uint64_t number, std::uint64_t gets,

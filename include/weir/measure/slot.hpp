@@ -162,6 +162,8 @@ class slot : public basic_slot_times<> {
         urges_ = static_cast<std::uint8_t>((urges_ & outstayed) | (tag != 0 ? follows : 0));
     }
     std::uint64_t followed() const noexcept { return followed_; }
+    // Whether there is one; by what the chain has at hand.
+    bool is_following() const noexcept { return (urges_ & follows) != 0; }
     // One look for both, at each operation.
     bool has_urges() const noexcept { return urges_ != 0; }
 

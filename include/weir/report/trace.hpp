@@ -55,10 +55,10 @@ struct trace_options {
 ///           can't be written, and too little memory, are warned of, and the run goes on: see `run_report`.
 /// Threads:  one run at a time.
 /// Lifetime: kept by the run.
-/// Cost:     in a run without one, nothing an item. In each stage some 10 ns for an item that isn't followed,
-///           and 80 for one that is: with 1 us of work in each of three stages 1 % for one of 100, 13 % for
-///           all. At the end about 1 us and 300 bytes an event. In a run that measures nothing
-///           (`unmeasured`) no item is followed.
+/// Cost:     in a run without one, a look at a flag where a slot waits. With one, in each stage some 10 ns
+///           for an item that isn't followed, and 80 for one that is: with 1 us of work in each of three
+///           stages 1 % for one of 100, 13 to 19 % for all. At the end about 1 us and 300 bytes an event. In
+///           a run that measures nothing (`unmeasured`) no item is followed.
 class trace_report final : public run_report {
   public:
     /// \param path  of a file, which is replaced when the run has ended; empty: none, see `text`.

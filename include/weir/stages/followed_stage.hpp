@@ -67,7 +67,7 @@ class followed_stage : public Kind {
     WEIR_NOINLINE bool begin_visit(auto& now, auto& take) noexcept {
         auto& me = now.on->me;
         slot_trail& trail = *me.trail;
-        if (me.followed() != 0) me.follow(0);
+        if (me.is_following()) me.follow(0);
         if (!this->is_call(now)) return false;
         if constexpr (Kind::makes_items) {
             if (now.item == nullptr) {
@@ -126,7 +126,7 @@ class followed_stage : public Kind {
     static constexpr bool is_of_one = Kind::results_are_of == made_of::its_item;
 
     static bool is_visited(const slot& me) noexcept {
-        return is_of_one ? me.followed() != 0 : me.trail->is_open();
+        return is_of_one ? me.is_following() : me.trail->is_open();
     }
     WEIR_NOINLINE void visit_gives(auto& now) noexcept {
         auto& me = now.on->me;
