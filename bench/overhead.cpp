@@ -9,6 +9,7 @@
 #include <weir/executor/thread_pool.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/report/trace.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
@@ -35,7 +36,8 @@ struct shape {
 };
 
 template <class Policy>
-void through_pipeline(weir::executor& ex, const shape& s, std::uint64_t n) {
+void through_pipeline(weir::executor& ex, const shape& s, std::uint64_t n,
+                      const weir::run_options& how = {}) {
     const auto stage = [&s](item x) {
         s.work();
         return x + 1;
@@ -44,7 +46,7 @@ void through_pipeline(weir::executor& ex, const shape& s, std::uint64_t n) {
     auto pipeline = weir::source(std::views::iota(item{0}, n), {.capacity = s.capacity}) |
                     weir::pipe(stage, options) | weir::pipe(stage, options) | weir::pipe(stage, options) |
                     weir::sink(s.capacity);
-    auto run = pipeline.template start<Policy>(ex);
+    auto run = pipeline.template start<Policy>(ex, how);
     const item sum = weir::sync_wait(ex, bench::sum_of(run));
     bench::check(sum == n * (n - 1) / 2 + 3 * n, "each item passes three stages, once");
 }
@@ -186,6 +188,20 @@ constexpr auto channel_work = []<class Policy>(Policy, weir::executor& ex, const
     through_channel<Policy>(ex, s, n);
 };
 
+// What it costs to follow items.
+void compare_traces(bench::session& session, const std::string& title, const shape& s, unsigned workers) {
+    bench::group group(session, title + ", " + bench::count(workers, "worker"), "an item");
+    const auto pool = std::make_shared<weir::thread_pool>(workers);
+    group.ours("no trace", [=](std::uint64_t n) { through_pipeline<weir::measured>(*pool, s, n); });
+    for (const std::uint64_t every : {100U, 1U}) {
+        group.ours("one of " + std::to_string(every) + " is followed", [=](std::uint64_t n) {
+            const auto trace = std::make_shared<weir::trace_report>("", weir::trace_options{.every = every});
+            through_pipeline<weir::measured>(*pool, s, n, {.reports = {trace}});
+        });
+    }
+    group.run();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -198,6 +214,8 @@ int main(int argc, char** argv) {
             compare_policies(session, "three no-op stages" + queues, {capacity}, workers, pipeline_work);
             compare_policies(session, "three stages of 1 us" + queues, {capacity, microsecond}, workers,
                              pipeline_work);
+            compare_traces(session, "three stages of 1 us, traced" + queues, {capacity, microsecond},
+                           workers);
         }
     }
     read_clocks(session);

@@ -24,6 +24,7 @@
 #include <weir/report/run_recorder.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/report/table.hpp>
+#include <weir/report/trace.hpp>
 #include <weir/report/units.hpp>
 #include <weir/report/watchdog.hpp>
 

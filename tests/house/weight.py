@@ -30,9 +30,9 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 17585),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 11750),
-    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2340),
+    ("weir.hpp", HEAVY, 17950),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 12100),
+    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2380),
 ]
 
 MARKER = re.compile(r'#(?:line)? (\d+) "([^"]*)"((?: \d)*)')

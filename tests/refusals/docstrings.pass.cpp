@@ -8,6 +8,7 @@
 #include <weir/report/metrics_report.hpp>
 #include <weir/report/profile.hpp>
 #include <weir/report/run_recorder.hpp>
+#include <weir/report/trace.hpp>
 #include <weir/report/watchdog.hpp>
 #include <weir/simulation.hpp>
 #include <weir/weir.hpp>
@@ -354,6 +355,12 @@ auto copied(const std::vector<image>& frames) {
     ;
 }
 }  // namespace of_tee
+
+template <class Loader>
+void of_trace(const Loader& loader, weir::thread_pool& pool) {
+    auto trace = std::make_shared<weir::trace_report>("run.trace.json");
+    auto run = loader.start(pool, {.reports = {trace}});
+}
 
 void of_watchdog() {
     weir::thread_pool pool;

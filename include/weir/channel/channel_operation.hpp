@@ -10,6 +10,7 @@
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
+#include <weir/measure/trail.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/thread_record.hpp>
@@ -101,7 +102,7 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
     }
 
     WEIR_ALWAYS_INLINE bool lets_others_go_first() noexcept {
-        if (!uses_up_slice<Policy>(Puts, channel_->count_at(line_), waiter_.measured)) return false;
+        if (!is_special<Policy>(Puts, channel_->count_at(line_), waiter_.measured)) return false;
         yields_ = true;
         return true;
     }
@@ -124,12 +125,15 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
     void prepare() noexcept {
         if (is_prepared_) return;
         is_prepared_ = true;
-        suspended_ = hears_end_ = false;
+        suspended_ = hears_end_ = tells_ = false;
     }
     WEIR_NOINLINE void has_waited() {
         if constexpr (has_stop) listener::listen_no_more();
         is_prepared_ = false;  // nothing is left to clean up
         if (suspended_) goes_on();
+        if (tells_) {
+            waiter_.measured->trail->goes_on(waiter_.measured->clock().now().time_since_epoch().count());
+        }
         if (!hears_end_) return;
         hear_end_no_more();
         if (waiter_.outcome == outcome::stopped && !listener::stop_requested()) throw stopped();
@@ -149,7 +153,7 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
         if (me != nullptr) me->count_operation();
         if (was_forked()) detail::check_threads_of(channel_->clock_.owner());
         // One that no executor runs needs none as long as it need not wait: its slice never ends.
-        const bool yields = std::exchange(yields_, false) && env.executor != nullptr;
+        const bool yields = std::exchange(yields_, false) && is_to_yield(env);
         executor* ex = env.executor;
         wakes woken;
         for (bool may_wait = waits_unprepared(env);; may_wait = true) {
@@ -171,6 +175,16 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
         core::wake_all(woken);
         if (yields) posts(h, *ex, env);
         return yields;
+    }
+    // It didn't move at once: its slice ends, or it puts an item that is followed, and tells when that is in.
+    WEIR_NOINLINE bool is_to_yield(const coroutine_env& env) noexcept {
+        const slot* const who = waiter_.measured;
+        if (Policy::statistics && Puts && who != nullptr && who->is_following()) {
+            prepare();
+            tells_ = true;
+            if (!uses_up_slice<Policy>(Puts, channel_->count_at(line_), who)) return false;
+        }
+        return env.executor != nullptr;
     }
     // What a stage itself waits for ends with its channels.
     bool ends_with_run(const coroutine_env& env) const noexcept {
@@ -230,6 +244,7 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
     bool yields_ = false;       // it goes to the end of its executor's queue, also where it needn't wait
     bool is_prepared_ = false;  // to wait; what follows is written then
     bool suspended_;
+    bool tells_;                                             // its slot's trail that it is in
     bool hears_end_;                                         // `on_end_` is there
     const end_token* ends_;                                  // of the coroutine; once it was suspended
     uninitialised_slot<stop_callback<end_waiting>> on_end_;  // of the run in whose stage it waits

@@ -10,6 +10,8 @@
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
+#include <weir/measure/trail.hpp>
+#include <weir/measure/trail_marks.hpp>
 #include <weir/platform/config.hpp>
 
 #include <cstddef>  // for std::size_t
@@ -65,6 +67,12 @@ class channel_store : public channel_items<Policy> {
         return nullptr;
     }
 
+    // Null: no item of the run is followed, or it belongs to none.
+    trail_marks* marks() const noexcept { return marks_; }
+    void mark_in(run_trail& trail, bool is_read) {
+        marks_ = &trail.add_queue(this->name_, capacity_, is_read);
+    }
+
   protected:
     // Whether `attempt` would be more than a look.
     bool needs_no_waiting(side line, const waiter& w) const noexcept {
@@ -88,6 +96,7 @@ class channel_store : public channel_items<Policy> {
             if (mark) core::count_mark();
             type_.move(item, getter->item);
             getter->number = number;
+            if (is_followed(measured) && !mark) leaves_mark(*measured, number, number + 1, measured);
             put_end_.count.store(number + 1, std::memory_order_relaxed);
             get_end_.count.store(number + 1, std::memory_order_relaxed);
             get_end_.seen = number + 1;
@@ -99,8 +108,10 @@ class channel_store : public channel_items<Policy> {
         if (before >= capacity_ || !fits(before, item)) return outcome::pending;
         if (!putters_.empty()) return outcome::pending;  // the first of them is larger, and goes first
         if (before == 0) core::now_empty(false, measured);
+        const bool mark = is_followed(measured) && is_mark(item);
         push(item);
         if (core::has_sink()) items::tell_sink(measured);
+        if (is_followed(measured) && !mark) leaves_mark(*measured, number, number - before, measured);
         return outcome::done;
     }
 
@@ -124,9 +135,13 @@ class channel_store : public channel_items<Policy> {
             waiter* const putter = putters_.front();
             if (!fits(core::size(), putter->item)) break;
             if (!core::claims(*putter, side::put)) continue;
-            core::take_out(*putter, side::put, outcome::done, core::reading(measured),
-                           !is_mark(putter->item));
+            const bool mark = is_mark(putter->item);
+            core::take_out(*putter, side::put, outcome::done, core::reading(measured), !mark);
             push(putter->item);
+            const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed) - 1;
+            const std::uint64_t gets = get_end_.count.load(std::memory_order_relaxed);
+            slot* const owner = putter->measured;
+            if (is_followed(owner) && !mark) leaves_mark(*owner, number, gets, measured);
             woken.push(*putter);
         }
     }
@@ -209,12 +224,25 @@ class channel_store : public channel_items<Policy> {
         if (core::bytes_.counts()) core::bytes_.add(type_.bytes(item));
     }
 
+    // The item that it puts is followed: nobody can get it before that is known here.
+    static bool is_followed(const slot* putter) noexcept {
+        return Policy::statistics && putter != nullptr && putter->is_following();
+    }
+    // `measured`: whose reading of the clock is that of now.
+    WEIR_NOINLINE void leaves_mark(const slot& putter, std::uint64_t number, std::uint64_t gets,
+                                   slot* measured) noexcept {
+        if (marks_ == nullptr) return;
+        if (marks_->set(number, putter.followed())) putter.trail->left(marks_->queue(), number);
+        putter.trail->depth(marks_->queue(), number + 1, gets, core::reading(measured));
+    }
+
     static const waiter* first_unanswered(const waiter* w) noexcept {
         while (w != nullptr && w->choice != nullptr && w->choice->is_claimed()) w = w->next;
         return w;
     }
 
-    bool lets_in_ = false;  // closed to newcomers only; under both locks
+    bool lets_in_ = false;          // closed to newcomers only; under both locks
+    trail_marks* marks_ = nullptr;  // of a run whose items are followed; set before it begins
 };
 
 WEIR_COMPILED(class channel_store<measured>);

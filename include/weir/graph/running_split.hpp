@@ -174,6 +174,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
   public:
     using pass = typename base::template hand<joined_batch<Batch, D, ledger>>;
     static constexpr bool gathers_parts = true;
+    static constexpr made_of results_are_of = made_of::all;
     static constexpr bool is_tolerant = true;
     static constexpr bool numbers_itself = true;
 
@@ -206,6 +207,8 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         if (lost_) std::rethrow_exception(std::exchange(lost_, nullptr));
         put_together(now, parts);
     }
+    static bool has_item(const pass&) noexcept { return true; }
+    static bool holds(const pass&) noexcept { return false; }
     D* next(pass& now) noexcept {
         if (!now.whole) now.entry.about.acknowledge();
         return now.whole ? &*now.whole : nullptr;

@@ -64,6 +64,7 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
     using pass = typename base::template hand<joined_row<D>>;
     using taking = gathering;
     static constexpr bool is_invoked = false;
+    static constexpr made_of results_are_of = made_of::all;
 
     running_zip(run_context& run, const stage_options& options, std::tuple<channel<C, Policy>*...> in,
                 typename base::output& out)
@@ -73,6 +74,8 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
         next.comes_by([this, &me] { return fetch<0>(me); }, now.error);
     }
     void work(pass& now) { make(now.row, std::index_sequence_for<C...>()); }
+    static bool has_item(const pass&) noexcept { return true; }
+    static bool holds(const pass&) noexcept { return false; }
     bool counts(const pass& now) const noexcept {
         return now.row && !epoch_item_traits<D>::is_mark(*now.row);
     }
@@ -95,12 +98,24 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
                 get_operation<std::remove_reference_t<decltype(queue)>> get(queue, &me);
                 auto item = co_await get;
                 if (!item) co_return false;
+                if (me.trail != nullptr) {
+                    keep_part(detail::inside(queue), get.number(), me, epoch_of(*item));
+                }
                 detail::replace(place, std::move(item));
             }
             task<bool> rest = fetch<I + 1>(me);
             const bool all = co_await std::move(rest);
             co_return all;
         }
+    }
+
+    template <class T>
+    static std::uint64_t epoch_of(const epoch_item<T>& item) noexcept {
+        return item.epoch();
+    }
+    template <class T>
+    static std::uint64_t epoch_of(const T&) noexcept {
+        return 0;
     }
 
     // A row; or nothing, if some are at the end of an epoch and others aren't; or the mark.

@@ -4,6 +4,7 @@
 #define WEIR_MEASURE_SLOT_HPP
 
 #include <weir/measure/recorder.hpp>
+#include <weir/measure/state_journal.hpp>
 #include <weir/measure/stopwatch.hpp>
 #include <weir/platform/biased_lock.hpp>
 #include <weir/platform/bounds.hpp>
@@ -22,10 +23,7 @@ class executor;
 
 namespace weir::detail {
 
-// A slot is always in exactly one of these.
-enum class slot_state : std::uint8_t { off, wait_get, runnable, run, await, wait_put, wait_turn };
-
-inline constexpr std::size_t slot_states = 7;
+class slot_trail;
 
 // It does nothing, and is not about to.
 constexpr bool is_idle(slot_state s) noexcept {
@@ -52,7 +50,10 @@ class basic_slot_times {
         const typename lock_type::guard held(lock_, basic_thread_record<Platform>::mine());
         settle(now);
         state_ = next;
+        if (journal_ != nullptr) journal_->add(next, since_);
     }
+    // Before the run begins.
+    void write_into(state_journal& journal) noexcept { journal_ = &journal; }
 
     // Before any thread uses it: as a rule it will be this one.
     void reserve() noexcept { lock_.reserve(); }
@@ -98,6 +99,7 @@ class basic_slot_times {
     slot_state state_ = slot_state::off;
     std::int64_t since_ = 0;
     std::array<std::int64_t, slot_states> spent_{};
+    state_journal* journal_ = nullptr;  // null: nobody asks
 };
 
 // One of a stage's workers: a chain of coroutines of which one runs at a time.
@@ -146,12 +148,30 @@ class slot : public basic_slot_times<> {
     }
 
     // Whether it has had its thread for longer than is fair, as of the last reading.
-    bool has_outstayed() const noexcept { return has_outstayed_; }
+    bool has_outstayed() const noexcept { return (urges_ & outstayed) != 0; }
+
+    // Before the run begins.
+    void is_followed(slot_trail& by, state_journal& journal) noexcept {
+        trail = &by;
+        write_into(journal);
+    }
+    // The next item that it puts is followed, and goes under the whole channel's lock, which tells which
+    // one it is there. Only the chain changes it.
+    void follow(std::uint64_t tag) noexcept {
+        followed_ = tag;
+        urges_ = static_cast<std::uint8_t>((urges_ & outstayed) | (tag != 0 ? follows : 0));
+    }
+    std::uint64_t followed() const noexcept { return followed_; }
+    // Whether there is one; by what the chain has at hand.
+    bool is_following() const noexcept { return (urges_ & follows) != 0; }
+    // One look for both, at each operation.
+    bool has_urges() const noexcept { return urges_ != 0; }
 
     // The chain has read the clock.
     void reads(std::int64_t now) noexcept {
         last_reading = now;
-        has_outstayed_ = add_way(0, last_resumed_, now) > longest_slice;
+        const bool is_too_long = add_way(0, last_resumed_, now) > longest_slice;
+        urges_ = static_cast<std::uint8_t>((urges_ & follows) | (is_too_long ? outstayed : 0));
     }
 
     // The chain's last reading of the clock: the end of an invocation is the beginning of what
@@ -177,10 +197,12 @@ class slot : public basic_slot_times<> {
 
   private:
     static constexpr std::int64_t longest_slice = 1'000'000;  // ns
+    static constexpr std::uint8_t outstayed = 1;
+    static constexpr std::uint8_t follows = 2;
 
     // Only the chain uses these.
     std::int64_t last_resumed_ = 0;
-    bool has_outstayed_ = false;
+    std::uint8_t urges_ = 0;
     // On which it runs, or ran last. relaxed: the flag orders it
     standard_platform::atomic<decltype(standard_platform::this_thread())> thread_{};
     standard_platform::atomic<bool> has_thread_{false};
@@ -188,6 +210,11 @@ class slot : public basic_slot_times<> {
     const std::string* stage_;
     std::source_location where_;
     std::size_t index_;
+    std::uint64_t followed_ = 0;
+
+  public:
+    // Null: no item of the run is followed.
+    slot_trail* trail = nullptr;
 };
 
 // One whose invocations are timed. Only the chain knows of that part, so that all others see the same

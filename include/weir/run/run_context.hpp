@@ -138,8 +138,8 @@ class run_context : public detached_task_owner {
             return false;
         }
     }
-
     const std::vector<shared_hook>& hooks() const noexcept { return options_.hooks; }
+    run_trail* trail() const noexcept { return reports_.trail(); }
     void tell(const failure& f) {
         reports_.tell([&f](run_report& r) { r.failed(f); });
         if (options_.on_failure) options_.on_failure(f);

@@ -55,9 +55,11 @@ class run_core final : public rehearsed_graph<Policy> {
             static_cast<void>(rehearser_.emplace(rehearse_stages()));
         }
         if (has_laps() || has_end()) static_cast<void>(reporter_.emplace(report_laps()));
+        if (Policy::statistics && this->trail() != nullptr) this->mark_queues(*this->trail());
         if (!this->reports_.empty()) announce();
         // Nothing below throws.
         this->begin_ = this->main_executor().now();
+        if (this->trail() != nullptr) this->trail()->begin(this->begin_.time_since_epoch().count());
         if (Policy::statistics && !this->main_executor().traits().exclusive) this->process_.begin();
         this->expect_workers(workers);
         left_.store(workers + (reporter_ ? 1U : 0U) + (rehearser_ ? 1U : 0U), std::memory_order_relaxed);

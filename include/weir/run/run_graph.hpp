@@ -199,6 +199,13 @@ class run_graph : public run_context, public watched_run {
 
     std::int64_t now() const noexcept { return main_executor().now().time_since_epoch().count(); }
 
+    void mark_queues(run_trail& trail) {
+        for (std::size_t i = 0; i < queues_.size(); ++i) {
+            const bool is_read = i != last_ || end_ != nullptr;
+            queues_[i]->mark_in(trail, is_read);
+        }
+    }
+
     static constexpr std::int64_t running = INT64_MIN;
     standard_platform::atomic<std::int64_t> frozen_at_{running};  // until when the statistics go
     time_point begin_{};

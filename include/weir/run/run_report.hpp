@@ -4,6 +4,7 @@
 #define WEIR_RUN_RUN_REPORT_HPP
 
 #include <weir/measure/stats.hpp>
+#include <weir/measure/trail.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/invocation.hpp>
@@ -18,6 +19,10 @@
 #include <vector>       // for std::vector
 
 namespace weir {
+
+namespace detail {
+class run_reports;
+}
 
 /// Hears of one run at a time: `run_options::reports`. Override what is of interest.
 ///
@@ -52,6 +57,11 @@ class run_report {
     /// Asked before `begins`.
     /// \returns what is to be called around every invocation; null: nothing, which costs nothing.
     [[nodiscard]] virtual std::shared_ptr<hook> around_invocations() { return nullptr; }
+
+  private:
+    friend class detail::run_reports;
+    // Asked after that. What is told of some of the items, if they are to be followed; null: none is.
+    virtual std::shared_ptr<detail::run_trail> follows_items() { return nullptr; }
 };
 
 /// Told of a report that gave up, while its run goes on: which, and why.
@@ -84,7 +94,15 @@ class run_reports {
         tell([&hooks](run_report& r) {
             if (auto around = r.around_invocations()) hooks.emplace_back(std::move(around));
         });
+        tell([this](run_report& r) {
+            auto follows = r.follows_items();
+            if (follows == nullptr) return;
+            if (trail_ != nullptr) throw std::invalid_argument("weir: another one follows this run's items");
+            trail_ = std::move(follows);
+        });
     }
+
+    run_trail* trail() const noexcept { return trail_.get(); }
 
     bool empty() const noexcept { return all_.empty(); }
 
@@ -117,6 +135,7 @@ class run_reports {
     }
 
     std::vector<std::unique_ptr<one>> all_;
+    std::shared_ptr<run_trail> trail_;
 };
 
 }  // namespace detail

@@ -8,6 +8,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/owning_list.hpp>
 #include <weir/platform/platform.hpp>
@@ -45,7 +46,6 @@ class worker_set : public stage_gate {
 
     // Before the start; may throw. After it the workers exist and wait for `start`.
     void make_workers() {
-        workers_.reserve(slots_.size());
         for (slot* const s : slots_) workers_.push_back(make_worker(*s));
     }
     std::size_t num_workers() const noexcept { return slots_.size(); }
@@ -61,8 +61,7 @@ class worker_set : public stage_gate {
         for (std::size_t i = 0; i < workers_.size(); ++i) start(i);
     }
 
-    // While it runs, from any thread. More slots begin at once; those that are too many end what they
-    // have in hand. Nothing happens in a stage that has ended.
+    // As `run_control` says.
     void set_concurrency(std::size_t concurrency);
 
     // Whether the stage's kind can work with another number of slots than one.
@@ -136,7 +135,7 @@ class worker_set : public stage_gate {
         // acq_rel; pairs with itself: the last one sees what the others did
         return present_.fetch_sub(1, std::memory_order_acq_rel) == 1;
     }
-    // It has nothing else to do. `late`: it had, since then.
+    // `late`: it had something else to do since then.
     void go_off(slot& me, [[maybe_unused]] bool late) noexcept {
         if constexpr (Policy::statistics) me.enter(slot_state::off, late ? now() : me.last_reading);
     }
@@ -150,6 +149,7 @@ class worker_set : public stage_gate {
             const bool alone = run_.main_executor().traits().exclusive;
             s = std::make_unique<slot>(name_, index, run_.main_executor(), alone);
             if (alone) s->reserve();
+            detail::follow(*s, run_.trail(), trail_);
         } else {
             s = std::make_unique<slot>(name_, index, run_.main_executor());
         }
@@ -168,8 +168,8 @@ class worker_set : public stage_gate {
         return false;
     }
     void add_slot();
-
     const std::string name_;
+    const std::size_t trail_{run_.trail() != nullptr ? run_.trail()->add_stage(name_) : 0};
     const std::source_location where_;
     const end_token ends_{&run_.ends()};  // stands for the stage
     // Guards the two vectors against a change of the concurrency; held for a change, or a look, only.

@@ -5,6 +5,7 @@
 
 #include <weir/channel/epoch_item.hpp>
 #include <weir/executor/executor.hpp>
+#include <weir/measure/trail.hpp>
 #include <weir/stages/output_sequencer.hpp>
 #include <weir/stages/surroundings.hpp>
 
@@ -26,14 +27,21 @@ enum class verdict : std::uint8_t {
     fatal
 };
 
+// Of what an item is made that a kind gives: of the one in hand; of that and all before that are in no
+// other; or nobody knows.
+enum class made_of : std::uint8_t { its_item, all, unknown };
+
 // What a slot's worker has all the time.
 template <class Slot, class Tools>
 struct duty {
     Slot& me;
     weir::executor& executor;
-    const bool is_watched;  // hooks, a time limit or the function want to know of each invocation
+    const bool is_watched;     // one of these:
+    const bool is_surrounded;  // hooks, a time limit or the function want to know of each invocation
+    slot_trail* const trail;   // null: no item is followed
     Tools tools;
     std::uint64_t nth = 0;               // of the last item, without marks
+    std::uint64_t num_given = 0;         // where nobody knows of what, and items are followed
     std::optional<surroundings> around;  // of the invocation at hand, if it is watched
 };
 

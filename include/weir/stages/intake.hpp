@@ -41,6 +41,7 @@ class intake : public get_operation<Queue> {
         this->resumed();
         return this->waiter_.outcome == outcome::done;
     }
+    auto& queue() const noexcept { return *this->channel_; }
     typename Queue::value_type* item() noexcept { return this->place_.address(); }
     WEIR_ALWAYS_INLINE void drop() noexcept {
         if (this->waiter_.outcome != outcome::done) return;

@@ -4,6 +4,7 @@
 #define WEIR_STAGES_INVOKING_STAGE_HPP
 
 #include <weir/platform/config.hpp>
+#include <weir/stages/followed_stage.hpp>
 #include <weir/stages/in_hand.hpp>
 #include <weir/stages/stage_kind.hpp>
 
@@ -15,44 +16,49 @@ namespace weir::detail {
 
 // `Kind`: see `stage_kind`.
 template <class Kind>
-class invoking_stage : public Kind {
+class invoking_stage : public followed_stage<Kind> {
   public:
-    using Kind::Kind;
+    using followed_stage<Kind>::followed_stage;
     using slot = slot_of<typename Kind::policy_type>;
 
   protected:
-    WEIR_NOINLINE void surround(auto& now) noexcept {
+    auto duty_of(slot& me, executor& ex) const noexcept {
+        const bool surrounded =
+            Kind::is_invoked && (this->wants_call() || this->limit() > duration(0) || !this->hooks().empty());
+        const bool watched = surrounded || me.trail != nullptr;
+        return duty<slot, typename Kind::tools>{me, ex, watched, surrounded, me.trail, {}, 0, 0, {}};
+    }
+
+    WEIR_NOINLINE void surround(auto& now, auto& take) noexcept {
+        // What is followed is surrounded, too, so that its end is heard of where nobody else wants to.
+        const bool followed = now.on->trail != nullptr && this->begin_visit(now, take);
+        if constexpr (Kind::is_invoked) {
+            if ((followed || now.on->is_surrounded) && this->is_call(now)) surround_call(now);
+        }
+    }
+    WEIR_NOINLINE void surround_call(auto& now) noexcept {
         any_item came;
-        if constexpr (Kind::takes)
-            came = any_item(std::as_const(epoch_item_traits<typename Kind::item_taken>::value_of(*now.item)));
-        now.on->around.emplace(this->hooks(), this->run_.ends(), this->name(), item_number(now),
+        if constexpr (Kind::takes) {
+            if (now.item != nullptr)
+                came = any_item(
+                    std::as_const(epoch_item_traits<typename Kind::item_taken>::value_of(*now.item)));
+        }
+        now.on->around.emplace(this->hooks(), this->run_.ends(), this->name(), this->item_number(now),
                                now.mine.epoch, now.on->me.index(), came, this->limit(), now.on->executor,
                                now.error);
     }
 
     WEIR_NOINLINE void end_surroundings(auto& now) noexcept {
-        any_item made;
+        if (now.on->trail != nullptr) this->visit_has_worked(now);
+        any_item result;
         if constexpr (!Kind::gives_several && requires { now.value.has_value(); }) {
-            using made_of =
-                epoch_item_traits<typename std::remove_reference_t<decltype(now.value)>::value_type>;
-            if (!now.error && now.value && !made_of::is_mark(*now.value)) {
-                made = any_item(std::as_const(made_of::value_of(*now.value)));
+            using made = epoch_item_traits<typename std::remove_reference_t<decltype(now.value)>::value_type>;
+            if (!now.error && now.value && !made::is_mark(*now.value)) {
+                result = any_item(std::as_const(made::value_of(*now.value)));
             }
         }
-        now.on->around->end(made, now.error);
+        now.on->around->end(result, now.error);
         now.on->around.reset();
-    }
-
-    // Of the item in hand, or the last one.
-    std::uint64_t item_number(const auto& now) const noexcept {
-        return Kind::numbers_itself || Kind::works_without_item ? now.on->nth : this->number_of(now.mine);
-    }
-    bool counted(const auto& now) const noexcept {
-        if constexpr (requires { this->counts(now); }) {
-            return this->counts(now);
-        } else {
-            return this->is_call(now);
-        }
     }
 
     // Not in the coroutine: g++ 12 keeps a try block's temporaries too long there.
@@ -83,16 +89,17 @@ class invoking_stage : public Kind {
         if (now.error) {
             if constexpr (Kind::is_tolerant) {
                 if (this->is_tolerable(now)) {
-                    if (!this->tolerates(me, item_number(now), std::move(now.error))) return verdict::fatal;
+                    if (!this->tolerates(me, this->item_number(now), std::move(now.error)))
+                        return verdict::fatal;
                     this->acknowledge(now);
                     return verdict::dropped;
                 }
             }
-            this->gave_up(me, item_number(now), std::move(now.error));
+            this->gave_up(me, this->item_number(now), std::move(now.error));
             return verdict::fatal;
         }
         if constexpr (Kind::results_are_work) this->acknowledge(now);
-        if (!Kind::is_invoked || !counted(now)) {
+        if (!Kind::is_invoked || !this->counted(now)) {
             this->went_on(me);
             return verdict::good;
         }

@@ -58,6 +58,8 @@ class stage_kind : public running_stage<Policy> {
     static constexpr bool results_wait = false;        // and is awaited: `next_value` and `keep_next`
     static constexpr bool has_turns = false;  // it may have to wait for its turn: `turn`, `leave_turn`
 
+    static constexpr made_of results_are_of = made_of::its_item;  // if all: `has_item` and `holds`
+
     static constexpr bool numbers_itself = !takes;                       // by those that count, from 0
     using tools = nothing;                                               // what each slot works with
     using taking = std::conditional_t<takes, intake<input>, no_intake>;  // how it takes: see intake.hpp

@@ -40,10 +40,19 @@ namespace weir::detail {
 template <class Op>
 inline constexpr bool is_patient = requires(const Op& op) { op.patience(); };
 
+//     static constexpr made_of results_are_of   if that is not the item that was pushed last
+// If it is `all`, what a push puts out has all items but that one, and what a pop does has it.
+template <class Op>
+inline constexpr made_of results_are_of = made_of::its_item;
+template <class Op>
+    requires requires { Op::results_are_of; }
+inline constexpr made_of results_are_of<Op> = Op::results_are_of;
+
 template <class D>
 struct transformed {
     std::optional<D> result;
     bool is_first = true;      // nothing of it was given yet
+    bool was_popped = false;   // the result
     bool mark_is_due = false;  // when all is given that was held
     bool gave_any = false;
 };
@@ -71,6 +80,7 @@ class running_transform : public stage_kind<C, D, Policy> {
     static constexpr bool works_without_item = true;
     static constexpr bool gives_several = true;
     static constexpr bool results_are_work = true;
+    static constexpr made_of results_are_of = detail::results_are_of<Op>;
 
     running_transform(run_context& run, const stage_options& options, const char* kind, Op&& op,
                       channel<C, Policy>& in, channel<D, Policy>& out)
@@ -91,7 +101,8 @@ class running_transform : public stage_kind<C, D, Policy> {
         try {
             if (!std::exchange(now.is_first, false)) now.result.reset();
             if constexpr (pops) {
-                if (!now.result) op_.pop(now.result);
+                now.was_popped = !now.result;
+                if (now.was_popped) op_.pop(now.result);
             }
         } catch (...) {
             now.error = std::current_exception();
@@ -121,6 +132,9 @@ class running_transform : public stage_kind<C, D, Policy> {
             return now.has_ended;
         }
     }
+
+    bool has_item(const pass& now) const noexcept { return now.was_popped; }
+    bool holds(const pass&) const noexcept { return op_.holds(); }
 
     // ---- what is due after some time
     // If it expired while there was an item in hand, what is held is still due.

@@ -44,9 +44,7 @@ class worker_loop final : public invoking_stage<Kind> {
         worker_loop& kind = *this;
         [[maybe_unused]] coroutine_env& env = *co_await my_env();
         this->arrive(me);
-        const bool is_watched =
-            Kind::is_invoked && (kind.wants_call() || kind.limit() > duration(0) || !this->hooks().empty());
-        duty<slot, typename Kind::tools> on{me, *env.executor, is_watched, {}, 0, std::nullopt};
+        auto on = kind.duty_of(me, *env.executor);
         typename Kind::taking take(me);
         put_operation<typename base::output> put(me);
         bool goes_on = kind.equip(on);
@@ -192,7 +190,7 @@ class worker_loop final : public invoking_stage<Kind> {
             now.began = now.on->me.last_reading;
             now.spent = 0;
         }
-        if (Kind::is_invoked && now.on->is_watched && this->is_call(now)) this->surround(now);
+        if (now.on->is_watched) this->surround(now, take);
         if (now.error) {
             this->left_out(now);
         } else if (Kind::waits && this->is_call(now)) {
@@ -224,6 +222,7 @@ class worker_loop final : public invoking_stage<Kind> {
 
     WEIR_ALWAYS_INLINE D* give_next(auto& now, auto& take) noexcept {
         now.what = now.error || now.said == verdict::dropped ? nullptr : this->next(now);
+        this->see_result(now);
         if constexpr (Kind::gives_several) now.has_more = now.what != nullptr && !this->is_done(now);
         if constexpr (Kind::results_are_work) {
             if (Kind::gives_several && now.has_more) {
@@ -265,6 +264,7 @@ class worker_loop final : public invoking_stage<Kind> {
     }
 
     D* finish(auto& now) noexcept {
+        this->see_end(now);
         now.is_over = now.is_over || this->is_over(now);
         if constexpr (requires { this->cancel_timeout(now); }) {
             if (this->is_timeout_over(now, now.is_over)) return wait(now, step::timeout);
@@ -287,6 +287,7 @@ class worker_loop final : public invoking_stage<Kind> {
             now.mine.epoch = now.item->epoch();
             now.mine.mark = now.item->is_mark();
         }
+        this->see_part(now, take);
         if constexpr (Kind::works_without_item && !Kind::numbers_itself) {
             if (!now.mine.mark) now.on->nth = this->number_of(now.mine);
         }

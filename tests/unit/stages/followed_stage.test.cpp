@@ -1,0 +1,30 @@
+#include <weir/stages/followed_stage.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/channel/channel.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/report/trace_run.hpp>
+
+#include <string>
+
+using namespace weir::detail;
+
+TEST_CASE("a part that is followed is seen for an instant and kept, another one isn't") {
+    weir::virtual_time time;
+    const std::string name = "join";
+    run_trace run({.every = 1, .most = 100, .after = 0, .until = INT64_MAX});
+    slot me(name, 0, time);
+    follow(me, &run, run.add_stage(name));
+    run.reserve();
+    weir::channel<int> queue(2, time);
+    auto& inside = weir::detail::inside(queue);
+    keep_part(inside, 0, me, 0);  // the queue has no marks
+    inside.mark_in(run, true);
+    CHECK(inside.marks()->set(4, 7));
+    keep_part(inside, 3, me, 0);
+    CHECK_FALSE(me.trail->has_kept());
+    keep_part(inside, 4, me, 0);
+    CHECK(me.trail->has_kept());
+    CHECK(me.trail->gives(false, 0, 0, 0) == 7);
+}
