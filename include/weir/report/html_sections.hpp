@@ -1,0 +1,222 @@
+// weir report, internal: the parts of a run's page that have no plots: time per stage, percentiles, failures, settings
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_HTML_SECTIONS_HPP
+#define WEIR_REPORT_HTML_SECTIONS_HPP
+
+#include <weir/measure/clock.hpp>
+#include <weir/measure/histogram.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/measure/unit_text.hpp>
+#include <weir/report/html_table.hpp>
+#include <weir/report/line.hpp>
+#include <weir/report/markup.hpp>
+#include <weir/report/run_view.hpp>
+#include <weir/report/stage_state.hpp>
+#include <weir/run/stage_options.hpp>
+
+#include <algorithm>  // for std::max, std::min
+#include <cmath>      // for std::log10, std::lround
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
+#include <string>     // for std::string
+#include <vector>     // for std::vector
+
+namespace weir::detail {
+
+// What of a text is shown where it may be long, in columns.
+inline constexpr std::size_t long_text = 300;
+
+inline void append_states(std::string& out) {
+    out += "<ul class=\"states soft\" aria-label=\"The states of a stage's slots\">\n";
+    for (const stage_state& s : stage_states) {
+        out += "<li><span class=\"swatch st-" + std::string(s.name) + "\"></span><b>" + s.is + "</b>: " + s.meaning + "</li>\n";
+    }
+    out += "</ul>\n";
+}
+
+// A bar for each stage: where the time of its slots went.
+inline void append_bars(std::string& out, const run_view& view) {
+    out += "<div class=\"bars\">\n";
+    std::vector<html_table::column> columns = {{"stage"}, {"slots"}};
+    for (const stage_state& s : stage_states) columns.push_back({std::string(s.is) + " (" + s.name + ")"});
+    html_table table("Time of the slots of each stage, by state, summed over slots", columns);
+    for (std::size_t i = 0; i < view.num_stages(); ++i) {
+        const stage_stats& s = view.run().total.stages[i];
+        const slot_times t = s.times();
+        const std::string id = "bar" + std::to_string(i);
+        const stage_state& chief = chief_state(t);
+        out += "<div><div class=\"row\"><b><bdi>" + escaped(view.stage(i)) + "</bdi></b> <span>" +
+               units::whole_percent(share_of(t.*(chief.time), t.total())) + " % " + chief.is +
+               "</span></div><svg role=\"img\" viewBox=\"0 0 1000 20\" preserveAspectRatio=\"none\" aria-labelledby=\"" + id +
+               "\" xmlns=\"http://www.w3.org/2000/svg\"><title id=\"" + id + "\">" + escaped(view.stage(i)) + ": " +
+               states_text(t) + "</title>" + state_bar(t, 0, 10, 1000) + "</svg></div>\n";
+        std::vector<std::string> row = {view.stage(i), std::to_string(s.concurrency)};
+        for (const stage_state& state : stage_states) row.push_back(time_markup(t.*(state.time)));
+        table.add(row);
+    }
+    out += "<div class=\"scale\" aria-hidden=\"true\"><span>0 %</span><span>25 %</span><span>50 %</span><span>75 %</span>"
+           "<span>100 % of the slots' time</span></div></div>\n"
+           "<details class=\"data\"><summary>Time per stage as a table</summary>\n";
+    table.append_to(out);
+    out += "</details>\n";
+}
+
+// How durations are distributed: a row each, all on one logarithmic scale from 1 us to 100 s.
+class percentile_table {
+  public:
+    explicit percentile_table(std::string caption, std::string of)
+        : table_(std::move(caption),
+                 {{std::move(of)}, {"times"}, {"average"}, {"p50"}, {"p90"}, {"p99"}, {"longest"}, {"1 µs … 100 s"}}) {}
+
+    void add(const std::string& name, const histogram& h) {
+        if (h.empty()) return;
+        const bool known = h.has_quantiles();
+        const auto quantile = [&](double q) { return known ? time_markup(h.quantile(q)) : std::string("–"); };
+        table_.add({name, units::count(h.count()), time_markup(h.mean()), quantile(0.5), quantile(0.9), quantile(0.99),
+                    time_markup(h.max())});
+        table_.add_markup(known ? range(h) : "–");
+        all_known_ = all_known_ && known;
+    }
+    void append_to(std::string& out) const {
+        if (table_.empty()) return;
+        table_.append_to(out);
+        if (all_known_) return;
+        out += "<p class=\"note\">Where there is no percentile (–), only the count, the sum and the longest were recorded: "
+               "the run's statistics are <code>summed</code>.</p>\n";
+    }
+
+  private:
+    static double place(duration d) {
+        const double decades = std::log10(std::max(static_cast<double>(d.count()), 1.0)) - 3;
+        return std::min(std::max(decades / 8 * 160, 0.0), 157.0);
+    }
+    // p50 to p90, thinner to p99, and the longest.
+    static std::string range(const histogram& h) {
+        const auto line = [](const char* style, double from, double to) {
+            return "<path class=\"" + std::string(style) + "\" d=\"M" + std::to_string(std::lround(from)) + " 8h" +
+                   std::to_string(std::lround(std::max(to - from, 3.0))) + "\"/>";
+        };
+        return "<svg class=\"range\" viewBox=\"0 0 160 16\" aria-hidden=\"true\">" + line("long", place(h.p90()), place(h.p99())) +
+               line("wide", place(h.p50()), place(h.p90())) + line("end", place(h.max()), 0) + "</svg>";
+    }
+
+    html_table table_;
+    bool all_known_ = true;
+};
+
+inline void append_percentiles(std::string& out, const run_view& view) {
+    const pipeline_stats& all = view.run().total;
+    percentile_table tasks("Time of a task, of those that succeeded", "stage");
+    percentile_table gets("Wait to get an item, of each get: slots that wait at the same time count each", "queue behind");
+    percentile_table puts("Wait to put an item, of each put", "queue behind");
+    for (std::size_t i = 0; i < view.num_stages(); ++i) tasks.add(view.stage(i), all.stages[i].task_times);
+    for (std::size_t i = 0; i < view.num_channels(); ++i) {
+        gets.add(view.channel(i), all.channels[i].get_waits);
+        puts.add(view.channel(i), all.channels[i].put_waits);
+    }
+    out += "<p>p90 is what 9 of 10 do not exceed. The bar reaches from p50 to p90, thinner to p99; the mark behind it is the "
+           "longest. The scale is logarithmic. A percentile is at most 3 % too great.</p>\n";
+    tasks.append_to(out);
+    gets.append_to(out);
+    puts.append_to(out);
+}
+
+// Nothing where no stage copies to a device.
+inline void append_transfers(std::string& out, const run_view& view) {
+    html_table table("Copies to a device", {{"stage"}, {"batches"}, {"bytes"}, {"bytes a second"}, {"hidden behind work"},
+                                            {"waits for memory"}, {"on average"}});
+    for (std::size_t i = 0; i < view.num_stages(); ++i) {
+        const auto& t = view.run().total.stages[i].transfers;
+        if (!t) continue;
+        const std::uint64_t waits = t->num_block_waits + t->num_memory_waits;
+        table.add({view.stage(i), units::count(t->num_copies), units::bytes(t->bytes),
+                   t->copying <= duration(0) ? "–" : units::bytes(static_cast<std::uint64_t>(t->rate())) + "/s",
+                   t->handed_over <= duration(0) ? "–" : units::percent(t->hidden()), units::count(waits),
+                   waits == 0 ? "–" : time_markup(average(t->block_wait + t->memory_wait, waits))});
+    }
+    if (table.empty()) return;
+    out += "<section aria-labelledby=\"transfers\"><h2 id=\"transfers\">Transfers</h2>\n";
+    table.append_to(out);
+    out += "</section>\n";
+}
+
+inline void append_failures(std::string& out, const run_view& view) {
+    const run_record& run = view.run();
+    if (run.num_failures == 0) {
+        out += "<p>No item failed.</p>\n";
+        return;
+    }
+    html_table counts("Failed tasks of each stage", {{"stage"}, {"failed"}, {"of tasks"}, {"share"}});
+    for (std::size_t i = 0; i < view.num_stages(); ++i) {
+        const stage_stats& s = run.total.stages[i];
+        if (s.num_failures == 0) continue;
+        counts.add({view.stage(i), units::count(s.num_failures), units::count(s.num_tasks),
+                    s.num_tasks == 0 ? "–" : units::percent(static_cast<double>(s.num_failures) / static_cast<double>(s.num_tasks))});
+    }
+    using align = html_table::align;
+    html_table table("What failed, in that order",
+                     {{"stage"}, {"item"}, {"in the lap from"}, {"what it said", align::text}, {"composed at", align::left}});
+    constexpr std::size_t most = 100;
+    const std::size_t shown = smaller(run.failures.size(), most);
+    for (std::size_t i = 0; i < shown; ++i) {
+        const recorded_failure& f = run.failures[i];
+        table.add({f.stage.empty() ? "(no name)" : cut(f.stage, 40), std::to_string(f.item), time_markup(view.laps().start_of(f.lap)),
+                   cut(f.message, long_text), cut(f.where, 60)});
+    }
+    out += "<p>" + units::count(run.num_failures) + (run.num_failures == 1 ? " item" : " items") + " failed." +
+           (run.num_failures > shown ? " Shown are the first " + std::to_string(shown) + "." : "") + "</p>\n";
+    if (!counts.empty()) counts.append_to(out);
+    if (!table.empty()) table.append_to(out);
+}
+
+inline void append_settings(std::string& out, const run_view& view) {
+    const run_record& run = view.run();
+    using align = html_table::align;
+    html_table settings("Settings, and where it ran", {{"what"}, {"value", align::text}});
+    const auto add = [&](const std::string& name, const std::string& value) {
+        if (!value.empty()) settings.add({name, cut(value, long_text)});
+    };
+    constexpr std::size_t most = 100;
+    for (std::size_t i = 0; i < smaller(run.settings.size(), most); ++i)
+        add(run.settings[i].name.empty() ? "(no name)" : cut(run.settings[i].name, 40), run.settings[i].value);
+    if (run.settings.size() > most) add("more settings", std::to_string(run.settings.size() - most) + ", in the stored run");
+    add("started", run.started);
+    add("host", run.machine.host);
+    add("system", run.machine.system);
+    add("processor", run.machine.processor + (run.machine.processors == 0 ? "" : ", " + std::to_string(run.machine.processors) + " usable"));
+    add("memory", run.machine.memory == 0 ? "" : units::bytes(run.machine.memory));
+    add("weir", run.build.weir);
+    add("compiler", run.build.compiler.empty() ? "" : run.build.compiler + (run.build.optimised ? ", optimised" : ", not optimised") +
+                                                          (run.build.assertions ? ", with assertions" : ""));
+    add("standard library", run.build.library);
+    if (run.total.process) add("process", line_text(*run.total.process));
+    settings.append_to(out);
+
+    html_table stages("The stages, as they were composed",
+                      {{"stage"}, {"kind", align::left}, {"slots"}, {"queue"}, {"executor", align::left}, {"takes → gives", align::text},
+                       {"composed at", align::left}});
+    for (std::size_t i = 0; i < view.num_stages(); ++i) {
+        const stage_stats& s = run.total.stages[i];
+        const described_stage* const d = view.described(i);
+        std::string queue = "–";
+        for (const std::size_t c : s.outputs) {
+            if (c < run.total.channels.size()) queue = std::to_string(run.total.channels[c].capacity);
+        }
+        const std::string name = s.name.empty() ? view.stage(i) : cut(s.name, long_text);
+        if (d == nullptr) {
+            stages.add({name, s.kind, std::to_string(s.concurrency), queue, "–", "–", "–"});
+            continue;
+        }
+        std::string items = cut(d->takes, 120) + (d->gives.empty() ? "" : " → " + cut(d->gives, 120));
+        if (d->output_order == output_order::input) items += ", in order";
+        if (d->time_limit > duration(0)) items += ", at most " + time_markup(d->time_limit);
+        if (d->max_bytes != 0) queue += ", " + units::bytes(d->max_bytes);
+        stages.add({name, d->remark.empty() ? cut(d->kind, 40) : cut(d->kind + " (" + d->remark + ")", 60), std::to_string(s.concurrency),
+                    queue, d->executor.empty() ? "where it was started" : cut(d->executor, 60), items, cut(d->where, 60)});
+    }
+    if (!stages.empty()) stages.append_to(out);
+}
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,145 @@
+// weir report, internal: a pipeline as a graph, as SVG: each stage in the colour of what it did most
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_SVG_GRAPH_HPP
+#define WEIR_REPORT_SVG_GRAPH_HPP
+
+#include <weir/measure/stats.hpp>
+#include <weir/measure/unit_text.hpp>
+#include <weir/report/graph_layout.hpp>
+#include <weir/report/markup.hpp>
+#include <weir/report/run_view.hpp>
+#include <weir/report/stage_state.hpp>
+
+#include <cmath>    // for std::lround
+#include <cstddef>  // for std::size_t
+#include <string>   // for std::string
+#include <vector>   // for std::vector
+
+namespace weir::detail {
+
+class svg_graph {
+    static constexpr long box_width = 204;
+    static constexpr long box_height = 58;
+    static constexpr long row_height = 104;
+    static constexpr long margin = 14;
+
+  public:
+    explicit svg_graph(const run_view& view)
+        : view_(view),
+          takes_(view.last_queue() != nullptr),
+          layout_(view.num_stages() + (takes_ ? 1 : 0), edges_of(view), box_width + 26) {}
+
+    void append_to(std::string& out) const {
+        const long width = std::lround(layout_.width()) + box_width + 2 * margin;
+        const long height = static_cast<long>(layout_.num_rows()) * row_height - (row_height - box_height) +
+                            2 * margin;
+        out += "<svg class=\"graph\" role=\"img\" aria-labelledby=\"graph-t graph-d\" viewBox=\"0 0 " +
+               std::to_string(width) + " " + std::to_string(height) + "\" style=\"max-width:" +
+               std::to_string(width * 5 / 4) + "px;min-width:" + std::to_string(width * 3 / 4) +
+               "px\" xmlns=\"http://www.w3.org/2000/svg\">\n<title id=\"graph-t\">The stages and the queues "
+               "between them</title><desc id=\"graph-d\">" +
+               escaped(words()) + "</desc>\n";
+        out += "<defs><rect id=\"box\" width=\"" + std::to_string(box_width) + "\" height=\"" + std::to_string(box_height) +
+               "\" rx=\"4\"/></defs>\n";
+        for (std::size_t i = 0; i < view_.queues().size(); ++i) append_queue(out, i);
+        for (std::size_t i = 0; i < view_.num_stages(); ++i) append_stage(out, i);
+        if (takes_) append_consumer(out);
+        out += "</svg>\n";
+    }
+
+  private:
+    static std::vector<graph_edge> edges_of(const run_view& view) {
+        std::vector<graph_edge> edges;
+        for (const shown_queue& q : view.queues()) edges.push_back({q.from, q.to.value_or(view.num_stages())});
+        return edges;
+    }
+    // For those who don't see it.
+    [[nodiscard]] std::string words() const {
+        std::string text;
+        for (const shown_queue& q : view_.queues()) {
+            text += view_.stage(q.from) + " gives to " + (q.to ? view_.stage(*q.to) : "your program") + ". ";
+            if (text.size() > 4000) return text + "…";
+        }
+        return text.empty() ? "No stages are known." : text;
+    }
+    static long left_of(const graph_point& p) { return std::lround(p.x) + margin; }
+    static long top_of(const graph_point& p) { return static_cast<long>(p.row) * row_height + margin; }
+    static std::string at(const graph_point& p, long down) {
+        return std::to_string(left_of(p) + box_width / 2) + " " + std::to_string(top_of(p) + down);
+    }
+    static std::string text(const char* style, long x, long y, const std::string& what, bool from_right = false) {
+        return std::string("<text class=\"") + style + "\" x=\"" + std::to_string(x) + "\" y=\"" +
+               std::to_string(y) + (from_right ? "\" text-anchor=\"end\">" : "\">") + escaped(what) + "</text>";
+    }
+
+    void append_queue(std::string& out, std::size_t i) const {
+        const shown_queue& q = view_.queues()[i];
+        const channel_stats& c = view_.run().total.channels[q.channel];
+        const std::vector<graph_point> way = layout_.way(i);
+        std::string path = "M" + at(way[0], box_height);
+        for (std::size_t p = 1; p < way.size(); ++p) {
+            path += (way[p].x == way[p - 1].x ? "L" : "C" + at(way[p - 1], box_height + 26) + " " + at(way[p], -30) + " ") +
+                    at(way[p], p + 1 == way.size() ? -7 : 0);
+            if (p + 1 != way.size()) path += "v" + std::to_string(box_height);
+        }
+        out += "<g class=\"queue\"><title>" + escaped("queue behind " + view_.stage(q.from)) + ": " +
+               std::to_string(c.capacity) + (c.capacity == 1 ? " place, " : " places, ") + units::count(c.num_get) +
+               " items taken, data ready " + units::percent(c.readiness()) + " of the time, put " +
+               time_markup(c.ave_put_wait()) + ", get " + time_markup(c.ave_get_gap()) + "</title><path d=\"" +
+               path + "\" marker-end=\"url(#arrow)\"/>";
+        // Where the line begins lines of other branches do, too; where it ends, lines of others end.
+        const graph_point& end = way.back();
+        const bool joins = way.size() > 1 && left_of(end) != left_of(way[way.size() - 2]);
+        const long x = joins ? (left_of(end) + left_of(way[way.size() - 2])) / 2 : left_of(end);
+        const long y = top_of(end) - (row_height - box_height) / 2 + 4;
+        const std::string ready = units::percent(c.readiness()) + " ready";
+        out += text("small", x + box_width / 2 + 8, y, ready);
+        if (!q.branch.empty()) out += text("small", x + box_width / 2 - 8, y, cut(q.branch, 14), true);
+        out += "</g>\n";
+    }
+
+    void append_box(std::string& out, const graph_point& p, const std::string& style, const std::string& title,
+                    const std::string& name, const std::string& left, const std::string& right) const {
+        const long x = left_of(p);
+        const long y = top_of(p);
+        const auto box = [&](const std::string& what) {
+            return "<use href=\"#box\" class=\"" + what + "\" x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\"/>";
+        };
+        out += "<g class=\"box\"><title>" + escaped(title) + "</title>" + box("back") + box("tint st-" + style) +
+               "<path class=\"side st-" + style + "\" d=\"M" + std::to_string(x + 4) + " " + std::to_string(y) + "v" +
+               std::to_string(box_height) + "\"/>" + text("strong", x + 15, y + 20, name) + text("small", x + 15, y + 37, left) +
+               text("small", x + box_width - 8, y + 37, right, true);
+    }
+    void append_stage(std::string& out, std::size_t i) const {
+        const stage_stats& s = view_.run().total.stages[i];
+        const slot_times t = s.times();
+        const stage_state& chief = chief_state(t);
+        const std::string share = units::whole_percent(share_of(t.*(chief.time), t.total())) + " %";
+        const std::string slots = std::to_string(s.concurrency) + (s.concurrency == 1 ? " slot" : " slots");
+        append_box(out, layout_.node(i), chief.name,
+                   view_.stage(i) + " (" + s.kind + ", " + slots + "): " + states_text(t), view_.stage(i),
+                   share + " " + chief.is, units::rate(rate_of(s)) + (s.concurrency == 1 ? "" : " ×" + std::to_string(s.concurrency)));
+        out += state_bar(t, left_of(layout_.node(i)) + 15, top_of(layout_.node(i)) + 48, box_width - 23) + "</g>\n";
+    }
+    // Items that leave it a second.
+    [[nodiscard]] double rate_of(const stage_stats& s) const {
+        const auto& queues = view_.run().total.channels;
+        return s.outputs.empty() || s.outputs[0] >= queues.size() ? s.rate() : queues[s.outputs[0]].rate();
+    }
+    void append_consumer(std::string& out) const {
+        const channel_stats& c = *view_.last_queue();
+        const double waits = share_of(c.get_blocked, c.elapsed);
+        append_box(out, layout_.node(view_.num_stages()), waits > 0.5 ? "wait_get" : "run",
+                   "your program takes the results; it waited " + units::percent(waits) + " of the time",
+                   "your program", "waits " + units::whole_percent(waits) + " %", units::rate(c.rate()));
+        out += "</g>\n";
+    }
+
+    const run_view& view_;
+    bool takes_;  // whether the program does
+    graph_layout layout_;
+};
+
+}  // namespace weir::detail
+
+#endif
