@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -168,17 +169,20 @@ run_record wide(std::size_t stages, std::size_t laps, bool hostile) {
 
 void small() {
     write("empty", {});
-    weir::virtual_time clock;
-    int left = 3;
-    const auto pipeline = weir::source([&left]() -> std::optional<int> { return left-- > 0 ? std::optional<int>(1) : std::nullopt; }) | weir::sink();
-    const auto recorder = std::make_shared<weir::run_recorder>("one stage", weir::describe(pipeline));
-    {
-        auto run = pipeline.start(clock, {.reports = {recorder}});
-        weir::sync_wait(clock, consume(run, clock, 5ms, clock.now() + 1s));
+    // Three items pass at once, and take no time at all.
+    for (int items : {3, 100}) {
+        weir::virtual_time clock;
+        const auto next = [&items]() -> std::optional<int> { return items-- > 0 ? std::optional<int>(1) : std::nullopt; };
+        const auto pipeline = weir::source(next) | weir::sink();
+        const auto recorder = std::make_shared<weir::run_recorder>("no stages between", weir::describe(pipeline));
+        const std::string name = items == 3 ? "no_time" : "no_stages_between";
+        {
+            auto run = pipeline.start(clock, {.reports = {recorder}});
+            weir::sync_wait(clock, consume(run, clock, 5ms, clock.now() + 1s));
+        }
+        write(name, recorder->record());
     }
-    write("one_stage", recorder->record());
-    run_record names = wide(12, 7, true);
-    write("hostile", names);
+    write("hostile", wide(12, 7, true));
 }
 
 void branches() {

@@ -100,7 +100,8 @@ class html_page {
     }
 
     void append_pipeline(std::string& out) const {
-        out += "<div class=\"two\">\n";
+        const svg_graph graph(view_);
+        out += graph.is_narrow() ? "<div class=\"two\">\n" : "<div>\n";
         begin(out, "pipeline", "Pipeline");
         if (view_.num_stages() == 0) {
             out += "<p>This run has no stages on record.</p></section>\n";
@@ -108,7 +109,7 @@ class html_page {
             out += "<p>Each stage has the colour of the state in which its slots were most of the time; the bar inside has all "
                    "of them. At each arrow: for which share of the time the queue had data ready.</p>\n<figure class=\"scroll "
                    "tall\" role=\"region\" aria-label=\"The pipeline as a graph\">\n";
-            svg_graph(view_).append_to(out);
+            graph.append_to(out);
             out += "</figure></section>\n";
         }
         begin(out, "time", "Time per stage");
@@ -128,10 +129,14 @@ class html_page {
         if (!view_.has_laps())
             note(out, "This run has no laps, so that each figure is that of the whole run. Start it with <code>.lap = 1s</code> to see "
                       "how they change.");
-        if (plots_.num_points() < view_.laps().size())
-            note(out, "The run has " + std::to_string(view_.laps().size()) + " laps; drawn are " + std::to_string(plots_.num_points()) +
-                          " points, each of " + std::to_string((view_.laps().size() + plots_.num_points() - 1) / plots_.num_points()) +
+        const std::size_t laps = view_.num_drawn();
+        if (const std::size_t points = plots_.num_points(); points < laps)
+            note(out, "The run has " + std::to_string(laps) + " laps; drawn are " + std::to_string(points) + " points, each of " +
+                          std::to_string((laps + points - 1) / points) +
                           " laps together (the last one of what is left). Tasks are counted a lap, on average.");
+        if (laps < view_.laps().size())
+            note(out, "Not drawn are the last " + time_markup(view_.laps().start_of(laps + 1) - view_.laps().start_of(laps)) +
+                          ", which are no whole lap; they are in the figures of the whole run.");
         plots_.append_to(out);
         out += "</section>\n";
     }

@@ -41,7 +41,7 @@ class html_plots {
         : view_(view),
           points_(view.parts(most_points)),
           columns_(view.parts(view.num_stages() > 24 ? 4 : 10)),
-          x_(plot_axis::of_length(measured::time, to_double(view.laps().start_of(view.laps().size())))) {}
+          x_(plot_axis::of_length(measured::time, to_double(view.laps().start_of(view.num_drawn())))) {}
 
     [[nodiscard]] std::size_t num_points() const noexcept { return points_.size(); }
     [[nodiscard]] const char* unit() const noexcept { return x_.unit(); }
@@ -49,7 +49,7 @@ class html_plots {
     [[nodiscard]] std::string bounds() const {
         std::string text;
         for (const lap_range& p : points_) text += short_number(in_unit(view_.laps().start_of(p.begin))) + ",";
-        return text + short_number(in_unit(view_.laps().start_of(view_.laps().size())));
+        return text + short_number(in_unit(view_.laps().start_of(view_.num_drawn())));
     }
 
     void append_to(std::string& out) const {
@@ -81,7 +81,7 @@ class html_plots {
             for (const lap_range& p : points_) line.values.push_back(view_.laps().value(which, i, p.begin, p.end));
             all.push_back(line.values);
             // Tasks are counted a lap: those of the whole run are no figure of this axis.
-            totals.push_back(view_.laps().value(which, i, 0, view_.laps().size()));
+            totals.push_back(view_.laps().value(which, i, 0, view_.num_drawn()));
             lines.push_back(std::move(line));
         }
         give_styles(q, lines, totals);
@@ -170,7 +170,7 @@ class html_plots {
         }
         out += "</tr></thead>\n<tbody>";
         for (std::size_t i = 0; i < p.lines.size(); ++i) {
-            out += "<tr><th scope=\"row\"><bdi>" + escaped(p.lines[i].label) + "</bdi></th><td>" +
+            out += "<tr><th>" + escaped(p.lines[i].label) + "</th><td>" +
                    figure_text(q.what, p.lines[i].over_all) + "</td>";
             for (const lap_range& c : columns_)
                 out += "<td>" + figure_text(q.what, view_.laps().value(which, i, c.begin, c.end)) + "</td>";

@@ -55,7 +55,7 @@ inline void append_bars(std::string& out, const run_view& view) {
         table.add(row);
     }
     out += "<div class=\"scale\" aria-hidden=\"true\"><span>0 %</span><span>25 %</span><span>50 %</span><span>75 %</span>"
-           "<span>100 % of the slots' time</span></div></div>\n"
+           "<span>100 %</span></div></div>\n"
            "<details class=\"data\"><summary>Time per stage as a table</summary>\n";
     table.append_to(out);
     out += "</details>\n";
@@ -92,12 +92,12 @@ class percentile_table {
     }
     // p50 to p90, thinner to p99, and the longest.
     static std::string range(const histogram& h) {
-        const auto line = [](const char* style, double from, double to) {
-            return "<path class=\"" + std::string(style) + "\" d=\"M" + std::to_string(std::lround(from)) + " 8h" +
+        const auto line = [](double from, double to) {
+            return "<path d=\"M" + std::to_string(std::lround(from)) + " 8h" +
                    std::to_string(std::lround(std::max(to - from, 3.0))) + "\"/>";
         };
-        return "<svg class=\"range\" viewBox=\"0 0 160 16\" aria-hidden=\"true\">" + line("long", place(h.p90()), place(h.p99())) +
-               line("wide", place(h.p50()), place(h.p90())) + line("end", place(h.max()), 0) + "</svg>";
+        return "<svg class=\"range\">" + line(place(h.p90()), place(h.p99())) + line(place(h.p50()), place(h.p90())) +
+               line(place(h.max()), 0) + "</svg>";
     }
 
     html_table table_;
@@ -207,7 +207,8 @@ inline void append_settings(std::string& out, const run_view& view) {
             stages.add({name, s.kind, std::to_string(s.concurrency), queue, "–", "–", "–"});
             continue;
         }
-        std::string items = cut(d->takes, 120) + (d->gives.empty() ? "" : " → " + cut(d->gives, 120));
+        std::string items = cut(d->takes, 120);
+        if (!d->gives.empty()) items += (items.empty() ? "→ " : " → ") + cut(d->gives, 120);
         if (d->output_order == output_order::input) items += ", in order";
         if (d->time_limit > duration(0)) items += ", at most " + time_markup(d->time_limit);
         if (d->max_bytes != 0) queue += ", " + units::bytes(d->max_bytes);

@@ -81,23 +81,25 @@ details { margin: .5rem 0; } summary { cursor: pointer; min-height: 28px; }
 .scroll { overflow: auto; max-width: 100%; } .tall { max-height: 85vh; }
 table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums; margin: .4rem 0; }
 caption { text-align: left; padding: .2rem 0; }
-th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--grid); text-align: right; vertical-align: top; white-space: nowrap; }
+th, td { unicode-bidi: isolate; padding: .25rem .6rem; border-bottom: 1px solid var(--grid); text-align: right; vertical-align: top; white-space: nowrap; }
 thead th { border-bottom-color: var(--edge); } th.l, td.l { text-align: left; } tbody th { text-align: left; font-weight: 600; }
 td.t { text-align: left; white-space: pre-wrap; overflow-wrap: anywhere; min-width: 14em; }
 .graph { width: 100%; height: auto; margin: 0 auto; }
 .graph text { font-size: 12.5px; } .graph .strong { font-weight: 700; font-size: 13.5px; }
-.graph .back { fill: var(--back); stroke: var(--edge); } [class^=st-] { stroke: var(--state); stroke-width: 8px; }
-.graph .tint { fill: var(--state); fill-opacity: .2; } .graph .side { stroke: var(--state); stroke-width: 8px; }
-.queue path { fill: none; stroke: var(--soft); stroke-width: 1.6; } #arrow path { fill: var(--soft); }
-.queue .small { fill: var(--soft); paint-order: stroke; stroke: var(--back); stroke-width: 4px; }
+[class^=st-] { stroke: var(--state); stroke-width: 8px; }
+.box { clip-path: url(#inside); } .box use { fill: var(--state); fill-opacity: .2; stroke: var(--state); }
+.box use + use { stroke-width: 8px; }
+.queue path { fill: none; stroke: var(--soft); stroke-width: 1.6; marker-end: url(#arrow); } #arrow path { fill: var(--soft); }
+.queue text { fill: var(--soft); paint-order: stroke; stroke: var(--back); stroke-width: 4px; }
 .two { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: 2rem; align-items: start; }
 @media (max-width: 900px) { .two { grid-template-columns: minmax(0, 1fr); } header, main, footer { padding: 0 14px; } }
 .swatch { display: inline-block; width: 14px; height: 14px; border-radius: 3px; background: var(--state); margin-right: .4rem; vertical-align: -2px; border: 1px solid var(--soft); }
 .bars > div { margin: .55rem 0; } .bars .row { display: flex; justify-content: space-between; gap: 1rem; font-size: .9rem; }
 .bars .row span { color: var(--soft); text-align: right; }
 .bars svg { width: 100%; height: 20px; background: var(--card); border-radius: 3px; } .bars path { stroke-width: 20px; }
-.range { width: 160px; height: 16px; } .range .wide { stroke: var(--c0); stroke-width: 10px; } .range .long { stroke: var(--c0); stroke-width: 4px; } .range .end { stroke: var(--c1); stroke-width: 14px; }
-.scale { display: flex; justify-content: space-between; color: var(--soft); font-size: .8rem; }
+.range { width: 160px; height: 16px; } .range path { stroke: var(--c0); stroke-width: 4px; } .range path + path { stroke-width: 10px; } .range path + path + path { stroke: var(--c1); stroke-width: 14px; }
+.scale { display: grid; grid-template-columns: 1fr 2fr 2fr 2fr 1fr; color: var(--soft); font-size: .8rem; text-align: center; }
+.scale :first-child { text-align: left; } .scale :last-child { text-align: right; }
 footer { padding-top: 1rem; padding-bottom: 3rem; }
 .skip { position: absolute; left: -9999px; } .skip:focus { left: 8px; top: 8px; background: var(--back); padding: .4rem .8rem; }
 @media (prefers-reduced-motion: no-preference) { .line { transition: opacity .12s; } }
@@ -180,6 +182,8 @@ inline constexpr const char* html_script = R"js(
     });
   });
   each(document.querySelectorAll(".scroll"), function (s) {
+    var first = s.querySelector(".box");  // of a wide graph, its beginning
+    if (first) { s.scrollLeft += first.getBoundingClientRect().left - s.getBoundingClientRect().left - s.clientWidth / 2 + 80; }
     if (s.scrollWidth > s.clientWidth + 1 || s.scrollHeight > s.clientHeight + 1) { s.tabIndex = 0; }
   });
 })();

@@ -48,7 +48,7 @@ class html_table {
 
   private:
     static std::string head(const std::string& text) {
-        return "<th scope=\"row\"><bdi>" + escaped(text) + "</bdi></th>";
+        return "<th>" + escaped(text) + "</th>";
     }
     static std::string cell(const column& c, const std::string& text) {
         const char* const opening = c.as == align::right ? "<td>" : c.as == align::left ? "<td class=\"l\">" : "<td class=\"t\">";

@@ -65,7 +65,8 @@ struct quantity {
          {"Subtract the failed ones (under Failures) to get those that succeeded.",
           "Stages behind an aggregate do as many tasks fewer as its batches have items, those behind a "
           "disaggregate as many more.",
-          "A dip that all stages have at once is a time in which the whole pipeline waited for one of them."}},
+          "A dip that all stages have at once is a time in which the whole pipeline waited for one of them. The last lap may "
+          "be shorter than the others, and has fewer tasks then."}},
         {"rate", "Rate", "items taken", measured::rate, false, true, nullptr,
          [](const channel_stats& c) {
              return fraction{static_cast<double>(c.num_get) * 1e9, static_cast<double>(c.elapsed.count())};

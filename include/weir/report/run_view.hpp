@@ -62,14 +62,8 @@ class run_view {
     [[nodiscard]] const std::string& stage(std::size_t i) const { return stages_[i]; }
     [[nodiscard]] const std::string& channel(std::size_t i) const { return channels_[i]; }
     [[nodiscard]] const std::vector<shown_queue>& queues() const noexcept { return queues_; }
-    // From which the program takes: the last one.
-    [[nodiscard]] const channel_stats* last_queue() const {
-        const channel_stats* last = nullptr;
-        for (const shown_queue& q : queues_) {
-            if (!q.to) last = &run_.total.channels[q.channel];
-        }
-        return last;
-    }
+    // From which the program takes: the last one; null if there is none.
+    [[nodiscard]] const channel_stats* last_queue() const noexcept { return last_; }
     // As the pipeline was described; null where that doesn't belong to these statistics.
     [[nodiscard]] const described_stage* described(std::size_t stage) const {
         const auto& all = run_.description.stages;
@@ -81,9 +75,16 @@ class run_view {
     [[nodiscard]] bool has_laps() const noexcept { return has_laps_; }
     // Without any the whole run is one.
     [[nodiscard]] const lap_figures& laps() const noexcept { return laps_; }
-    // The laps in at most so many parts of, but for the last one, equally many laps.
-    [[nodiscard]] std::vector<lap_range> parts(std::size_t most) const {
+    // How many of them are drawn: without a last one that is shorter than a tenth of the first one. Of the moments between the
+    // last whole lap and the end there is no rate worth the name.
+    [[nodiscard]] std::size_t num_drawn() const {
         const std::size_t n = laps_.size();
+        const bool rest = n > 1 && (laps_.start_of(n) - laps_.start_of(n - 1)) * 10 < laps_.start_of(1);
+        return rest ? n - 1 : n;
+    }
+    // Those in at most so many parts of, but for the last one, equally many laps.
+    [[nodiscard]] std::vector<lap_range> parts(std::size_t most) const {
+        const std::size_t n = num_drawn();
         const std::size_t each = (n + most - 1) / most;
         std::vector<lap_range> all;
         for (std::size_t i = 0; i < n; i += each) all.push_back({i, smaller(i + each, n)});
@@ -93,21 +94,29 @@ class run_view {
   private:
     void find_queues() {
         const auto& stages = run_.total.stages;
+        std::vector<bool> taken(run_.total.channels.size(), false);
+        for (const stage_stats& s : stages) {
+            for (const std::size_t c : s.inputs) {
+                if (c < taken.size()) taken[c] = true;
+            }
+        }
+        for (const stage_stats& s : stages) {
+            for (const std::size_t c : s.outputs) {
+                if (c < taken.size() && !taken[c]) last_ = &run_.total.channels[c];
+            }
+        }
         const auto add = [this](shown_queue q) {
             if (queues_.size() < most_queues) queues_.push_back(std::move(q));
         };
         for (std::size_t from = 0; from < num_stages(); ++from) {
             for (const std::size_t c : stages[from].outputs) {
                 if (c >= num_channels()) continue;
-                bool taken = false;
                 for (std::size_t to = 0; to < stages.size(); ++to) {
                     for (const std::size_t input : stages[to].inputs) {
-                        if (input != c) continue;
-                        taken = true;
-                        if (to > from && to < num_stages()) add({c, from, to, branch_of(from, to)});
+                        if (input == c && to > from && to < num_stages()) add({c, from, to, branch_of(from, to)});
                     }
                 }
-                if (!taken) add({c, from, std::nullopt, {}});
+                if (!taken[c]) add({c, from, std::nullopt, {}});
             }
         }
     }
@@ -126,6 +135,7 @@ class run_view {
     std::vector<std::string> stages_;  // their names
     std::vector<std::string> channels_;
     std::vector<shown_queue> queues_;
+    const channel_stats* last_ = nullptr;
 };
 
 }  // namespace weir::detail

@@ -10,10 +10,11 @@
 #include <weir/report/run_view.hpp>
 #include <weir/report/stage_state.hpp>
 
-#include <cmath>    // for std::lround
-#include <cstddef>  // for std::size_t
-#include <string>   // for std::string
-#include <vector>   // for std::vector
+#include <algorithm>  // for std::any_of
+#include <cmath>      // for std::lround
+#include <cstddef>    // for std::size_t
+#include <string>     // for std::string
+#include <vector>     // for std::vector
 
 namespace weir::detail {
 
@@ -26,8 +27,11 @@ class svg_graph {
   public:
     explicit svg_graph(const run_view& view)
         : view_(view),
-          takes_(view.last_queue() != nullptr),
+          takes_(leads_out(view)),
           layout_(view.num_stages() + (takes_ ? 1 : 0), edges_of(view), box_width + 26) {}
+
+    // Whether it leaves room beside it: all stages stand below each other.
+    [[nodiscard]] bool is_narrow() const { return layout_.width() < box_width; }
 
     void append_to(std::string& out) const {
         const long width = std::lround(layout_.width()) + box_width + 2 * margin;
@@ -40,7 +44,8 @@ class svg_graph {
                "between them</title><desc id=\"graph-d\">" +
                escaped(words()) + "</desc>\n";
         out += "<defs><rect id=\"box\" width=\"" + std::to_string(box_width) + "\" height=\"" + std::to_string(box_height) +
-               "\" rx=\"4\"/></defs>\n";
+               "\" rx=\"4\"/><path id=\"side\" d=\"M4 0v" + std::to_string(box_height) +
+               "\"/><clipPath id=\"inside\"><use href=\"#box\"/></clipPath></defs>\n";
         for (std::size_t i = 0; i < view_.queues().size(); ++i) append_queue(out, i);
         for (std::size_t i = 0; i < view_.num_stages(); ++i) append_stage(out, i);
         if (takes_) append_consumer(out);
@@ -48,6 +53,9 @@ class svg_graph {
     }
 
   private:
+    static bool leads_out(const run_view& view) {
+        return std::any_of(view.queues().begin(), view.queues().end(), [](const shown_queue& q) { return !q.to; });
+    }
     static std::vector<graph_edge> edges_of(const run_view& view) {
         std::vector<graph_edge> edges;
         for (const shown_queue& q : view.queues()) edges.push_back({q.from, q.to.value_or(view.num_stages())});
@@ -68,7 +76,7 @@ class svg_graph {
         return std::to_string(left_of(p) + box_width / 2) + " " + std::to_string(top_of(p) + down);
     }
     static std::string text(const char* style, long x, long y, const std::string& what, bool from_right = false) {
-        return std::string("<text class=\"") + style + "\" x=\"" + std::to_string(x) + "\" y=\"" +
+        return (*style == '\0' ? std::string("<text x=\"") : std::string("<text class=\"") + style + "\" x=\"") + std::to_string(x) + "\" y=\"" +
                std::to_string(y) + (from_right ? "\" text-anchor=\"end\">" : "\">") + escaped(what) + "</text>";
     }
 
@@ -78,48 +86,45 @@ class svg_graph {
         const std::vector<graph_point> way = layout_.way(i);
         std::string path = "M" + at(way[0], box_height);
         for (std::size_t p = 1; p < way.size(); ++p) {
-            path += (way[p].x == way[p - 1].x ? "L" : "C" + at(way[p - 1], box_height + 26) + " " + at(way[p], -30) + " ") +
-                    at(way[p], p + 1 == way.size() ? -7 : 0);
-            if (p + 1 != way.size()) path += "v" + std::to_string(box_height);
+            const bool ends = p + 1 == way.size();
+            path += (way[p].x == way[p - 1].x ? "L" : "C" + at(way[p - 1], box_height + 30) + " " + at(way[p], -34) + " ") +
+                    at(way[p], ends ? -6 : 0);
+            if (!ends) path += "v" + std::to_string(box_height);
         }
         out += "<g class=\"queue\"><title>" + escaped("queue behind " + view_.stage(q.from)) + ": " +
                std::to_string(c.capacity) + (c.capacity == 1 ? " place, " : " places, ") + units::count(c.num_get) +
-               " items taken, data ready " + units::percent(c.readiness()) + " of the time, put " +
-               time_markup(c.ave_put_wait()) + ", get " + time_markup(c.ave_get_gap()) + "</title><path d=\"" +
-               path + "\" marker-end=\"url(#arrow)\"/>";
-        // Where the line begins lines of other branches do, too; where it ends, lines of others end.
-        const graph_point& end = way.back();
-        const bool joins = way.size() > 1 && left_of(end) != left_of(way[way.size() - 2]);
-        const long x = joins ? (left_of(end) + left_of(way[way.size() - 2])) / 2 : left_of(end);
-        const long y = top_of(end) - (row_height - box_height) / 2 + 4;
-        const std::string ready = units::percent(c.readiness()) + " ready";
-        out += text("small", x + box_width / 2 + 8, y, ready);
-        if (!q.branch.empty()) out += text("small", x + box_width / 2 - 8, y, cut(q.branch, 14), true);
+               " items taken, data ready " + units::percent(c.readiness()) + ", put " + time_markup(c.ave_put_wait()) +
+               ", get " + time_markup(c.ave_get_gap()) + "</title><path d=\"" + path + "\"/>";
+        // At that end of the line that has no other line: where it joins others, at its beginning.
+        std::size_t arrive = 0;
+        for (const shown_queue& other : view_.queues()) arrive += other.to == q.to ? 1 : 0;
+        const graph_point& end = arrive == 1 ? way.back() : way.front();
+        const long x = left_of(end) + box_width / 2;
+        const long y = top_of(end) + (arrive == 1 ? -15 : box_height + 19);
+        out += text("", x + 8, y, units::percent(c.readiness()) + " ready");
+        if (!q.branch.empty()) out += text("", x - 8, y, cut(q.branch, 14), true);
         out += "</g>\n";
     }
 
-    void append_box(std::string& out, const graph_point& p, const std::string& style, const std::string& title,
-                    const std::string& name, const std::string& left, const std::string& right) const {
-        const long x = left_of(p);
-        const long y = top_of(p);
-        const auto box = [&](const std::string& what) {
-            return "<use href=\"#box\" class=\"" + what + "\" x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\"/>";
-        };
-        out += "<g class=\"box\"><title>" + escaped(title) + "</title>" + box("back") + box("tint st-" + style) +
-               "<path class=\"side st-" + style + "\" d=\"M" + std::to_string(x + 4) + " " + std::to_string(y) + "v" +
-               std::to_string(box_height) + "\"/>" + text("strong", x + 15, y + 20, name) + text("small", x + 15, y + 37, left) +
-               text("small", x + box_width - 8, y + 37, right, true);
+    // In the colour of `style`.
+    static void append_box(std::string& out, const graph_point& p, const std::string& style, const std::string& title,
+                           const std::string& name, const std::string& slots, const std::string& left,
+                           const std::string& right, const std::string& bar) {
+        out += "<g class=\"box st-" + style + "\" transform=\"translate(" + std::to_string(left_of(p)) + " " +
+               std::to_string(top_of(p)) + ")\"><title>" + escaped(title) + "</title><use href=\"#box\"/><use href=\"#side\"/>" +
+               text("strong", 15, 20, name) + text("", 15, 37, left) + text("", box_width - 8, 37, right, true);
+        if (!slots.empty()) out += text("", box_width - 8, 20, slots, true);
+        out += bar + "</g>\n";
     }
     void append_stage(std::string& out, std::size_t i) const {
         const stage_stats& s = view_.run().total.stages[i];
         const slot_times t = s.times();
         const stage_state& chief = chief_state(t);
-        const std::string share = units::whole_percent(share_of(t.*(chief.time), t.total())) + " %";
         const std::string slots = std::to_string(s.concurrency) + (s.concurrency == 1 ? " slot" : " slots");
-        append_box(out, layout_.node(i), chief.name,
-                   view_.stage(i) + " (" + s.kind + ", " + slots + "): " + states_text(t), view_.stage(i),
-                   share + " " + chief.is, units::rate(rate_of(s)) + (s.concurrency == 1 ? "" : " ×" + std::to_string(s.concurrency)));
-        out += state_bar(t, left_of(layout_.node(i)) + 15, top_of(layout_.node(i)) + 48, box_width - 23) + "</g>\n";
+        append_box(out, layout_.node(i), chief.name, view_.stage(i) + " (" + cut(s.kind, 20) + ", " + slots + "): " + states_text(t),
+                   cut(view_.stage(i), s.concurrency == 1 ? 25 : 20), s.concurrency == 1 ? "" : "×" + std::to_string(s.concurrency),
+                   units::whole_percent(share_of(t.*(chief.time), t.total())) + " % " + chief.is, units::rate(rate_of(s)),
+                   state_bar(t, 15, 48, box_width - 23));
     }
     // Items that leave it a second.
     [[nodiscard]] double rate_of(const stage_stats& s) const {
@@ -131,8 +136,7 @@ class svg_graph {
         const double waits = share_of(c.get_blocked, c.elapsed);
         append_box(out, layout_.node(view_.num_stages()), waits > 0.5 ? "wait_get" : "run",
                    "your program takes the results; it waited " + units::percent(waits) + " of the time",
-                   "your program", "waits " + units::whole_percent(waits) + " %", units::rate(c.rate()));
-        out += "</g>\n";
+                   "your program", "", "waits " + units::whole_percent(waits) + " %", units::rate(c.rate()), "");
     }
 
     const run_view& view_;

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Opens the pages that tests/browser/pages.cpp writes in a headless Chromium.
+
+    tests/browser/check.py BROWSER FOLDER [NAME...]  all of FOLDER/*.html, or those that are named
+
+Each is opened at 1280 and at 400 pixels, in light and in dark, and must then
+- have nothing on the console, and ask for nothing but itself;
+- show everything: each line of each plot lies inside of its picture, each label inside of it and beside the others, and no text of the
+  page is outside of the window or fainter than the 4.5 : 1 of WCAG (3 : 1 for lines);
+- do what keys ask for: the slider, the legend, and everything that can be reached by Tab has its focus seen;
+- print on some sheets.
+Screenshots and prints lie in FOLDER/seen/.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import devtools  # noqa: E402
+
+SIZES = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
+
+# Each returns a list of what is wrong.
+LAYOUT = r"""(() => {
+  const found = [], inside = (a, b, by) => a.left >= b.left - by && a.right <= b.right + by && a.top >= b.top - by && a.bottom <= b.bottom + by;
+  if (document.documentElement.scrollWidth > innerWidth) found.push("the page is " + document.documentElement.scrollWidth + " wide");
+  for (const svg of document.querySelectorAll("svg.plot, svg.graph")) {
+    const box = svg.getBoundingClientRect(), name = svg.querySelector("title").textContent;
+    if (box.width < 100 || box.height < 50) found.push(name + " has no size");
+    for (const shape of svg.querySelectorAll(".line path, text")) {
+      if (!shape.getBoundingClientRect().width && !shape.getBoundingClientRect().height && !/h0/.test(shape.getAttribute("d") || "")) found.push(name + ": nothing is drawn of " + (shape.getAttribute("d") || shape.textContent));
+      if (!inside(shape.getBoundingClientRect(), box, 6)) found.push(name + ": outside: " + (shape.textContent || shape.getAttribute("d").slice(0, 40)));
+    }
+    const texts = [...svg.querySelectorAll("text")].map(t => [t.getBoundingClientRect(), t.textContent]);
+    if (texts.length < 400) texts.forEach(([a, x], i) => texts.slice(i + 1).forEach(([b, y]) => {
+      if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3) found.push(name + ": '" + x + "' on '" + y + "'");
+    }));
+    if (svg.matches(".plot") && getComputedStyle(svg.querySelector("text")).fontSize && svg.querySelector("text").getBoundingClientRect().height < 9) found.push(name + ": letters are too small");
+  }
+  for (const e of document.querySelectorAll("main *, header *")) {
+    if (e.closest("svg, .scroll, details:not([open])")) continue;
+    const box = e.getBoundingClientRect();
+    if (box.width && (box.right > innerWidth + 1 || box.left < -1)) found.push("outside: " + e.tagName + " " + e.textContent.slice(0, 40));
+  }
+  return found;
+})()"""
+
+CONTRAST = r"""(() => {
+  const found = new Set(), probe = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const rgb = c => { probe.clearRect(0, 0, 1, 1); probe.fillStyle = c; probe.fillRect(0, 0, 1, 1); return [...probe.getImageData(0, 0, 1, 1).data]; };
+  const light = c => { const [r, g, b] = c.map(v => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const ratio = (a, b) => { const [x, y] = [light(a), light(b)].sort((m, n) => n - m); return (x + 0.05) / (y + 0.05); };
+  const back = e => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c[3] === 255) return c; } return [255, 255, 255]; };
+  const judge = (what, color, e, least) => { const r = ratio(rgb(color), back(e)); if (r < least) found.add(what + ": " + r.toFixed(2) + " : 1"); };
+  for (const e of document.querySelectorAll("p, li, h1, h2, h3, th, td, caption, summary, span, output, label, a, b, button")) {
+    if (e.textContent.trim() && !e.closest("[aria-hidden]")) judge(e.tagName + "." + e.className, getComputedStyle(e).color, e, 4.5);
+  }
+  for (const e of document.querySelectorAll("svg.plot text")) judge("text." + e.className.baseVal, getComputedStyle(e).fill, e, 4.5);
+  for (const e of document.querySelectorAll("svg.plot .line:not(.sg) path")) judge(e.parentElement.className.baseVal, getComputedStyle(e).stroke, e, 3);
+  return [...found];
+})()"""
+
+KEYS = r"""(() => { const plot = document.querySelector(".plots article:nth-child(5)"), input = plot.querySelector("input"), button = plot.querySelector(".legend button");
+  return {when: plot.querySelector("output").textContent, value: button && button.querySelector(".v").textContent, cursor: plot.querySelector(".cursor").getAttribute("d"),
+    away: plot.querySelectorAll(".line.away").length, pressed: button && button.getAttribute("aria-pressed"), dim: plot.querySelector("svg.plot").classList.contains("dim"),
+    other: document.querySelector(".plots output").textContent}; })()"""
+
+
+def problems_of_keys(page):
+    state = page.evaluate(KEYS)
+    if state["when"] != "whole run":
+        yield f"before anything, the plots show {state['when']}"
+    page.evaluate("document.querySelector('.plots article:nth-child(5) input').focus()")
+    page.key("Home", 36)
+    page.key("ArrowRight", 39)
+    moved = page.evaluate(KEYS)
+    several = page.evaluate("document.querySelector('.plots input').max > 0")
+    if several and not (moved["when"].startswith(tuple("0123456789")) and moved["cursor"] and moved["other"] == moved["when"]):
+        yield f"the slider's keys show {moved}"
+    page.key("Escape", 27)
+    if page.evaluate(KEYS)["when"] != "whole run":
+        yield "Escape does not lead back to the whole run"
+    if state["pressed"] is None:
+        return
+    page.evaluate("document.querySelector('.plots article:nth-child(5) .legend button').focus()")
+    if not page.evaluate(KEYS)["dim"]:
+        yield "the focus on a name does not show its line"
+    page.key("Enter", 13, "\r")
+    if (away := page.evaluate(KEYS))["away"] != 1 or away["pressed"] != "false":
+        yield f"Enter on a name does not hide its line: {away}"
+    page.key(" ", 32, " ")
+    if page.evaluate(KEYS)["away"] != 0:
+        yield "Space on a name does not show its line again"
+
+
+def problems_of_focus(page):
+    """What Tab reaches, and whether that is seen."""
+    page.evaluate("document.activeElement.blur(), scrollTo(0, 0)")
+    reached = []
+    for _ in range(60):
+        page.key("Tab", 9)
+        reached.append(page.evaluate("(() => { const e = document.activeElement, s = getComputedStyle(e); return [e.tagName, s.outlineStyle !== 'none']; })()"))
+    for tag in sorted({tag for tag, seen in reached if not seen and tag != "BODY"}):
+        yield f"the focus on <{tag}> is not seen"
+    for tag in {"A", "BUTTON", "INPUT", "SUMMARY"} - {tag for tag, _ in reached}:
+        yield f"Tab reaches no <{tag}>"
+
+
+def problems_in(program, folder, names):
+    seen = folder / "seen"
+    seen.mkdir(exist_ok=True)
+    with devtools.Browser(program) as browser:
+        for path in sorted(folder.glob("*.html")):
+            if names and path.stem not in names:
+                continue
+            for width, scheme in SIZES:
+                page = devtools.Page(browser, path.as_uri(), width, scheme)
+                found = page.evaluate(LAYOUT) + page.evaluate(CONTRAST)
+                if len(page.evaluate("[...document.querySelectorAll('svg.plot')].map(s => s.id)")) != 6:
+                    found.append("there are no six plots")
+                (seen / f"{path.stem}_{width}_{scheme}.png").write_bytes(page.screenshot())
+                found += problems_of_keys(page)
+                if (width, scheme) == SIZES[0]:
+                    if path.stem == "production":
+                        found += problems_of_focus(page)
+                    pdf = page.pdf()
+                    (seen / f"{path.stem}.pdf").write_bytes(pdf)
+                    if len(pdf) < 5000:
+                        found.append("nothing is printed")
+                found += page.problems()
+                if page.evaluate("document.body.innerText.includes('alert(1)') && !document.title"):
+                    found.append("markup of a name was taken for the page's")
+                page.close()
+                yield from (f"{path.stem}, {width} {scheme}: {f}" for f in found)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    problems = list(problems_in(sys.argv[1], Path(sys.argv[2]).resolve(), sys.argv[3:]))
+    print("\n".join(problems), end="\n" if problems else "")
+    sys.exit(1 if problems else 0)
