@@ -22,6 +22,9 @@ SIZES = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
 
 # Each returns a list of what is wrong.
 LAYOUT = r"""(() => {
+  // Of a text in a box: what of it the box shows.
+  const seen = e => { const a = e.getBoundingClientRect(), b = e.closest(".box"); if (!b) return a; const c = b.querySelector("use").getBoundingClientRect();
+    return {left: Math.max(a.left, c.left), right: Math.min(a.right, c.right), top: a.top, bottom: a.bottom}; };
   const found = [], inside = (a, b, by) => a.left >= b.left - by && a.right <= b.right + by && a.top >= b.top - by && a.bottom <= b.bottom + by;
   if (document.documentElement.scrollWidth > innerWidth) found.push("the page is " + document.documentElement.scrollWidth + " wide");
   for (const svg of document.querySelectorAll("svg.plot, svg.graph")) {
@@ -29,9 +32,9 @@ LAYOUT = r"""(() => {
     if (box.width < 100 || box.height < 50) found.push(name + " has no size");
     for (const shape of svg.querySelectorAll(".line path, text")) {
       if (!shape.getBoundingClientRect().width && !shape.getBoundingClientRect().height && !/h0/.test(shape.getAttribute("d") || "")) found.push(name + ": nothing is drawn of " + (shape.getAttribute("d") || shape.textContent));
-      if (!inside(shape.getBoundingClientRect(), box, 6)) found.push(name + ": outside: " + (shape.textContent || shape.getAttribute("d").slice(0, 40)));
+      if (!inside(seen(shape), box, 6)) found.push(name + ": outside: " + (shape.textContent || shape.getAttribute("d").slice(0, 40)));
     }
-    const texts = [...svg.querySelectorAll("text")].map(t => [t.getBoundingClientRect(), t.textContent]);
+    const texts = [...svg.querySelectorAll("text")].map(t => [seen(t), t.textContent]);
     if (texts.length < 400) texts.forEach(([a, x], i) => texts.slice(i + 1).forEach(([b, y]) => {
       if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3) found.push(name + ": '" + x + "' on '" + y + "'");
     }));

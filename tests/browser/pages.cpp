@@ -53,14 +53,16 @@ void documents() {
     for (const simulate::scenario& s : simulate::documents()) {
         weir::virtual_time clock;
         const auto pipeline = simulate::build(s.spec, clock);
-        const auto page = std::make_shared<weir::html_report>(
-            folder + "/documents_" + s.spec.name + ".html", s.title, weir::describe(pipeline),
-            weir::run_recorder_options{.settings = {{"foreground", "30 ms"}}});
+        const auto page = std::make_shared<weir::html_report>(folder + "/documents_" + s.spec.name + ".html",
+                                                              s.title, weir::describe(pipeline),
+                                                              weir::run_recorder_options{
+                                                                  .settings = {{"foreground", "30 ms"}}});
         {
             auto run = pipeline.start(clock, {.lap = 2520ms, .reports = {page}});
             weir::sync_wait(clock, consume(run, clock, 30ms, clock.now() + 20 * 2520ms));
         }
-        if (s.spec.name == "single_35") weir::write_json(folder + "/documents_single_35.json", page->record());
+        if (s.spec.name == "single_35")
+            weir::write_json(folder + "/documents_single_35.json", page->record());
     }
 }
 
@@ -89,12 +91,14 @@ void production() {
     };
     int i = 0;
     const auto next = [&i]() -> std::optional<int> { return i++; };
-    const auto pipeline = weir::source(next, {.name = "dataset"}) | weir::aggregate(8) |
-                          weir::pipe(download, {.name = "download", .concurrency = 12}) | weir::disaggregate() |
-                          weir::pipe(preprocess, {.name = "preprocess", .concurrency = 12}) | weir::aggregate(4) |
-                          weir::pipe(collate, {.name = "collate"}) | weir::pipe(transfer, {.name = "transfer"}) | weir::sink(3);
-    const auto recorder = std::make_shared<weir::run_recorder>("training on one machine", weir::describe(pipeline),
-                                                               weir::run_recorder_options{.settings = {{"threads", "12"}, {"dataset", "images/train"}}});
+    const auto pipeline =
+        weir::source(next, {.name = "dataset"}) | weir::aggregate(8) |
+        weir::pipe(download, {.name = "download", .concurrency = 12}) | weir::disaggregate() |
+        weir::pipe(preprocess, {.name = "preprocess", .concurrency = 12}) | weir::aggregate(4) |
+        weir::pipe(collate, {.name = "collate"}) | weir::pipe(transfer, {.name = "transfer"}) | weir::sink(3);
+    const auto recorder = std::make_shared<weir::run_recorder>(
+        "training on one machine", weir::describe(pipeline),
+        weir::run_recorder_options{.settings = {{"threads", "12"}, {"dataset", "images/train"}}});
     {
         auto run = pipeline.start(clock, {.max_failures = weir::unlimited, .lap = 1s, .reports = {recorder}});
         weir::sync_wait(clock, consume(run, clock, 19ms, clock.now() + 120s));
@@ -108,16 +112,26 @@ void production() {
     while (all.laps.size() < 1000) all.laps.push_back(all.laps[all.laps.size() % 100]);
     write("long", all);
     // As with weir::summed, and with copies.
-    for (auto& s : none.total.stages) s.task_times = weir::histogram::without_quantiles(s.task_times.count(), s.task_time, 400ms);
-    none.total.stages[7].transfers = weir::transfer_stats{6000, 12'000'000'000, 3s, 6000, 3s, 200ms, 40, 80ms, 0, 0ms};
+    for (auto& s : none.total.stages)
+        s.task_times = weir::histogram::without_quantiles(s.task_times.count(), s.task_time, 400ms);
+    none.total.stages[7].transfers =
+        weir::transfer_stats{6000, 12'000'000'000, 3s, 6000, 3s, 200ms, 40, 80ms, 0, 0ms};
     none.ended = false;
     write("summed", none);
 }
 
-const std::vector<std::string> hostile_names = {
-    "</script><script>alert(1)</script>", "\"'><img src=x onerror=alert(2)>", "", std::string(300, 'W'),
-    "день 数据 🎉 ضغط", "bad \xFF\xC0 utf-8 \x01\x02\x7F", "&amp; &#38; ]]> <!-- -->", "same", "same", "\xE2\x80\xAE backwards",
-    "line\nbreak\ttab", "${x}{{y}}<%z%>"};
+const std::vector<std::string> hostile_names = {"</script><script>alert(1)</script>",
+                                                "\"'><img src=x onerror=alert(2)>",
+                                                "",
+                                                std::string(300, 'W'),
+                                                "день 数据 🎉 ضغط",
+                                                "bad \xFF\xC0 utf-8 \x01\x02\x7F",
+                                                "&amp; &#38; ]]> <!-- -->",
+                                                "same",
+                                                "same",
+                                                "\xE2\x80\xAE backwards",
+                                                "line\nbreak\ttab",
+                                                "${x}{{y}}<%z%>"};
 
 // A tree of branches, one inside of the other, that all come together again.
 run_record wide(std::size_t stages, std::size_t laps, bool hostile) {
@@ -137,7 +151,8 @@ run_record wide(std::size_t stages, std::size_t laps, bool hostile) {
             s.task_time = std::chrono::microseconds(100 << (i % 9)) * s.num_tasks;
             const duration busy = s.task_time;
             const duration rest = p.elapsed - busy;
-            s.slots = {{0ms, rest * (i % 5) / 5, rest / 50, busy / 2, busy - busy / 2, rest - rest * (i % 5) / 5 - rest / 50, 0ms}};
+            s.slots = {{0ms, rest * (i % 5) / 5, rest / 50, busy / 2, busy - busy / 2,
+                        rest - rest * (i % 5) / 5 - rest / 50, 0ms}};
             s.task_times.record(s.task_time / s.num_tasks, s.num_tasks);
             if (i != 0) s.inputs = {i + 1 == stages ? stages - 2 : (i - 1) / 3};
             s.outputs = {i + 1 == stages ? stages - 1 : 3 * i + 1 < stages - 1 ? i : stages - 2};
@@ -172,9 +187,12 @@ void small() {
     // Three items pass at once, and take no time at all.
     for (int items : {3, 100}) {
         weir::virtual_time clock;
-        const auto next = [&items]() -> std::optional<int> { return items-- > 0 ? std::optional<int>(1) : std::nullopt; };
+        const auto next = [&items]() -> std::optional<int> {
+            return items-- > 0 ? std::optional<int>(1) : std::nullopt;
+        };
         const auto pipeline = weir::source(next) | weir::sink();
-        const auto recorder = std::make_shared<weir::run_recorder>("no stages between", weir::describe(pipeline));
+        const auto recorder =
+            std::make_shared<weir::run_recorder>("no stages between", weir::describe(pipeline));
         const std::string name = items == 3 ? "no_time" : "no_stages_between";
         {
             auto run = pipeline.start(clock, {.reports = {recorder}});
@@ -187,17 +205,26 @@ void small() {
 
 void branches() {
     weir::virtual_time clock;
-    const auto wait = [](duration d) { return [d](int i) -> task<int> { co_await weir::sleep_for(d); co_return i; }; };
-    const auto inner = weir::route([](const int& i) { return i % 3 == 0 ? 0u : 1u; },
-                                   weir::branch("small", weir::pipe(wait(4ms), {.name = "thumbnail"})),
-                                   weir::branch("large", weir::pipe(wait(9ms), {.name = "tile"}) | weir::pipe(wait(12ms), {.name = "scale", .concurrency = 3})));
+    const auto wait = [](duration d) {
+        return [d](int i) -> task<int> {
+            co_await weir::sleep_for(d);
+            co_return i;
+        };
+    };
+    const auto inner =
+        weir::route([](const int& i) { return i % 3 == 0 ? 0u : 1u; },
+                    weir::branch("small", weir::pipe(wait(4ms), {.name = "thumbnail"})),
+                    weir::branch("large", weir::pipe(wait(9ms), {.name = "tile"}) |
+                                              weir::pipe(wait(12ms), {.name = "scale", .concurrency = 3})));
     int n = 0;
-    const auto pipeline = weir::source([&n]() -> std::optional<int> { return n++; }, {.name = "urls"}) |
-                          weir::route([](const int& i) { return static_cast<unsigned>(i % 3); },
-                                      weir::branch("images", weir::pipe(wait(6ms), {.name = "decode", .concurrency = 2}) | inner),
-                                      weir::branch("audio", weir::pipe(wait(20ms), {.name = "resample", .concurrency = 4})),
-                                      weir::branch("text", weir::pipe(wait(1ms), {.name = "tokenize"}))) |
-                          weir::pipe(wait(2ms), {.name = "pack"}) | weir::sink(3);
+    const auto pipeline =
+        weir::source([&n]() -> std::optional<int> { return n++; }, {.name = "urls"}) |
+        weir::route([](const int& i) { return static_cast<unsigned>(i % 3); },
+                    weir::branch("images",
+                                 weir::pipe(wait(6ms), {.name = "decode", .concurrency = 2}) | inner),
+                    weir::branch("audio", weir::pipe(wait(20ms), {.name = "resample", .concurrency = 4})),
+                    weir::branch("text", weir::pipe(wait(1ms), {.name = "tokenize"}))) |
+        weir::pipe(wait(2ms), {.name = "pack"}) | weir::sink(3);
     const auto recorder = std::make_shared<weir::run_recorder>("branches", weir::describe(pipeline));
     {
         auto run = pipeline.start(clock, {.lap = 500ms, .reports = {recorder}});

@@ -26,7 +26,7 @@ namespace detail {
     std::string page;
     for (std::size_t stages = run_view::most_stages; stages > 0; stages /= 2) {
         const run_view view(run, laps, stages);
-        for (std::size_t points = 240; points >= 30; points = points * 2 / 3) {
+        for (std::size_t points = 240; points >= 20; points = points * 2 / 3) {
             page = html_page(view, points).text();
             if (page.size() < most) return page;
         }

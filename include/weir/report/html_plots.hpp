@@ -25,21 +25,25 @@ namespace weir::detail {
 [[nodiscard]] inline std::string figure_text(measured what, double value) {
     if (std::isnan(value)) return "–";
     switch (what) {
-        case measured::time: return time_markup(duration(static_cast<std::int64_t>(value)));
-        case measured::rate: return units::rate(value);
-        case measured::share: return units::percent(value);
-        case measured::count: break;
+        case measured::time:
+            return time_markup(duration(static_cast<std::int64_t>(value)));
+        case measured::rate:
+            return units::rate(value);
+        case measured::share:
+            return units::percent(value);
+        case measured::count:
+            break;
     }
-    return value < 100 && value != std::floor(value) ? units::fixed(value, 1)
-                                                     : units::count(static_cast<std::uint64_t>(value + 0.5), 7);
+    return value < 100 && value != std::floor(value)
+               ? units::fixed(value, 1)
+               : units::count(static_cast<std::uint64_t>(value + 0.5), 7);
 }
 
 class html_plots {
   public:
     // With at most so many points a line.
     html_plots(const run_view& view, std::size_t most_points)
-        : view_(view),
-          points_(view.parts(most_points)),
+        : view_(view), points_(view.parts(most_points)),
           columns_(view.parts(view.num_stages() > 24 ? 4 : 10)),
           x_(plot_axis::of_length(measured::time, to_double(view.laps().start_of(view.num_drawn())))) {}
 
@@ -48,7 +52,8 @@ class html_plots {
     // Where each point begins, and where the last one ends.
     [[nodiscard]] std::string bounds() const {
         std::string text;
-        for (const lap_range& p : points_) text += short_number(in_unit(view_.laps().start_of(p.begin))) + ",";
+        for (const lap_range& p : points_)
+            text += short_number(in_unit(view_.laps().start_of(p.begin))) + ",";
         return text + short_number(in_unit(view_.laps().start_of(view_.num_drawn())));
     }
 
@@ -78,7 +83,8 @@ class html_plots {
             plot_line line;
             line.label = q.of_stage != nullptr ? view_.stage(i) : view_.channel(i);
             line.over_all = over_all(q, i);
-            for (const lap_range& p : points_) line.values.push_back(view_.laps().value(which, i, p.begin, p.end));
+            for (const lap_range& p : points_)
+                line.values.push_back(view_.laps().value(which, i, p.begin, p.end));
             all.push_back(line.values);
             // Tasks are counted a lap: those of the whole run are no figure of this axis.
             totals.push_back(view_.laps().value(which, i, 0, view_.num_drawn()));
@@ -86,15 +92,19 @@ class html_plots {
         }
         give_styles(q, lines, totals);
         plot_axis y = plot_axis::fitting(q.what, all, totals, q.by_differences);
-        std::string label = std::string(q.label) + (*y.unit() == '\0' ? "" : " [" + std::string(y.unit()) + "]");
+        std::string label =
+            std::string(q.label) + (*y.unit() == '\0' ? "" : " [" + std::string(y.unit()) + "]");
         if (q.what == measured::rate) label = "items taken a second [" + std::string(y.unit()) + "]";
-        plot p{q.id, q.title, std::string(q.meaning) + " " + words_of(q, lines), x_, std::move(y), std::move(label),
-               {}, std::move(lines)};
+        plot p{q.id, q.title,         std::string(q.meaning) + " " + words_of(q, lines),
+               x_,   std::move(y),    std::move(label),
+               {},   std::move(lines)};
         for (const lap_range& each : points_)
-            p.at.push_back((in_unit(view_.laps().start_of(each.begin)) + in_unit(view_.laps().start_of(each.end))) / 2);
+            p.at.push_back(
+                (in_unit(view_.laps().start_of(each.begin)) + in_unit(view_.laps().start_of(each.end))) / 2);
         return p;
     }
-    static void give_styles(const quantity& q, std::vector<plot_line>& lines, const std::vector<double>& totals) {
+    static void give_styles(const quantity& q, std::vector<plot_line>& lines,
+                            const std::vector<double>& totals) {
         std::vector<std::size_t> order;
         for (std::size_t i = 0; i < lines.size(); ++i) {
             if (lines[i].has_values()) order.push_back(i);
@@ -112,7 +122,8 @@ class html_plots {
     static std::string words_of(const quantity& q, const std::vector<plot_line>& lines) {
         std::string text = "Over the whole run: ";
         for (std::size_t i = 0; i < lines.size(); ++i) {
-            if (i == num_line_styles) return text + ", and " + std::to_string(lines.size() - i) + " more; all are in the table.";
+            if (i == num_line_styles)
+                return text + ", and " + std::to_string(lines.size() - i) + " more; all are in the table.";
             text += (i == 0 ? "" : ", ") + lines[i].label + " " + figure_text(q.what, lines[i].over_all);
         }
         return lines.empty() ? "There is nothing to show." : text + ".";
@@ -121,14 +132,15 @@ class html_plots {
     void append(std::string& out, std::size_t which) const {
         const quantity& q = all_[which];
         const plot p = plot_of(which);
-        out += "<article aria-labelledby=\"" + p.id + "-h\"><h3 id=\"" + p.id + "-h\">" + p.title + "</h3>\n<p>" +
-               q.meaning + "</p>\n<figure>\n";
+        out += "<article aria-labelledby=\"" + p.id + "-h\"><h3 id=\"" + p.id + "-h\">" + p.title +
+               "</h3>\n<p>" + q.meaning + "</p>\n<figure>\n";
         append_svg(out, p);
         append_legend(out, q, p);
         const std::string last = std::to_string(points_.size() - 1);
-        out += "<label class=\"when\">At <input type=\"range\" min=\"0\" max=\"" + last + "\" value=\"" + last +
-               "\" aria-label=\"" + p.title + ": which lap\"/><output>whole run</output></label>\n</figure>\n" +
-               "<ul class=\"guide\">\n";
+        out += "<label class=\"when" + std::string(points_.size() == 1 ? " alone" : "") +
+               "\">At <input type=\"range\" min=\"0\" max=\"" + last + "\" value=\"" + last +
+               "\" aria-label=\"" + p.title +
+               ": which lap\"/><output>whole run</output></label>\n</figure>\n" + "<ul class=\"guide\">\n";
         for (const char* const sentence : q.guide) out += "<li>" + std::string(sentence) + "</li>\n";
         out += "</ul>\n";
         append_table(out, which, p);
@@ -147,22 +159,27 @@ class html_plots {
             const std::string style = std::to_string(line.style);
             const std::string value = figure_text(q.what, line.over_all);
             out += "<li><button type=\"button\" data-s=\"" + style + "\"><svg class=\"key s" + style +
-                   "\" viewBox=\"0 0 138 48\" aria-hidden=\"true\"><path d=\"M6 24H132\"/><use href=\"#mark" + style +
-                   "\" x=\"69\" y=\"24\"/></svg><bdi>" + escaped(line.label) + "</bdi> <span class=\"v\" data-whole=\"" +
-                   value + "\">" + value + "</span></button></li>\n";
+                   "\" viewBox=\"0 0 138 48\" aria-hidden=\"true\"><path d=\"M6 24H132\"/><use href=\"#mark" +
+                   style + "\" x=\"69\" y=\"24\"/></svg><bdi>" + escaped(line.label) +
+                   "</bdi> <span class=\"v\" data-whole=\"" + value + "\">" + value +
+                   "</span></button></li>\n";
         }
         out += "</ul>\n";
         if (others == 0) return;
-        out += "<p class=\"soft\">" + std::string("Named are the ") + std::to_string(p.lines.size() - unnamed) + " with the " +
+        out += "<p class=\"soft\">" + std::string("Named are the ") +
+               std::to_string(p.lines.size() - unnamed) + " with the " +
                (q.high_is_notable ? "highest" : "lowest") + " figures; the other " + std::to_string(others) +
                " are grey, and in the table.</p>\n";
     }
     void append_table(std::string& out, std::size_t which, const plot& p) const {
         const quantity& q = all_[which];
         const bool stages = q.of_stage != nullptr;
-        out += "<details class=\"data\"><summary>" + p.title + " as a table</summary><div class=\"scroll\" role=\"region\" "
-               "aria-label=\"" + p.title + ", table\"><table><caption>" + p.title + ", of the whole run and of parts of it, from … to … " +
-               x_.unit() + "</caption>\n<thead><tr><th class=\"l\" scope=\"col\">" + (stages ? "stage" : "queue behind") +
+        out += "<details class=\"data\"><summary>" + p.title +
+               " as a table</summary><div class=\"scroll\" role=\"region\" "
+               "aria-label=\"" +
+               p.title + ", table\"><table><caption>" + p.title +
+               ", of the whole run and of parts of it, from … to … " + x_.unit() +
+               "</caption>\n<thead><tr><th class=\"l\" scope=\"col\">" + (stages ? "stage" : "queue behind") +
                "</th><th scope=\"col\">whole run</th>";
         for (const lap_range& c : columns_) {
             out += "<th scope=\"col\">" + short_number(in_unit(view_.laps().start_of(c.begin))) + "–" +

@@ -29,7 +29,8 @@ inline constexpr std::size_t long_text = 300;
 inline void append_states(std::string& out) {
     out += "<ul class=\"states soft\" aria-label=\"The states of a stage's slots\">\n";
     for (const stage_state& s : stage_states) {
-        out += "<li><span class=\"swatch st-" + std::string(s.name) + "\"></span><b>" + s.is + "</b>: " + s.meaning + "</li>\n";
+        out += "<li><span class=\"swatch st-" + std::string(s.name) + "\"></span><b>" + s.is +
+               "</b>: " + s.meaning + "</li>\n";
     }
     out += "</ul>\n";
 }
@@ -47,16 +48,20 @@ inline void append_bars(std::string& out, const run_view& view) {
         const stage_state& chief = chief_state(t);
         out += "<div><div class=\"row\"><b><bdi>" + escaped(view.stage(i)) + "</bdi></b> <span>" +
                units::whole_percent(share_of(t.*(chief.time), t.total())) + " % " + chief.is +
-               "</span></div><svg role=\"img\" viewBox=\"0 0 1000 20\" preserveAspectRatio=\"none\" aria-labelledby=\"" + id +
-               "\" xmlns=\"http://www.w3.org/2000/svg\"><title id=\"" + id + "\">" + escaped(view.stage(i)) + ": " +
-               states_text(t) + "</title>" + state_bar(t, 0, 10, 1000) + "</svg></div>\n";
+               "</span></div><svg role=\"img\" viewBox=\"0 0 1000 20\" preserveAspectRatio=\"none\" "
+               "aria-labelledby=\"" +
+               id + "\" xmlns=\"http://www.w3.org/2000/svg\"><title id=\"" + id + "\">" +
+               escaped(view.stage(i)) + ": " + states_text(t) + "</title>" + state_bar(t, 0, 10, 1000) +
+               "</svg></div>\n";
         std::vector<std::string> row = {view.stage(i), std::to_string(s.concurrency)};
         for (const stage_state& state : stage_states) row.push_back(time_markup(t.*(state.time)));
         table.add(row);
     }
-    out += "<div class=\"scale\" aria-hidden=\"true\"><span>0 %</span><span>25 %</span><span>50 %</span><span>75 %</span>"
-           "<span>100 %</span></div></div>\n"
-           "<details class=\"data\"><summary>Time per stage as a table</summary>\n";
+    out +=
+        "<div class=\"scale\" aria-hidden=\"true\"><span>0 %</span><span>25 %</span><span>50 "
+        "%</span><span>75 %</span>"
+        "<span>100 %</span></div></div>\n"
+        "<details class=\"data\"><summary>Time per stage as a table</summary>\n";
     table.append_to(out);
     out += "</details>\n";
 }
@@ -65,15 +70,21 @@ inline void append_bars(std::string& out, const run_view& view) {
 class percentile_table {
   public:
     explicit percentile_table(std::string caption, std::string of)
-        : table_(std::move(caption),
-                 {{std::move(of)}, {"times"}, {"average"}, {"p50"}, {"p90"}, {"p99"}, {"longest"}, {"1 µs … 100 s"}}) {}
+        : table_(std::move(caption), {{std::move(of)},
+                                      {"times"},
+                                      {"average"},
+                                      {"p50"},
+                                      {"p90"},
+                                      {"p99"},
+                                      {"longest"},
+                                      {"1 µs … 100 s"}}) {}
 
     void add(const std::string& name, const histogram& h) {
         if (h.empty()) return;
         const bool known = h.has_quantiles();
         const auto quantile = [&](double q) { return known ? time_markup(h.quantile(q)) : std::string("–"); };
-        table_.add({name, units::count(h.count()), time_markup(h.mean()), quantile(0.5), quantile(0.9), quantile(0.99),
-                    time_markup(h.max())});
+        table_.add({name, units::count(h.count()), time_markup(h.mean()), quantile(0.5), quantile(0.9),
+                    quantile(0.99), time_markup(h.max())});
         table_.add_markup(known ? range(h) : "–");
         all_known_ = all_known_ && known;
     }
@@ -81,8 +92,10 @@ class percentile_table {
         if (table_.empty()) return;
         table_.append_to(out);
         if (all_known_) return;
-        out += "<p class=\"note\">Where there is no percentile (–), only the count, the sum and the longest were recorded: "
-               "the run's statistics are <code>summed</code>.</p>\n";
+        out +=
+            "<p class=\"note\">Where there is no percentile (–), only the count, the sum and the longest "
+            "were recorded: "
+            "the run's statistics are <code>summed</code>.</p>\n";
     }
 
   private:
@@ -96,8 +109,8 @@ class percentile_table {
             return "<path d=\"M" + std::to_string(std::lround(from)) + " 8h" +
                    std::to_string(std::lround(std::max(to - from, 3.0))) + "\"/>";
         };
-        return "<svg class=\"range\">" + line(place(h.p90()), place(h.p99())) + line(place(h.p50()), place(h.p90())) +
-               line(place(h.max()), 0) + "</svg>";
+        return "<svg class=\"range\">" + line(place(h.p90()), place(h.p99())) +
+               line(place(h.p50()), place(h.p90())) + line(place(h.max()), 0) + "</svg>";
     }
 
     html_table table_;
@@ -107,15 +120,18 @@ class percentile_table {
 inline void append_percentiles(std::string& out, const run_view& view) {
     const pipeline_stats& all = view.run().total;
     percentile_table tasks("Time of a task, of those that succeeded", "stage");
-    percentile_table gets("Wait to get an item, of each get: slots that wait at the same time count each", "queue behind");
+    percentile_table gets("Wait to get an item, of each get: slots that wait at the same time count each",
+                          "queue behind");
     percentile_table puts("Wait to put an item, of each put", "queue behind");
     for (std::size_t i = 0; i < view.num_stages(); ++i) tasks.add(view.stage(i), all.stages[i].task_times);
     for (std::size_t i = 0; i < view.num_channels(); ++i) {
         gets.add(view.channel(i), all.channels[i].get_waits);
         puts.add(view.channel(i), all.channels[i].put_waits);
     }
-    out += "<p>p90 is what 9 of 10 do not exceed. The bar reaches from p50 to p90, thinner to p99; the mark behind it is the "
-           "longest. The scale is logarithmic. A percentile is at most 3 % too great.</p>\n";
+    out +=
+        "<p>p90 is what 9 of 10 do not exceed. The bar reaches from p50 to p90, thinner to p99; the mark "
+        "behind it is the "
+        "longest. The scale is logarithmic. A percentile is at most 3 % too great.</p>\n";
     tasks.append_to(out);
     gets.append_to(out);
     puts.append_to(out);
@@ -123,16 +139,22 @@ inline void append_percentiles(std::string& out, const run_view& view) {
 
 // Nothing where no stage copies to a device.
 inline void append_transfers(std::string& out, const run_view& view) {
-    html_table table("Copies to a device", {{"stage"}, {"batches"}, {"bytes"}, {"bytes a second"}, {"hidden behind work"},
-                                            {"waits for memory"}, {"on average"}});
+    html_table table("Copies to a device", {{"stage"},
+                                            {"batches"},
+                                            {"bytes"},
+                                            {"bytes a second"},
+                                            {"hidden behind work"},
+                                            {"waits for memory"},
+                                            {"on average"}});
     for (std::size_t i = 0; i < view.num_stages(); ++i) {
         const auto& t = view.run().total.stages[i].transfers;
         if (!t) continue;
         const std::uint64_t waits = t->num_block_waits + t->num_memory_waits;
-        table.add({view.stage(i), units::count(t->num_copies), units::bytes(t->bytes),
-                   t->copying <= duration(0) ? "–" : units::bytes(static_cast<std::uint64_t>(t->rate())) + "/s",
-                   t->handed_over <= duration(0) ? "–" : units::percent(t->hidden()), units::count(waits),
-                   waits == 0 ? "–" : time_markup(average(t->block_wait + t->memory_wait, waits))});
+        table.add(
+            {view.stage(i), units::count(t->num_copies), units::bytes(t->bytes),
+             t->copying <= duration(0) ? "–" : units::bytes(static_cast<std::uint64_t>(t->rate())) + "/s",
+             t->handed_over <= duration(0) ? "–" : units::percent(t->hidden()), units::count(waits),
+             waits == 0 ? "–" : time_markup(average(t->block_wait + t->memory_wait, waits))});
     }
     if (table.empty()) return;
     out += "<section aria-labelledby=\"transfers\"><h2 id=\"transfers\">Transfers</h2>\n";
@@ -151,19 +173,25 @@ inline void append_failures(std::string& out, const run_view& view) {
         const stage_stats& s = run.total.stages[i];
         if (s.num_failures == 0) continue;
         counts.add({view.stage(i), units::count(s.num_failures), units::count(s.num_tasks),
-                    s.num_tasks == 0 ? "–" : units::percent(static_cast<double>(s.num_failures) / static_cast<double>(s.num_tasks))});
+                    s.num_tasks == 0 ? "–"
+                                     : units::percent(static_cast<double>(s.num_failures) /
+                                                      static_cast<double>(s.num_tasks))});
     }
     using align = html_table::align;
-    html_table table("What failed, in that order",
-                     {{"stage"}, {"item"}, {"in the lap from"}, {"what it said", align::text}, {"composed at", align::left}});
+    html_table table("What failed, in that order", {{"stage"},
+                                                    {"item"},
+                                                    {"in the lap from"},
+                                                    {"what it said", align::text},
+                                                    {"composed at", align::left}});
     constexpr std::size_t most = 100;
     const std::size_t shown = smaller(run.failures.size(), most);
     for (std::size_t i = 0; i < shown; ++i) {
         const recorded_failure& f = run.failures[i];
-        table.add({f.stage.empty() ? "(no name)" : cut(f.stage, 40), std::to_string(f.item), time_markup(view.laps().start_of(f.lap)),
-                   cut(f.message, long_text), cut(f.where, 60)});
+        table.add({f.stage.empty() ? "(no name)" : cut(f.stage, 40), std::to_string(f.item),
+                   time_markup(view.laps().start_of(f.lap)), cut(f.message, long_text), cut(f.where, 60)});
     }
-    out += "<p>" + units::count(run.num_failures) + (run.num_failures == 1 ? " item" : " items") + " failed." +
+    out += "<p>" + units::count(run.num_failures) + (run.num_failures == 1 ? " item" : " items") +
+           " failed." +
            (run.num_failures > shown ? " Shown are the first " + std::to_string(shown) + "." : "") + "</p>\n";
     if (!counts.empty()) counts.append_to(out);
     if (!table.empty()) table.append_to(out);
@@ -178,23 +206,33 @@ inline void append_settings(std::string& out, const run_view& view) {
     };
     constexpr std::size_t most = 100;
     for (std::size_t i = 0; i < smaller(run.settings.size(), most); ++i)
-        add(run.settings[i].name.empty() ? "(no name)" : cut(run.settings[i].name, 40), run.settings[i].value);
-    if (run.settings.size() > most) add("more settings", std::to_string(run.settings.size() - most) + ", in the stored run");
+        add(run.settings[i].name.empty() ? "(no name)" : cut(run.settings[i].name, 40),
+            run.settings[i].value);
+    if (run.settings.size() > most)
+        add("more settings", std::to_string(run.settings.size() - most) + ", in the stored run");
     add("started", run.started);
     add("host", run.machine.host);
     add("system", run.machine.system);
-    add("processor", run.machine.processor + (run.machine.processors == 0 ? "" : ", " + std::to_string(run.machine.processors) + " usable"));
+    add("processor",
+        run.machine.processor +
+            (run.machine.processors == 0 ? "" : ", " + std::to_string(run.machine.processors) + " usable"));
     add("memory", run.machine.memory == 0 ? "" : units::bytes(run.machine.memory));
     add("weir", run.build.weir);
-    add("compiler", run.build.compiler.empty() ? "" : run.build.compiler + (run.build.optimised ? ", optimised" : ", not optimised") +
-                                                          (run.build.assertions ? ", with assertions" : ""));
+    add("compiler", run.build.compiler.empty()
+                        ? ""
+                        : run.build.compiler + (run.build.optimised ? ", optimised" : ", not optimised") +
+                              (run.build.assertions ? ", with assertions" : ""));
     add("standard library", run.build.library);
     if (run.total.process) add("process", line_text(*run.total.process));
     settings.append_to(out);
 
-    html_table stages("The stages, as they were composed",
-                      {{"stage"}, {"kind", align::left}, {"slots"}, {"queue"}, {"executor", align::left}, {"takes → gives", align::text},
-                       {"composed at", align::left}});
+    html_table stages("The stages, as they were composed", {{"stage"},
+                                                            {"kind", align::left},
+                                                            {"slots"},
+                                                            {"queue"},
+                                                            {"executor", align::left},
+                                                            {"takes → gives", align::text},
+                                                            {"composed at", align::left}});
     for (std::size_t i = 0; i < view.num_stages(); ++i) {
         const stage_stats& s = run.total.stages[i];
         const described_stage* const d = view.described(i);
@@ -212,8 +250,10 @@ inline void append_settings(std::string& out, const run_view& view) {
         if (d->output_order == output_order::input) items += ", in order";
         if (d->time_limit > duration(0)) items += ", at most " + time_markup(d->time_limit);
         if (d->max_bytes != 0) queue += ", " + units::bytes(d->max_bytes);
-        stages.add({name, d->remark.empty() ? cut(d->kind, 40) : cut(d->kind + " (" + d->remark + ")", 60), std::to_string(s.concurrency),
-                    queue, d->executor.empty() ? "where it was started" : cut(d->executor, 60), items, cut(d->where, 60)});
+        stages.add({name, d->remark.empty() ? cut(d->kind, 40) : cut(d->kind + " (" + d->remark + ")", 60),
+                    std::to_string(s.concurrency), queue,
+                    d->executor.empty() ? "where it was started" : cut(d->executor, 60), items,
+                    cut(d->where, 60)});
     }
     if (!stages.empty()) stages.append_to(out);
 }

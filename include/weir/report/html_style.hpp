@@ -74,7 +74,7 @@ svg.plot text { font-size: 32px; } svg.plot .tick { fill: var(--soft); } svg.plo
 .legend button[aria-pressed=false] { opacity: .55; text-decoration: line-through; }
 .legend .v { font-variant-numeric: tabular-nums; color: var(--soft); }
 .key { width: 46px; height: 16px; flex: none; }
-.when { display: none; } .js .when { display: flex; gap: .6rem; align-items: center; font-size: .9rem; color: var(--soft); }
+.when { display: none; } .js .when:not(.alone) { display: flex; gap: .6rem; align-items: center; font-size: .9rem; color: var(--soft); }
 .when input { flex: 1 1 auto; min-width: 0; accent-color: var(--c0); height: 24px; } .when output { flex: 0 0 11.5em; font-variant-numeric: tabular-nums; }
 .guide { margin: .5rem 0; padding-left: 1.1rem; font-size: .93rem; } .guide li { margin: .25rem 0; }
 details { margin: .5rem 0; } summary { cursor: pointer; min-height: 28px; }
@@ -107,7 +107,7 @@ footer { padding-top: 1rem; padding-bottom: 3rem; }
   :root { color-scheme: light; --back: #fff; --card: #f6f7f9; --text: #000; --soft: #444; --edge: #aaa; --grid: #ddd; --link: #000;
     --c0: #0072b2; --c1: #c65300; --c2: #00805c; --c3: #a8317f; --c4: #8a6a00; --c5: #2a8fc7; --c6: #3b4046; --c7: #7a5bc7; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  body { font-size: 10pt; } nav, .js .when, details.data, .skip { display: none; } header, main, footer { max-width: none; padding: 0; }
+  body { font-size: 10pt; } nav, .js .when:not(.alone), details.data, .skip { display: none; } header, main, footer { max-width: none; padding: 0; }
   article, tr, .facts, .bars > div, .two figure { break-inside: avoid; } h2, h3 { break-after: avoid; } table { font-size: 8pt; }
   .scroll, .tall { overflow: visible; max-height: none; } .graph { max-height: 24cm; min-width: 0 !important; } th, td { white-space: normal; }
   .plots { grid-template-columns: 1fr 1fr; gap: .8cm; } svg.plot text, svg.plot .name { font-size: 36px; }
@@ -117,15 +117,21 @@ footer { padding-top: 1rem; padding-bottom: 3rem; }
 
 // A mark for each of them.
 inline constexpr const char* html_marks =
-    "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\" focusable=\"false\"><defs>\n"
-    "<marker id=\"arrow\" viewBox=\"0 0 10 10\" refX=\"5\" refY=\"5\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">"
+    "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\" "
+    "focusable=\"false\"><defs>\n"
+    "<marker id=\"arrow\" viewBox=\"0 0 10 10\" refX=\"5\" refY=\"5\" markerWidth=\"7\" markerHeight=\"7\" "
+    "orient=\"auto\">"
     "<path d=\"M0 0L10 5L0 10z\"/></marker>\n"
-    "<path id=\"mark0\" d=\"M-13 0a13 13 0 1 0 26 0a13 13 0 1 0 -26 0z\"/><path id=\"mark1\" d=\"M-12 -12h24v24h-24z\"/>\n"
+    "<path id=\"mark0\" d=\"M-13 0a13 13 0 1 0 26 0a13 13 0 1 0 -26 0z\"/><path id=\"mark1\" d=\"M-12 "
+    "-12h24v24h-24z\"/>\n"
     "<path id=\"mark2\" d=\"M0 -16L15 11H-15z\"/><path id=\"mark3\" d=\"M0 -17L14 0L0 17L-14 0z\"/>\n"
-    "<path id=\"mark4\" d=\"M0 16L15 -11H-15z\"/><path id=\"mark5\" d=\"M-5 -15h10v10h10v10h-10v10h-10v-10h-10v-10h10z\"/>\n"
+    "<path id=\"mark4\" d=\"M0 16L15 -11H-15z\"/><path id=\"mark5\" d=\"M-5 "
+    "-15h10v10h10v10h-10v10h-10v-10h-10v-10h10z\"/>\n"
     "<path id=\"mark6\" d=\"M-16 -6h32v12h-32z\"/><path id=\"mark7\" d=\"M-6 -16h12v32h-12z\"/>\n"
-    "<path id=\"mark8\" d=\"M0 -17L5 -5L17 0L5 5L0 17L-5 5L-17 0L-5 -5z\"/><path id=\"mark9\" d=\"M-16 0L11 -15V15z\"/>\n"
-    "<path id=\"mark10\" d=\"M16 0L-11 -15V15z\"/><path id=\"mark11\" d=\"M-14 -12L0 -4L14 -12L6 0L14 12L0 4L-14 12L-6 0z\"/>\n"
+    "<path id=\"mark8\" d=\"M0 -17L5 -5L17 0L5 5L0 17L-5 5L-17 0L-5 -5z\"/><path id=\"mark9\" d=\"M-16 0L11 "
+    "-15V15z\"/>\n"
+    "<path id=\"mark10\" d=\"M16 0L-11 -15V15z\"/><path id=\"mark11\" d=\"M-14 -12L0 -4L14 -12L6 0L14 12L0 "
+    "4L-14 12L-6 0z\"/>\n"
     "</defs></svg>\n";
 
 // Without it the page has all it has, but for the figures of one instant. It is XML, too: no `<` and no `&`.

@@ -27,7 +27,8 @@ class html_table {
     // The first cell says what the row is of. Cells are text, not markup.
     void add(const std::vector<std::string>& cells) {
         rows_ += "<tr>";
-        for (std::size_t i = 0; i < cells.size(); ++i) rows_ += i == 0 ? head(cells[i]) : cell(columns_[i], cells[i]);
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            rows_ += i == 0 ? head(cells[i]) : cell(columns_[i], cells[i]);
         rows_ += "</tr>\n";
     }
     // As the last cell of the row that was added last.
@@ -37,21 +38,22 @@ class html_table {
     [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
 
     void append_to(std::string& out) const {
-        out += "<div class=\"scroll\" role=\"region\" aria-label=\"" + escaped(caption_) + "\"><table><caption>" +
-               escaped(caption_) + "</caption>\n<thead><tr>";
+        out += "<div class=\"scroll\" role=\"region\" aria-label=\"" + escaped(caption_) +
+               "\"><table><caption>" + escaped(caption_) + "</caption>\n<thead><tr>";
         for (std::size_t i = 0; i < columns_.size(); ++i) {
             const bool left = i == 0 || columns_[i].as != align::right;
-            out += std::string("<th scope=\"col\"") + (left ? " class=\"l\">" : ">") + escaped(columns_[i].heading) + "</th>";
+            out += std::string("<th scope=\"col\"") + (left ? " class=\"l\">" : ">") +
+                   escaped(columns_[i].heading) + "</th>";
         }
         out += "</tr></thead>\n<tbody>" + rows_ + "</tbody></table></div>\n";
     }
 
   private:
-    static std::string head(const std::string& text) {
-        return "<th>" + escaped(text) + "</th>";
-    }
+    static std::string head(const std::string& text) { return "<th>" + escaped(text) + "</th>"; }
     static std::string cell(const column& c, const std::string& text) {
-        const char* const opening = c.as == align::right ? "<td>" : c.as == align::left ? "<td class=\"l\">" : "<td class=\"t\">";
+        const char* const opening = c.as == align::right  ? "<td>"
+                                    : c.as == align::left ? "<td class=\"l\">"
+                                                          : "<td class=\"t\">";
         return opening + escaped(text) + "</td>";
     }
 

@@ -36,9 +36,12 @@ struct plot_unit {
     switch (what) {
         case measured::time:
             return {{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}, {6e11, "min"}, {3.6e13, "h"}};
-        case measured::share: return {{0.01, "%"}};
-        case measured::rate: return {{1, "/s"}, {1e4, "k/s"}, {1e7, "M/s"}, {1e10, "G/s"}};
-        case measured::count: break;
+        case measured::share:
+            return {{0.01, "%"}};
+        case measured::rate:
+            return {{1, "/s"}, {1e4, "k/s"}, {1e7, "M/s"}, {1e10, "G/s"}};
+        case measured::count:
+            break;
     }
     return {{1, ""}, {1e4, "k"}, {1e7, "M"}, {1e10, "G"}};
 }

@@ -53,9 +53,7 @@ class run_view {
     }
 
     [[nodiscard]] const run_record& run() const noexcept { return run_; }
-    [[nodiscard]] std::size_t num_stages() const noexcept {
-        return smaller(run_.total.stages.size(), most_);
-    }
+    [[nodiscard]] std::size_t num_stages() const noexcept { return smaller(run_.total.stages.size(), most_); }
     [[nodiscard]] std::size_t num_channels() const noexcept {
         return smaller(run_.total.channels.size(), most_);
     }
@@ -67,7 +65,8 @@ class run_view {
     // As the pipeline was described; null where that doesn't belong to these statistics.
     [[nodiscard]] const described_stage* described(std::size_t stage) const {
         const auto& all = run_.description.stages;
-        const bool fits = all.size() == run_.total.stages.size() && all[stage].name == run_.total.stages[stage].name;
+        const bool fits =
+            all.size() == run_.total.stages.size() && all[stage].name == run_.total.stages[stage].name;
         return fits ? &all[stage] : nullptr;
     }
 
@@ -113,7 +112,8 @@ class run_view {
                 if (c >= num_channels()) continue;
                 for (std::size_t to = 0; to < stages.size(); ++to) {
                     for (const std::size_t input : stages[to].inputs) {
-                        if (input == c && to > from && to < num_stages()) add({c, from, to, branch_of(from, to)});
+                        if (input == c && to > from && to < num_stages())
+                            add({c, from, to, branch_of(from, to)});
                     }
                 }
                 if (!taken[c]) add({c, from, std::nullopt, {}});

@@ -15,9 +15,9 @@
 namespace weir::detail {
 
 struct stage_state {
-    duration slot_times::*time;
-    const char* name;    // its style, and its name in statistics
-    const char* is;      // in two words, as in "83 % is starved"
+    duration slot_times::* time;
+    const char* name;  // its style, and its name in statistics
+    const char* is;    // in two words, as in "83 % is starved"
     const char* meaning;
 };
 
@@ -63,8 +63,8 @@ inline constexpr std::array<stage_state, 7> stage_states = {{
         const long from = edge(begin);
         begin += share_of(t.*(s.time), t.total());
         if (edge(begin) == from) continue;
-        out += "<path class=\"st-" + std::string(s.name) + "\" d=\"M" + std::to_string(from) + " " + std::to_string(y) +
-               "h" + std::to_string(edge(begin) - from) + "\"/>";
+        out += "<path class=\"st-" + std::string(s.name) + "\" d=\"M" + std::to_string(from) + " " +
+               std::to_string(y) + "h" + std::to_string(edge(begin) - from) + "\"/>";
     }
     return out;
 }

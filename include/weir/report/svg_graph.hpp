@@ -26,25 +26,28 @@ class svg_graph {
 
   public:
     explicit svg_graph(const run_view& view)
-        : view_(view),
-          takes_(leads_out(view)),
+        : view_(view), takes_(leads_out(view)),
           layout_(view.num_stages() + (takes_ ? 1 : 0), edges_of(view), box_width + 26) {}
 
     // Whether it leaves room beside it: all stages stand below each other.
     [[nodiscard]] bool is_narrow() const { return layout_.width() < box_width; }
+    // Whether it is better scrolled by itself than with the page.
+    [[nodiscard]] bool is_tall() const { return layout_.num_rows() > 16; }
 
     void append_to(std::string& out) const {
-        const long width = std::lround(layout_.width()) + box_width + 2 * margin;
-        const long height = static_cast<long>(layout_.num_rows()) * row_height - (row_height - box_height) +
-                            2 * margin;
+        const long width = std::lround(layout_.width()) + box_width + 2 * side();
+        const long height =
+            static_cast<long>(layout_.num_rows()) * row_height - (row_height - box_height) + 2 * margin;
         out += "<svg class=\"graph\" role=\"img\" aria-labelledby=\"graph-t graph-d\" viewBox=\"0 0 " +
-               std::to_string(width) + " " + std::to_string(height) + "\" style=\"max-width:" +
-               std::to_string(width * 5 / 4) + "px;min-width:" + std::to_string(width * 3 / 4) +
+               std::to_string(width) + " " + std::to_string(height) +
+               "\" style=\"max-width:" + std::to_string(width * 5 / 4) +
+               "px;min-width:" + std::to_string(width * 3 / 4) +
                "px\" xmlns=\"http://www.w3.org/2000/svg\">\n<title id=\"graph-t\">The stages and the queues "
                "between them</title><desc id=\"graph-d\">" +
                escaped(words()) + "</desc>\n";
-        out += "<defs><rect id=\"box\" width=\"" + std::to_string(box_width) + "\" height=\"" + std::to_string(box_height) +
-               "\" rx=\"4\"/><path id=\"side\" d=\"M4 0v" + std::to_string(box_height) +
+        out += "<defs><rect id=\"box\" width=\"" + std::to_string(box_width) + "\" height=\"" +
+               std::to_string(box_height) + "\" rx=\"4\"/><path id=\"side\" d=\"M4 0v" +
+               std::to_string(box_height) +
                "\"/><clipPath id=\"inside\"><use href=\"#box\"/></clipPath></defs>\n";
         for (std::size_t i = 0; i < view_.queues().size(); ++i) append_queue(out, i);
         for (std::size_t i = 0; i < view_.num_stages(); ++i) append_stage(out, i);
@@ -54,11 +57,13 @@ class svg_graph {
 
   private:
     static bool leads_out(const run_view& view) {
-        return std::any_of(view.queues().begin(), view.queues().end(), [](const shown_queue& q) { return !q.to; });
+        return std::any_of(view.queues().begin(), view.queues().end(),
+                           [](const shown_queue& q) { return !q.to; });
     }
     static std::vector<graph_edge> edges_of(const run_view& view) {
         std::vector<graph_edge> edges;
-        for (const shown_queue& q : view.queues()) edges.push_back({q.from, q.to.value_or(view.num_stages())});
+        for (const shown_queue& q : view.queues())
+            edges.push_back({q.from, q.to.value_or(view.num_stages())});
         return edges;
     }
     // For those who don't see it.
@@ -70,14 +75,19 @@ class svg_graph {
         }
         return text.empty() ? "No stages are known." : text;
     }
-    static long left_of(const graph_point& p) { return std::lround(p.x) + margin; }
+    // What is left free beside the boxes: where ways part, for the names of branches.
+    [[nodiscard]] long side() const { return is_narrow() ? margin : margin + 92; }
+    [[nodiscard]] long left_of(const graph_point& p) const { return std::lround(p.x) + side(); }
     static long top_of(const graph_point& p) { return static_cast<long>(p.row) * row_height + margin; }
-    static std::string at(const graph_point& p, long down) {
+    [[nodiscard]] std::string at(const graph_point& p, long down) const {
         return std::to_string(left_of(p) + box_width / 2) + " " + std::to_string(top_of(p) + down);
     }
-    static std::string text(const char* style, long x, long y, const std::string& what, bool from_right = false) {
-        return (*style == '\0' ? std::string("<text x=\"") : std::string("<text class=\"") + style + "\" x=\"") + std::to_string(x) + "\" y=\"" +
-               std::to_string(y) + (from_right ? "\" text-anchor=\"end\">" : "\">") + escaped(what) + "</text>";
+    static std::string text(const char* style, long x, long y, const std::string& what,
+                            bool from_right = false) {
+        return (*style == '\0' ? std::string("<text x=\"")
+                               : std::string("<text class=\"") + style + "\" x=\"") +
+               std::to_string(x) + "\" y=\"" + std::to_string(y) +
+               (from_right ? "\" text-anchor=\"end\">" : "\">") + escaped(what) + "</text>";
     }
 
     void append_queue(std::string& out, std::size_t i) const {
@@ -87,32 +97,38 @@ class svg_graph {
         std::string path = "M" + at(way[0], box_height);
         for (std::size_t p = 1; p < way.size(); ++p) {
             const bool ends = p + 1 == way.size();
-            path += (way[p].x == way[p - 1].x ? "L" : "C" + at(way[p - 1], box_height + 30) + " " + at(way[p], -34) + " ") +
+            path += (way[p].x == way[p - 1].x
+                         ? "L"
+                         : "C" + at(way[p - 1], box_height + 30) + " " + at(way[p], -34) + " ") +
                     at(way[p], ends ? -6 : 0);
             if (!ends) path += "v" + std::to_string(box_height);
         }
         out += "<g class=\"queue\"><title>" + escaped("queue behind " + view_.stage(q.from)) + ": " +
-               std::to_string(c.capacity) + (c.capacity == 1 ? " place, " : " places, ") + units::count(c.num_get) +
-               " items taken, data ready " + units::percent(c.readiness()) + ", put " + time_markup(c.ave_put_wait()) +
-               ", get " + time_markup(c.ave_get_gap()) + "</title><path d=\"" + path + "\"/>";
-        // At that end of the line that has no other line: where it joins others, at its beginning.
+               std::to_string(c.capacity) + (c.capacity == 1 ? " place, " : " places, ") +
+               units::count(c.num_get) + " items taken, data ready " + units::percent(c.readiness()) +
+               ", put " + time_markup(c.ave_put_wait()) + ", get " + time_markup(c.ave_get_gap()) +
+               "</title><path d=\"" + path + "\"/>";
+        // At that end of the line that has no other line: where it joins others, at its beginning; and on the other side.
         std::size_t arrive = 0;
         for (const shown_queue& other : view_.queues()) arrive += other.to == q.to ? 1 : 0;
-        const graph_point& end = arrive == 1 ? way.back() : way.front();
-        const long x = left_of(end) + box_width / 2;
-        const long y = top_of(end) + (arrive == 1 ? -15 : box_height + 19);
-        out += text("", x + 8, y, units::percent(c.readiness()) + " ready");
-        if (!q.branch.empty()) out += text("", x - 8, y, cut(q.branch, 14), true);
+        const graph_point& here = arrive == 1 ? way.back() : way.front();
+        const graph_point& next = arrive == 1 ? way[way.size() - 2] : way[1];
+        const bool on_left = next.x > here.x + 1;
+        const std::string ready = units::percent(c.readiness()) + " ready";
+        out += text("", left_of(here) + box_width / 2 + (on_left ? -8 : 8),
+                    top_of(here) + (arrive == 1 ? -15 : box_height + 19),
+                    q.branch.empty() ? ready : cut(q.branch, 14) + ": " + ready, on_left);
         out += "</g>\n";
     }
 
     // In the colour of `style`.
-    static void append_box(std::string& out, const graph_point& p, const std::string& style, const std::string& title,
-                           const std::string& name, const std::string& slots, const std::string& left,
-                           const std::string& right, const std::string& bar) {
+    void append_box(std::string& out, const graph_point& p, const std::string& style,
+                    const std::string& title, const std::string& name, const std::string& slots,
+                    const std::string& left, const std::string& right, const std::string& bar) const {
         out += "<g class=\"box st-" + style + "\" transform=\"translate(" + std::to_string(left_of(p)) + " " +
-               std::to_string(top_of(p)) + ")\"><title>" + escaped(title) + "</title><use href=\"#box\"/><use href=\"#side\"/>" +
-               text("strong", 15, 20, name) + text("", 15, 37, left) + text("", box_width - 8, 37, right, true);
+               std::to_string(top_of(p)) + ")\"><title>" + escaped(title) +
+               "</title><use href=\"#box\"/><use href=\"#side\"/>" + text("strong", 15, 20, name) +
+               text("", 15, 37, left) + text("", box_width - 8, 37, right, true);
         if (!slots.empty()) out += text("", box_width - 8, 20, slots, true);
         out += bar + "</g>\n";
     }
@@ -121,10 +137,12 @@ class svg_graph {
         const slot_times t = s.times();
         const stage_state& chief = chief_state(t);
         const std::string slots = std::to_string(s.concurrency) + (s.concurrency == 1 ? " slot" : " slots");
-        append_box(out, layout_.node(i), chief.name, view_.stage(i) + " (" + cut(s.kind, 20) + ", " + slots + "): " + states_text(t),
-                   cut(view_.stage(i), s.concurrency == 1 ? 25 : 20), s.concurrency == 1 ? "" : "×" + std::to_string(s.concurrency),
-                   units::whole_percent(share_of(t.*(chief.time), t.total())) + " % " + chief.is, units::rate(rate_of(s)),
-                   state_bar(t, 15, 48, box_width - 23));
+        append_box(out, layout_.node(i), chief.name,
+                   view_.stage(i) + " (" + cut(s.kind, 20) + ", " + slots + ")",
+                   cut(view_.stage(i), s.concurrency == 1 ? 25 : 20),
+                   s.concurrency == 1 ? "" : "×" + std::to_string(s.concurrency),
+                   units::whole_percent(share_of(t.*(chief.time), t.total())) + " % " + chief.is,
+                   units::rate(rate_of(s)), state_bar(t, 15, 48, box_width - 23));
     }
     // Items that leave it a second.
     [[nodiscard]] double rate_of(const stage_stats& s) const {
@@ -136,7 +154,8 @@ class svg_graph {
         const double waits = share_of(c.get_blocked, c.elapsed);
         append_box(out, layout_.node(view_.num_stages()), waits > 0.5 ? "wait_get" : "run",
                    "your program takes the results; it waited " + units::percent(waits) + " of the time",
-                   "your program", "", "waits " + units::whole_percent(waits) + " %", units::rate(c.rate()), "");
+                   "your program", "", "waits " + units::whole_percent(waits) + " %", units::rate(c.rate()),
+                   "");
     }
 
     const run_view& view_;

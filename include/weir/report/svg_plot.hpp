@@ -53,8 +53,12 @@ struct plot_frame {
 };
 
 // The way of a line. Points in a flat stretch are left out; where figures are missing it is interrupted, and a
-// figure that stands alone is a dot.
+// figure that stands alone is a dot. The only point of a plot is as long as the run.
 [[nodiscard]] inline std::string path_of(const plot& p, const std::vector<double>& values) {
+    if (values.size() == 1 && !std::isnan(values[0]))
+        return "M" + std::to_string(plot_frame::left) + " " +
+               std::to_string(plot_frame::y(p.y.place(values[0] / p.y.scale()))) + "H" +
+               std::to_string(plot_frame::right);
     std::string path;
     const auto height_at = [&](std::size_t i) { return plot_frame::y(p.y.place(values[i] / p.y.scale())); };
     const auto is_at = [&](std::size_t i) { return i < values.size() && !std::isnan(values[i]); };
@@ -88,9 +92,9 @@ inline void append_axes(std::string& out, const plot& p) {
     }
     out += "<path class=\"axis\" d=\"M" + number(f::left) + " " + number(f::top) + "V" + number(f::bottom) +
            "H" + number(f::right) + "\"/>\n<text class=\"name\" x=\"8\" y=\"46\">" + escaped(p.y_label) +
-           (p.y.is_logarithmic() ? ", logarithmic" : "") + "</text>\n<text class=\"name\" text-anchor=\"end\" x=\"" +
-           number(f::right) + "\" y=\"" + number(f::height - 20) + "\">time since the start [" + p.x.unit() +
-           "]</text>\n";
+           (p.y.is_logarithmic() ? ", logarithmic" : "") +
+           "</text>\n<text class=\"name\" text-anchor=\"end\" x=\"" + number(f::right) + "\" y=\"" +
+           number(f::height - 20) + "\">time since the start [" + p.x.unit() + "]</text>\n";
 }
 
 // Its line's `data-v` has the figures in the unit of the axis, one a point, empty where there is none.
@@ -107,12 +111,14 @@ inline void append_line(std::string& out, const plot& p, const plot_line& line) 
         out += '"';
     }
     out += "><title>" + escaped(line.label) + "</title><path d=\"" + path_of(p, line.values) + "\"/>";
+    const bool only = line.values.size() == 1;
+    const double alone = (static_cast<double>(line.style) + 0.5) / static_cast<double>(num_line_styles);
     // A few marks, those of each line elsewhere, so that lines on top of each other are seen.
     const std::size_t every = std::max<std::size_t>(line.values.size() / 5, 1);
     for (std::size_t i = every * line.style / num_line_styles; named && i < line.values.size(); i += every) {
         if (std::isnan(line.values[i])) continue;
         out += "<use href=\"#mark" + std::to_string(line.style) + "\" x=\"" +
-               std::to_string(plot_frame::x(p.x.place(p.at[i]))) + "\" y=\"" +
+               std::to_string(plot_frame::x(only ? alone : p.x.place(p.at[i]))) + "\" y=\"" +
                std::to_string(plot_frame::y(p.y.place(line.values[i] / p.y.scale()))) + "\"/>";
     }
     out += "</g>\n";
@@ -124,8 +130,8 @@ inline void append_svg(std::string& out, const plot& p) {
            std::to_string(plot_frame::height) + "\" xmlns=\"http://www.w3.org/2000/svg\" data-x=\"";
     for (std::size_t i = 0; i < p.at.size(); ++i)
         out += (i > 0 ? "," : "") + std::to_string(plot_frame::x(p.x.place(p.at[i])));
-    out += "\" data-u=\"" + std::string(p.y.unit()) + "\">\n<title id=\"" + p.id + "-t\">" + escaped(p.title) +
-           "</title><desc id=\"" + p.id + "-d\">" + escaped(p.what) + "</desc>\n";
+    out += "\" data-u=\"" + std::string(p.y.unit()) + "\">\n<title id=\"" + p.id + "-t\">" +
+           escaped(p.title) + "</title><desc id=\"" + p.id + "-d\">" + escaped(p.what) + "</desc>\n";
     append_axes(out, p);
     for (const plot_line& line : p.lines) {
         if (line.style >= num_line_styles && line.has_values()) append_line(out, p, line);
