@@ -57,6 +57,12 @@ class options : public command_line {
         add({std::move(name), "", std::move(help), [&into](const std::string&) { into = true; }});
     }
 
+    /// `--name TEXT`; `value` is what `--help` calls the text.
+    void text(std::string name, std::string value, std::string& into, std::string help) {
+        add({std::move(name), std::move(value), std::move(help),
+             [&into](const std::string& text) { into = text; }});
+    }
+
     /// What stands alone, at most once.
     void argument(std::string name, std::string& into, std::string help) {
         set_argument(

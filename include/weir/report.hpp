@@ -7,6 +7,7 @@
 #include <weir/report/deadlock_report.hpp>
 #include <weir/report/describe.hpp>
 #include <weir/report/failure_log.hpp>
+#include <weir/report/html.hpp>
 #include <weir/report/json.hpp>
 #include <weir/report/laps.hpp>
 #include <weir/report/line.hpp>

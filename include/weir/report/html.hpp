@@ -36,12 +36,12 @@ namespace detail {
 
 }  // namespace detail
 
-/// \returns the run as a page of HTML (UTF-8; well-formed XML, too), of less than 500 kB whatever is in the run: the pipeline as
-///          a graph, where each stage's time went, average time, tasks, rate, data readiness, get and put time
-///          over the run with what they mean, percentiles, failures, settings. It asks no network, and is read without scripts, in
-///          light and in dark, by keyboard and on paper.
-/// What would be too much is left out, and the page says so: of many laps some are one point of a line, and of
-/// more than 128 stages the first are shown.
+/// \returns the run as a page of HTML (UTF-8; well-formed XML, too), of less than 500 kB whatever is in the
+///          run: the pipeline as a graph, where each stage's time went, average time, tasks, rate, data
+///          readiness, get and put time over the run with what they mean, percentiles, failures, settings. It
+///          loads nothing, and is read without scripts, in light and in dark, by keyboard and on paper.
+/// What would be too much is left out, and the page says so: of many laps several are one point of a line; of
+/// more than 128 stages the first ones are shown, or fewer where names and texts are long.
 /// Errors: `std::bad_alloc`. Cost: some milliseconds, more with many laps.
 [[nodiscard]] inline std::string html_text(const run_record& run) {
     detail::lap_figures laps(detail::run_view::most_stages);
@@ -60,7 +60,8 @@ inline void write_html(const std::string& path, const run_record& run) {
 ///     const auto page = std::make_shared<weir::html_report>("run.html", "training", weir::describe(loader));
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {page}});
 ///
-/// Of several runs, one after the other, the last one's page stays. As a `run_recorder` it may be asked before.
+/// Of several runs, one after the other, the last one's page stays. As a `run_recorder` it may be asked
+/// before.
 class html_report : public run_recorder {
   public:
     /// \param made_of  `describe(pipeline)`; without, the page has no types, executors and branches.

@@ -6,6 +6,7 @@
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
 #include <weir/report/html_plots.hpp>
+#include <weir/report/html_script.hpp>
 #include <weir/report/html_sections.hpp>
 #include <weir/report/html_style.hpp>
 #include <weir/report/markup.hpp>

@@ -1,4 +1,4 @@
-// weir report, internal: the parts of a run's page that have no plots: time per stage, percentiles, failures, settings
+// weir report, internal: what of a run's page is no plot: time per stage, percentiles, failures, settings
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_HTML_SECTIONS_HPP
 #define WEIR_REPORT_HTML_SECTIONS_HPP

@@ -42,8 +42,8 @@ namespace weir::detail {
     return out;
 }
 
-// At most so many columns of it, the last one `…` where there is more. Characters of three and four bytes count
-// as two columns, as most of them are wide.
+// At most so many columns of it, the last one `…` where there is more. Characters of three and four bytes
+// count as two columns, as most of them are wide.
 [[nodiscard]] inline std::string cut(const std::string& text, std::size_t columns) {
     std::string_view rest = text;
     std::size_t used = 0;

@@ -46,8 +46,8 @@ struct plot_unit {
     return {{1, ""}, {1e4, "k"}, {1e7, "M"}, {1e10, "G"}};
 }
 
-// From the smallest on, the one in which the greatest figure is short. Minutes and hours come in at ten of them,
-// thousands at ten thousand; that is where the table above has them.
+// The greatest one in which the greatest figure isn't tiny. Minutes and hours come in at ten of them, thousands
+// at ten thousand: that is where the table above has them.
 [[nodiscard]] inline plot_unit unit_for(measured what, double greatest) {
     const std::vector<plot_unit> all = units_of(what);
     std::size_t i = 0;
@@ -105,8 +105,8 @@ class plot_axis {
         }
         return axis;
     }
-    // Of series, and the figures of each over all: logarithmic where these differ by more than 50 times, or one
-    // figure is that much greater than all of these.
+    // Of series, and the figure of each over all: logarithmic where these differ by more than 50 times (if
+    // `by_differences`), or one figure of a series is that much greater than all of these.
     [[nodiscard]] static plot_axis fitting(measured what, const std::vector<std::vector<double>>& series,
                                            const std::vector<double>& over_all, bool by_differences) {
         if (what == measured::share) return linear(what, 1);

@@ -1,4 +1,4 @@
-// weir report, internal: what of a run is shown: which stages and queues, under which names, who takes from whom
+// weir report, internal: what of a run is shown: stages and queues, their names, who takes from whom
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_RUN_VIEW_HPP
 #define WEIR_REPORT_RUN_VIEW_HPP
@@ -74,8 +74,8 @@ class run_view {
     [[nodiscard]] bool has_laps() const noexcept { return has_laps_; }
     // Without any the whole run is one.
     [[nodiscard]] const lap_figures& laps() const noexcept { return laps_; }
-    // How many of them are drawn: without a last one that is shorter than a tenth of the first one. Of the moments between the
-    // last whole lap and the end there is no rate worth the name.
+    // How many of them are drawn: without a last one that is shorter than a tenth of the first one, of which
+    // there is no rate worth the name.
     [[nodiscard]] std::size_t num_drawn() const {
         const std::size_t n = laps_.size();
         const bool rest = n > 1 && (laps_.start_of(n) - laps_.start_of(n - 1)) * 10 < laps_.start_of(1);

@@ -52,8 +52,8 @@ struct plot_frame {
     static long y(double place) { return bottom - std::lround(place * (bottom - top)); }
 };
 
-// The way of a line. Points in a flat stretch are left out; where figures are missing it is interrupted, and a
-// figure that stands alone is a dot. The only point of a plot is as long as the run.
+// The way of a line. Points in a flat stretch are left out; where figures are missing it is interrupted, and
+// one that stands alone is a dot. The only point of a plot is as long as the run.
 [[nodiscard]] inline std::string path_of(const plot& p, const std::vector<double>& values) {
     if (values.size() == 1 && !std::isnan(values[0]))
         return "M" + std::to_string(plot_frame::left) + " " +

@@ -1,0 +1,135 @@
+#include <weir/report/html.hpp>
+
+#include "support/catch.hpp"
+#include "support/items.hpp"
+
+#include <weir/executor/virtual_time.hpp>
+#include <weir/report/describe.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <ranges>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+using items::take_all;
+using weir::html_text;
+using weir::run_record;
+using weir::task;
+using namespace std::chrono_literals;
+
+// What the pages of all kinds of runs show, tests/browser/ asks; here is what needs neither a browser nor a parser.
+namespace {
+
+auto loader(int n) {
+    const auto decode = [](int i) -> task<int> {
+        co_await weir::sleep_for(10ms);
+        if (i == 5) throw std::runtime_error("item <5> is broken");
+        co_return i;
+    };
+    return weir::source(std::views::iota(0, n)) | weir::pipe(decode, {.name = "decode <&>"}) | weir::sink();
+}
+
+std::size_t count(const std::string& text, const std::string& what) {
+    std::size_t n = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+    return n;
+}
+
+run_record recorded(int n) {
+    weir::virtual_time time;
+    const auto pipeline = loader(n);
+    const auto recorder = std::make_shared<weir::run_recorder>("a \"run\"", weir::describe(pipeline));
+    static_cast<void>(take_all(
+        pipeline.start(time, {.max_failures = weir::unlimited, .lap = 50ms, .reports = {recorder}})));
+    return recorder->record();
+}
+
+}  // namespace
+
+TEST_CASE("a page has six plots, whose lines have the figures of each lap") {
+    const std::string page = html_text(recorded(40));
+    CHECK(page.starts_with("<!DOCTYPE html>"));
+    CHECK(count(page, "<svg class=\"plot\"") == 6);
+    CHECK(count(page, "<svg class=\"graph\"") == 1);
+    CHECK(page.find("data-v=\"10,10,10,10,10,10,10,10\"") != std::string::npos);  // the average time, ms
+    CHECK(page.find("data-v=\"5,5,5,5,5,5,5,5\"") != std::string::npos);          // tasks in a lap
+    CHECK(page.find("data-v=\"0,0,0,0,0,0,0,0\"") != std::string::npos);          // the sink's readiness
+}
+
+TEST_CASE("what names and messages are is text on the page, never markup") {
+    const std::string page = html_text(recorded(40));
+    CHECK(page.find("<title>a &quot;run&quot;</title>") != std::string::npos);
+    CHECK(page.find("decode &lt;&amp;&gt;") != std::string::npos);
+    CHECK(page.find("item &lt;5&gt; is broken") != std::string::npos);
+    CHECK(page.find("decode <") == std::string::npos);
+}
+
+TEST_CASE("a page forbids itself to load anything, and names nothing that could be loaded") {
+    const std::string page = html_text(recorded(40));
+    CHECK(page.find("default-src 'none'") != std::string::npos);
+    // But for the names of XML's vocabularies.
+    CHECK(count(page, "://") == count(page, "http://www.w3.org/"));
+    CHECK(count(page, "src=") == 0);
+}
+
+TEST_CASE("of many laps several are one point, which the page says") {
+    run_record run = recorded(40);
+    const auto laps = run.laps;
+    while (run.laps.size() < 1000) run.laps.insert(run.laps.end(), laps.begin(), laps.begin() + 8);
+    const std::string page = html_text(run);
+    CHECK(page.find("The run has 1000 laps; drawn are 200 points, each of 5 laps together") !=
+          std::string::npos);
+    CHECK(page.size() < 500'000);
+}
+
+TEST_CASE("a run without laps, and one of which nothing is known, have pages") {
+    run_record run = recorded(40);
+    run.laps.clear();
+    CHECK(html_text(run).find("This run has no laps") != std::string::npos);
+    const std::string nothing = html_text({});
+    CHECK(nothing.find("no stages on record") != std::string::npos);
+    CHECK(nothing.find("No item failed") != std::string::npos);
+}
+
+TEST_CASE("where figures point to queues that aren't there, nothing is drawn of them") {
+    run_record run = recorded(40);
+    run.total.stages[0].outputs = {99};
+    run.total.stages[1].inputs = {99, 1, 1};
+    run.total.stages[1].outputs = {0};
+    run.total.channels.pop_back();
+    run.failures[0].lap = 99;
+    CHECK(count(html_text(run), "<svg class=\"plot\"") == 6);
+}
+
+TEST_CASE("the report writes the page when a run ends, whole") {
+    const std::string path = "weir_html_test.html";
+    {
+        weir::virtual_time time;
+        const auto page = std::make_shared<weir::html_report>(path, "twice");
+        for (int i = 0; i < 2; ++i) {
+            CHECK(take_all(loader(5).start(time, {.lap = 20ms, .reports = {page}})).size() == 5);
+        }
+        CHECK(page->name() == path);
+        std::ifstream in(path, std::ios::binary);
+        CHECK(std::string(std::istreambuf_iterator<char>(in), {}) == html_text(page->record()));
+    }
+    CHECK(std::remove(path.c_str()) == 0);
+}
+
+TEST_CASE("a page that can't be written is told with its path") {
+    try {
+        weir::write_html("no/such/folder/run.html", {});
+        FAIL("it was written");
+    } catch (const std::system_error& e) {
+        CHECK(std::string(e.what()).find("no/such/folder/run.html") != std::string::npos);
+    }
+}

@@ -1,0 +1,49 @@
+#include <weir/report/stage_state.hpp>
+
+#include "support/catch.hpp"
+
+#include <chrono>
+#include <string>
+
+using weir::slot_times;
+using weir::detail::chief_state;
+using weir::detail::stage_states;
+using weir::detail::state_bar;
+using weir::detail::states_text;
+using namespace std::chrono_literals;
+
+TEST_CASE("every state of a slot is shown") {
+    const slot_times each{1ns, 2ns, 4ns, 8ns, 16ns, 32ns, 64ns};
+    weir::duration all{};
+    for (const auto& s : stage_states) all += each.*(s.time);
+    CHECK(all == each.total());
+}
+
+TEST_CASE("the chief state is the one with the most time") {
+    slot_times t;
+    t.wait_put = 10ms;
+    t.run = 9ms;
+    CHECK(std::string(chief_state(t).name) == "wait_put");
+    t.run = 10ms;
+    CHECK(std::string(chief_state(t).name) == "run");
+    CHECK(std::string(chief_state(slot_times()).name) == "off");
+}
+
+TEST_CASE("the states are told in words, those that there are") {
+    slot_times t;
+    t.run = 1ms;
+    t.wait_get = 3ms;
+    CHECK(states_text(t) == "25.0 % at work, 75.0 % starved");
+    CHECK(states_text(slot_times()) == "no time has passed");
+}
+
+TEST_CASE("the parts of a bar follow each other and fill it") {
+    slot_times t;
+    t.run = 1ms;
+    t.await = 1ms;
+    t.off = 1ms;
+    CHECK(state_bar(t, 10, 5, 100) ==
+          R"(<path class="st-run" d="M10 5h33"/><path class="st-await" d="M43 5h34"/>)"
+          R"(<path class="st-off" d="M77 5h33"/>)");
+    CHECK(state_bar(slot_times(), 0, 0, 100).empty());
+}
