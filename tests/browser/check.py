@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Opens the pages that tests/browser/pages.cpp writes in a headless Chromium.
 
-    tests/browser/check.py BROWSER FOLDER [NAME...]  all of FOLDER/*.html, or those that are named
+    tests/browser/check.py BROWSER FOLDER [NAME...]    all of FOLDER/*.html, or those that are named
+    tests/browser/check.py --self-test BROWSER FOLDER  shows, on one of them, that each rule can fail
 
 Each is opened at 1280 and at 400 pixels, in light and in dark, and must then
 - have nothing on the console, and ask for nothing but itself;
@@ -12,6 +13,7 @@ Each is opened at 1280 and at 400 pixels, in light and in dark, and must then
 Screenshots and prints lie in FOLDER/seen/.
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -109,37 +111,72 @@ def problems_of_focus(page):
         yield f"Tab reaches no <{tag}>"
 
 
+def problems_of_page(browser, path, width, scheme, seen=None):
+    page = devtools.Page(browser, path.as_uri(), width, scheme)
+    found = page.evaluate(LAYOUT) + page.evaluate(CONTRAST)
+    if page.evaluate("document.querySelectorAll('svg.plot').length") != 6:
+        found.append("there are no six plots")
+    if seen:
+        (seen / f"{path.stem}_{width}_{scheme}.png").write_bytes(page.screenshot())
+    found += problems_of_keys(page)
+    if (width, scheme) == SIZES[0]:
+        if path.stem == "production":
+            found += problems_of_focus(page)
+        pdf = page.pdf()
+        if len(pdf) < 5000:
+            found.append("nothing is printed")
+        if seen:
+            (seen / f"{path.stem}.pdf").write_bytes(pdf)
+    found += page.problems()
+    page.close()
+    return [f"{path.stem}, {width} {scheme}: {f}" for f in found]
+
+
 def problems_in(program, folder, names):
     seen = folder / "seen"
     seen.mkdir(exist_ok=True)
     with devtools.Browser(program) as browser:
         for path in sorted(folder.glob("*.html")):
-            if names and path.stem not in names:
-                continue
-            for width, scheme in SIZES:
-                page = devtools.Page(browser, path.as_uri(), width, scheme)
-                found = page.evaluate(LAYOUT) + page.evaluate(CONTRAST)
-                if len(page.evaluate("[...document.querySelectorAll('svg.plot')].map(s => s.id)")) != 6:
-                    found.append("there are no six plots")
-                (seen / f"{path.stem}_{width}_{scheme}.png").write_bytes(page.screenshot())
-                found += problems_of_keys(page)
-                if (width, scheme) == SIZES[0]:
-                    if path.stem == "production":
-                        found += problems_of_focus(page)
-                    pdf = page.pdf()
-                    (seen / f"{path.stem}.pdf").write_bytes(pdf)
-                    if len(pdf) < 5000:
-                        found.append("nothing is printed")
-                found += page.problems()
-                if page.evaluate("document.body.innerText.includes('alert(1)') && !document.title"):
-                    found.append("markup of a name was taken for the page's")
-                page.close()
-                yield from (f"{path.stem}, {width} {scheme}: {f}" for f in found)
+            if not names or path.stem in names:
+                for width, scheme in SIZES:
+                    yield from problems_of_page(browser, path, width, scheme, seen)
+
+
+def self_test(program, folder):
+    good = (folder / "documents_single_35.html").read_text(encoding="utf-8")
+    bad = {
+        "request: http": good.replace("default-src 'none'", "default-src *", 1).replace("<nav", "<img src=\"http://127.0.0.1:9/x.png\"/><nav", 1),
+        "log: error": good.replace("<nav", "<img src=\"http://127.0.0.1:9/x.png\"/><nav", 1),
+        "console: log": good.replace("\"use strict\";", "console.log(1);", 1),
+        "exception": good.replace("\"use strict\";", "setTimeout(function () { throw new Error(\"x\"); }, 0);", 1),
+        "the page is": good.replace("<nav", "<div style=\"width: 1500px\">x</div><nav", 1),
+        "nothing is drawn": re.sub(r"(<title>35ms</title><path d=\")[^\"]*", r"\1", good, count=1),
+        "outside: M": re.sub(r"(<title>35ms</title><path d=\")[^\"]*", r"\1M200 300 1600 300", good, count=1),
+        "on 'time since": good.replace("y=\"740\"", "y=\"676\""),
+        "P.: 1": good.replace("p { margin", "p { color: #ddd; margin", 1),
+        "line s0: 1": good.replace("--c0: #0072b2", "--c0: #eee", 1),
+        "no six plots": good.replace("class=\"plot\"", "class=\"plan\"", 1).replace("\"svg.plot\"", "\"svg[role]\""),
+        "does not hide its line": good.replace("line.classList.toggle(\"away\")", "false", 1),
+        "the slider's keys": good.replace("input.addEventListener(\"input\"", "input.addEventListener(\"other\"", 1),
+    }
+    with devtools.Browser(program) as browser:
+        for says, text in {"": good, **bad}.items():
+            path = folder / "self_test.html"
+            path.write_text(text, encoding="utf-8")
+            found = problems_of_page(browser, path, *SIZES[0])
+            if says and text == good:
+                yield f"self-test: '{says}' changes nothing"
+            if bool(says) != any(says in f for f in found):
+                yield f"self-test: '{says}' is not what is found, but {found}"
+            path.unlink()
 
 
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    problems = list(problems_in(sys.argv[1], Path(sys.argv[2]).resolve(), sys.argv[3:]))
+    if sys.argv[1] == "--self-test":
+        problems = list(self_test(sys.argv[2], Path(sys.argv[3]).resolve()))
+    else:
+        problems = list(problems_in(sys.argv[1], Path(sys.argv[2]).resolve(), sys.argv[3:]))
     print("\n".join(problems), end="\n" if problems else "")
     sys.exit(1 if problems else 0)

@@ -4,6 +4,7 @@
 #include <weir/report/csv.hpp>
 #include <weir/report/describe.hpp>
 #include <weir/report/failure_log.hpp>
+#include <weir/report/html.hpp>
 #include <weir/report/live_view.hpp>
 #include <weir/report/metrics_report.hpp>
 #include <weir/report/profile.hpp>
@@ -223,6 +224,10 @@ void reports(auto& loader, weir::thread_pool& pool) {
     {
     auto metrics = std::make_shared<weir::metrics_file>("/var/lib/node_exporter/training.prom");
     auto run = loader.start(pool, {.lap = 15s, .reports = {metrics}});
+    }
+    {
+    const auto page = std::make_shared<weir::html_report>("run.html", "training", weir::describe(loader));
+    auto run = loader.start(pool, {.lap = 1s, .reports = {page}});
     }
     {
     const auto laps = std::make_shared<lap_printer>();

@@ -46,8 +46,8 @@ struct plot_unit {
     return {{1, ""}, {1e4, "k"}, {1e7, "M"}, {1e10, "G"}};
 }
 
-// The greatest one in which the greatest figure isn't tiny. Minutes and hours come in at ten of them, thousands
-// at ten thousand: that is where the table above has them.
+// The greatest one in which the greatest figure isn't tiny. Minutes and hours come in at ten of them,
+// thousands at ten thousand: that is where the table above has them.
 [[nodiscard]] inline plot_unit unit_for(measured what, double greatest) {
     const std::vector<plot_unit> all = units_of(what);
     std::size_t i = 0;

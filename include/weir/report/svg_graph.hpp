@@ -108,7 +108,7 @@ class svg_graph {
                units::count(c.num_get) + " items taken, data ready " + units::percent(c.readiness()) +
                ", put " + time_markup(c.ave_put_wait()) + ", get " + time_markup(c.ave_get_gap()) +
                "</title><path d=\"" + path + "\"/>";
-        // At that end of the line that has no other one, its beginning where it joins others; on the other side.
+        // At that end of the line that has no other one, on the free side.
         std::size_t arrive = 0;
         for (const shown_queue& other : view_.queues()) arrive += other.to == q.to ? 1 : 0;
         const graph_point& here = arrive == 1 ? way.back() : way.front();
