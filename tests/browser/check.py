@@ -85,6 +85,14 @@ def problems_of_keys(page):
     page.key("Escape", 27)
     if page.evaluate(KEYS)["when"] != "whole run":
         yield "Escape does not lead back to the whole run"
+    page.evaluate("document.querySelector('.plots article:nth-child(5) svg.plot').scrollIntoView({block: 'center'})")
+    x, y = page.evaluate("(() => { const b = document.querySelector('.plots article:nth-child(5) svg.plot').getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; })()")
+    page.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    if page.evaluate(KEYS)["when"] == "whole run":
+        yield "pointing at a plot shows no lap"
+    page.call("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
+    if page.evaluate(KEYS)["when"] != "whole run":
+        yield "pointing elsewhere does not lead back to the whole run"
     if state["pressed"] is None:
         return
     page.evaluate("document.querySelector('.plots article:nth-child(5) .legend button').focus()")

@@ -181,14 +181,14 @@ inline void append_failures(std::string& out, const run_view& view) {
     html_table table("What failed, in that order", {{"stage"},
                                                     {"item"},
                                                     {"in the lap from"},
-                                                    {"what it said", align::text},
+                                                    {"what it said", align::long_text},
                                                     {"composed at", align::left}});
     constexpr std::size_t most = 100;
     const std::size_t shown = smaller(run.failures.size(), most);
     for (std::size_t i = 0; i < shown; ++i) {
         const recorded_failure& f = run.failures[i];
         table.add({f.stage.empty() ? "(no name)" : cut(f.stage, 40), std::to_string(f.item),
-                   time_markup(view.laps().start_of(f.lap)), cut(f.message, long_text), cut(f.where, 60)});
+                   view.has_laps() ? time_markup(view.laps().start_of(f.lap)) : "–", cut(f.message, long_text), cut(f.where, 60)});
     }
     out += "<p>" + units::count(run.num_failures) + (run.num_failures == 1 ? " item" : " items") +
            " failed." +

@@ -97,9 +97,10 @@ table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabu
 caption { text-align: left; padding: .2rem 0; }
 th, td { unicode-bidi: isolate; padding: .25rem .6rem; border-bottom: 1px solid var(--grid);
   text-align: right; vertical-align: top; white-space: nowrap; }
-thead th { border-bottom-color: var(--edge); } th.l, td.l { text-align: left; } tbody th {
-  text-align: left; font-weight: 600; }
+thead th { border-bottom-color: var(--edge); } th.l, td.l { text-align: left; } tbody th { text-align: left; font-weight: 600; white-space: normal; overflow-wrap: anywhere;
+  min-width: 6.5em; max-width: 14em; }
 td.t { text-align: left; white-space: pre-wrap; overflow-wrap: anywhere; min-width: 14em; }
+td.t.long { min-width: min(75vw, 32em); }
 .graph { width: 100%; height: auto; margin: 0 auto; }
 .graph text { font-size: 12.5px; } .graph .strong { font-weight: 700; font-size: 13.5px; }
 [class^=st-] { stroke: var(--state); stroke-width: 8px; }
@@ -129,19 +130,21 @@ footer { padding-top: 1rem; padding-bottom: 3rem; }
   padding: .4rem .8rem; }
 @media (prefers-reduced-motion: no-preference) { .line { transition: opacity .12s; } }
 @media print {
-  :root { color-scheme: light; --back: #fff; --card: #f6f7f9; --text: #000; --soft: #444; --edge: #aaa;
-  --grid: #ddd; --link: #000;
-  --c0: #0072b2; --c1: #c65300; --c2: #00805c; --c3: #a8317f; --c4: #8a6a00; --c5: #2a8fc7;
-  --c6: #3b4046; --c7: #7a5bc7; }
+  :root { color-scheme: light; font-size: 12.5px; --back: #fff; --card: #f6f7f9; --text: #000; --soft: #444;
+    --edge: #aaa; --grid: #ddd; --link: #000; --c0: #0072b2; --c1: #c65300; --c2: #00805c; --c3: #a8317f;
+    --c4: #8a6a00; --c5: #2a8fc7; --c6: #3b4046; --c7: #7a5bc7; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  body { font-size: 10pt; } nav, .js .when:not(.alone), details.data, .skip { display: none; } header,
-  main, footer { max-width: none; padding: 0 1mm; }
-  article, tr, .facts, .bars > div, .two figure { break-inside: avoid; } h2, h3 { break-after: avoid; }
-  table { font-size: 8pt; }
-  .scroll, .tall { overflow: visible; max-height: none; } .graph { max-height: 23cm;
-  min-width: 0 !important; } .two { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); }
-  .two .graph { max-height: 17cm; } th, td { white-space: normal; }
-  .plots { grid-template-columns: 1fr 1fr; gap: .8cm; } svg.plot text, svg.plot .name { font-size: 36px; }
+  body { font-size: 1rem; }
+  nav, .js .when:not(.alone), details.data, .skip { display: none; }
+  header, main, footer { max-width: none; padding: 0 1mm; }
+  article, tr, .facts, .bars > div, figure { break-inside: avoid; }
+  h2, h3 { break-after: avoid; }
+  .scroll, .tall { overflow: visible; max-height: none; }
+  .two { display: block; }
+  .graph { max-height: 14cm; min-width: 0 !important; }
+  th, td { white-space: normal; }
+  .plots { grid-template-columns: 1fr 1fr; gap: .8cm; }
+  svg.plot text, svg.plot .name { font-size: 36px; }
 }
 @page { margin: 14mm; }
 )css";

@@ -15,7 +15,7 @@ namespace weir::detail {
 // One that is wider than the screen is scrolled by itself.
 class html_table {
   public:
-    enum class align { right, left, text };  // text: it may have several lines
+    enum class align { right, left, text, long_text };  // text may have several lines
     struct column {
         std::string heading;
         align as = align::right;
@@ -51,10 +51,9 @@ class html_table {
   private:
     static std::string head(const std::string& text) { return "<th>" + escaped(text) + "</th>"; }
     static std::string cell(const column& c, const std::string& text) {
-        const char* const opening = c.as == align::right  ? "<td>"
-                                    : c.as == align::left ? "<td class=\"l\">"
-                                                          : "<td class=\"t\">";
-        return opening + escaped(text) + "</td>";
+        static constexpr const char* openings[] = {"<td>", "<td class=\"l\">", "<td class=\"t\">",
+                                                   "<td class=\"t long\">"};
+        return openings[static_cast<std::size_t>(c.as)] + escaped(text) + "</td>";
     }
 
     std::string caption_;
