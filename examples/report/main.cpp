@@ -1,4 +1,5 @@
-// report: makes a page of HTML of a run that was stored.
+// report: makes a page of HTML of a run that was stored, with all its figures over the time, and how
+// they are read.
 // SPDX-License-Identifier: BSL-1.0
 #include "../common/options.hpp"
 #include "../common/output.hpp"

@@ -22,7 +22,8 @@ struct graph_edge {
 // Each edge leads down. One that passes rows has a place in each of these, where no node lies.
 //
 // Source: K. Sugiyama, S. Tagawa, M. Toda, Methods for visual understanding of hierarchical system
-//         structures, IEEE Trans. SMC 11 (1981): rows by the longest way, order in a row by the neighbours' mean.
+//         structures, IEEE Trans. SMC 11 (1981): rows by the longest way, and the
+//         order in a row by the mean of the neighbours' places.
 class graph_layout {
   public:
     // `distance`: from one node's middle to the next one's; of what only passes a row, a quarter of it.

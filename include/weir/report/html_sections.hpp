@@ -188,7 +188,8 @@ inline void append_failures(std::string& out, const run_view& view) {
     for (std::size_t i = 0; i < shown; ++i) {
         const recorded_failure& f = run.failures[i];
         table.add({f.stage.empty() ? "(no name)" : cut(f.stage, 40), std::to_string(f.item),
-                   view.has_laps() ? time_markup(view.laps().start_of(f.lap)) : "–", cut(f.message, long_text), cut(f.where, 60)});
+                   view.has_laps() ? time_markup(view.laps().start_of(f.lap)) : "–",
+                   cut(f.message, long_text), cut(f.where, 60)});
     }
     out += "<p>" + units::count(run.num_failures) + (run.num_failures == 1 ? " item" : " items") +
            " failed." +

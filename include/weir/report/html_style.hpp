@@ -97,7 +97,8 @@ table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabu
 caption { text-align: left; padding: .2rem 0; }
 th, td { unicode-bidi: isolate; padding: .25rem .6rem; border-bottom: 1px solid var(--grid);
   text-align: right; vertical-align: top; white-space: nowrap; }
-thead th { border-bottom-color: var(--edge); } th.l, td.l { text-align: left; } tbody th { text-align: left; font-weight: 600; white-space: normal; overflow-wrap: anywhere;
+thead th { border-bottom-color: var(--edge); } th.l, td.l { text-align: left; }
+tbody th { text-align: left; font-weight: 600; white-space: normal; overflow-wrap: anywhere;
   min-width: 6.5em; max-width: 14em; }
 td.t { text-align: left; white-space: pre-wrap; overflow-wrap: anywhere; min-width: 14em; }
 td.t.long { min-width: min(75vw, 32em); }

@@ -5,7 +5,7 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/measure/unit_text.hpp>
-#include <weir/report/json_text.hpp>
+#include <weir/report/utf8.hpp>
 
 #include <charconv>     // for std::to_chars
 #include <cstddef>      // for std::size_t
@@ -25,7 +25,7 @@ namespace weir::detail {
         const std::string_view whole = text.substr(0, n);
         const bool control = (c >= 0 && c < ' ' && c != '\n' && c != '\t') || c == '\x7F';
         if (n == 0 || control || whole == "\xEF\xBF\xBE" || whole == "\xEF\xBF\xBF") {
-            out += "\xEF\xBF\xBD";
+            out += no_character;
         } else if (c == '&') {
             out += "&amp;";
         } else if (c == '<') {

@@ -120,7 +120,8 @@ class run_recorder : public run_report {
         return so_far_;
     }
     /// Calls that with one lap after the other, for those who don't need all of them at once: as values they
-    /// take 10 KiB for each histogram. It uses nothing of this recorder. Errors: `std::bad_alloc`, and its own.
+    /// take 10 KiB for each histogram. It uses nothing of this recorder.
+    /// Errors: `std::bad_alloc`, and its own.
     template <class Call>
     void each_lap(Call call) const {
         const std::lock_guard guard(lock_);
