@@ -3,8 +3,9 @@
 #ifndef WEIR_REPORT_GRAPH_LAYOUT_HPP
 #define WEIR_REPORT_GRAPH_LAYOUT_HPP
 
-#include <algorithm>  // for std::max, std::min, std::stable_sort
+#include <algorithm>  // for std::max, std::min, std::sort
 #include <cstddef>    // for std::size_t
+#include <utility>    // for std::move, std::pair
 #include <vector>     // for std::vector
 
 namespace weir::detail {
@@ -112,8 +113,13 @@ class graph_layout {
         for (std::size_t i = 0; i < row.size(); ++i) points_[row[i]].x = (from_left[i] + from_right[i]) / 2;
     }
     void sort(list& row, const std::vector<list>& by) {
-        std::stable_sort(row.begin(), row.end(),
-                         [&](std::size_t a, std::size_t b) { return mean(a, by[a]) < mean(b, by[b]); });
+        std::vector<std::pair<double, std::size_t>>
+            order;  // wanted, and where it stands: of equals none moves
+        for (std::size_t i = 0; i < row.size(); ++i) order.emplace_back(mean(row[i], by[row[i]]), i);
+        std::sort(order.begin(), order.end());
+        list sorted;
+        for (const auto& each : order) sorted.push_back(row[each.second]);
+        row = std::move(sorted);
         spread(row, {});
     }
     void align(const list& row, const std::vector<list>& by, const std::vector<list>& otherwise) {

@@ -43,7 +43,7 @@ class html_page {
         begin(out, "settings", "Settings of the run");
         append_settings(out, view_);
         out += "</section>\n</main>\n<footer class=\"soft\"><p>Made by weir" +
-               escaped(run_.build.weir.empty() ? "" : " " + cut(run_.build.weir, 40)) +
+               escaped(run_.build.weir.empty() ? "" : " " + shortened(run_.build.weir, 40)) +
                ". This file is whole: it loads nothing, and sends nothing.</p></footer>\n<script>" +
                html_script + "</script>\n</body>\n</html>\n";
         return out;
@@ -54,7 +54,7 @@ class html_page {
         out += "<section aria-labelledby=\"" + id + "\"><h2 id=\"" + id + "\">" + title + "</h2>\n";
     }
     [[nodiscard]] std::string name() const {
-        return run_.name.empty() ? "A run of a pipeline" : cut(run_.name, long_text);
+        return run_.name.empty() ? "A run of a pipeline" : shortened(run_.name, long_text);
     }
 
     void append_head(std::string& out) const {
@@ -66,15 +66,15 @@ class html_page {
             "script-src 'unsafe-inline'\"/>\n"
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
             "<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>" +
-            escaped(cut(name(), 80)) + "</title>\n<style>" + html_style + "</style>\n</head>\n<body>\n" +
-            html_marks;
+            escaped(shortened(name(), 80)) + "</title>\n<style>" + html_style +
+            "</style>\n</head>\n<body>\n" + html_marks;
     }
 
     void append_summary(std::string& out) const {
         out += "<a class=\"skip\" href=\"#main\">To the pipeline</a>\n<header>\n<h1><bdi>" + escaped(name()) +
                "</bdi></h1>\n<p class=\"soft\">" +
-               (run_.started.empty() ? "" : "Started " + escaped(cut(run_.started, 40))) +
-               (run_.machine.host.empty() ? "" : " on " + escaped(cut(run_.machine.host, 60))) +
+               (run_.started.empty() ? "" : "Started " + escaped(shortened(run_.started, 40))) +
+               (run_.machine.host.empty() ? "" : " on " + escaped(shortened(run_.machine.host, 60))) +
                (run_.started.empty() && run_.machine.host.empty() ? "" : ".") +
                (run_.ended ? "" : " It still went on when this was written, or its process was killed.") +
                "</p>\n" +

@@ -11,7 +11,7 @@
 #include <weir/report/run_view.hpp>
 #include <weir/report/svg_plot.hpp>
 
-#include <algorithm>  // for std::sort, std::stable_sort
+#include <algorithm>  // for std::sort
 #include <cmath>      // for std::floor, std::isnan
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint64_t
@@ -22,16 +22,16 @@
 namespace weir::detail {
 
 // A figure in the unit that fits it.
-[[nodiscard]] inline std::string figure_text(measured what, double value) {
+[[nodiscard]] inline std::string figure_text(figure_kind what, double value) {
     if (std::isnan(value)) return "–";
     switch (what) {
-        case measured::time:
+        case figure_kind::time:
             return time_markup(duration(static_cast<std::int64_t>(value)));
-        case measured::rate:
+        case figure_kind::rate:
             return units::rate(value);
-        case measured::share:
+        case figure_kind::share:
             return units::percent(value);
-        case measured::count:
+        case figure_kind::count:
             break;
     }
     return value < 100 && value != std::floor(value)
@@ -45,7 +45,7 @@ class html_plots {
     html_plots(const run_view& view, std::size_t most_points)
         : view_(view), points_(view.parts(most_points)),
           columns_(view.parts(view.num_stages() > 24 ? 4 : 10)),
-          x_(plot_axis::of_length(measured::time, to_double(view.laps().start_of(view.num_drawn())))) {}
+          x_(plot_axis::of_length(figure_kind::time, to_double(view.laps().start_of(view.num_drawn())))) {}
 
     [[nodiscard]] std::size_t num_points() const noexcept { return points_.size(); }
     [[nodiscard]] const char* unit() const noexcept { return x_.unit(); }
@@ -94,7 +94,7 @@ class html_plots {
         plot_axis y = plot_axis::fitting(q.what, all, totals, q.by_differences);
         std::string label =
             std::string(q.label) + (*y.unit() == '\0' ? "" : " [" + std::string(y.unit()) + "]");
-        if (q.what == measured::rate) label = "items taken a second [" + std::string(y.unit()) + "]";
+        if (q.what == figure_kind::rate) label = "items taken a second [" + std::string(y.unit()) + "]";
         plot p{q.id, q.title,         std::string(q.meaning) + " " + words_of(q, lines),
                x_,   std::move(y),    std::move(label),
                {},   std::move(lines)};
@@ -110,7 +110,8 @@ class html_plots {
             if (lines[i].has_values()) order.push_back(i);
         }
         if (order.size() > num_line_styles) {
-            std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+                if (totals[a] == totals[b]) return a < b;
                 return q.high_is_notable ? totals[a] > totals[b] : totals[a] < totals[b];
             });
             order.resize(8);  // more than that nobody tells apart

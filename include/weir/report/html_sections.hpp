@@ -187,9 +187,9 @@ inline void append_failures(std::string& out, const run_view& view) {
     const std::size_t shown = smaller(run.failures.size(), most);
     for (std::size_t i = 0; i < shown; ++i) {
         const recorded_failure& f = run.failures[i];
-        table.add({f.stage.empty() ? "(no name)" : cut(f.stage, 40), std::to_string(f.item),
+        table.add({f.stage.empty() ? "(no name)" : shortened(f.stage, 40), std::to_string(f.item),
                    view.has_laps() ? time_markup(view.laps().start_of(f.lap)) : "–",
-                   cut(f.message, long_text), cut(f.where, 60)});
+                   shortened(f.message, long_text), shortened(f.where, 60)});
     }
     out += "<p>" + units::count(run.num_failures) + (run.num_failures == 1 ? " item" : " items") +
            " failed." +
@@ -203,11 +203,11 @@ inline void append_settings(std::string& out, const run_view& view) {
     using align = html_table::align;
     html_table settings("Settings, and where it ran", {{"what"}, {"value", align::text}});
     const auto add = [&](const std::string& name, const std::string& value) {
-        if (!value.empty()) settings.add({name, cut(value, long_text)});
+        if (!value.empty()) settings.add({name, shortened(value, long_text)});
     };
     constexpr std::size_t most = 100;
     for (std::size_t i = 0; i < smaller(run.settings.size(), most); ++i)
-        add(run.settings[i].name.empty() ? "(no name)" : cut(run.settings[i].name, 40),
+        add(run.settings[i].name.empty() ? "(no name)" : shortened(run.settings[i].name, 40),
             run.settings[i].value);
     if (run.settings.size() > most)
         add("more settings", std::to_string(run.settings.size() - most) + ", in the stored run");
@@ -241,20 +241,22 @@ inline void append_settings(std::string& out, const run_view& view) {
         for (const std::size_t c : s.outputs) {
             if (c < run.total.channels.size()) queue = std::to_string(run.total.channels[c].capacity);
         }
-        const std::string name = s.name.empty() ? view.stage(i) : cut(s.name, long_text);
+        const std::string name = s.name.empty() ? view.stage(i) : shortened(s.name, long_text);
         if (d == nullptr) {
             stages.add({name, s.kind, std::to_string(s.concurrency), queue, "–", "–", "–"});
             continue;
         }
-        std::string items = cut(d->takes, 120);
-        if (!d->gives.empty()) items += (items.empty() ? "→ " : " → ") + cut(d->gives, 120);
+        std::string items = shortened(d->takes, 120);
+        if (!d->gives.empty()) items += (items.empty() ? "→ " : " → ") + shortened(d->gives, 120);
         if (d->output_order == output_order::input) items += ", in order";
         if (d->time_limit > duration(0)) items += ", at most " + time_markup(d->time_limit);
         if (d->max_bytes != 0) queue += ", " + units::bytes(d->max_bytes);
-        stages.add({name, d->remark.empty() ? cut(d->kind, 40) : cut(d->kind + " (" + d->remark + ")", 60),
-                    std::to_string(s.concurrency), queue,
-                    d->executor.empty() ? "where it was started" : cut(d->executor, 60), items,
-                    cut(d->where, 60)});
+        stages.add(
+            {name,
+             d->remark.empty() ? shortened(d->kind, 40) : shortened(d->kind + " (" + d->remark + ")", 60),
+             std::to_string(s.concurrency), queue,
+             d->executor.empty() ? "where it was started" : shortened(d->executor, 60), items,
+             shortened(d->where, 60)});
     }
     if (!stages.empty()) stages.append_to(out);
 }

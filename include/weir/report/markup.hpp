@@ -44,7 +44,7 @@ namespace weir::detail {
 
 // At most so many columns of it, the last one `…` where there is more. Characters of three and four bytes
 // count as two columns, as most of them are wide.
-[[nodiscard]] inline std::string cut(const std::string& text, std::size_t columns) {
+[[nodiscard]] inline std::string shortened(const std::string& text, std::size_t columns) {
     std::string_view rest = text;
     std::size_t used = 0;
     std::size_t kept = 0;  // bytes, with a column to spare
@@ -62,10 +62,10 @@ namespace weir::detail {
 [[nodiscard]] inline std::vector<std::string> labels_of(const std::vector<std::string>& names) {
     std::vector<std::string> labels;
     for (const std::string& name : names) {
-        const std::string label = name.empty() ? "(no name)" : cut(name, 24);
+        const std::string label = name.empty() ? "(no name)" : shortened(name, 24);
         std::size_t before = 0;
         for (std::size_t i = 0; i < labels.size(); ++i) {
-            if (names[i] == name || cut(names[i], 24) == label) ++before;
+            if (names[i] == name || shortened(names[i], 24) == label) ++before;
         }
         labels.push_back(before == 0 ? label : label + " (" + std::to_string(before + 1) + ")");
     }

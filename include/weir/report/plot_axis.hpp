@@ -15,8 +15,8 @@
 
 namespace weir::detail {
 
-// What figures are of: nanoseconds, things, things a second, parts of 1.
-enum class measured { time, count, rate, share };
+// What a figure is of: nanoseconds, things, things a second, parts of 1.
+enum class figure_kind { time, count, rate, share };
 
 // Where there is no figure.
 inline constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
@@ -32,15 +32,15 @@ struct plot_unit {
     const char* name;
 };
 
-[[nodiscard]] inline std::vector<plot_unit> units_of(measured what) {
+[[nodiscard]] inline std::vector<plot_unit> units_of(figure_kind what) {
     switch (what) {
-        case measured::time:
+        case figure_kind::time:
             return {{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}, {6e11, "min"}, {3.6e13, "h"}};
-        case measured::share:
+        case figure_kind::share:
             return {{0.01, "%"}};
-        case measured::rate:
+        case figure_kind::rate:
             return {{1, "/s"}, {1e4, "k/s"}, {1e7, "M/s"}, {1e10, "G/s"}};
-        case measured::count:
+        case figure_kind::count:
             break;
     }
     return {{1, ""}, {1e4, "k"}, {1e7, "M"}, {1e10, "G"}};
@@ -48,21 +48,21 @@ struct plot_unit {
 
 // The greatest one in which the greatest figure isn't tiny. Minutes and hours come in at ten of them,
 // thousands at ten thousand: that is where the table above has them.
-[[nodiscard]] inline plot_unit unit_for(measured what, double greatest) {
+[[nodiscard]] inline plot_unit unit_for(figure_kind what, double greatest) {
     const std::vector<plot_unit> all = units_of(what);
     std::size_t i = 0;
     while (i + 1 < all.size() && greatest >= all[i + 1].scale) ++i;
     plot_unit chosen = all[i];
-    if (what == measured::share) return chosen;
-    const bool long_time = what == measured::time && chosen.scale > 1e9;
-    if (long_time || (what != measured::time && i > 0)) chosen.scale /= 10;
+    if (what == figure_kind::share) return chosen;
+    const bool long_time = what == figure_kind::time && chosen.scale > 1e9;
+    if (long_time || (what != figure_kind::time && i > 0)) chosen.scale /= 10;
     return chosen;
 }
 
 class plot_axis {
   public:
     // From 0 on, in steps of 1, 2 or 5.
-    [[nodiscard]] static plot_axis linear(measured what, double greatest, double most_steps = 5) {
+    [[nodiscard]] static plot_axis linear(figure_kind what, double greatest, double most_steps = 5) {
         plot_axis axis(unit_for(what, greatest));
         const double top = greatest > 0 ? greatest / axis.unit_.scale : 1;
         double step = std::pow(10.0, std::floor(std::log10(top / most_steps)));
@@ -75,7 +75,7 @@ class plot_axis {
         return axis;
     }
     // Exactly as long as what is shown.
-    [[nodiscard]] static plot_axis of_length(measured what, double greatest) {
+    [[nodiscard]] static plot_axis of_length(figure_kind what, double greatest) {
         plot_axis axis = linear(what, greatest, 6);
         if (!(greatest > 0)) return axis;
         const double longer = axis.greatest_;
@@ -89,7 +89,7 @@ class plot_axis {
         return axis;
     }
     // Decades; 0 has a place of its own below them.
-    [[nodiscard]] static plot_axis logarithmic(measured what, double least, double greatest, bool zero) {
+    [[nodiscard]] static plot_axis logarithmic(figure_kind what, double least, double greatest, bool zero) {
         plot_axis axis(unit_for(what, greatest));
         axis.logarithmic_ = true;
         axis.below_ = zero ? 0.09 : 0;
@@ -107,9 +107,9 @@ class plot_axis {
     }
     // Of series, and the figure of each over all: logarithmic where these differ by more than 50 times (if
     // `by_differences`), or one figure of a series is that much greater than all of these.
-    [[nodiscard]] static plot_axis fitting(measured what, const std::vector<std::vector<double>>& series,
+    [[nodiscard]] static plot_axis fitting(figure_kind what, const std::vector<std::vector<double>>& series,
                                            const std::vector<double>& over_all, bool by_differences) {
-        if (what == measured::share) return linear(what, 1);
+        if (what == figure_kind::share) return linear(what, 1);
         double least = 0;
         double greatest = 0;
         bool zero = false;
@@ -150,13 +150,13 @@ class plot_axis {
     explicit plot_axis(plot_unit unit) : unit_(unit) {}
 
     // A power of ten with its own unit.
-    static std::string text_of(measured what, double value) {
-        plot_unit fit{1, what == measured::rate ? "/s" : ""};
-        if (what == measured::time) {
+    static std::string text_of(figure_kind what, double value) {
+        plot_unit fit{1, what == figure_kind::rate ? "/s" : ""};
+        if (what == figure_kind::time) {
             fit = value >= 1e9 ? plot_unit{1e9, "s"} : unit_for(what, value);
         } else if (value >= 1e3) {
             const bool million = value >= 1e6;
-            const bool rate = what == measured::rate;
+            const bool rate = what == figure_kind::rate;
             fit = {million ? 1e6 : 1e3, million ? (rate ? "M/s" : "M") : (rate ? "k/s" : "k")};
         }
         const std::string number = short_number(value / fit.scale);

@@ -37,7 +37,7 @@ struct quantity {
     const char* id;
     const char* title;
     const char* label;  // of its axis
-    measured what;
+    figure_kind what;
     bool high_is_notable;                      // or low
     bool by_differences;                       // whether figures that differ widely make the axis logarithmic
     fraction (*of_stage)(const stage_stats&);  // null: it is of queues
@@ -52,7 +52,7 @@ struct quantity {
         {"ave_time",
          "Average time",
          "average time of a task",
-         measured::time,
+         figure_kind::time,
          true,
          true,
          [](const stage_stats& s) { return per(s.task_time, since(s.num_failures, s.num_tasks)); },
@@ -70,7 +70,7 @@ struct quantity {
         {"num_tasks",
          "Tasks executed",
          "tasks in a lap",
-         measured::count,
+         figure_kind::count,
          false,
          true,
          [](const stage_stats& s) {
@@ -87,7 +87,7 @@ struct quantity {
         {"rate",
          "Rate",
          "items taken",
-         measured::rate,
+         figure_kind::rate,
          false,
          true,
          nullptr,
@@ -103,7 +103,7 @@ struct quantity {
         {"readiness",
          "Data readiness",
          "time with data ready",
-         measured::share,
+         figure_kind::share,
          false,
          false,
          nullptr,
@@ -126,7 +126,7 @@ struct quantity {
         {"get_time",
          "Get time",
          "wait for an item",
-         measured::time,
+         figure_kind::time,
          true,
          false,
          nullptr,
@@ -140,7 +140,7 @@ struct quantity {
         {"put_time",
          "Put time",
          "wait for room",
-         measured::time,
+         figure_kind::time,
          true,
          false,
          nullptr,

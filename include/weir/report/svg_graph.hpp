@@ -117,7 +117,7 @@ class svg_graph {
         const std::string ready = units::percent(c.readiness()) + " ready";
         out += text("", left_of(here) + box_width / 2 + (on_left ? -8 : 8),
                     top_of(here) + (arrive == 1 ? -15 : box_height + 19),
-                    q.branch.empty() ? ready : cut(q.branch, 14) + ": " + ready, on_left);
+                    q.branch.empty() ? ready : shortened(q.branch, 14) + ": " + ready, on_left);
         out += "</g>\n";
     }
 
@@ -138,8 +138,8 @@ class svg_graph {
         const stage_state& chief = chief_state(t);
         const std::string slots = std::to_string(s.concurrency) + (s.concurrency == 1 ? " slot" : " slots");
         append_box(out, layout_.node(i), chief.name,
-                   view_.stage(i) + " (" + cut(s.kind, 20) + ", " + slots + ")",
-                   cut(view_.stage(i), s.concurrency == 1 ? 25 : 20),
+                   view_.stage(i) + " (" + shortened(s.kind, 20) + ", " + slots + ")",
+                   shortened(view_.stage(i), s.concurrency == 1 ? 25 : 20),
                    s.concurrency == 1 ? "" : "×" + std::to_string(s.concurrency),
                    units::whole_percent(share_of(t.*(chief.time), t.total())) + " % " + chief.is,
                    units::rate(rate_of(s)), state_bar(t, 15, 48, box_width - 23));

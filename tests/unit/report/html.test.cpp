@@ -63,7 +63,7 @@ TEST_CASE("a page has six plots, whose lines have the figures of each lap") {
     CHECK(page.find("data-v=\"10,10,10,10,10,10,10,10\"") != std::string::npos);  // the average time, ms
     // Of tasks: what ends with a lap counts for the next one, and for the last one what ends with the run.
     CHECK(page.find("data-v=\"4,5,5,5,5,5,5,6\"") != std::string::npos);
-    CHECK(page.find("data-v=\"0,0,0,0,0,0,0,0\"") != std::string::npos);          // the sink's readiness
+    CHECK(page.find("data-v=\"0,0,0,0,0,0,0,0\"") != std::string::npos);  // the sink's readiness
 }
 
 TEST_CASE("what names and messages are is text on the page, never markup") {

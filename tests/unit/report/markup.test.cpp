@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-using weir::detail::cut;
 using weir::detail::escaped;
 using weir::detail::labels_of;
 using weir::detail::short_number;
+using weir::detail::shortened;
 using weir::detail::time_markup;
 using namespace std::chrono_literals;
 
@@ -32,12 +32,12 @@ TEST_CASE("what is no UTF-8, and what XML has no place for, becomes U+FFFD") {
 }
 
 TEST_CASE("a text is cut by columns, between characters") {
-    CHECK(cut("abc", 3) == "abc");
-    CHECK(cut("abcd", 3) == "ab…");
-    CHECK(cut("数据集", 6) == "数据集");
-    CHECK(cut("数据集合", 6) == "数据…");
-    CHECK(cut("\xFF\xFF\xFF", 2) == "\xFF…");
-    CHECK(cut("abc", 0) == "…");
+    CHECK(shortened("abc", 3) == "abc");
+    CHECK(shortened("abcd", 3) == "ab…");
+    CHECK(shortened("数据集", 6) == "数据集");
+    CHECK(shortened("数据集合", 6) == "数据…");
+    CHECK(shortened("\xFF\xFF\xFF", 2) == "\xFF…");
+    CHECK(shortened("abc", 0) == "…");
 }
 
 TEST_CASE("no label is empty, long, or given twice") {
