@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "../common/options.hpp"
 #include "../common/output.hpp"
+#include "loader.hpp"
 #include "server.hpp"
 
 #include <weir/report/describe.hpp>
@@ -21,59 +22,20 @@
 #include <filesystem>  // for std::filesystem::create_directories
 #include <iostream>    // for std::cout, std::cerr
 #include <memory>      // for std::make_shared
-#include <ranges>      // for std::views::iota
 #include <string>      // for std::string
 #include <thread>      // for std::this_thread::sleep_for
-#include <utility>     // for std::move
 #include <vector>      // for std::vector
 
 using namespace std::chrono_literals;
 
 namespace {
 
-using pages = std::vector<std::string>;
-
-// Some work for a processor, of so many bytes.
-std::uint64_t prepared(const std::string& page) {
-    std::uint64_t sum = 0;
-    for (int round = 0; round < 20; ++round) {
-        for (const char c : page) sum = sum * 31 + static_cast<unsigned char>(c);
-    }
-    return sum;
-}
-
 int analyse(std::int64_t seconds, const std::string& folder) {
     std::filesystem::create_directories(folder);
     performance_analysis::server server;
     weir::thread_pool pool(2);
 
-    const auto download = [&](std::vector<int> numbers) -> weir::task<pages> {
-        std::vector<weir::task<std::string>> all;
-        for (const int n : numbers) all.push_back(server.get("/" + std::to_string(n)));
-        auto got = co_await weir::when_all(std::move(all));
-        co_return got;
-    };
-    const auto collate = [](const std::vector<std::uint64_t>& items) {
-        std::uint64_t sum = 0;
-        for (const std::uint64_t each : items) sum += each;
-        return sum;
-    };
-    const auto transfer = [](std::uint64_t batch) -> weir::task<std::uint64_t> {
-        co_await weir::sleep_for(2ms);  // as a copy to a device takes it
-        co_return batch;
-    };
-    // clang-format off
-    const auto loader = weir::source(std::views::iota(0))
-                      | weir::aggregate(8)
-                      | weir::pipe(download, {.name = "download", .concurrency = 12})
-                      | weir::disaggregate()
-                      | weir::pipe(prepared, {.name = "preprocess", .concurrency = 12})
-                      | weir::aggregate(4)
-                      | weir::pipe(collate, {.name = "collate"})
-                      | weir::pipe(transfer, {.name = "transfer"})
-                      | weir::sink(2);
-    // clang-format on
-
+    const auto loader = performance_analysis::loader_of(server);
     const auto made_of = weir::describe(loader);
     const std::vector<weir::run_setting> settings = {{"seconds", std::to_string(seconds)}, {"workers", "2"}};
     const auto recorder =

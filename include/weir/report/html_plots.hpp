@@ -5,6 +5,7 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/measure/unit_text.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/report/markup.hpp>
 #include <weir/report/plot_axis.hpp>
 #include <weir/report/quantity.hpp>
@@ -24,9 +25,11 @@ namespace weir::detail {
 // A figure in the unit that fits it.
 [[nodiscard]] inline std::string figure_text(figure_kind what, double value) {
     if (std::isnan(value)) return "–";
+    const double whole =
+        std::floor(smaller(larger(value, 0.0), 9.2e18) + 0.5);  // of a count, or of nanoseconds
     switch (what) {
         case figure_kind::time:
-            return time_markup(duration(static_cast<std::int64_t>(value)));
+            return time_markup(duration(static_cast<std::int64_t>(whole)));
         case figure_kind::rate:
             return units::rate(value);
         case figure_kind::share:
@@ -34,9 +37,8 @@ namespace weir::detail {
         case figure_kind::count:
             break;
     }
-    return value < 100 && value != std::floor(value)
-               ? units::fixed(value, 1)
-               : units::count(static_cast<std::uint64_t>(value + 0.5), 7);
+    return value < 100 && value != std::floor(value) ? units::fixed(value, 1)
+                                                     : units::count(static_cast<std::uint64_t>(whole), 7);
 }
 
 class html_plots {
