@@ -94,9 +94,9 @@ class html_plots {
         }
         give_styles(q, lines, totals);
         plot_axis y = plot_axis::fitting(q.what, all, totals, q.by_differences);
-        std::string label =
-            std::string(q.label) + (*y.unit() == '\0' ? "" : " [" + std::string(y.unit()) + "]");
-        if (q.what == figure_kind::rate) label = "items taken a second [" + std::string(y.unit()) + "]";
+        // Of a logarithmic axis each tick has its unit.
+        const bool unit = *y.unit() != '\0' && !y.is_logarithmic();
+        std::string label = std::string(q.label) + (unit ? " [" + std::string(y.unit()) + "]" : "");
         plot p{q.id, q.title,         std::string(q.meaning) + " " + words_of(q, lines),
                x_,   std::move(y),    std::move(label),
                {},   std::move(lines)};

@@ -24,11 +24,11 @@ class html_table {
     html_table(std::string caption, std::vector<column> columns)
         : caption_(std::move(caption)), columns_(std::move(columns)) {}
 
-    // The first cell says what the row is of. Cells are text, not markup.
-    void add(const std::vector<std::string>& cells) {
+    // The first one says what the row is of. They are text, not markup.
+    void add(const std::vector<std::string>& texts) {
         rows_ += "<tr>";
-        for (std::size_t i = 0; i < cells.size(); ++i)
-            rows_ += i == 0 ? head(cells[i]) : cell(columns_[i], cells[i]);
+        for (std::size_t i = 0; i < texts.size(); ++i)
+            rows_ += i == 0 ? head(texts[i]) : cell(columns_[i], texts[i]);
         rows_ += "</tr>\n";
     }
     // As the last cell of the row that was added last.

@@ -86,7 +86,7 @@ struct quantity {
           "be shorter than the others, and has fewer tasks then."}},
         {"rate",
          "Rate",
-         "items taken",
+         "items taken a second",
          figure_kind::rate,
          false,
          true,
