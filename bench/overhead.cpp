@@ -9,6 +9,9 @@
 #include <weir/executor/thread_pool.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/report/csv.hpp>
+#include <weir/report/metrics_report.hpp>
+#include <weir/report/run_recorder.hpp>
 #include <weir/report/trace.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sync_wait.hpp>
@@ -22,9 +25,12 @@
 #include <chrono>
 #include <cstdint>
 #include <ctime>
+#include <filesystem>
 #include <memory>
 #include <ranges>
 #include <string>
+
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -188,17 +194,30 @@ constexpr auto channel_work = []<class Policy>(Policy, weir::executor& ex, const
     through_channel<Policy>(ex, s, n);
 };
 
-// What it costs to follow items.
-void compare_traces(bench::session& session, const std::string& title, const shape& s, unsigned workers) {
+// Of a run that lasts for less than a lap: what is written at its begin and its end is in it.
+weir::run_options every_report() {
+    const std::string at = (std::filesystem::temp_directory_path() / "weir_overhead").string();
+    return {.lap = 20ms,
+            .reports = {std::make_shared<weir::trace_report>(at + ".trace.json",
+                                                             weir::trace_options{.every = 100}),
+                        std::make_shared<weir::csv_report>(at + ".csv"),
+                        std::make_shared<weir::run_recorder>(),
+                        std::make_shared<weir::metrics_file>(at + ".prom")}};
+}
+
+// What it costs to follow items, and to have every report that is a file, but the database.
+void compare_reports(bench::session& session, const std::string& title, const shape& s, unsigned workers) {
     bench::group group(session, title + ", " + bench::count(workers, "worker"), "an item");
     const auto pool = std::make_shared<weir::thread_pool>(workers);
-    group.ours("no trace", [=](std::uint64_t n) { through_pipeline<weir::measured>(*pool, s, n); });
+    group.ours("no report", [=](std::uint64_t n) { through_pipeline<weir::measured>(*pool, s, n); });
     for (const std::uint64_t every : {100U, 1U}) {
         group.ours("one of " + std::to_string(every) + " is followed", [=](std::uint64_t n) {
             const auto trace = std::make_shared<weir::trace_report>("", weir::trace_options{.every = every});
             through_pipeline<weir::measured>(*pool, s, n, {.reports = {trace}});
         });
     }
+    group.ours("every report",
+               [=](std::uint64_t n) { through_pipeline<weir::measured>(*pool, s, n, every_report()); });
     group.run();
 }
 
@@ -214,8 +233,8 @@ int main(int argc, char** argv) {
             compare_policies(session, "three no-op stages" + queues, {capacity}, workers, pipeline_work);
             compare_policies(session, "three stages of 1 us" + queues, {capacity, microsecond}, workers,
                              pipeline_work);
-            compare_traces(session, "three stages of 1 us, traced" + queues, {capacity, microsecond},
-                           workers);
+            compare_reports(session, "three stages of 1 us, reported" + queues, {capacity, microsecond},
+                            workers);
         }
     }
     read_clocks(session);

@@ -58,6 +58,7 @@ void read_json(const json_value& v, std::integral auto& into) {
 inline void read_json(const json_value& v, duration& into) {
     std::int64_t ns = 0;
     read_json(v, ns);
+    if (ns < 0) refuse_json(v, "a time is negative");
     into = duration(ns);
 }
 inline void read_json(const json_value& v, output_order& into) {

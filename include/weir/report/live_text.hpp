@@ -9,7 +9,7 @@
 #include <weir/measure/unit_text.hpp>
 #include <weir/report/structure.hpp>
 
-#include <algorithm>  // for std::min, std::ranges::stable_sort
+#include <algorithm>  // for std::min, std::ranges::sort
 #include <array>      // for std::array
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
@@ -94,28 +94,28 @@ inline constexpr std::array<live_state, 7> live_states = {{
 // So many characters, each state in proportion; the largest remainders get what is left.
 [[nodiscard]] inline std::string live_bar(const slot_times& t, std::size_t width, bool colour) {
     const auto all = static_cast<double>(t.total().count());
-    std::array<std::size_t, live_states.size()> cells{};
+    std::array<std::size_t, live_states.size()> signs{};
     std::array<double, live_states.size()> rests{};
     std::size_t used = 0;
-    for (std::size_t i = 0; i < cells.size() && all > 0; ++i) {
+    for (std::size_t i = 0; i < signs.size() && all > 0; ++i) {
         const double share = static_cast<double>((t.*live_states[i].time).count()) / all;
         const double exact = share * static_cast<double>(width);
-        cells[i] = static_cast<std::size_t>(exact);
-        rests[i] = exact - static_cast<double>(cells[i]);
-        used += cells[i];
+        signs[i] = static_cast<std::size_t>(exact);
+        rests[i] = exact - static_cast<double>(signs[i]);
+        used += signs[i];
     }
     for (; used < width && all > 0; ++used) {
         std::size_t most = 0;
         for (std::size_t i = 1; i < rests.size(); ++i) most = rests[i] > rests[most] ? i : most;
-        ++cells[most];
+        ++signs[most];
         rests[most] = -1;
     }
     std::string bar;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
+    for (std::size_t i = 0; i < signs.size(); ++i) {
         const live_state& s = live_states[i];
-        const bool painted = colour && cells[i] != 0 && *s.colour != 0;
+        const bool painted = colour && signs[i] != 0 && *s.colour != 0;
         if (painted) (bar += "\x1b[") += std::string(s.colour) + "m";
-        bar.append(cells[i], s.sign);
+        bar.append(signs[i], s.sign);
         if (painted) bar += "\x1b[0m";
     }
     if (all <= 0) bar.append(width, ' ');
@@ -160,8 +160,11 @@ inline constexpr std::array<live_column, 6> live_columns = {{
     std::vector<std::size_t> shown(stats.stages.size());
     for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = i;
     if (shown.size() <= most) return shown;
-    std::ranges::stable_sort(shown, [&stats](std::size_t a, std::size_t b) {
-        return busy_share(stats.stages[a]) > busy_share(stats.stages[b]);
+    // Of those that are as busy the first: a stable sort would ask for memory in a way that compilers warn of.
+    std::ranges::sort(shown, [&stats](std::size_t a, std::size_t b) {
+        const double first = busy_share(stats.stages[a]);
+        const double second = busy_share(stats.stages[b]);
+        return first > second || (first == second && a < b);
     });
     shown.resize(most);
     std::ranges::sort(shown);

@@ -97,7 +97,7 @@ class sqlite_report : public run_report {
                 insert("queues", times + "," + std::to_string(i), detail::cells_of(one.channels[i]));
             std::string json;
             detail::append_json(json, one);
-            write_json(laps_, json);
+            write_json(static_cast<std::int64_t>(laps_), json);
             head_.total.elapsed = begin_ + one.elapsed;
             write_failures();
             update_run();

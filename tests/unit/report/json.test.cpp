@@ -120,6 +120,7 @@ TEST_CASE("what is no run, or one of a later schema, is refused by a sentence") 
     CHECK(in(R"("laps":{})").find("there should be an array") != std::string::npos);
     CHECK(in(R"("total":3)").find("there should be an object") != std::string::npos);
     CHECK(in(R"("num_failures":-1)").find("the number -1 doesn't fit") != std::string::npos);
+    CHECK(in(R"("total":{"elapsed":-1})").find("a time is negative") != std::string::npos);
     CHECK(in(R"("num_failures":1.5)").find("the number 1.5 doesn't fit") != std::string::npos);
     CHECK(in(R"("num_failures":18446744073709551616)").find("doesn't fit") != std::string::npos);
     const auto histogram = [&in](const std::string& members) {
