@@ -10,6 +10,7 @@
 
 #if __has_include(<unistd.h>) && !defined(_WIN32)
 #include <fcntl.h>      // for open
+#include <poll.h>       // for poll
 #include <pthread.h>    // for pthread_sigmask
 #include <signal.h>     // for sigpending, sigwait; <csignal> has none of them
 #include <sys/ioctl.h>  // for ioctl
@@ -67,6 +68,12 @@ inline std::int64_t write_output(int file, const char* from, std::size_t size) n
 }
 
 inline bool is_terminal(int file) noexcept { return ::isatty(file) == 1; }
+// Whether a write would not wait now, as it does for a terminal that is stopped (Ctrl-S), or a pipe that is
+// full. If one would fail that is true, too.
+inline bool takes_output(int file) noexcept {
+    pollfd asked{file, POLLOUT, 0};
+    return ::poll(&asked, 1, 0) != 0;
+}
 
 struct terminal_size {
     unsigned columns = 80;
@@ -94,6 +101,7 @@ inline std::int64_t write_output(int file, const char* from, std::size_t size) n
     return _write(file, from, static_cast<unsigned>(size));
 }
 inline bool is_terminal(int file) noexcept { return _isatty(file) != 0; }
+inline bool takes_output(int) noexcept { return true; }
 struct terminal_size {
     unsigned columns = 80;
     unsigned rows = 24;
