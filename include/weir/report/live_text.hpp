@@ -4,7 +4,7 @@
 #define WEIR_REPORT_LIVE_TEXT_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/measure/figures.hpp>
+#include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
 #include <weir/report/terminal_text.hpp>
@@ -133,6 +133,10 @@ inline constexpr std::array<live_state, 7> live_states = {{
     return text;
 }
 
+[[nodiscard]] inline std::string quantile_text(const histogram& h, double q) {
+    return h.empty() || !h.has_quantiles() ? "-" : units::time(h.quantile(q));
+}
+
 // The columns behind the bar, of which those that fit are shown, from the left.
 struct live_column {
     const char* head;
@@ -151,14 +155,8 @@ inline constexpr std::array<live_column, 6> live_columns = {{
                              : units::count(q->size, 3) + "/" + units::count(q->capacity, 3);
      }},
     {"failed", 6, [](const stage_stats& s, const channel_stats*) { return units::count(s.num_failures, 6); }},
-    {"p50", 7,
-     [](const stage_stats& s, const channel_stats*) {
-         return s.task_times.has_quantiles() ? units::time(s.task_times.p50()) : std::string("-");
-     }},
-    {"p99", 7,
-     [](const stage_stats& s, const channel_stats*) {
-         return s.task_times.has_quantiles() ? units::time(s.task_times.p99()) : std::string("-");
-     }},
+    {"p50", 7, [](const stage_stats& s, const channel_stats*) { return quantile_text(s.task_times, 0.5); }},
+    {"p99", 7, [](const stage_stats& s, const channel_stats*) { return quantile_text(s.task_times, 0.99); }},
 }};
 
 // Those that are shown if there is room for so many: the busiest, in their order.
