@@ -9,8 +9,9 @@
 #include <weir/measure/unit_text.hpp>
 #include <weir/report/terminal_text.hpp>
 
-#include <algorithm>    // for std::min, std::ranges::stable_sort
+#include <algorithm>    // for std::max, std::ranges::stable_sort
 #include <array>        // for std::array
+#include <cmath>        // for std::round
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint64_t, SIZE_MAX
 #include <optional>     // for std::optional
@@ -78,11 +79,11 @@ inline constexpr std::array<live_state, 7> live_states = {{
     part(std::to_string(p.done) + (p.total ? " of " + std::to_string(*p.total) : ""));
     if (total > 0 && !p.ended)
         part("(" + units::whole_percent(static_cast<double>(p.done) / total) + " %)", " ");
-    part(units::rate(p.rate));
+    if (p.elapsed > duration(0)) part(p.rate == 0 ? "0 /s" : units::rate(p.rate));
     if (p.ended) {
         part(!p.total || p.done + p.failures >= *p.total ? "done" : "stopped");
     } else if (p.total && *p.total > p.done && p.rate > 0 && p.elapsed >= second) {
-        const double left = static_cast<double>(*p.total - p.done) / p.rate;
+        const double left = std::max(1.0, std::round(static_cast<double>(*p.total - p.done) / p.rate));
         // What is longer than a year is none of anybody's business.
         if (left < 3e7) part("left " + clock_text(duration(static_cast<std::int64_t>(left * 1e9))));
     }
@@ -263,7 +264,7 @@ struct live_layout {
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] inline std::string live_line(const pipeline_stats& lap, const live_progress& progress) {
     std::string text = detail::progress_text(progress);
-    if (lap.stages.empty() || progress.ended) return text;
+    if (lap.stages.empty() || lap.elapsed <= duration(0) || progress.ended) return text;
     const stage_stats& s = lap.stages[detail::busiest(lap, 1).front()];
     return text + "  " + detail::for_terminal(s.name).text + " " +
            units::whole_percent(detail::busy_share(s)) + " % busy";

@@ -34,7 +34,7 @@ namespace weir {
 struct live_view_options {
     /// How many items there are, if that is known: then it says how much time is left.
     std::optional<std::uint64_t> total = std::nullopt;
-    /// The stage whose finished items are counted, failed ones included; empty: those that leave the run are.
+    /// The stage whose finished items are counted, failed ones included; empty: what the last stage has done, or given.
     /// For a `total` of files where batches leave.
     std::string counted = {};
     /// Where it is drawn, by the number of an open file: 1 is stdout, 2 stderr.
@@ -135,7 +135,7 @@ class basic_live_view : public run_report {
         if (counted_ < lap.stages.size()) return lap.stages[counted_].num_tasks;
         const stage_stats& last = lap.stages.back();
         if (last.outputs.empty()) return last.num_tasks - last.num_failures;
-        return last.outputs[0] < lap.channels.size() ? lap.channels[last.outputs[0]].num_get : 0;
+        return last.outputs[0] < lap.channels.size() ? lap.channels[last.outputs[0]].num_put : 0;
     }
     void add(const pipeline_stats& lap) {
         const std::uint64_t items = finished_in(lap);

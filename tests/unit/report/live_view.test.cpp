@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <ranges>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -120,7 +121,7 @@ TEST_CASE("where there is no terminal, a line is written every few seconds, and 
     }
     v.ends(lap_of(2), lap_of(200));
     CHECK(read_all(out.ends[0]) ==
-          "00:00  0 of 1000 (0 %)  0  act 100 % busy\n"
+          "00:00  0 of 1000 (0 %)  act 100 % busy\n"
           "00:05  100 of 1000 (10 %)  20.0 /s  left 00:45  act 100 % busy\n"
           "00:10  200 of 1000  20.0 /s  stopped\n");
 }
@@ -163,11 +164,11 @@ TEST_CASE("NO_COLOR takes the colours away, and a dumb terminal gets lines") {
     setenv("TERM", "dumb", 1);  // NOLINT(concurrency-mt-unsafe)
     view dumb({.file = t.slave});
     dumb.begins(lap_of(0));
-    CHECK(read_all(t.master) == "00:00  0  0  act 100 % busy\r\n");
+    CHECK(read_all(t.master) == "00:00  0  act 100 % busy\r\n");
     unsetenv("TERM");  // NOLINT(concurrency-mt-unsafe)
     view unknown({.file = t.slave});
     unknown.begins(lap_of(0));
-    CHECK(read_all(t.master) == "00:00  0  0  act 100 % busy\r\n");
+    CHECK(read_all(t.master) == "00:00  0  act 100 % busy\r\n");
 }
 
 TEST_CASE("laps as long as the least time between pictures get one each, though they come late") {
@@ -197,7 +198,7 @@ TEST_CASE("a frame is the picture over the last one, each line cleared behind it
     v.begins(lap_of(0));
     const std::string first = read_all(t.master);
     CHECK(first ==
-          "00:00  0  0\x1b[K\r\n"
+          "00:00  0\x1b[K\r\n"
           "stage               \x1b[K\r\n"
           "act   ##############\x1b[K\r\n"
           "# run  ~ await\x1b[K\r\n"
@@ -226,7 +227,7 @@ TEST_CASE("what is printed stands above the picture, or in its place where there
     v.print("one\ntwo\n");
     CHECK(read_all(t.master) ==
           "\x1b[4A\r\x1b[Jone\r\ntwo\r\n"
-          "00:00  0  0\r\n"
+          "00:00  0\r\n"
           "stage               \r\n"
           "act   ##############\r\n"
           "# run  ~ await\r\n");
@@ -314,6 +315,40 @@ TEST_CASE("of a pipe that nobody reads one is warned, and the run goes on") {
     close(ends[1]);
 }
 
+TEST_CASE("the last line of a run that fails, or is stopped, says so; of one that is slow to be taken, all") {
+    virtual_time time;
+    const auto lines_of = [&time](auto pipeline, auto consume) {
+        const a_pipe out;
+        const auto it =
+            std::make_shared<weir::live_view>(weir::live_view_options{.total = 4, .file = out.ends[1]});
+        auto run = pipeline.start(time, {.lap = 1s, .reports = {it}});
+        consume(run);
+        run.stop();
+        return read_all(out.ends[0]);
+    };
+    const auto takes_long = [](int n) -> weir::task<int> {
+        co_await weir::sleep_for(10s);
+        if (n == 2) throw std::runtime_error("unreadable");
+        co_return n;
+    };
+    const auto list = weir::source(std::views::iota(0, 4));
+    const auto one = [](auto& run) { CHECK(run.get().has_value()); };
+    const auto all = [](auto& run) {
+        while (run.get()) {
+        }
+    };
+    const auto all_there_are = [&all](auto& run) { CHECK_THROWS_AS(all(run), weir::pipeline_failure); };
+    CHECK(lines_of(list | weir::pipe(takes_long) | weir::sink(), all_there_are) ==
+          "00:00  0 of 4 (0 %)\n"
+          "00:30  2 of 4  0.07 /s  stopped  failed 1\n");
+    CHECK(lines_of(list | weir::pipe(takes_long) | weir::sink(), one) ==
+          "00:00  0 of 4 (0 %)\n"
+          "00:10  1 of 4  0.10 /s  stopped\n");
+    CHECK(lines_of(list | weir::sink(4), all) ==
+          "00:00  0 of 4 (0 %)\n"
+          "00:00  4 of 4  done\n");
+}
+
 TEST_CASE("a run's own figures are counted: what its consumer took, or its last stage did") {
     const a_pipe out;
     virtual_time time;
@@ -325,7 +360,7 @@ TEST_CASE("a run's own figures are counted: what its consumer took, or its last 
         std::make_shared<weir::live_view>(weir::live_view_options{.total = 5, .file = out.ends[1]});
     const auto p = weir::source(std::views::iota(0, 5)) | weir::pipe(sleeps);
     CHECK(take_all((p | weir::sink()).start(time, {.reports = {it}})).size() == 5);
-    CHECK(read_all(out.ends[0]).find("of 5  ") != std::string::npos);
+    CHECK(read_all(out.ends[0]).find("00:00  5 of 5  100 /s  done\n") != std::string::npos);
     auto acts = (p | weir::for_each([](int) {})).start(time, {.reports = {it}});
     acts.wait();
     acts.stop();
