@@ -30,8 +30,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 17585),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 11750),
+    ("weir.hpp", HEAVY, 17690),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 11860),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2340),
 ]
 

@@ -118,15 +118,16 @@ class basic_live_view : public run_report {
     }
 
     /// Writes a text above the picture, or, where there is none, as it is. What the text lacks of an end of
-    /// line is added. Errors: `std::system_error`. Threads: any, also while the run goes on.
-    void print(std::string_view text) {
+    /// line is added.
+    /// \returns false if it can't be written. Errors: `std::bad_alloc`. Threads: any, also while the run goes on.
+    bool print(std::string_view text) {
         const std::lock_guard guard(lock_);
         std::string all = back();
         if (!all.empty()) all += "\x1b[J";
         all += text;
         if (!text.ends_with('\n')) all += '\n';
         for (const std::string& line : picture_) all += line + "\n";
-        write(all);
+        return write_whole(options_.file, all);
     }
 
   private:

@@ -220,7 +220,7 @@ TEST_CASE("what is printed stands above the picture, or in its place where there
     setenv("NO_COLOR", "1", 1);  // NOLINT(concurrency-mt-unsafe)
     const terminal t(21, 24);
     view v({.file = t.slave});
-    v.print("before");
+    CHECK(v.print("before"));
     CHECK(read_all(t.master) == "before\r\n");
     v.begins(lap_of(0));
     static_cast<void>(read_all(t.master));
@@ -312,6 +312,7 @@ TEST_CASE("of a pipe that nobody reads one is warned, and the run goes on") {
     CHECK(take_all(p.start(time, {.reports = {it}})).size() == 5);
     CHECK(warned == "the live view");
     weir::set_report_warning(before);
+    CHECK_FALSE(it->print("to nobody"));
     close(ends[1]);
 }
 
