@@ -1,12 +1,12 @@
 // bottleneck: is data loading the bottleneck, or the loop that consumes? Three runs, and for each
-// the answer, from nothing but how long the sink waited on either side.
+// the answer, from nothing but how long the sink waited on either side. A live view shows them as they go.
 // SPDX-License-Identifier: BSL-1.0
 #include "../common/interrupt.hpp"
 #include "../common/options.hpp"
 #include "../common/output.hpp"
-#include "../common/progress.hpp"
 
 #include <weir/executor/thread_pool.hpp>
+#include <weir/report/live_view.hpp>
 #include <weir/report/log.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
@@ -15,6 +15,7 @@
 #include <chrono>    // for std::chrono::milliseconds
 #include <iomanip>   // for std::setprecision
 #include <iostream>  // for std::cout
+#include <memory>    // for std::make_shared
 #include <ranges>    // for std::views::iota
 
 namespace {
@@ -45,14 +46,13 @@ void run(const char* title, const Pipeline& pipeline, weir::executor& executor, 
          std::chrono::milliseconds foreground) {
     if (examples::interrupted()) return;
     std::cout << title << std::endl;
-    auto run = pipeline.start(executor);
-    examples::progress progress("items", items);
-    for (const std::int64_t item : run) {
-        progress.show(static_cast<std::uint64_t>(item));
+    const auto view = std::make_shared<weir::live_view>(weir::live_view_options{.total = items});
+    auto run = pipeline.start(executor, {.lap = std::chrono::milliseconds(250), .reports = {view}});
+    while (run.get()) {
         examples::be_busy(foreground);
         if (examples::interrupted()) break;
     }
-    progress.finish();
+    run.stop();
     const weir::pipeline_stats stats = run.stats();
     weir::log_lines(std::cout, stats, weir::log_style::document);
     say_who_is_slow(stats);

@@ -56,7 +56,7 @@ class books {
 /// \param problems where to report; may be null
 weir::generator<std::string> walk(std::filesystem::path directory, books* problems);
 
-/// \returns how many a walk would yield: names only, so it is quick, and a progress bar has a total; or how
+/// \returns how many a walk would yield: names only, so it is quick, and the live view has a total; or how
 ///          many were found until Ctrl-C
 [[nodiscard]] std::uint64_t count_files(const std::string& directory);
 

@@ -1,12 +1,10 @@
 // corpus: the foreground, a training loop that counts tokens instead of training.
-// It looks at the progress and at Ctrl-C also while no batch comes.
+// It looks at Ctrl-C also while no batch comes.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_CORPUS_FOREGROUND_HPP
 #define WEIR_EXAMPLES_CORPUS_FOREGROUND_HPP
 
 #include "../common/interrupt.hpp"
-#include "../common/progress.hpp"
-#include "files.hpp"
 #include "settings.hpp"
 
 #include <weir/channel/get_result.hpp>
@@ -25,11 +23,10 @@ struct totals {
 
 /// Takes all there is, unless Ctrl-C ends it.
 template <class Run>
-totals consume(Run& run, const settings& s, const books& books, examples::progress& progress) {
+totals consume(Run& run, const settings& s) {
     totals sum;
     while (!examples::interrupted()) {
-        progress.show(books.files, books.bytes);
-        // Waits for a while only, so that progress and Ctrl-C are looked at; a time-out loses nothing.
+        // Waits for a while only, so that Ctrl-C is looked at; a time-out loses nothing.
         const auto batch = run.get(std::chrono::milliseconds(100));
         if (batch.status() == weir::channel_status::closed) break;
         if (!batch) continue;
@@ -38,7 +35,6 @@ totals consume(Run& run, const settings& s, const books& books, examples::progre
         sum.padding += batch->padded;
         examples::be_busy(std::chrono::milliseconds(s.train_ms));
     }
-    progress.finish();
     return sum;
 }
 

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "../common/interrupt.hpp"
 #include "../common/output.hpp"
-#include "../common/progress.hpp"
 #include "batch.hpp"
 #include "files.hpp"
 #include "foreground.hpp"
@@ -13,6 +12,7 @@
 
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/thread_pool.hpp>
+#include <weir/report/live_view.hpp>
 #include <weir/report/log.hpp>
 #include <weir/report/table.hpp>
 #include <weir/stages/pipeline.hpp>
@@ -20,6 +20,7 @@
 #include <cstddef>    // for std::size_t
 #include <exception>  // for std::exception
 #include <iostream>   // for std::cout
+#include <memory>     // for std::make_shared
 #include <string>     // for std::string
 #include <utility>    // for std::move
 #include <vector>     // for std::vector
@@ -33,7 +34,8 @@ constexpr std::size_t paths_per_read = 8;
 
 int run_corpus(const settings& s) {
     std::cerr << "counting the files of " << s.directory << " ..." << std::endl;
-    examples::progress progress("files", count_files(s.directory));
+    const auto view = std::make_shared<weir::live_view>(
+        weir::live_view_options{.total = count_files(s.directory), .counted = "walk"});
 
     books books;
     const auto length = static_cast<std::size_t>(s.sequence);
@@ -70,14 +72,14 @@ int run_corpus(const settings& s) {
 
     // Whatever goes wrong with a file stops nothing, and is told by name at the end.
     const auto note = [&](const weir::failure& f) { books.add_problem(f.message()); };
-    auto run = pipeline.start(workers, {.max_failures = weir::unlimited, .on_failure = note});
-    const totals sum = consume(run, s, books, progress);
-    const double seconds = progress.seconds();
+    auto run =
+        pipeline.start(workers, {.max_failures = weir::unlimited, .on_failure = note, .reports = {view}});
+    const totals sum = consume(run, s);
     run.stop();
     const weir::pipeline_stats stats = run.stats();
     std::cout << stats << '\n';
     weir::log_lines(std::cout, stats);
-    report(sum, books, seconds);
+    report(sum, books, static_cast<double>(stats.elapsed.count()) / 1e9);
     if (examples::interrupted()) std::cout << "stopped early, as asked\n";
     return examples::interrupted() ? examples::exit_interrupted : 0;
 }

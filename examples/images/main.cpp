@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "../common/interrupt.hpp"
 #include "../common/output.hpp"
-#include "../common/progress.hpp"
 #include "loader.hpp"
 #include "options.hpp"
 #include "photo.hpp"
@@ -12,6 +11,7 @@
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/report/failure_log.hpp>
+#include <weir/report/live_view.hpp>
 #include <weir/report/table.hpp>
 
 // By the build, where it finds the CUDA toolkit.
@@ -26,6 +26,7 @@ using destination = images::host;
 #include <chrono>     // for std::chrono::milliseconds
 #include <exception>  // for std::exception
 #include <iostream>   // for std::cout, std::cerr
+#include <memory>     // for std::make_shared
 #include <sstream>    // for std::ostringstream
 #include <string>     // for std::string
 #include <vector>     // for std::vector
@@ -45,18 +46,19 @@ int run_images(const images::settings& s) {
     // A broken file stops nothing, as the loader tolerates it. Each is named at the end.
     std::ostringstream broken;
     const weir::failure_log log(broken, {.first = 1});
-    auto run = loader.start(workers, {.on_failure = log});
+    const auto view = std::make_shared<weir::live_view>(
+        weir::live_view_options{.total = paths.size() * static_cast<std::size_t>(s.epochs),
+                                .counted = "list"});
+    auto run =
+        loader.start(workers, {.on_failure = log, .lap = std::chrono::milliseconds(250), .reports = {view}});
 
     images::learned network;
-    examples::progress progress("photographs", paths.size() * static_cast<std::size_t>(s.epochs));
     for (auto& batch : run) {
-        progress.show(network.images);
         network.add(there.take(batch));
         examples::be_busy(std::chrono::milliseconds(s.train_ms));  // as a larger network is
         if (examples::interrupted()) break;
     }
     run.stop();
-    progress.finish();
 
     const weir::pipeline_stats stats = run.stats();
     std::cout << stats << '\n';

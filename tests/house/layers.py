@@ -47,7 +47,8 @@ NEEDS_A_LIBRARY = {"report/fmt.hpp", "report/format.hpp", "report/sqlite.hpp", "
 UMBRELLA = "weir.hpp"
 VERSION = "version.hpp"
 CONFIG = "platform/config.hpp"
-SYSTEM_CALLS = ("platform/system.hpp", "platform/system_files.hpp", "platform/system_info.hpp")
+SYSTEM_CALLS = ("platform/system.hpp", "platform/system_files.hpp", "platform/system_info.hpp",
+                "platform/system_output.hpp")
 OF_CUDA = "cuda/runtime.hpp"  # its versions
 OF_FORMAT = "report/format.hpp"  # whether there is std::format
 SRC = "src.hpp"  # what is compiled once for a program

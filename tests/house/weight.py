@@ -30,8 +30,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 17950),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 12100),
+    ("weir.hpp", HEAVY, 18010),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 12160),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2380),
 ]
 

@@ -3,19 +3,18 @@
 #ifndef WEIR_PLATFORM_SYSTEM_FILES_HPP
 #define WEIR_PLATFORM_SYSTEM_FILES_HPP
 
-#include <cerrno>       // for errno
-#include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::int64_t
-#include <string_view>  // for std::string_view
+#include <weir/platform/system_output.hpp>
+
+#include <cerrno>   // for errno
+#include <cstdint>  // for std::int64_t
 
 #if __has_include(<unistd.h>) && !defined(_WIN32)
 #include <fcntl.h>      // for open
-#include <pthread.h>    // for pthread_sigmask
-#include <signal.h>     // for sigpending, sigwait; <csignal> has none of them
+#include <poll.h>       // for poll
 #include <sys/file.h>   // for flock
 #include <sys/ioctl.h>  // for ioctl
 #include <sys/stat.h>   // for stat
-#include <unistd.h>     // for write
+#include <unistd.h>     // for lseek
 #else
 #include <fcntl.h>     // for _O_APPEND
 #include <io.h>        // for _open
@@ -51,31 +50,13 @@ inline void lock_output(int file) noexcept {
 }
 inline void unlock_output(int file) noexcept { ::flock(file, LOCK_UN); }
 
-// Writes as much as goes in at once. A pipe that nobody reads any more is an error like others, EPIPE: its
-// signal would end the program.
-inline std::int64_t write_output(int file, const char* from, std::size_t size) noexcept {
-    sigset_t pipe;
-    sigset_t pending;
-    sigset_t before;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    sigpending(&pending);
-    const bool was_pending = sigismember(&pending, SIGPIPE) == 1;
-    pthread_sigmask(SIG_BLOCK, &pipe, &before);
-    const std::int64_t n = ::write(file, from, size);
-    const int error = errno;
-    // The signal is this thread's, and has come before write returns.
-    if (n < 0 && error == EPIPE && !was_pending) {
-        int which = 0;
-        sigpending(&pending);
-        if (sigismember(&pending, SIGPIPE) == 1) sigwait(&pipe, &which);
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    errno = error;
-    return n;
-}
-
 inline bool is_terminal(int file) noexcept { return ::isatty(file) == 1; }
+// Whether a write would not wait now, as it does for a terminal that is stopped (Ctrl-S), or a pipe that is
+// full. If one would fail that is true, too.
+inline bool takes_output(int file) noexcept {
+    pollfd asked{file, POLLOUT, 0};
+    return ::poll(&asked, 1, 0) != 0;
+}
 
 struct terminal_size {
     unsigned columns = 80;
@@ -99,12 +80,10 @@ inline bool is_device(const char*) noexcept { return false; }
 inline void close_output(int file) noexcept { _close(file); }
 inline std::int64_t size_of_output(int file) noexcept { return _lseeki64(file, 0, 2); }
 inline int cut_output(int file, std::int64_t size) noexcept { return _chsize_s(file, size) == 0 ? 0 : -1; }
-inline std::int64_t write_output(int file, const char* from, std::size_t size) noexcept {
-    return _write(file, from, static_cast<unsigned>(size));
-}
 inline void lock_output(int) noexcept {}
 inline void unlock_output(int) noexcept {}
 inline bool is_terminal(int file) noexcept { return _isatty(file) != 0; }
+inline bool takes_output(int) noexcept { return true; }
 struct terminal_size {
     unsigned columns = 80;
     unsigned rows = 24;
@@ -112,16 +91,6 @@ struct terminal_size {
 inline terminal_size size_of_terminal(int) noexcept { return {}; }
 
 #endif
-
-// Writes all of it, in one call of the system's where that takes it. False, and errno, if it failed.
-inline bool write_whole(int file, std::string_view text) noexcept {
-    while (!text.empty()) {
-        const std::int64_t n = write_output(file, text.data(), text.size());
-        if (n < 0 && errno != EINTR) return false;
-        if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
-    }
-    return true;
-}
 
 }  // namespace weir::detail
 

@@ -22,26 +22,26 @@ struct cell {
     bool is_text = false;
 };
 
-using cells = std::vector<cell>;
+using cell_row = std::vector<cell>;
 
-inline void add_cells(cells& row, const std::string& column, const std::string& text) {
+inline void add_cells(cell_row& row, const std::string& column, const std::string& text) {
     row.push_back({column, text, true});
 }
-inline void add_cells(cells& row, const std::string& column, std::integral auto n) {
+inline void add_cells(cell_row& row, const std::string& column, std::integral auto n) {
     row.push_back({column, std::to_string(n)});
 }
 // In nanoseconds.
-inline void add_cells(cells& row, const std::string& column, duration d) {
+inline void add_cells(cell_row& row, const std::string& column, duration d) {
     detail::add_cells(row, column, d.count());
 }
 // Places of other rows: `0 2`.
-inline void add_cells(cells& row, const std::string& column, const std::vector<std::size_t>& places) {
+inline void add_cells(cell_row& row, const std::string& column, const std::vector<std::size_t>& places) {
     std::string text;
     for (const std::size_t each : places) text += (text.empty() ? "" : " ") + std::to_string(each);
     row.push_back({column, text, true});
 }
 // Its count and sum are members of what it belongs to.
-inline void add_cells(cells& row, const std::string& column, const histogram& h) {
+inline void add_cells(cell_row& row, const std::string& column, const histogram& h) {
     const auto quantile = [&](const char* name, duration d) {
         detail::add_cells(row, column + name, d);
         if (!h.has_quantiles()) row.back().value.reset();
@@ -52,23 +52,23 @@ inline void add_cells(cells& row, const std::string& column, const histogram& h)
     detail::add_cells(row, column + "_max", h.max());
 }
 template <has_fields T>
-void add_cells(cells& row, const std::string& column, const T& object);
+void add_cells(cell_row& row, const std::string& column, const T& object);
 
 // Of all slots, summed.
-inline void add_cells(cells& row, const std::string& column, const std::vector<slot_times>& slots) {
+inline void add_cells(cell_row& row, const std::string& column, const std::vector<slot_times>& slots) {
     slot_times sum;
     for (const slot_times& each : slots) sum += each;
     detail::add_cells(row, column, sum);
 }
 template <class T>
-void add_cells(cells& row, const std::string& column, const std::optional<T>& maybe) {
+void add_cells(cell_row& row, const std::string& column, const std::optional<T>& maybe) {
     const std::size_t first = row.size();
     detail::add_cells(row, column, maybe.value_or(T()));
     for (std::size_t i = first; !maybe && i < row.size(); ++i) row[i].value.reset();
 }
 // A member of a member is called `slots_run`.
 template <has_fields T>
-void add_cells(cells& row, const std::string& column, const T& object) {
+void add_cells(cell_row& row, const std::string& column, const T& object) {
     fields<T>::each(object, [&](const char* name, const auto& member) {
         detail::add_cells(row, column.empty() ? name : column + "_" + name, member);
     });
@@ -76,8 +76,8 @@ void add_cells(cells& row, const std::string& column, const T& object) {
 
 // Of a stage, a queue, the process. Which columns there are is the same for all of a type.
 template <class T>
-[[nodiscard]] cells cells_of(const T& object) {
-    cells row;
+[[nodiscard]] cell_row cells_of(const T& object) {
+    cell_row row;
     detail::add_cells(row, std::string(), object);
     return row;
 }

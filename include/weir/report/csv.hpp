@@ -48,7 +48,7 @@ namespace detail {
 [[nodiscard]] inline const std::vector<std::string>& csv_columns() {
     static const std::vector<std::string> all = [] {
         std::vector<std::string> names;
-        const auto add = [&names](const cells& row) {
+        const auto add = [&names](const cell_row& row) {
             for (const cell& each : row) {
                 if (std::ranges::find(names, each.column) == names.end()) names.push_back(each.column);
             }
@@ -101,7 +101,7 @@ class csv_report : public run_report {
         begin_ += one.elapsed;
         const std::string begin = lap + ',' + std::to_string(begin_.count()) + ',';
         std::string text;
-        const auto add = [&](const char* what, std::size_t place, const detail::cells& row) {
+        const auto add = [&](const char* what, std::size_t place, const detail::cell_row& row) {
             (((text += begin) += what) += ',') += std::to_string(place);
             for (const std::string& column : detail::csv_columns()) {
                 text += ',';

@@ -4,18 +4,20 @@
 #define WEIR_REPORT_LIVE_TEXT_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/measure/figures.hpp>
+#include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
-#include <weir/report/structure.hpp>
+#include <weir/report/terminal_text.hpp>
 
-#include <algorithm>  // for std::min, std::ranges::sort
-#include <array>      // for std::array
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
-#include <optional>   // for std::optional
-#include <string>     // for std::string
-#include <vector>     // for std::vector
+#include <algorithm>    // for std::max, std::ranges::sort
+#include <array>        // for std::array
+#include <cmath>        // for std::round
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint64_t, SIZE_MAX
+#include <optional>     // for std::optional
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+#include <vector>       // for std::vector
 
 namespace weir {
 
@@ -53,7 +55,7 @@ inline constexpr std::array<live_state, 7> live_states = {{
     {&slot_times::wait_get, '.', "38;5;245", "get"},
     {&slot_times::wait_put, '=', "38;5;214", "put"},
     {&slot_times::wait_turn, '-', "38;5;229", "turn"},
-    {&slot_times::off, ' ', "", ""},
+    {&slot_times::off, '_', "38;5;240", "off"},
 }};
 
 // `12:07`, `1:02:07`.
@@ -64,24 +66,29 @@ inline constexpr std::array<live_state, 7> live_states = {{
     return std::to_string(s / 3600) + ":" + two(s / 60 % 60) + ":" + two(s % 60);
 }
 
-[[nodiscard]] inline std::string progress_text(const live_progress& p) {
-    std::string text = clock_text(p.elapsed) + "  " + std::to_string(p.done);
-    if (p.total) {
-        text += " of " + std::to_string(*p.total);
-        if (*p.total != 0 && !p.ended) {
-            text += " (" + units::whole_percent(static_cast<double>(p.done) / static_cast<double>(*p.total)) +
-                    " %)";
-        }
-    }
-    text += "  " + units::rate(p.rate);
+// As many parts as fit. In the first second nothing is said of the time left: the first items have to come
+// through all stages.
+[[nodiscard]] inline std::string progress_text(const live_progress& p, std::size_t columns = SIZE_MAX) {
+    constexpr duration second(1'000'000'000);
+    std::string text;
+    const auto part = [&](const std::string& what, std::string_view gap = "  ") {
+        if (text.size() + gap.size() + what.size() <= columns) (text += gap) += what;
+    };
+    part(clock_text(p.elapsed), "");
+    const double total = p.total ? static_cast<double>(*p.total) : 0;
+    part(std::to_string(p.done) + (p.total ? " of " + std::to_string(*p.total) : ""));
+    if (total > 0 && !p.ended)
+        part("(" + units::whole_percent(static_cast<double>(p.done) / total) + " %)", " ");
+    if (p.elapsed > duration(0)) part(p.rate == 0 ? "0 /s" : units::rate(p.rate));
     if (p.ended) {
-        text += "  done";
-    } else if (p.total && p.rate > 0 && *p.total > p.done) {
-        const double left = static_cast<double>(*p.total - p.done) / p.rate;
+        part(!p.total || p.done + p.failures >= *p.total ? "done" : "stopped");
+    } else if (p.total && *p.total > p.done && p.rate > 0 && p.elapsed >= second) {
+        const double left = std::max(1.0, std::round(static_cast<double>(*p.total - p.done) / p.rate));
         // What is longer than a year is none of anybody's business.
-        text += left < 3e7 ? "  left " + clock_text(duration(static_cast<std::int64_t>(left * 1e9))) : "";
+        if (left < 3e7) part("left " + clock_text(duration(static_cast<std::int64_t>(left * 1e9))));
     }
-    return text + (p.failures == 0 ? "" : "  failed " + std::to_string(p.failures));
+    if (p.failures != 0) part("failed " + std::to_string(p.failures));
+    return text;
 }
 
 // The share of its slots' time that they were at work; those that are off aren't there.
@@ -113,7 +120,7 @@ inline constexpr std::array<live_state, 7> live_states = {{
     std::string bar;
     for (std::size_t i = 0; i < signs.size(); ++i) {
         const live_state& s = live_states[i];
-        const bool painted = colour && signs[i] != 0 && *s.colour != 0;
+        const bool painted = colour && signs[i] != 0;
         if (painted) (bar += "\x1b[") += std::string(s.colour) + "m";
         bar.append(signs[i], s.sign);
         if (painted) bar += "\x1b[0m";
@@ -125,6 +132,10 @@ inline constexpr std::array<live_state, 7> live_states = {{
 [[nodiscard]] inline std::string cut(std::string text, std::size_t width) {
     if (text.size() > width) text.resize(width);
     return text;
+}
+
+[[nodiscard]] inline std::string quantile_text(const histogram& h, double q) {
+    return h.empty() || !h.has_quantiles() ? "-" : units::time(h.quantile(q));
 }
 
 // The columns behind the bar, of which those that fit are shown, from the left.
@@ -145,14 +156,8 @@ inline constexpr std::array<live_column, 6> live_columns = {{
                              : units::count(q->size, 3) + "/" + units::count(q->capacity, 3);
      }},
     {"failed", 6, [](const stage_stats& s, const channel_stats*) { return units::count(s.num_failures, 6); }},
-    {"p50", 7,
-     [](const stage_stats& s, const channel_stats*) {
-         return s.task_times.has_quantiles() ? units::time(s.task_times.p50()) : std::string("-");
-     }},
-    {"p99", 7,
-     [](const stage_stats& s, const channel_stats*) {
-         return s.task_times.has_quantiles() ? units::time(s.task_times.p99()) : std::string("-");
-     }},
+    {"p50", 7, [](const stage_stats& s, const channel_stats*) { return quantile_text(s.task_times, 0.5); }},
+    {"p99", 7, [](const stage_stats& s, const channel_stats*) { return quantile_text(s.task_times, 0.99); }},
 }};
 
 // Those that are shown if there is room for so many: the busiest, in their order.
@@ -173,63 +178,87 @@ inline constexpr std::array<live_column, 6> live_columns = {{
 
 }  // namespace detail
 
+namespace detail {
+
+// What is where in a line: the name, the bar, which is 10 wide at least, and as many columns as fit then. Of
+// what is left the bar takes as much as makes it 60.
+struct live_layout {
+    std::size_t name = 5;
+    std::size_t bar = 0;
+    std::size_t columns = 0;
+
+    live_layout(const pipeline_stats& lap, std::size_t width) {
+        for (const stage_stats& s : lap.stages) name = std::max(name, for_terminal(s.name).width);
+        name = std::min({name, std::size_t{20}, width / 4});
+        std::size_t taken = name + 1;
+        while (columns < live_columns.size() && taken + 11 + live_columns[columns].width + 1 <= width)
+            taken += live_columns[columns++].width + 1;
+        bar = std::min<std::size_t>(width > taken ? width - taken : 0, 60);
+    }
+};
+
+[[nodiscard]] inline std::string live_head(const live_layout& at, std::size_t width) {
+    std::string head = cell_of("stage", at.name) + " " + std::string(at.bar, ' ');
+    for (std::size_t i = 0; i < at.columns; ++i)
+        head += " " + units::right(live_columns[i].head, live_columns[i].width);
+    return cut(std::move(head), width);
+}
+
+[[nodiscard]] inline std::string live_row(const stage_stats& s, const pipeline_stats& lap,
+                                          const live_layout& at, const live_frame& frame) {
+    const channel_stats* const queue =
+        s.outputs.empty() || s.outputs[0] >= lap.channels.size() ? nullptr : &lap.channels[s.outputs[0]];
+    if (frame.columns == 1) return live_bar(s.times(), 1, frame.colour);
+    std::string line = cell_of(s.name, at.name) + " " + live_bar(s.times(), at.bar, frame.colour);
+    for (std::size_t i = 0; i < at.columns; ++i) {
+        const std::size_t width = live_columns[i].width;
+        line += " " + units::right(cut(live_columns[i].text(s, queue), width), width);
+    }
+    return line;
+}
+
+[[nodiscard]] inline std::string live_legend(const live_frame& frame) {
+    std::string legend;
+    std::size_t width = 0;
+    for (const live_state& s : live_states) {
+        const std::string gap = width == 0 ? "" : "  ";
+        const std::string text = std::string(1, s.sign) + " " + s.name;
+        width += gap.size() + text.size();
+        if (width > frame.columns) break;
+        legend += gap + (frame.colour ? "\x1b[" + std::string(s.colour) + "m" + text + "\x1b[0m" : text);
+    }
+    return legend;
+}
+
+}  // namespace detail
+
 /// \returns the lines of a picture of a run: its progress; for each stage a bar of where its slots' time
 ///          went, its rate, and of the queue behind it the readiness and how full it is; a legend. Where
-///          columns lack, those on the right are left out; where rows do, the stages that were least busy.
-///          ASCII but for colours; nothing of a name moves the cursor.
+///          columns lack, those on the right are left out; where rows do, the stages that were least busy,
+///          and of fewer than five rows all but the first are stages.
+///          No name moves the cursor: `?` is shown for what might.
 /// \param lap  what happened of late; failures and times are of that, too.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] inline std::vector<std::string> live_lines(const pipeline_stats& lap,
                                                          const live_progress& progress,
                                                          const live_frame& frame) {
     using namespace detail;
-    std::size_t name_width = 5;
-    for (const stage_stats& s : lap.stages) name_width = std::max(name_width, s.name.size());
-    name_width = std::min({name_width, std::size_t{20}, frame.columns / 4});
-    // The bar is 10 wide at least; what columns leave of the line, it takes, up to 60.
-    std::size_t columns = 0;
-    std::size_t behind = 0;
-    while (columns < live_columns.size() &&
-           name_width + 12 + behind + live_columns[columns].width + 1 <= frame.columns)
-        behind += live_columns[columns++].width + 1;
-    const std::size_t taken = name_width + 1 + behind;
-    const std::size_t bar = std::min<std::size_t>(frame.columns > taken ? frame.columns - taken : 0, 60);
+    const live_layout at(lap, frame.columns);
+    const bool is_framed = frame.rows >= 5;
+    std::size_t room = frame.rows - (is_framed ? 3 : std::min<std::size_t>(frame.rows, 1));
+    const bool says_how_many = is_framed && lap.stages.size() > room;
+    if (says_how_many) --room;
 
-    std::vector<std::string> lines = {cut(progress_text(progress), frame.columns)};
-    std::string head = units::left("stage", name_width) + " " + units::left("", bar);
-    for (std::size_t i = 0; i < columns; ++i)
-        head += " " + units::right(live_columns[i].head, live_columns[i].width);
-    lines.push_back(cut(std::move(head), frame.columns));
-    const std::size_t room = frame.rows > 4 ? frame.rows - 4 : 0;  // the legend, and what is left out
-    const std::vector<std::size_t> shown = busiest(lap, room);
-    for (const std::size_t i : shown) {
-        const stage_stats& s = lap.stages[i];
-        const channel_stats* const queue =
-            s.outputs.empty() || s.outputs[0] >= lap.channels.size() ? nullptr : &lap.channels[s.outputs[0]];
-        std::string line =
-            cut(units::left(cut(printable(s.name), name_width), name_width) + " ", frame.columns);
-        line += live_bar(s.times(), bar, frame.colour);
-        for (std::size_t k = 0; k < columns; ++k) {
-            const std::size_t width = live_columns[k].width;
-            line += " " + units::right(cut(live_columns[k].text(s, queue), width), width);
-        }
-        lines.push_back(std::move(line));
+    std::vector<std::string> lines;
+    if (frame.rows != 0) lines.push_back(progress_text(progress, frame.columns));
+    if (is_framed) lines.push_back(live_head(at, frame.columns));
+    for (const std::size_t i : busiest(lap, room)) lines.push_back(live_row(lap.stages[i], lap, at, frame));
+    if (says_how_many) {
+        const std::string more = "... " + std::to_string(lap.stages.size() - room) + " more";
+        const std::string why = ", which are less busy";
+        lines.push_back(cut(more.size() + why.size() <= frame.columns ? more + why : more, frame.columns));
     }
-    if (shown.size() < lap.stages.size()) {
-        lines.push_back(cut("... " + std::to_string(lap.stages.size() - shown.size()) +
-                                " more stages, which are less busy",
-                            frame.columns));
-    }
-    std::string legend;
-    std::size_t legend_width = 0;
-    for (const live_state& s : live_states) {
-        const std::string text = std::string(1, s.sign) + " " + s.name;
-        if (*s.name == 0 || legend_width + text.size() + 2 > frame.columns) continue;
-        legend_width += text.size() + 2;
-        legend += frame.colour ? "\x1b[" + std::string(s.colour) + "m" + text + "\x1b[0m  " : text + "  ";
-    }
-    lines.push_back(std::move(legend));
-    if (lines.size() > frame.rows) lines.resize(frame.rows);
+    if (is_framed) lines.push_back(live_legend(frame));
     return lines;
 }
 
@@ -238,10 +267,10 @@ inline constexpr std::array<live_column, 6> live_columns = {{
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] inline std::string live_line(const pipeline_stats& lap, const live_progress& progress) {
     std::string text = detail::progress_text(progress);
-    if (lap.stages.empty() || progress.ended) return text;
+    if (lap.stages.empty() || lap.elapsed <= duration(0) || progress.ended) return text;
     const stage_stats& s = lap.stages[detail::busiest(lap, 1).front()];
-    return text + "  " + detail::printable(s.name) + " " + units::whole_percent(detail::busy_share(s)) +
-           " % busy";
+    return text + "  " + detail::for_terminal(s.name).text + " " +
+           units::whole_percent(detail::busy_share(s)) + " % busy";
 }
 
 }  // namespace weir

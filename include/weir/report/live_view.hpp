@@ -9,135 +9,194 @@
 #include <weir/platform/system_files.hpp>
 #include <weir/report/laps.hpp>
 #include <weir/report/live_text.hpp>
+#include <weir/report/terminal_text.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/run_report.hpp>
 
-#include <algorithm>     // for std::min
+#include <algorithm>     // for std::max
 #include <cerrno>        // for errno
 #include <cmath>         // for std::exp
 #include <cstddef>       // for std::size_t
 #include <cstdint>       // for std::uint64_t
 #include <cstdlib>       // for std::getenv
+#include <mutex>         // for std::lock_guard
 #include <optional>      // for std::optional
+#include <stdexcept>     // for std::invalid_argument
 #include <string>        // for std::string
 #include <string_view>   // for std::string_view
 #include <system_error>  // for std::system_error
+#include <utility>       // for std::move
 #include <vector>        // for std::vector
 
 namespace weir {
 
 /// Of a `live_view`.
 struct live_view_options {
-    /// How many items will leave the run, if that is known: then it says how much time is left.
+    /// How many items there are, if that is known: then it says how much time is left.
     std::optional<std::uint64_t> total = std::nullopt;
+    /// The stage whose finished items are counted, failed ones included; empty: what the last stage has
+    /// done, or given.
+    /// For a `total` of files where batches leave.
+    std::string counted = {};
     /// Where it is drawn, by the number of an open file: 1 is stdout, 2 stderr.
     int file = 2;
-    /// How often a line is written where that is no terminal, or TERM is `dumb`.
+    /// How often a line is written where that is no terminal, or TERM is `dumb` or not set.
     duration line_every = duration(5'000'000'000);
 };
 
 namespace detail {
 
-inline bool says(const char* variable, std::string_view what) {
+[[nodiscard]] inline std::string_view environment(const char* variable) {
     const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): nobody sets it
-    return value != nullptr && (what.empty() ? *value != 0 : value == what);
+    return value == nullptr ? std::string_view() : value;
 }
+
+// Items a second of late: what is t ago weighs as much as it would be of a sum that decays by e in 10 s. At
+// the start that is the average.
+class recent_rate {
+  public:
+    void add(std::uint64_t items, duration length) {
+        const double seconds = static_cast<double>(length.count()) / 1e9;
+        const double kept = std::exp(-seconds / 10);
+        items_ = items_ * kept + static_cast<double>(items);
+        seconds_ = seconds_ * kept + seconds;
+    }
+    [[nodiscard]] double per_second() const { return seconds_ > 0 ? items_ / seconds_ : 0; }
+
+  private:
+    double items_ = 0;
+    double seconds_ = 0;
+};
 
 // `Platform`: whose clock says when the next picture is due.
 template <class Platform>
 class basic_live_view : public run_report {
   public:
     explicit basic_live_view(live_view_options options = {})
-        : options_(options), draws_(is_terminal(options.file) && !says("TERM", "dumb")),
-          colour_(draws_ && !says("NO_COLOR", {})) {}
+        : options_(std::move(options)),
+          draws_(is_terminal(options_.file) && !environment("TERM").empty() && environment("TERM") != "dumb"),
+          colour_(draws_ && environment("NO_COLOR").empty()),
+          between_(draws_ ? 250'000'000 : std::max<std::int64_t>(options_.line_every.count(), 1)) {}
 
     [[nodiscard]] std::string name() const override { return "the live view"; }
     void begins(const pipeline_stats& all) override {
+        const std::lock_guard guard(lock_);
+        counted_ = all.stages.size();
+        if (!options_.counted.empty()) {
+            for (std::size_t i = all.stages.size(); i-- > 0;)
+                if (all.stages[i].name == options_.counted) counted_ = i;
+            if (counted_ == all.stages.size())
+                throw std::invalid_argument("weir: live_view_options::counted is no stage of this run: " +
+                                            for_terminal(options_.counted).text);
+        }
         progress_ = live_progress();
         progress_.total = options_.total;
+        rate_ = recent_rate();
         since_ = all;
-        lines_.clear();
-        last_ = Platform::now();
+        picture_.clear();
+        begin_ = Platform::now();
+        due_ = begin_ + between_;
         show();
     }
     void lap(const pipeline_stats& one) override {
+        const std::lock_guard guard(lock_);
         add(one);
         const std::int64_t now = Platform::now();
-        if (now - last_ < (draws_ ? least_between : options_.line_every.count())) return;
-        last_ = now;
+        if (now < due_ || !takes_output(options_.file)) return;
+        // At fixed times, so that laps as long as these, each a little late, get a picture each.
+        due_ = now + between_ - (now - begin_) % between_;
         show();
         since_ = pipeline_stats();
     }
     void ends(const pipeline_stats& rest, const pipeline_stats& all) override {
+        const std::lock_guard guard(lock_);
         add(rest);
         progress_.ended = true;
         progress_.rate = per_second(progress_.done, progress_.elapsed);
         since_ = all;
         show();
+        picture_.clear();  // stays
+    }
+
+    /// Writes a text above the picture, or, where there is none, as it is. What the text lacks of an end of
+    /// line is added.
+    /// \returns false if it can't be written. Errors: `std::bad_alloc`.
+    /// Threads: any, also while the run goes on.
+    bool print(std::string_view text) {
+        const std::lock_guard guard(lock_);
+        std::string all = back();
+        if (!all.empty()) all += "\x1b[J";
+        all += text;
+        if (!text.ends_with('\n')) all += '\n';
+        for (const std::string& line : picture_) all += line + "\n";
+        return write_whole(options_.file, all);
     }
 
   private:
-    static constexpr std::int64_t least_between = 250'000'000;  // four pictures a second
-
-    static std::uint64_t left_run(const pipeline_stats& lap) {
+    [[nodiscard]] std::uint64_t finished_in(const pipeline_stats& lap) const {
         if (lap.stages.empty()) return 0;
+        if (counted_ < lap.stages.size()) return lap.stages[counted_].num_tasks;
         const stage_stats& last = lap.stages.back();
         if (last.outputs.empty()) return last.num_tasks - last.num_failures;
-        return last.outputs[0] < lap.channels.size() ? lap.channels[last.outputs[0]].num_get : 0;
+        return last.outputs[0] < lap.channels.size() ? lap.channels[last.outputs[0]].num_put : 0;
     }
     void add(const pipeline_stats& lap) {
-        const std::uint64_t items = left_run(lap);
+        const std::uint64_t items = finished_in(lap);
         progress_.done += items;
         for (const stage_stats& s : lap.stages) progress_.failures += s.num_failures;
         progress_.elapsed = sum(progress_.elapsed, lap.elapsed);
-        // The rate of late: a lap weighs as much as it is long against ten seconds.
-        const double length = static_cast<double>(lap.elapsed.count()) / 1e9;
-        const double rate = per_second(items, lap.elapsed);
-        const double weight = progress_.rate == 0 ? 1 : 1 - std::exp(-length / 10);
-        if (length > 0) progress_.rate += weight * (rate - progress_.rate);
+        rate_.add(items, lap.elapsed);
+        progress_.rate = rate_.per_second();
         since_ = since_.elapsed == duration(0) ? lap : joined(since_, lap);
     }
 
-    void show() {
-        if (!draws_) return write(options_.file, live_line(since_, progress_) + "\n");
+    // To the first line of the picture, whose lines a terminal that became narrower has broken since.
+    [[nodiscard]] std::string back() const {
         const terminal_size size = size_of_terminal(options_.file);
-        std::string text;
-        // Back to the first line of the last picture, which may have been wrapped since.
         std::size_t up = 0;
-        for (const std::size_t length : lines_) up += 1 + (length == 0 ? 0 : (length - 1) / size.columns);
+        for (const std::string& line : picture_)
+            up += 1 + (width_of(line) == 0 ? 0 : (width_of(line) - 1) / size.columns);
         up = std::min<std::size_t>(up, size.rows - 1);
-        if (up != 0) text += "\x1b[" + std::to_string(up) + "A\r";
-        lines_.clear();
-        // The cursor stands below the last line, which thus takes one.
-        for (const std::string& line :
-             live_lines(since_, progress_, {size.columns, size.rows > 1 ? size.rows - 1 : 1, colour_})) {
-            text += line + "\x1b[K\n";
-            lines_.push_back(width_of(line));
-        }
-        write(options_.file, text + "\x1b[J");
+        return up == 0 ? "" : "\x1b[" + std::to_string(up) + "A\r";
     }
-    // Without colours, which begin with ESC and end with `m`.
+    void show() {
+        if (!draws_) return write(live_line(since_, progress_) + "\n");
+        std::string text = back();
+        const terminal_size size = size_of_terminal(options_.file);
+        // The last column stays free, as some terminals begin a new line when it is written to, and the last
+        // row is the cursor's.
+        picture_ = live_lines(since_, progress_,
+                              {std::max(size.columns, 2U) - 1, std::max(size.rows, 2U) - 1, colour_});
+        for (const std::string& line : picture_) text += line + "\x1b[K\n";
+        write(text + "\x1b[J");
+    }
     static std::size_t width_of(const std::string& line) {
-        std::size_t width = 0;
-        bool in_escape = false;
+        std::string plain;
+        bool in_escape = false;  // a colour: from ESC to `m`
         for (const char c : line) {
-            width += !in_escape && c != '\x1b' ? 1 : 0;
-            in_escape = c == '\x1b' || (in_escape && c != 'm');
+            in_escape = in_escape || c == '\x1b';
+            if (!in_escape) plain += c;
+            in_escape = in_escape && c != 'm';
         }
-        return width;
+        return for_terminal(plain).width;
     }
-    static void write(int file, std::string_view text) {
-        if (!write_whole(file, text))
+    void write(std::string_view text) const {
+        if (!write_whole(options_.file, text))
             throw std::system_error(errno, std::generic_category(), "what is shown");
     }
 
     const live_view_options options_;
     const bool draws_;
     const bool colour_;
+    const std::int64_t between_;             // pictures, or lines
+    mutable typename Platform::mutex lock_;  // guards all below
+    std::size_t counted_ = 0;                // the stage; as many as there are: what leaves the run
     live_progress progress_;
-    pipeline_stats since_;            // the last picture
-    std::vector<std::size_t> lines_;  // of it, how wide they are
-    std::int64_t last_ = 0;
+    recent_rate rate_;
+    pipeline_stats since_;              // the last picture
+    std::vector<std::string> picture_;  // above the cursor
+    std::int64_t begin_ = 0;
+    std::int64_t due_ = 0;  // the next picture
 };
 
 }  // namespace detail
@@ -147,12 +206,15 @@ class basic_live_view : public run_report {
 ///     auto view = std::make_shared<weir::live_view>(weir::live_view_options{.total = 10'000});
 ///     auto run = loader.start(pool, {.lap = 250ms, .reports = {view}});
 ///
-/// The picture is drawn over the last one, wherever the cursor is, and stays when the run has ended; what the
-/// program writes to the terminal meanwhile moves it down by so many lines. NO_COLOR takes the colours away.
-/// What it looks like: .github/REPORTS.md.
+/// The picture is drawn over the last one, in the lines above the cursor, which stays visible below it; the
+/// last one stays when the run has ended, or the program. What else is written to the terminal meanwhile is
+/// drawn over, and as many lines of the old picture stay above the new one: `print` writes above it, and
+/// leaves nothing. NO_COLOR takes the colours away. What it looks like: .github/REPORTS.md.
 ///
-/// Cost: a picture takes some 50 microseconds, on a thread of the run's executor; one that writes to a
-///       terminal that is stopped waits with it.
+/// Errors: `std::system_error` in the run's report warning where it can't be written; `std::invalid_argument`
+///         there if `counted` is none of the stages.
+/// Cost: a picture of ten stages takes 0.1 ms, on a thread of the run's executor. While a terminal is stopped
+///       (Ctrl-S), or a pipe full, there is none; the last one waits.
 class live_view final : public detail::basic_live_view<detail::standard_platform> {
     using detail::basic_live_view<detail::standard_platform>::basic_live_view;
 };

@@ -138,7 +138,7 @@ class sqlite_report : public run_report {
             throw;
         }
     }
-    void insert(const char* table, const std::string& key, const detail::cells& row) {
+    void insert(const char* table, const std::string& key, const detail::cell_row& row) {
         std::string sql = std::string("INSERT INTO ") + table + " VALUES(" + key;
         for (std::size_t i = 0; i < row.size(); ++i) sql += ",?";
         detail::sqlite_statement one(*file_, sql + ")");

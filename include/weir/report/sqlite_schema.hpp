@@ -25,8 +25,8 @@ inline constexpr std::int64_t sqlite_schema = 1;
 }
 
 // What `runs` has of a run; `laps`, `stages` and `queues`, of a lap.
-[[nodiscard]] inline cells head_cells(const run_record& run) {
-    cells row;
+[[nodiscard]] inline cell_row head_cells(const run_record& run) {
+    cell_row row;
     detail::add_cells(row, "name", run.name);
     detail::add_cells(row, "started", run.started);
     detail::add_cells(row, "ended", run.ended);
@@ -36,13 +36,13 @@ inline constexpr std::int64_t sqlite_schema = 1;
     detail::add_cells(row, "build", run.build);
     return row;
 }
-[[nodiscard]] inline cells lap_cells(const std::optional<process_stats>& process) {
-    cells row;
+[[nodiscard]] inline cell_row lap_cells(const std::optional<process_stats>& process) {
+    cell_row row;
     detail::add_cells(row, "process", process);
     return row;
 }
 
-inline std::string sqlite_columns(const cells& row) {
+inline std::string sqlite_columns(const cell_row& row) {
     std::string text;
     for (const cell& each : row) text += ", \"" + each.column + "\"" + (each.is_text ? " TEXT" : " INTEGER");
     return text;
@@ -79,7 +79,7 @@ inline void make_tables(sqlite_file& file) {
     make("json(run INTEGER, lap INTEGER, json TEXT, PRIMARY KEY(run, lap))");
 }
 
-inline void bind(sqlite_statement& to, const cells& row) {
+inline void bind(sqlite_statement& to, const cell_row& row) {
     for (const cell& each : row) {
         if (each.value) {
             to << *each.value;

@@ -5,11 +5,14 @@
 
 #include <weir/measure/stats.hpp>
 #include <weir/measure/trail.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/platform/system_output.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/invocation.hpp>
 
-#include <cstdio>       // for std::fprintf
+#include <cstddef>      // for std::size_t
+#include <cstdio>       // for std::snprintf
 #include <exception>    // for std::exception
 #include <memory>       // for std::shared_ptr
 #include <stdexcept>    // for std::invalid_argument
@@ -70,8 +73,15 @@ using report_warning = void (*)(std::string_view report, std::string_view why) n
 namespace detail {
 
 inline void print_report_warning(std::string_view report, std::string_view why) noexcept {
-    std::fprintf(stderr, "weir: %.*s is no longer written, as this failed: %.*s; the run goes on\n",
-                 static_cast<int>(report.size()), report.data(), static_cast<int>(why.size()), why.data());
+    char line[1000];
+    const auto most = [](std::string_view text) {
+        return static_cast<int>(smaller<std::size_t>(text.size(), 400));
+    };
+    const int size = std::snprintf(line, sizeof line,
+                                   "weir: %.*s is no longer written, as this failed: %.*s; the run goes on\n",
+                                   most(report), report.data(), most(why), why.data());
+    // Not by C's stderr: if that is a pipe that nobody reads any more, its signal would end the program.
+    if (size > 0) static_cast<void>(write_whole(2, {line, static_cast<std::size_t>(size)}));
 }
 
 inline constinit standard_platform::atomic<report_warning> the_report_warning{&print_report_warning};

@@ -22,21 +22,6 @@ TEST_CASE("a full disk is an error") {
     d::close_output(full);
 }
 
-TEST_CASE("a pipe that nobody reads any more is an error, and no signal, now or later") {
-    int ends[2];
-    REQUIRE(pipe(ends) == 0);
-    close(ends[0]);
-    errno = 0;
-    CHECK(d::write_output(ends[1], "x", 1) == -1);
-    CHECK(errno == EPIPE);
-    sigset_t pending;
-    sigpending(&pending);
-    CHECK(sigismember(&pending, SIGPIPE) == 0);
-    CHECK_FALSE(d::is_terminal(ends[1]));
-    CHECK(d::size_of_output(ends[1]) == -1);
-    close(ends[1]);
-}
-
 TEST_CASE("a pipe with a name that nobody reads is not waited for") {
     const auto path = std::filesystem::temp_directory_path() / "weir pipe test";
     std::filesystem::remove(path);

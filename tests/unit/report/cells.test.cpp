@@ -7,12 +7,12 @@
 #include <string>
 
 using namespace std::chrono_literals;
-using weir::detail::cells;
+using weir::detail::cell_row;
 using weir::detail::cells_of;
 
 namespace {
 
-const weir::detail::cell& cell_of(const cells& row, const std::string& column) {
+const weir::detail::cell& cell_of(const cell_row& row, const std::string& column) {
     for (const auto& each : row) {
         if (each.column == column) return each;
     }
@@ -28,7 +28,7 @@ TEST_CASE("a stage's row has its members, those of its slots as sums, and quanti
     s.inputs = {0, 2};
     s.slots = {{.run = 1ms}, {.run = 2ms, .await = 5ns}};
     s.task_times.record(7ns);
-    const cells row = cells_of(s);
+    const cell_row row = cells_of(s);
     CHECK(cell_of(row, "name").value == s.name);
     CHECK(cell_of(row, "name").is_text);
     CHECK(cell_of(row, "inputs").value == "0 2");
@@ -44,7 +44,7 @@ TEST_CASE("a stage's row has its members, those of its slots as sums, and quanti
 TEST_CASE("what isn't known has no value, and no column is there twice") {
     weir::channel_stats c;
     c.put_waits = weir::histogram::without_quantiles(3, 9ns, 5ns);
-    const cells row = cells_of(c);
+    const cell_row row = cells_of(c);
     CHECK_FALSE(cell_of(row, "put_waits_p99").value.has_value());
     CHECK(cell_of(row, "put_waits_max").value == "5");
     std::set<std::string> names;

@@ -2,7 +2,9 @@
 
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -54,42 +56,113 @@ live_progress half_way() { return {.elapsed = 83s, .done = 510, .total = 1000, .
 TEST_CASE("a picture of 80 columns has all that there is to know of a stage") {
     CHECK(live_lines(a_lap(), half_way(), {}) ==
           strings{
-              "01:23  510 of 1000 (51 %)  100 /s  left 00:04  failed 3",
+              "01:23  510 of 1000 (51 %)  100 /s  left 00:05  failed 3",
               "stage                                  rate ready   queue failed     p50     p99",
               "src    ###=======================    100 /s  100%     0/2      0  9.2 ms  9.2 ms",
               "decode ###########~~~~~~~~~~~~~!.    100 /s   75%     1/2      3  9.2 ms  9.2 ms",
               "sink   ..........................    100 /s   50%     2/2      0  9.2 ms  9.2 ms",
-              "# run  ~ await  ! runnable  . get  = put  - turn  ",
+              "# run  ~ await  ! runnable  . get  = put  - turn  _ off",
+          });
+}
+
+TEST_CASE("a picture of 200 columns has longer bars") {
+    CHECK(live_lines(a_lap(), half_way(), {200, 50}) ==
+          strings{
+              "01:23  510 of 1000 (51 %)  100 /s  left 00:05  failed 3",
+              "stage                                                                    rate ready   queue "
+              "failed "
+              "    p50     p99",
+              "src    ######======================================================    100 /s  100%     0/2   "
+              "   0 "
+              " 9.2 ms  9.2 ms",
+              "decode ########################~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~!!!...    100 /s   75%     1/2   "
+              "   3 "
+              " 9.2 ms  9.2 ms",
+              "sink   ............................................................    100 /s   50%     2/2   "
+              "   0 "
+              " 9.2 ms  9.2 ms",
+              "# run  ~ await  ! runnable  . get  = put  - turn  _ off",
+          });
+}
+
+TEST_CASE("where columns or rows lack, what is on the right, and the least busy, is left out") {
+    CHECK(live_lines(a_lap(), half_way(), {40, 10}) == strings{
+                                                           "01:23  510 of 1000 (51 %)  100 /s",
+                                                           "stage                         rate ready",
+                                                           "src    ##===============    100 /s  100%",
+                                                           "decode #######~~~~~~~~!.    100 /s   75%",
+                                                           "sink   .................    100 /s   50%",
+                                                           "# run  ~ await  ! runnable  . get  = put",
+                                                       });
+    CHECK(live_lines(a_lap(), half_way(), {20, 5}) == strings{
+                                                          "01:23  510 of 1000",
+                                                          "stage               ",
+                                                          "deco~ #####~~~~~~~!.",
+                                                          "... 2 more",
+                                                          "# run  ~ await",
+                                                      });
+    CHECK(live_lines(a_lap(), half_way(), {20, 4}) == strings{
+                                                          "01:23  510 of 1000",
+                                                          "src   #=============",
+                                                          "deco~ #####~~~~~~~!.",
+                                                          "sink  ..............",
+                                                      });
+    CHECK(live_lines(a_lap(), half_way(), {2, 2}) == strings{"", " ~"});
+    CHECK(live_lines(a_lap(), half_way(), {1, 2}) == strings{"", "~"});
+    CHECK(live_lines(a_lap(), half_way(), {1, 1}) == strings{""});
+    CHECK(live_lines(a_lap(), half_way(), {0, 0}).empty());
+}
+
+TEST_CASE("of a run without stages there is its progress") {
+    CHECK(live_lines({}, {}, {}) ==
+          strings{
+              "00:00  0",
+              "stage                                  rate ready   queue failed     p50     p99",
+              "# run  ~ await  ! runnable  . get  = put  - turn  _ off",
           });
 }
 
 TEST_CASE("no picture is larger than its frame") {
     pipeline_stats lap = a_lap();
+    lap.stages[1].name = "\xE8\xA7\xA3\xE7\xA0\x81 of \xE5\x9B\xBE";
     for (int i = 0; i < 40; ++i) lap.stages.push_back(stage("stage " + std::to_string(i), {.run = 1s}, 0));
-    for (const std::size_t columns : {1U, 2U, 5U, 10U, 20U, 40U, 79U, 80U, 200U}) {
+    for (const std::size_t columns : {1U, 2U, 5U, 8U, 10U, 20U, 40U, 79U, 80U, 200U}) {
         for (const std::size_t rows : {1U, 2U, 3U, 5U, 10U, 24U, 50U}) {
             CAPTURE(columns, rows);
             const strings lines = live_lines(lap, half_way(), {columns, rows});
-            CHECK(lines.size() <= rows);
-            for (const std::string& line : lines) CHECK(line.size() <= columns);
+            CHECK(lines.size() == std::min<std::size_t>(rows, 46));
+            for (const std::string& line : lines) CHECK(weir::detail::for_terminal(line).width <= columns);
         }
     }
 }
 
 TEST_CASE("where rows lack, the busiest stages are shown, in their order, and how many there are besides") {
-    const strings lines = live_lines(a_lap(), half_way(), {80, 6});
+    pipeline_stats lap = a_lap();
+    lap.stages.push_back(stage("last", {.off = 900ms, .run = 100ms}, 7));  // at work while it was there
+    CHECK(live_lines(lap, half_way(), {80, 7}).back().starts_with("# run"));
+    CHECK(live_lines(lap, half_way(), {80, 7})[5].starts_with("last   ###_____"));
+    const strings lines = live_lines(lap, half_way(), {80, 6});
     REQUIRE(lines.size() == 6);
-    CHECK(lines[2].find("src") == 0);
-    CHECK(lines[3].find("decode") == 0);
-    CHECK(lines[4] == "... 1 more stages, which are less busy");
+    CHECK(lines[2].starts_with("decode"));
+    CHECK(lines[3].starts_with("last"));
+    CHECK(lines[4] == "... 2 more, which are less busy");
+    lap.stages.pop_back();
+    CHECK(live_lines(lap, half_way(), {80, 5})[3] == "... 2 more, which are less busy");
+    lap.stages.pop_back();
+    CHECK(live_lines(lap, half_way(), {80, 5})[3].starts_with("decode"));
 }
 
-TEST_CASE("what a name has of control characters moves no cursor") {
+TEST_CASE("what a name has of control characters moves no cursor, and wide letters no column") {
     pipeline_stats lap = a_lap();
     lap.stages[0].name = "a\x1b[2Jb\n\xC3\xB6";
+    lap.stages[2].name = "\xE8\xA7\xA3\xE7\xA0\x81";
     const strings lines = live_lines(lap, half_way(), {});
-    CHECK(lines[2].find("a?[2Jb???") == 0);
+    CHECK(lines[2].starts_with("a?[2Jb?\xC3\xB6 #"));
+    CHECK(lines[3].starts_with("decode   #"));
+    CHECK(lines[4].starts_with("\xE8\xA7\xA3\xE7\xA0\x81     ."));
     CHECK(weir::live_line(lap, half_way()).find('\x1b') == std::string::npos);
+    lap.stages[0].name = std::string(1000, 'n');
+    CHECK(live_lines(lap, half_way(), {})[2].starts_with("nnnnnnnnnnnnnnnnnnn~ #"));
 }
 
 TEST_CASE(
@@ -117,21 +190,28 @@ TEST_CASE(
 
 TEST_CASE("time left is said where it can be known, and no nonsense where it can't") {
     using weir::detail::progress_text;
-    CHECK(progress_text({}) == "00:00  0  0");
-    CHECK(progress_text({.total = 10}) == "00:00  0 of 10 (0 %)  0");
+    CHECK(progress_text({}) == "00:00  0");
+    CHECK(progress_text({.total = 10}) == "00:00  0 of 10 (0 %)");
     CHECK(progress_text({.elapsed = 1s, .done = 12, .total = 10, .rate = 12}) ==
           "00:01  12 of 10 (120 %)  12.0 /s");
     CHECK(progress_text({.elapsed = 3723s, .done = 1, .total = 10000, .rate = 1}) ==
           "1:02:03  1 of 10000 (<1 %)  1.0 /s  left 2:46:39");
-    CHECK(progress_text({.done = 1, .total = UINT64_MAX, .rate = 1}) ==
-          "00:00  1 of 18446744073709551615 (<1 %)  1.0 /s");
+    CHECK(progress_text({.elapsed = 999ms, .done = 1, .total = 10000, .rate = 1}) ==
+          "00:00  1 of 10000 (<1 %)  1.0 /s");
+    CHECK(progress_text({.elapsed = 1s, .done = 1, .total = UINT64_MAX, .rate = 1}) ==
+          "00:01  1 of 18446744073709551615 (<1 %)  1.0 /s");
     CHECK(progress_text({.elapsed = 5s, .done = 10, .total = 10, .rate = 2, .ended = true}) ==
           "00:05  10 of 10  2.0 /s  done");
-    CHECK(progress_text({.elapsed = 5s, .done = 0, .total = 0}) == "00:05  0 of 0  0");
+    CHECK(progress_text({.elapsed = 5s, .done = 9, .total = 10, .rate = 2, .failures = 1, .ended = true}) ==
+          "00:05  9 of 10  2.0 /s  done  failed 1");
+    CHECK(progress_text({.elapsed = 5s, .done = 5, .total = 10, .rate = 1, .ended = true}) ==
+          "00:05  5 of 10  1.0 /s  stopped");
+    CHECK(progress_text({.elapsed = 5s, .done = 5, .rate = 1, .ended = true}) == "00:05  5  1.0 /s  done");
+    CHECK(progress_text({.elapsed = 5s, .done = 0, .total = 0}) == "00:05  0 of 0  0 /s");
 }
 
 TEST_CASE("as a line a run says how far it is, and which stage is the busiest") {
     CHECK(weir::live_line(a_lap(), half_way()) ==
-          "01:23  510 of 1000 (51 %)  100 /s  left 00:04  failed 3  decode 90 % busy");
-    CHECK(weir::live_line({}, {}) == "00:00  0  0");
+          "01:23  510 of 1000 (51 %)  100 /s  left 00:05  failed 3  decode 90 % busy");
+    CHECK(weir::live_line({}, {}) == "00:00  0");
 }

@@ -13,12 +13,15 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <ranges>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 using namespace std::chrono_literals;
@@ -30,6 +33,7 @@ namespace {
 
 // Of which a lap takes as long as the test says.
 struct clock_of_test {
+    using mutex = std::mutex;
     static inline std::int64_t time = 0;
     static std::int64_t now() noexcept { return time; }
 };
@@ -98,6 +102,12 @@ std::size_t count(const std::string& text, std::string_view what) {
     return n;
 }
 
+// As a terminal's user has it who wants colours.
+void use_terminal() {
+    unsetenv("NO_COLOR");        // NOLINT(concurrency-mt-unsafe)
+    setenv("TERM", "xterm", 1);  // NOLINT(concurrency-mt-unsafe)
+}
+
 }  // namespace
 
 TEST_CASE("where there is no terminal, a line is written every few seconds, and one at the end") {
@@ -111,14 +121,13 @@ TEST_CASE("where there is no terminal, a line is written every few seconds, and 
     }
     v.ends(lap_of(2), lap_of(200));
     CHECK(read_all(out.ends[0]) ==
-          "00:00  0 of 1000 (0 %)  0  act 100 % busy\n"
+          "00:00  0 of 1000 (0 %)  act 100 % busy\n"
           "00:05  100 of 1000 (10 %)  20.0 /s  left 00:45  act 100 % busy\n"
-          "00:10  200 of 1000  20.0 /s  done\n");
+          "00:10  200 of 1000  20.0 /s  stopped\n");
 }
 
 TEST_CASE("a terminal gets at most four pictures a second, each over the last one, as large as it is then") {
-    unsetenv("NO_COLOR");        // NOLINT(concurrency-mt-unsafe)
-    setenv("TERM", "xterm", 1);  // NOLINT(concurrency-mt-unsafe)
+    use_terminal();
     const terminal t(80, 24);
     clock_of_test::time = 0;
     view v({.file = t.slave});
@@ -129,14 +138,14 @@ TEST_CASE("a terminal gets at most four pictures a second, each over the last on
         v.lap(lap_of(2));
     }
     const std::string second = read_all(t.master);
-    CHECK(count(second, "stage") == 3);
-    CHECK(count(second, "\x1b[4A\r") == 3);  // progress, heads, a stage, the legend
+    CHECK(count(second, "stage") == 4);
+    CHECK(count(second, "\x1b[4A\r") == 4);  // progress, heads, a stage, the legend
     CHECK(count(second, "38;5;33m") > 0);
     t.resize(40, 3);
     clock_of_test::time += 1'000'000'000;
     v.lap(lap_of(2));
     const std::string small = read_all(t.master);
-    CHECK(small.find("\x1b[2A\r") == 0);  // no further up than there are rows
+    CHECK(small.starts_with("\x1b[2A\r"));  // no further up than there are rows
     CHECK(count(small, "\n") == 2);
     CHECK(small.ends_with("\x1b[J"));
     v.ends(lap_of(2), lap_of(24));
@@ -155,8 +164,138 @@ TEST_CASE("NO_COLOR takes the colours away, and a dumb terminal gets lines") {
     setenv("TERM", "dumb", 1);  // NOLINT(concurrency-mt-unsafe)
     view dumb({.file = t.slave});
     dumb.begins(lap_of(0));
-    CHECK(read_all(t.master) == "00:00  0  0  act 100 % busy\r\n");
-    setenv("TERM", "xterm", 1);  // NOLINT(concurrency-mt-unsafe)
+    CHECK(read_all(t.master) == "00:00  0  act 100 % busy\r\n");
+    unsetenv("TERM");  // NOLINT(concurrency-mt-unsafe)
+    view unknown({.file = t.slave});
+    unknown.begins(lap_of(0));
+    CHECK(read_all(t.master) == "00:00  0  act 100 % busy\r\n");
+}
+
+TEST_CASE("laps as long as the least time between pictures get one each, though they come late") {
+    use_terminal();
+    const terminal t(80, 24);
+    clock_of_test::time = 5;
+    view v({.file = t.slave});
+    v.begins(lap_of(0));
+    for (std::int64_t i = 1; i <= 20; ++i) {
+        clock_of_test::time = 5 + i * 250'000'000 + (i % 3) * 1'000'000;
+        static_cast<void>(read_all(t.master));
+        v.lap(lap_of(2));
+        CHECK(count(read_all(t.master), "stage") == 1);
+    }
+    clock_of_test::time += 60'000'000'000;  // a lap that took a minute
+    v.lap(lap_of(2));
+    v.lap(lap_of(2));
+    CHECK(count(read_all(t.master), "stage") == 1);
+}
+
+TEST_CASE("a frame is the picture over the last one, each line cleared behind its end, and no line is full") {
+    use_terminal();
+    setenv("NO_COLOR", "1", 1);  // NOLINT(concurrency-mt-unsafe)
+    const terminal t(21, 24);
+    clock_of_test::time = 0;
+    view v({.file = t.slave});
+    v.begins(lap_of(0));
+    const std::string first = read_all(t.master);
+    CHECK(first ==
+          "00:00  0\x1b[K\r\n"
+          "stage               \x1b[K\r\n"
+          "act   ##############\x1b[K\r\n"
+          "# run  ~ await\x1b[K\r\n"
+          "\x1b[J");
+    v.ends(lap_of(3), lap_of(3));
+    CHECK(read_all(t.master) ==
+          "\x1b[4A\r"
+          "00:00  3  30.0 /s\x1b[K\r\n"
+          "stage               \x1b[K\r\n"
+          "act   ##############\x1b[K\r\n"
+          "# run  ~ await\x1b[K\r\n"
+          "\x1b[J");
+    v.begins(lap_of(0));  // another run: below
+    CHECK(read_all(t.master) == first);
+}
+
+TEST_CASE("what is printed stands above the picture, or in its place where there is none") {
+    use_terminal();
+    setenv("NO_COLOR", "1", 1);  // NOLINT(concurrency-mt-unsafe)
+    const terminal t(21, 24);
+    view v({.file = t.slave});
+    CHECK(v.print("before"));
+    CHECK(read_all(t.master) == "before\r\n");
+    v.begins(lap_of(0));
+    static_cast<void>(read_all(t.master));
+    v.print("one\ntwo\n");
+    CHECK(read_all(t.master) ==
+          "\x1b[4A\r\x1b[Jone\r\ntwo\r\n"
+          "00:00  0\r\n"
+          "stage               \r\n"
+          "act   ##############\r\n"
+          "# run  ~ await\r\n");
+    const a_pipe out;
+    view lines({.file = out.ends[1]});
+    lines.print("one");
+    CHECK(read_all(out.ends[0]) == "one\n");
+}
+
+TEST_CASE("a terminal that is stopped, or a pipe that is full, is not waited for") {
+    use_terminal();
+    const a_pipe out;
+    fcntl(out.ends[1], F_SETFL, O_NONBLOCK);
+    const std::string much(4096, '.');
+    while (write(out.ends[1], much.data(), much.size()) > 0) {
+    }
+    fcntl(out.ends[1], F_SETFL, 0);
+    view lines({.file = out.ends[1], .line_every = 1ns});
+    clock_of_test::time = 1'000'000'000;
+    lines.lap(lap_of(1));  // comes back
+    CHECK(read_all(out.ends[0]).find_first_not_of('.') == std::string::npos);
+    lines.lap(lap_of(1));
+    CHECK(read_all(out.ends[0]).starts_with("00:00  2  10.0 /s"));
+
+    const terminal t(80, 24);
+    view v({.file = t.slave});
+    v.begins(lap_of(0));
+    static_cast<void>(read_all(t.master));
+    REQUIRE(tcflow(t.slave, TCOOFF) == 0);
+    clock_of_test::time += 1'000'000'000;
+    v.lap(lap_of(1));
+    CHECK(read_all(t.master).empty());
+    REQUIRE(tcflow(t.slave, TCOON) == 0);
+    v.lap(lap_of(1));
+    CHECK(read_all(t.master).find("00:00  2") != std::string::npos);
+}
+
+TEST_CASE("of a stage that is named, what it has done is counted, and one that there isn't is warned of") {
+    const a_pipe out;
+    view v({.total = 100, .counted = "act", .file = out.ends[1]});
+    pipeline_stats lap = lap_of(40);
+    lap.stages[0].num_failures = 4;
+    lap.stages.push_back(lap.stages[0]);
+    lap.stages[1].name = "batch";
+    lap.stages[1].num_tasks = 4;
+    lap.stages[1].num_failures = 0;
+    v.begins(lap);
+    static_cast<void>(read_all(out.ends[0]));
+    v.ends(lap, lap);
+    CHECK(read_all(out.ends[0]) == "00:00  40 of 100  400 /s  stopped  failed 4\n");
+    view none({.counted = "\x1b[2J", .file = out.ends[1]});
+    CHECK_THROWS_WITH(none.begins(lap), "weir: live_view_options::counted is no stage of this run: ?[2J");
+}
+
+TEST_CASE("the rate of late is the average at first, then forgets") {
+    weir::detail::recent_rate rate;
+    CHECK(rate.per_second() == 0);
+    rate.add(0, 0s);
+    CHECK(rate.per_second() == 0);
+    rate.add(1, 1s);
+    rate.add(99, 1s);
+    CHECK(rate.per_second() > 49);
+    CHECK(rate.per_second() < 60);
+    for (int i = 0; i < 100; ++i) rate.add(10, 1s);
+    CHECK(rate.per_second() > 9.9);
+    CHECK(rate.per_second() < 10.1);
+    rate.add(0, 1h);  // stands still
+    CHECK(rate.per_second() < 0.01);
 }
 
 TEST_CASE("of a pipe that nobody reads one is warned, and the run goes on") {
@@ -173,7 +312,42 @@ TEST_CASE("of a pipe that nobody reads one is warned, and the run goes on") {
     CHECK(take_all(p.start(time, {.reports = {it}})).size() == 5);
     CHECK(warned == "the live view");
     weir::set_report_warning(before);
+    CHECK_FALSE(it->print("to nobody"));
     close(ends[1]);
+}
+
+TEST_CASE("the last line of a run that fails, or is stopped, says so; of one that is slow to be taken, all") {
+    virtual_time time;
+    const auto lines_of = [&time](auto pipeline, auto consume) {
+        const a_pipe out;
+        const auto it =
+            std::make_shared<weir::live_view>(weir::live_view_options{.total = 4, .file = out.ends[1]});
+        auto run = pipeline.start(time, {.lap = 1s, .reports = {it}});
+        consume(run);
+        run.stop();
+        return read_all(out.ends[0]);
+    };
+    const auto takes_long = [](int n) -> weir::task<int> {
+        co_await weir::sleep_for(10s);
+        if (n == 2) throw std::runtime_error("unreadable");
+        co_return n;
+    };
+    const auto list = weir::source(std::views::iota(0, 4));
+    const auto one = [](auto& run) { CHECK(run.get().has_value()); };
+    const auto all = [](auto& run) {
+        while (run.get()) {
+        }
+    };
+    const auto all_there_are = [&all](auto& run) { CHECK_THROWS_AS(all(run), weir::pipeline_failure); };
+    CHECK(lines_of(list | weir::pipe(takes_long) | weir::sink(), all_there_are) ==
+          "00:00  0 of 4 (0 %)\n"
+          "00:30  2 of 4  0.07 /s  stopped  failed 1\n");
+    CHECK(lines_of(list | weir::pipe(takes_long) | weir::sink(), one) ==
+          "00:00  0 of 4 (0 %)\n"
+          "00:10  1 of 4  0.10 /s  stopped\n");
+    CHECK(lines_of(list | weir::sink(4), all) ==
+          "00:00  0 of 4 (0 %)\n"
+          "00:00  4 of 4  done\n");
 }
 
 TEST_CASE("a run's own figures are counted: what its consumer took, or its last stage did") {
@@ -187,7 +361,7 @@ TEST_CASE("a run's own figures are counted: what its consumer took, or its last 
         std::make_shared<weir::live_view>(weir::live_view_options{.total = 5, .file = out.ends[1]});
     const auto p = weir::source(std::views::iota(0, 5)) | weir::pipe(sleeps);
     CHECK(take_all((p | weir::sink()).start(time, {.reports = {it}})).size() == 5);
-    CHECK(read_all(out.ends[0]).find("of 5  ") != std::string::npos);
+    CHECK(read_all(out.ends[0]).find("00:00  5 of 5  100 /s  done\n") != std::string::npos);
     auto acts = (p | weir::for_each([](int) {})).start(time, {.reports = {it}});
     acts.wait();
     acts.stop();

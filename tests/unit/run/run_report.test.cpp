@@ -19,6 +19,8 @@
 #include <string_view>
 #include <vector>
 
+#include <unistd.h>
+
 using items::take_all;
 using items::take_until_failure;
 using weir::pipeline_stats;
@@ -115,6 +117,29 @@ TEST_CASE("at the begin of a run nothing is measured yet, whatever the clock say
         CHECK(take_all(slow().start(time, {.max_failures = 1, .reports = {one}})).size() == 4);
         CHECK(one->heard.at(0) == "begins src,p,sink,");  // and what it checks of that
     }
+}
+
+TEST_CASE("the warning of a report is a line on stderr, and no signal if nobody reads that") {
+    const int real = dup(2);
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    dup2(ends[1], 2);
+    weir::detail::print_report_warning("run.csv", "No space left on device");
+    weir::detail::print_report_warning(std::string(5000, 'n'), std::string(5000, 'w'));
+    char seen[2000];
+    const auto size = read(ends[0], seen, sizeof seen);
+    close(ends[0]);
+    weir::detail::print_report_warning("run.csv", "No space left on device");
+    dup2(real, 2);
+    close(real);
+    close(ends[1]);
+    REQUIRE(size > 0);
+    const std::string text(seen, static_cast<std::size_t>(size));
+    CHECK(text ==
+          "weir: run.csv is no longer written, as this failed: No space left on device; the run goes on\n"
+          "weir: " +
+              std::string(400, 'n') + " is no longer written, as this failed: " + std::string(400, 'w') +
+              "; the run goes on\n");
 }
 
 TEST_CASE("that a report hears of the begin changes no figure") {

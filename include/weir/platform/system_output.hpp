@@ -1,0 +1,64 @@
+// weir platform, internal: writes to an open file; a pipe that nobody reads is an error, and no signal
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_PLATFORM_SYSTEM_OUTPUT_HPP
+#define WEIR_PLATFORM_SYSTEM_OUTPUT_HPP
+
+#include <cerrno>       // for errno
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t
+#include <string_view>  // for std::string_view
+
+#if __has_include(<unistd.h>) && !defined(_WIN32)
+#include <pthread.h>  // for pthread_sigmask
+#include <signal.h>   // for sigpending, sigwait; <csignal> has none of them
+#include <unistd.h>   // for write
+#else
+#include <io.h>  // for _write
+#endif
+
+namespace weir::detail {
+
+#if __has_include(<unistd.h>) && !defined(_WIN32)
+// Writes as much as goes in at once. A pipe that nobody reads any more is an error like others, EPIPE: its
+// signal would end the program.
+inline std::int64_t write_output(int file, const char* from, std::size_t size) noexcept {
+    sigset_t pipe;
+    sigset_t pending;
+    sigset_t before;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    sigpending(&pending);
+    const bool was_pending = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    const std::int64_t n = ::write(file, from, size);
+    const int error = errno;
+    // The signal is this thread's, and has come before write returns.
+    if (n < 0 && error == EPIPE && !was_pending) {
+        int which = 0;
+        sigpending(&pending);
+        if (sigismember(&pending, SIGPIPE) == 1) sigwait(&pipe, &which);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    errno = error;
+    return n;
+}
+
+#else
+inline std::int64_t write_output(int file, const char* from, std::size_t size) noexcept {
+    return _write(file, from, static_cast<unsigned>(size));
+}
+#endif
+
+// Writes all of it, in one call of the system's where that takes it. False, and errno, if it failed.
+inline bool write_whole(int file, std::string_view text) noexcept {
+    while (!text.empty()) {
+        const std::int64_t n = write_output(file, text.data(), text.size());
+        if (n < 0 && errno != EINTR) return false;
+        if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
+    }
+    return true;
+}
+
+}  // namespace weir::detail
+
+#endif
