@@ -77,9 +77,11 @@ inline void print_report_warning(std::string_view report, std::string_view why) 
     const auto most = [](std::string_view text) {
         return static_cast<int>(smaller<std::size_t>(text.size(), 400));
     };
+    // NOLINTBEGIN(bugprone-suspicious-stringview-data-usage): the sizes are given
     const int size = std::snprintf(line, sizeof line,
                                    "weir: %.*s is no longer written, as this failed: %.*s; the run goes on\n",
                                    most(report), report.data(), most(why), why.data());
+    // NOLINTEND(bugprone-suspicious-stringview-data-usage)
     // Not by C's stderr: if that is a pipe that nobody reads any more, its signal would end the program.
     if (size > 0) static_cast<void>(write_whole(2, {line, static_cast<std::size_t>(size)}));
 }
