@@ -34,6 +34,8 @@ namespace weir {
 ///     auto rows = std::make_shared<weir::sqlite_report>("runs.sqlite", "training", weir::describe(loader));
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {rows}});
 ///
+/// While a run is written two more files lie beside it, `-wal` and `-shm`, which belong to it.
+///
 /// Runs of several processes, at the same time, too, may go to one file, which others read meanwhile. A lap
 /// is one transaction of a write-ahead log: of a process that is killed the lap in progress is missing, and
 /// nothing else; what it leaves beside the file is taken in by whoever opens that next.
@@ -120,6 +122,9 @@ class sqlite_report : public run_report {
             update_run();
             write_json(head_lap, weir::json_text(head_));
         });
+        // All of it into the one file, unless others still use it.
+        file_->wait_at_most(0);
+        static_cast<void>(file_->run_unless_busy("PRAGMA journal_mode = DELETE"));
         file_.reset();
     }
 

@@ -70,6 +70,7 @@ TEST_CASE("a run that was written to a database is read from it without loss") {
         CHECK(read == expected);
         CHECK(weir::read_sqlite(db.path, run).total == expected.total);
     }
+    CHECK_FALSE(fs::exists(db.path + "-wal"));  // what is left is one file
     CHECK_THROWS_AS(weir::read_sqlite(db.path, 4), std::runtime_error);
     weir::detail::sqlite_file file(db.path, weir::detail::sqlite_file::use::read);
     const auto number = [&file](const char* sql) { return weir::detail::number_in(file, sql); };
