@@ -131,8 +131,9 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
         if constexpr (has_stop) listener::listen_no_more();
         is_prepared_ = false;  // nothing is left to clean up
         if (suspended_) goes_on();
-        if (tells_) {
-            waiter_.measured->trail->goes_on(waiter_.measured->clock().now().time_since_epoch().count());
+        if constexpr (Policy::statistics) {
+            if (tells_)
+                waiter_.measured->trail->goes_on(waiter_.measured->clock().now().time_since_epoch().count());
         }
         if (!hears_end_) return;
         hear_end_no_more();
