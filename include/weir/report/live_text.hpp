@@ -145,7 +145,10 @@ struct live_column {
     std::string (*text)(const stage_stats&, const channel_stats* behind);
 };
 inline constexpr std::array<live_column, 6> live_columns = {{
-    {"rate", 9, [](const stage_stats& s, const channel_stats*) { return units::rate(s.rate()); }},
+    {"rate", 9,
+     [](const stage_stats& s, const channel_stats* q) {  // a sink has no tasks
+         return units::rate(s.kind == "sink" && q != nullptr ? q->rate() : s.rate());
+     }},
     {"ready", 5,
      [](const stage_stats&, const channel_stats* q) {
          return q == nullptr ? std::string("-") : units::whole_percent(q->readiness()) + "%";

@@ -34,9 +34,8 @@ namespace weir {
 struct live_view_options {
     /// How many items there are, if that is known: then it says how much time is left.
     std::optional<std::uint64_t> total = std::nullopt;
-    /// The stage whose finished items are counted, failed ones included; empty: what the last stage has
-    /// done, or given.
-    /// For a `total` of files where batches leave.
+    /// The stage whose finished items are counted, failed ones included, as of files where batches leave the
+    /// run; empty: what the last stage has done, or given.
     std::string counted = {};
     /// Where it is drawn, by the number of an open file: 1 is stdout, 2 stderr.
     int file = 2;
@@ -120,8 +119,8 @@ class basic_live_view : public run_report {
 
     /// Writes a text above the picture, or, where there is none, as it is. What the text lacks of an end of
     /// line is added.
-    /// \returns false if it can't be written. Errors: `std::bad_alloc`.
-    /// Threads: any, also while the run goes on.
+    /// \returns false if it can't be written.
+    /// Errors: `std::bad_alloc`. Threads: any, also while the run goes on.
     bool print(std::string_view text) {
         const std::lock_guard guard(lock_);
         std::string all = back();
@@ -213,7 +212,7 @@ class basic_live_view : public run_report {
 ///
 /// Errors: `std::system_error` in the run's report warning where it can't be written; `std::invalid_argument`
 ///         there if `counted` is none of the stages.
-/// Cost: a picture of ten stages takes 0.1 ms, on a thread of the run's executor. While a terminal is stopped
+/// Cost: a picture of ten stages takes 0.3 ms, on a thread of the run's executor. While a terminal is stopped
 ///       (Ctrl-S), or a pipe full, there is none; the last one waits.
 class live_view final : public detail::basic_live_view<detail::standard_platform> {
     using detail::basic_live_view<detail::standard_platform>::basic_live_view;

@@ -113,6 +113,14 @@ TEST_CASE("where columns or rows lack, what is on the right, and the least busy,
     CHECK(live_lines(a_lap(), half_way(), {0, 0}).empty());
 }
 
+TEST_CASE("the rate of a sink, which has no tasks, is that of what is taken from it") {
+    pipeline_stats lap = a_lap();
+    lap.stages[2].kind = "sink";
+    lap.stages[2].num_tasks = 0;
+    lap.channels[2].num_get = 7;
+    CHECK(live_lines(lap, half_way(), {})[4].find("   7.0 /s ") != std::string::npos);
+}
+
 TEST_CASE("of a run without stages there is its progress") {
     CHECK(live_lines({}, {}, {}) ==
           strings{
