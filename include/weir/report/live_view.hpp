@@ -35,7 +35,7 @@ struct live_view_options {
     /// How many items there are, if that is known: then it says how much time is left.
     std::optional<std::uint64_t> total = std::nullopt;
     /// The stage whose finished items are counted, failed ones included, as of files where batches leave the
-    /// run; empty: what the last stage has done, or given.
+    /// run; empty: what comes out at the end is, whether it was taken already or not.
     std::string counted = {};
     /// Where it is drawn, by the number of an open file: 1 is stdout, 2 stderr.
     int file = 2;
@@ -136,8 +136,9 @@ class basic_live_view : public run_report {
         if (lap.stages.empty()) return 0;
         if (counted_ < lap.stages.size()) return lap.stages[counted_].num_tasks;
         const stage_stats& last = lap.stages.back();
-        if (last.outputs.empty()) return last.num_tasks - last.num_failures;
-        return last.outputs[0] < lap.channels.size() ? lap.channels[last.outputs[0]].num_put : 0;
+        // What goes into a sink: a run ends before its last items are taken from there.
+        if (last.kind == "sink") return lap.channels.at(last.inputs.at(0)).num_put;
+        return last.num_tasks - last.num_failures;
     }
     void add(const pipeline_stats& lap) {
         const std::uint64_t items = finished_in(lap);
