@@ -197,7 +197,7 @@ constexpr auto channel_work = []<class Policy>(Policy, weir::executor& ex, const
 // Of a run that lasts for less than a lap: what is written at its begin and its end is in it.
 weir::run_options every_report() {
     const std::string at = (std::filesystem::temp_directory_path() / "weir_overhead").string();
-    return {.lap = 20ms,
+    return {.lap = 250ms,
             .reports = {std::make_shared<weir::trace_report>(at + ".trace.json",
                                                              weir::trace_options{.every = 100}),
                         std::make_shared<weir::csv_report>(at + ".csv"),
