@@ -1,0 +1,58 @@
+// lab analysis: a linear model of the cost: what each treatment adds, with and without its pairs
+#ifndef LAB_ANALYSIS_FIT_HPP
+#define LAB_ANALYSIS_FIT_HPP
+
+#include "lab/data/run_table.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace lab {
+
+struct fit_options {
+    bool pairs = false;      // with all products of two treatments
+    bool log_scale = false;  // of the logarithm (base 2) of the cost: effects that multiply
+    bool with_time = false;  // with a drift, and the time of day as a sine and a cosine (P21)
+    double confidence = 0.95;
+};
+
+struct fitted_term {
+    std::string name;  // "(intercept)", "a", "a*b", "qcap" (from its lowest to its highest)
+    std::vector<std::string> treatments;  // none, one, or two
+    std::vector<std::size_t> factors;     // their places in run_table::factors
+    double estimate = 0;                  // in units of the cost, or of log2
+    double error = 0;                     // its standard error
+    double low = 0;
+    double high = 0;
+    double p = 1;
+    double q = 1;  // the least false-discovery rate at which it counts (Benjamini & Hochberg, 1995)
+};
+
+struct aliased_term {
+    std::string name;
+    std::string why;  // "never on together", "= a - b": no data of this table tell them apart
+};
+
+struct fit_result {
+    std::vector<fitted_term> terms;  // the intercept, the treatments, time, the pairs
+    std::vector<aliased_term> aliased;
+    double r2 = 0;
+    double adjusted_r2 = 0;
+    double sigma = 0;                  // of the residuals
+    double cross_validated_error = 0;  // root mean square, of configurations that the model hasn't seen
+    double freedom = 0;
+    std::size_t num_runs = 0;
+    bool log_scale = false;
+    std::vector<double> predicted;  // of each run, in units of the cost
+    std::vector<std::string> notes;
+
+    [[nodiscard]] const fitted_term* find(const std::string& name) const;
+};
+
+// Throws input_error if there are fewer runs than terms by far, or a logarithm of what isn't positive is asked for.
+fit_result fit(const run_table& table, const fit_options& options);
+
+}  // namespace lab
+
+#endif

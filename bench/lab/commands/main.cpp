@@ -1,0 +1,26 @@
+// lab: which factors make a program faster, how they interact, and proof; started by `bench/run lab`
+#include "lab/commands/command.hpp"
+#include "lab/data/input_error.hpp"
+
+#include <exception>
+#include <iostream>
+
+int main(int argc, char** argv) {
+    CLI::App app("Which factors make a program faster, how they interact, and proof.", "lab");
+    app.require_subcommand(1);
+    app.failure_message(CLI::FailureMessage::simple);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::RuntimeError& verdict) {
+        return verdict.get_exit_code();
+    } catch (const CLI::ParseError& wrong) {
+        return app.exit(wrong) == 0 ? 0 : 2;
+    } catch (const lab::input_error& wrong) {
+        std::cerr << "lab: " << wrong.what() << '\n';
+        return 2;
+    } catch (const std::exception& failure) {
+        std::cerr << "lab: " << failure.what() << '\n';
+        return 3;
+    }
+    return 0;
+}

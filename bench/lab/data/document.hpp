@@ -1,0 +1,19 @@
+// lab data: what a command answers: one JSON document, also shown as tables for people
+#ifndef LAB_DATA_DOCUMENT_HPP
+#define LAB_DATA_DOCUMENT_HPP
+
+#include <nlohmann/json.hpp>
+
+#include <iosfwd>
+
+namespace lab {
+
+using json = nlohmann::ordered_json;
+
+// The same content twice: as JSON, or for people: a list of objects as a table whose columns are their members, a list
+// of plain values in one line, all else as `name value`; numbers with five digits.
+void show(const json& document, bool as_json, std::ostream& out);
+
+}  // namespace lab
+
+#endif

@@ -1,0 +1,28 @@
+// lab data: how values of factors are written
+#include "lab/data/factor.hpp"
+
+#include "lab/data/numbers.hpp"
+
+namespace lab {
+
+std::string factor::text_of(double value) const {
+    if (is_number()) return exact_text(value);
+    return levels.at(static_cast<std::size_t>(value));
+}
+
+std::string factor::treatment(double value) const {
+    if (kind == factor_kind::on_off) return value == 1 ? name : name + "=" + text_of(value);
+    if (was_columns) return text_of(value);
+    return name + "=" + text_of(value);
+}
+
+std::string configuration_text(const std::vector<factor>& factors, const configuration& values) {
+    std::string text;
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+        if (values[i] == factors[i].base_value()) continue;
+        text += (text.empty() ? "" : " + ") + factors[i].treatment(values[i]);
+    }
+    return text.empty() ? "(base)" : text;
+}
+
+}  // namespace lab
