@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <sstream>
+#include <stdexcept>
 #include <utility>
 
 namespace tasks {
@@ -28,6 +29,12 @@ std::string quoted(const std::string& text) {
 }
 
 }  // namespace
+
+document::document(values effective) : parameters(std::move(effective)) {
+    for (const factor& f : factors()) {
+        if (!parameters.has(f.name)) throw std::logic_error("nobody knows what became of " + f.name);
+    }
+}
 
 std::string document::json() const {
     std::ostringstream out;

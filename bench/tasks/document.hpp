@@ -17,6 +17,9 @@ struct figure {
 };
 
 struct document {
+    // Errors: std::logic_error, where one lacks.
+    explicit document(values effective);
+
     values parameters;
     std::vector<figure> results;
     std::vector<std::pair<std::string, std::string>> about;  // what is no factor: the machine, the build

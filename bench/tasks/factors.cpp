@@ -2,12 +2,12 @@
 
 #include "build.hpp"
 
+#include <weir/platform/system_thread.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/source.hpp>
 
 #include <algorithm>
 #include <sstream>
-#include <thread>
 
 namespace tasks {
 namespace {
@@ -63,7 +63,7 @@ void add_cfg(std::vector<factor>& all) {
                   "items that each queue has room for, but the sink's; of batches as many as make so "
                   "many items"));
     all.push_back(log_range("cfg_sink", 1, 4096, 3, "items that the sink's queue has room for"));
-    const auto cores = static_cast<integer>(std::max(1U, std::thread::hardware_concurrency()));
+    const auto cores = static_cast<integer>(weir::detail::standard_platform::concurrency());
     all.push_back(range("cfg_workers", 1, 2 * cores, cores, "threads of the pool"));
     all.push_back(log_range("cfg_batch", 1, 256, 1,
                             "items that the stages take at once: an aggregate before them and a disaggregate "

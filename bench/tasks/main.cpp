@@ -102,12 +102,12 @@ int run(int argc, char** argv) {
     set_process(s.asked);
 
     item_log log(s.asked);
-    workload work(s.asked, log);
     latencies times(s.asked.is("app_latency", "on"));
     const auto workers = static_cast<unsigned>(s.asked.of("cfg_workers"));
     affinity cores(s.asked, workers);
     weir::thread_pool pool(workers, {.most_workers = 0,
                                      .on_thread_start = [&](unsigned worker) { cores.set(worker); }});
+    workload work(s.asked, log);  // whose queues have the pool's clock
     const context c{s.asked, pool, work, times};
     const std::unique_ptr<runner> all = make_runner(c);
     const auto items = static_cast<std::uint64_t>(s.asked.of("app_items"));
@@ -127,8 +127,7 @@ int run(int argc, char** argv) {
     effective.set("app_items", static_cast<integer>(m.items));
     check_effective(s.asked, effective);
 
-    document d;
-    d.parameters = effective;
+    document d(effective);
     d.results = figures(m, ideal_us_per_task(effective, work, cores.cores()), times);
     d.overall_score = 1e6 / m.us_per_task();
     d.about = {{"machine", weir::detail::name_of_system()},

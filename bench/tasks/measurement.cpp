@@ -57,7 +57,8 @@ measurement measure(runner& all, const context& c, item_log& log, std::uint64_t 
 }
 
 // The slowest of what bounds it: the cores, for work that keeps them busy; the slots of a stage, each of which
-// has one item; of a chain that one item follows the other; of tasks alone how many are waited for at once.
+// works on one item at a time, also of a batch; of a chain that one item follows the other; of tasks alone how many
+// are waited for at once.
 double ideal_us_per_task(const values& effective, const workload& work, unsigned cores) {
     const double one = work.work_ns() * 1e-3;
     const double stages = static_cast<double>(work.stages());
@@ -69,7 +70,6 @@ double ideal_us_per_task(const values& effective, const workload& work, unsigned
     if (effective.is("app_shape", "pipeline")) {
         const double in_a_stage = effective.is("cfg_fuse", "on") ? whole : one;
         ideal = std::max(ideal, in_a_stage / static_cast<double>(effective.of("cfg_slots")));
-        // A batch is one stage's item: what is in it is worked on one after the other.
     } else if (!is_busy) {
         ideal = std::max(ideal, whole / static_cast<double>(effective.of("app_wave")));
     }

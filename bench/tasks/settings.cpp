@@ -119,7 +119,8 @@ void check_constraints(const values& v) {
 
 void check_effective(const values& asked, const values& effective) {
     for (const factor& f : factors()) {
-        if (!asked.has(f.name) || asked.text(f.name) == effective.text(f.name)) continue;
+        if (!asked.has(f.name) || !effective.has(f.name) || asked.text(f.name) == effective.text(f.name))
+            continue;
         throw refusal{as_it_is(asked, f.name) + " was asked for, and it is " + effective.text(f.name) +
                       (f.how == applied::by_preload ? ": load the library by LD_PRELOAD"
                        : f.how == applied::by_flags ? ": build it so (see bench/CMakeLists.txt)"

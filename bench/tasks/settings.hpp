@@ -41,7 +41,7 @@ settings read_settings(int argc, char** argv);
 // Errors: refusal, where they don't go together.
 void check_constraints(const values& v);
 
-// Errors: refusal, where something that was asked for isn't so.
+// Errors: refusal, where something that was asked for isn't so; of what isn't known yet nothing is said.
 void check_effective(const values& asked, const values& effective);
 
 }  // namespace tasks

@@ -81,7 +81,8 @@ void workload::begin_batch(weir::executor& ex) {
     tokens_.clear();
     for (std::uint64_t s = 0; s < stages_; ++s) {
         tokens_.push_back(std::make_unique<token>(1, ex));
-        if (tokens_.back()->try_put(0) != weir::channel_status::success) throw std::logic_error("a queue of one has no room for one");
+        if (tokens_.back()->try_put(0) != weir::channel_status::success)
+            throw std::logic_error("a queue of one has no room for one");
     }
 }
 
