@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,10 +28,8 @@ class task_runner final : public runner {
     }
 
     void tell(values& effective) const override {
-        for (const char* const none : {"cfg_stats", "cfg_qcap", "cfg_sink", "cfg_batch", "cfg_handoff",
-                                       "cfg_order", "cfg_slots", "app_consumer", "app_reports"}) {
+        for (const std::string& none : factors_of_pipelines())
             effective.set(none, find_factor(none)->base_text());
-        }
         effective.set("app_shape", "executor");
         effective.set("app_stages", static_cast<integer>(context_.work.stages()));
         effective.set("cfg_fuse", fused_ ? "on" : "off");

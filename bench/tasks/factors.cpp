@@ -53,6 +53,10 @@ void add_cfg(std::vector<factor>& all) {
     stats.tier = 3;
     stats.removes_feature = {"summed", "off"};
     all.push_back(stats);
+    all.push_back(levels(
+        "cfg_clock", {"ticks", "ticks_around", "steady", "coarse"},
+        "by which clock a run is measured: the pool's, which is the processor's counter; the same by "
+        "an executor around the pool, which the others need, too; CLOCK_MONOTONIC; or its coarse kind"));
     all.push_back(levels("cfg_item_log", {"off", "ring", "stderr", "file", "tmpfs"},
                          "a line of text for each item: none, into memory, or to where it says"));
     all.push_back(levels("cfg_log_flush", {"block", "line"},
@@ -244,17 +248,23 @@ const std::vector<std::string>& constraints() {
             "cfg_qcap >= cfg_batch",
             "app_items >= cfg_batch",
             "app_reports=trace requires cfg_stats=histograms|summed",
+            "cfg_clock=ticks_around|steady|coarse requires cfg_stats=histograms|summed",
+            "cfg_clock=coarse excludes app_work=sleep",  // which would end before its time
             "env_sched=fifo requires env_nice=0",
         };
-        // Tasks alone have no queues, stages or statistics.
-        for (const char* const name : {"cfg_stats", "cfg_qcap", "cfg_sink", "cfg_batch", "cfg_handoff",
-                                       "cfg_order", "cfg_slots", "app_consumer", "app_reports"}) {
-            made.push_back("app_shape=executor requires " + std::string(name) + "=" +
-                           find_factor(name)->base_text());
+        for (const std::string& name : factors_of_pipelines()) {
+            made.push_back("app_shape=executor requires " + name + "=" + find_factor(name)->base_text());
         }
         made.push_back("app_shape=pipeline requires app_wave=" + find_factor("app_wave")->base_text());
         return made;
     }();
+    return all;
+}
+
+const std::vector<std::string>& factors_of_pipelines() {
+    static const std::vector<std::string> all{"cfg_stats",    "cfg_clock",   "cfg_qcap",  "cfg_sink",
+                                              "cfg_batch",    "cfg_handoff", "cfg_order", "cfg_slots",
+                                              "app_consumer", "app_reports"};
     return all;
 }
 

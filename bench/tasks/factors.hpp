@@ -51,8 +51,11 @@ struct refusal {
 const std::vector<factor>& factors();
 const factor* find_factor(std::string_view name);
 
-// "a=x|y requires b=z" and "a >= b".
+// "a=x|y requires b=z", "a=x excludes b=y" and "a >= b".
 const std::vector<std::string>& constraints();
+
+// Tasks alone have no queues, stages or statistics: there these are as if nothing was set.
+const std::vector<std::string>& factors_of_pipelines();
 
 // The factor file of `lab plan`.
 std::string factor_file();

@@ -1,6 +1,7 @@
 // What a task costs, in microseconds, with every factor that may matter settable: the counterpart of parsl-perf,
 // for `lab`. It prints one performance indicator, with the settings that it really had.
 #include "build.hpp"
+#include "clocks.hpp"
 #include "document.hpp"
 #include "factors.hpp"
 #include "item_log.hpp"
@@ -107,8 +108,9 @@ int run(int argc, char** argv) {
     affinity cores(s.asked, workers);
     weir::thread_pool pool(workers, {.most_workers = 0,
                                      .on_thread_start = [&](unsigned worker) { cores.set(worker); }});
-    workload work(s.asked, log);  // whose queues have the pool's clock
-    const context c{s.asked, pool, work, times};
+    chosen_clock clock(s.asked, pool);
+    workload work(s.asked, log);  // whose queues have that clock
+    const context c{s.asked, clock.executor(), work, times};
     const std::unique_ptr<runner> all = make_runner(c);
     const auto items = static_cast<std::uint64_t>(s.asked.of("app_items"));
 
@@ -118,6 +120,7 @@ int run(int argc, char** argv) {
     tell_surroundings(effective, cores.threads().front());
     tell_build(effective);
     log.tell(effective);
+    effective.set("cfg_clock", clock.level());
     tell_workload(effective, s.asked, work);
     effective.set("app_latency", times.on() ? "on" : "off");
     check_effective(s.asked, effective);

@@ -7,7 +7,7 @@
 #include "settings.hpp"
 #include "workload.hpp"
 
-#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/executor.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -43,7 +43,7 @@ class latencies {
 
 struct context {
     const values& asked;
-    weir::thread_pool& pool;
+    weir::executor& pool;
     workload& work;
     latencies& times;
 };

@@ -114,6 +114,7 @@ void check_constraints(const values& v) {
         if (relation == "requires" && holds(v, left) && !holds(v, right)) {
             throw refusal{each + ": here is " + as_it_is(v, right.substr(0, right.find('=')))};
         }
+        if (relation == "excludes" && holds(v, left) && holds(v, right)) throw refusal{each};
     }
 }
 

@@ -131,7 +131,7 @@ def needed_for(name, value, constraints, factors):
         left, relation, right = constraint.split()
         if relation == ">=" and right == name:
             more[left] = max(value, factors[left]["base"])
-        if relation == "requires" and value in left.partition("=")[2].split("|") and left.startswith(name + "="):
+        if relation == "requires" and str(value) in left.partition("=")[2].split("|") and left.startswith(name + "="):
             other, _, levels = right.partition("=")
             more.setdefault(other, levels.split("|")[0])
         # Where something is required of the base of another one.
@@ -270,10 +270,12 @@ def look_at_refusals(constraints):
                              ("--cfg_batch=3", "cfg_qcap >= cfg_batch"),
                              ("--cfg_batch=3 --cfg_qcap=8 --app_items=2", "app_items >= cfg_batch"),
                              ("--app_reports=trace --cfg_stats=off", "app_reports=trace requires"),
+                             ("--cfg_clock=steady --cfg_stats=off", "cfg_clock=ticks_around|steady|coarse requires"),
+                             ("--cfg_clock=coarse --app_work=sleep", "cfg_clock=coarse excludes app_work=sleep"),
                              ("--env_sched=fifo --env_nice=1", "env_sched=fifo requires"),
                              ("--app_wave=5", "app_shape=pipeline requires app_wave="),
                              *[(f"--app_shape=executor --{name}={value}", f"app_shape=executor requires {name}=")
-                               for name, value in (("cfg_stats", "off"), ("cfg_qcap", 3), ("cfg_sink", 4),
+                               for name, value in (("cfg_stats", "off"), ("cfg_clock", "steady"), ("cfg_qcap", 3), ("cfg_sink", 4),
                                                    ("cfg_batch", 2), ("cfg_handoff", "later_first"),
                                                    ("cfg_order", "input"), ("cfg_slots", 2),
                                                    ("app_consumer", "coroutine"), ("app_reports", "csv"))]):
