@@ -44,6 +44,8 @@ ideal_us_per_task: if passing items on cost nothing: the largest of
   with work measured alone on one thread (of sleep: app_work_ns).
 overhead_us: us_per_task - ideal_us_per_task.
 overall_score: tasks a second.
+No factors, as the library has one of each: how long an idle worker looks before it sleeps, where the frames of
+    coroutines come from, and that who is woken is posted, never resumed at once.
 Exit status: 2 for what can't be set, or is not what was asked for; 1 if the run fails.
 )";
 

@@ -125,6 +125,12 @@ class pipeline_runner final : public pipeline_base {
         return all;
     }
 
+    template <class Whole>
+    auto start(Whole&& whole) {
+        order_ = whole.options("stage 0").output_order;
+        return std::forward<Whole>(whole).template start<Policy>(context_.pool, options());
+    }
+
     template <class Part>
     totals end_with(Part&& part) {
         if (consumer_ == consumer::a_stage) {
@@ -134,14 +140,13 @@ class pipeline_runner final : public pipeline_base {
                 seen.add(x);
             };
             auto whole = std::forward<Part>(part) | weir::for_each(take);
-            auto run = std::move(whole).template start<Policy>(context_.pool, options());
+            auto run = start(std::move(whole));
             run.wait();
             keep(run.stats());
             return seen;
         }
         auto whole = std::forward<Part>(part) | weir::sink(sink_capacity_);
-        order_ = whole.options("stage 0").output_order;
-        auto run = std::move(whole).template start<Policy>(context_.pool, options());
+        auto run = start(std::move(whole));
         totals seen;
         if (consumer_ == consumer::a_coroutine) {
             seen = weir::sync_wait(context_.pool, take_all(run, context_.times));

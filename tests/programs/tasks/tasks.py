@@ -191,6 +191,7 @@ def look_at_combinations():
                  ["--cfg_slots=4", "--cfg_order=input", "--cfg_fuse=on", "--app_work=chain"],
                  ["--cfg_slots=3", "--cfg_batch=16", "--cfg_qcap=64", "--app_work=sleep", "--app_work_ns=10"],
                  ["--cfg_stats=off", "--cfg_batch=16", "--cfg_qcap=16", "--app_consumer=for_each", "--app_size=100"],
+                 ["--cfg_order=input", "--app_consumer=for_each", "--cfg_slots=2"],
                  ["--cfg_stats=summed", "--app_work=io", "--app_consumer=coroutine", "--cfg_batch=2"],
                  ["--cfg_stats=summed", "--app_stages=8", "--cfg_handoff=later_first", "--app_reports=csv"],
                  ["--env_pad=100", "--env_affinity=single", "--cfg_workers=1", "--app_work=memory"]):
