@@ -53,11 +53,9 @@ weir::run_options pipeline_base::options() const {
 }
 
 std::string pipeline_base::measured_level() const {
-    const bool timed = std::ranges::any_of(last_.stages, [](const weir::stage_stats& s) {
-        return s.times().total() != weir::duration(0);
-    });
-    if (!timed) return "off";
-    return last_.channels.front().put_waits.has_quantiles() ? "histograms" : "summed";
+    const weir::channel_stats& first = last_.channels.front();
+    if (first.put_waits.count() == 0) return "off";  // where it is measured, no wait counts, too
+    return first.put_waits.has_quantiles() ? "histograms" : "summed";
 }
 
 std::size_t pipeline_base::capacity_of(const std::string& channel) const {

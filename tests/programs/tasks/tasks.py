@@ -107,7 +107,8 @@ def look_at_the_document(factors):
     expect("latency_p50_us" not in result, "no latency is measured unless asked for")
     table = start([f"--app_items={FEW}", "--table", "--cfg_qcap=8"])
     expect(re.search(r"cfg_qcap +8  \*\n", table.stdout) is not None, "a table marks what isn't the base")
-    expect(table.stdout.count("  *\n") == 2, "and nothing else but the number of items")
+    marked = re.findall(r"^  ((?:cfg|app)_\w+) .*  \*$", table.stdout, re.MULTILINE)
+    expect(marked == ["cfg_qcap", "app_items"], f"and nothing else but the number of items: {marked}")
 
 
 def tries(f, name):
