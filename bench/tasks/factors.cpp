@@ -251,6 +251,7 @@ const std::vector<std::string>& constraints() {
             "cfg_clock=ticks_around|steady|coarse requires cfg_stats=histograms|summed",
             "cfg_clock=coarse excludes app_work=sleep",  // which would end before its time
             "env_sched=fifo requires env_nice=0",
+            "app_consumer=for_each requires cfg_sink=" + find_factor("cfg_sink")->base_text(),
         };
         for (const std::string& name : factors_of_pipelines()) {
             made.push_back("app_shape=executor requires " + name + "=" + find_factor(name)->base_text());

@@ -80,6 +80,9 @@ void pipeline_base::tell(values& effective) const {
     effective.set("cfg_slots", static_cast<integer>(slots));
     effective.set("cfg_batch", static_cast<integer>(std::max<std::size_t>(1, watch_.most())));
     effective.set("cfg_qcap", static_cast<integer>(capacity_of("src")));
+    if (stages > 1 && capacity_of("stage 0") != unit_capacity()) {
+        throw std::logic_error("the queues between the stages have not the capacity of the first");
+    }
     effective.set("cfg_order", order_ == weir::output_order::input ? "input" : "completion");
     effective.set("cfg_handoff", options().later_stages_first ? "later_first" : "slot");
     const bool has_sink = last_.stages.back().kind == "sink";

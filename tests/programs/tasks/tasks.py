@@ -275,6 +275,7 @@ def look_at_refusals(constraints):
                              ("--cfg_clock=steady --cfg_stats=off", "cfg_clock=ticks_around|steady|coarse requires"),
                              ("--cfg_clock=coarse --app_work=sleep", "cfg_clock=coarse excludes app_work=sleep"),
                              ("--env_sched=fifo --env_nice=1", "env_sched=fifo requires"),
+                             ("--app_consumer=for_each --cfg_sink=4", "app_consumer=for_each requires cfg_sink="),
                              ("--app_wave=5", "app_shape=pipeline requires app_wave="),
                              *[(f"--app_shape=executor --{name}={value}", f"app_shape=executor requires {name}=")
                                for name, value in (("cfg_stats", "off"), ("cfg_clock", "steady"), ("cfg_qcap", 3), ("cfg_sink", 4),
