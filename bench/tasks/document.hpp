@@ -1,0 +1,34 @@
+// tasks: what the program prints: a performance indicator, as JSON or as a table.
+#ifndef BENCH_TASKS_DOCUMENT_HPP
+#define BENCH_TASKS_DOCUMENT_HPP
+
+#include "settings.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tasks {
+
+struct figure {
+    std::string name;
+    double value;
+    bool is_count = false;
+};
+
+struct document {
+    // Errors: std::logic_error, where one lacks.
+    explicit document(values effective);
+
+    values parameters;
+    std::vector<figure> results;
+    std::vector<std::pair<std::string, std::string>> about;  // what is no factor: the machine, the build
+    double overall_score = 0;
+
+    std::string json() const;
+    std::string table() const;
+};
+
+}  // namespace tasks
+
+#endif

@@ -1,0 +1,65 @@
+// tasks: everything that can be set, as data: its levels or range, how it is set, and what it does.
+#ifndef BENCH_TASKS_FACTORS_HPP
+#define BENCH_TASKS_FACTORS_HPP
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tasks {
+
+using integer = long long;
+
+// How a plan's value reaches the program.
+enum class applied {
+    by_argument,
+    by_preload,  // LD_PRELOAD
+    by_flags,    // of the compiler
+};
+
+struct choice {
+    std::string level;
+    std::string with;  // a library to be loaded before, or flags; else empty
+};
+
+struct factor {
+    std::string name;
+    std::vector<choice> levels;  // the first is the base; empty: it is a number
+    integer low = 0;
+    integer high = 0;
+    integer base = 0;
+    bool logarithmic = false;
+    applied how = applied::by_argument;
+    // 1: environment or a setting that takes nothing away; 2: another build; 3: a setting that takes features away
+    int tier = 1;
+    std::vector<std::string> removes_feature;  // those levels
+    std::string about;
+
+    bool is_number() const { return levels.empty(); }
+    bool has_level(std::string_view level) const;
+    std::string base_text() const { return is_number() ? std::to_string(base) : levels.front().level; }
+    // What it can be, as an error message says it.
+    std::string range_text() const;
+};
+
+// A user's mistake: the program ends with exit status 2.
+struct refusal {
+    std::string why;
+};
+
+const std::vector<factor>& factors();
+const factor* find_factor(std::string_view name);
+
+// "a=x|y requires b=z", "a=x excludes b=y" and "a >= b".
+const std::vector<std::string>& constraints();
+
+// Tasks alone have no queues, stages or statistics: there these are as if nothing was set.
+const std::vector<std::string>& factors_of_pipelines();
+
+// The factor file of `lab plan`.
+std::string factor_file();
+
+}  // namespace tasks
+
+#endif

@@ -1,0 +1,3 @@
+#include "pipeline.hpp"
+
+template std::unique_ptr<tasks::runner> tasks::make_pipeline<weir::unmeasured, true>(const context&);
