@@ -1,0 +1,60 @@
+// lab design: the file that says which factors a program has, how each is set, and what can't go together
+#ifndef LAB_DESIGN_FACTOR_FILE_HPP
+#define LAB_DESIGN_FACTOR_FILE_HPP
+
+#include "lab/data/factor.hpp"
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lab {
+
+// How a factor's value reaches the program.
+struct application {
+    std::string argument;  // "--qcap={}"; of an on/off factor maybe no {}
+    std::map<std::string, std::map<std::string, std::string>> environment;  // variable, level, value
+    std::map<std::string, std::string> build;                 // level, what the build command gets
+    std::map<std::string, std::vector<std::string>> wrapper;  // level, what the command begins with
+};
+
+// "a=x|y requires b=z", "a=x excludes b=y", "a >= b" (also <=, <, >).
+struct constraint {
+    enum class kind { requirement, exclusion, relation };
+    std::string text;
+    kind what = kind::relation;
+    std::size_t first = 0;  // places of factors
+    std::size_t second = 0;
+    std::vector<double> first_values;  // of a requirement or an exclusion
+    std::vector<double> second_values;
+    std::string relation;  // of a relation: ">=", ...
+    std::size_t line = 0;
+
+    [[nodiscard]] bool holds(const configuration& values) const;
+};
+
+struct factor_file {
+    std::string name;
+    std::vector<factor> factors;
+    std::vector<application> applications;  // one a factor
+    std::vector<constraint> constraints;
+    std::vector<std::string> command;  // what is run, without the factors' arguments
+    std::vector<std::string> build;    // what builds a whole plot; {flags} and {folder} are filled in
+    std::string score =
+        "overall_score";  // where in its JSON the cost is ("@result.us_per_task"), or "last number"
+    bool more_is_better = false;
+
+    [[nodiscard]] bool allows(const configuration& values) const;
+    // The first constraint that `values` break; null if none.
+    [[nodiscard]] const constraint* broken_by(const configuration& values) const;
+};
+
+// Throws input_error with file and line: no JSON, an unknown member or factor, a level twice, a factor that conflicts
+// with itself, constraints that no configuration satisfies, a base that they forbid.
+factor_file read_factor_file(const std::string& path);
+factor_file parse_factor_file(const std::string& text, const std::string& name);
+
+}  // namespace lab
+
+#endif

@@ -1,0 +1,36 @@
+// lab design: which configurations are run, in which order; a file that can be replayed
+#ifndef LAB_DESIGN_PLAN_HPP
+#define LAB_DESIGN_PLAN_HPP
+
+#include "lab/data/factor.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace lab {
+
+struct planned_run {
+    configuration values;
+    std::size_t block = 0;  // each block has each configuration once: repetitions are spread over the time
+    std::string plot;       // the visit of a build; empty where no factor is hard to change
+    std::string
+        control;  // "A" or "B" of an A/A pair, which runs one configuration under two names; else empty
+    std::size_t line = 0;  // of the file
+};
+
+// A CSV: @block; @plot; @control; one column a factor with the texts of its values.
+struct plan {
+    std::string name;
+    std::vector<factor> factors;
+    std::vector<planned_run> runs;  // in the order in which they are run
+};
+
+std::string plan_text(const plan& what);
+// Any CSV with a column for each of `factors` (those it lacks are at their base); @-columns are optional. Throws
+// input_error with file and line: an unknown column or level, a number out of its range, no row.
+plan read_plan(const std::string& path, const std::vector<factor>& factors);
+
+}  // namespace lab
+
+#endif
