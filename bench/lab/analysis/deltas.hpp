@@ -36,8 +36,8 @@ struct mean_delta {
     std::size_t num_deltas = 0;
     std::size_t num_runs = 0;  // different runs that they are made of
     double mean = 0;
-    // 95 %: deltas that share a run count as one observation of it (cluster-robust by run; Cameron, Gelbach & Miller,
-    // "Robust inference with multiway clustering", 2011). NaN where there is too little to say.
+    // 95 %. Deltas of one X share runs: they are one observation of the treatment (cluster-robust). Of a single X: what
+    // its runs vary by (Welch, 1947). NaN where there is too little to say.
     double low = 0;
     double high = 0;
     double mean_log2 = 0;  // of after / before; NaN where a cost isn't positive
@@ -46,8 +46,10 @@ struct mean_delta {
 // One for each treatment, the most saving first (of a rate: the most gaining).
 std::vector<mean_delta> mean_deltas(const run_table& table, const std::vector<delta>& deltas);
 
-// Where a treatment that helps at one end hurts at the other (P13): the line after = a + b * before, and where it
-// crosses after = before. NaN where it doesn't within what was measured.
+// Where a treatment that helps at one end hurts at the other (P13): the line after = a + b * before by least squares,
+// and where it crosses after = before; `at` is NaN where it doesn't within what was measured, or where the change
+// depends no more on the mean of before and after than chance allows. That is asked of the mean, not of `before`: what
+// was measured too slow by chance is followed by something faster (Bland & Altman, 1986).
 struct crossing {
     double intercept = 0;
     double slope = 1;

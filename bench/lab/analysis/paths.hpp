@@ -16,11 +16,14 @@ struct path_step {
     std::string treatment;
     double before = 0;
     double after = 0;
+    configuration values;  // after it
 };
 
 // From the base on, through configurations that were measured.
 struct path {
     std::string name;  // "greedy", "nicest first", "reversed"
+    configuration
+        from;  // the base; if that wasn't measured, the measured configuration with the fewest treatments
     double start = 0;
     std::vector<path_step> steps;
     [[nodiscard]] double end() const { return steps.empty() ? start : steps.back().after; }
@@ -35,8 +38,8 @@ path nicest_path(const run_table& table, const path& to);
 path reversed_path(const run_table& table, const path& to);
 
 // What each treatment of a path is worth, whatever the order: Shapley's value (1953) over all chains of measured
-// configurations between the path's ends; they sum up to end - start. `complete` unless chains lead through
-// configurations that were not measured; those are then left out, and the values are of the measured chains.
+// configurations between the path's ends; they sum up to end - start. Not `complete` where some chains lead through
+// configurations that were not measured: the values are then of the measured chains, and there are none if no chain is.
 struct shapley_value {
     std::size_t factor = 0;
     double value = 0;

@@ -9,6 +9,9 @@ int main(int argc, char** argv) {
     CLI::App app("Which factors make a program faster, how they interact, and proof.", "lab");
     app.require_subcommand(1);
     app.failure_message(CLI::FailureMessage::simple);
+    lab::add_deltas(app);
+    lab::add_paths(app);
+    lab::add_pca(app);
     try {
         app.parse(argc, argv);
     } catch (const CLI::RuntimeError& verdict) {

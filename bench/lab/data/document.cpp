@@ -4,6 +4,7 @@
 #include "lab/data/numbers.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -25,7 +26,8 @@ std::string cell(const json& value) {
     if (value.is_null()) return "-";
     if (value.is_string()) return value.get<std::string>();
     if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
-    if (value.is_number_float()) return short_text(value.get<double>());
+    if (value.is_number_float())
+        return std::isfinite(value.get<double>()) ? short_text(value.get<double>()) : "-";
     if (value.is_array() || value.is_object()) {
         std::string text;
         for (auto i = value.begin(); i != value.end(); ++i) {

@@ -1,0 +1,24 @@
+// lab stats: Student's t, F and the normal distribution
+#ifndef LAB_STATS_DISTRIBUTIONS_HPP
+#define LAB_STATS_DISTRIBUTIONS_HPP
+
+namespace lab {
+
+// I_x(a, b), regularised: by Lentz's continued fraction (Press et al., "Numerical Recipes", 2007, 6.4), to about 1e-14.
+double incomplete_beta(double a, double b, double x);
+
+// P(T <= t) of Student's t, and its inverse; `freedom` > 0 needn't be whole.
+double t_probability(double t, double freedom);
+double t_quantile(double probability, double freedom);
+// P(|T| >= |t|).
+double t_two_sided(double t, double freedom);
+
+// P(F <= f).
+double f_probability(double f, double freedom_above, double freedom_below);
+
+double normal_probability(double z);
+double normal_quantile(double probability);
+
+}  // namespace lab
+
+#endif
