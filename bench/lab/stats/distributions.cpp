@@ -74,6 +74,7 @@ double t_probability(double t, double freedom) {
 }
 
 double t_quantile(double probability, double freedom) {
+    if (probability == 0.5) return 0;
     if (probability < 0.5) return -t_quantile(1 - probability, freedom);
     return inverse([&](double t) { return t_probability(t, freedom); }, probability);
 }
