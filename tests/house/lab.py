@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Checks the rooms of the measurement lab, bench/lab, reading nothing but the text.
+
+    tests/house/lab.py [ROOT]       checks ROOT/bench/lab (the default: this repository's)
+    tests/house/lab.py --self-test  shows, on small trees, that each rule can fail
+
+The rules: a file lies in a room and begins with `// lab ROOM: <one sentence>`; it includes its own room and those below;
+a header guards itself by its path; no file has more than 300 lines, no line more than 120 columns.
+"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import check  # noqa: E402
+
+ROOMS = ["data", "stats", "design", "driver", "analysis", "plot", "commands"]  # from below
+MAX_LINES = 300
+MAX_COLUMNS = 120
+
+
+def problems_of(path, room, text):
+    lines = text.splitlines()
+    if room not in ROOMS:
+        yield 1, f"{room} is no room; see ROOMS in tests/house/lab.py"
+        return
+    if not (room == "commands" and path.name == "main.cpp") and not re.match(rf"// lab {room}: \S", text):
+        yield 1, f"the first line has to be `// lab {room}: <one sentence>`"
+    if path.suffix == ".hpp":
+        guard = f"LAB_{room}_{path.stem}_HPP".upper()
+        if f"#ifndef {guard}\n#define {guard}\n" not in text:
+            yield 2, f"no guard named {guard}"
+    if len(lines) > MAX_LINES:
+        yield MAX_LINES, f"more than {MAX_LINES} lines"
+    for number, line in enumerate(lines, 1):
+        if len(line) > MAX_COLUMNS and '"' not in line:
+            yield number, f"more than {MAX_COLUMNS} columns"
+        if match := re.match(r'#include "lab/(\w+)/', line):
+            other = match[1]
+            if other not in ROOMS or ROOMS.index(other) > ROOMS.index(room):
+                yield number, f"{other} is not below {room}"
+
+
+def problems_in(root):
+    for path in sorted((root / "bench/lab").glob("**/*.?pp")):
+        name = path.relative_to(root)
+        for number, problem in problems_of(path, path.parent.name, path.read_text(encoding="utf-8")):
+            yield f"{name}:{number}: {problem}"
+
+
+def self_test():
+    guard = "#ifndef LAB_STATS_A_HPP\n#define LAB_STATS_A_HPP\n#endif\n"
+    cases = {
+        "": ("stats/a.hpp", "// lab stats: a\n" + guard),
+        "not below": ("stats/a.cpp", '// lab stats: a\n#include "lab/plot/b.hpp"\n'),
+        "first line": ("stats/a.cpp", "// stats\n"),
+        "no guard": ("stats/a.hpp", "// lab stats: a\n"),
+        "no room": ("attic/a.cpp", "// lab attic: a\n"),
+        "300 lines": ("stats/a.cpp", "// lab stats: a\n" * 301),
+        "120 columns": ("stats/a.cpp", "// lab stats: " + "a" * 110 + "\n"),
+    }
+    for expected, (name, text) in cases.items():
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "bench/lab" / name
+            path.parent.mkdir(parents=True)
+            path.write_text(text, encoding="utf-8")
+            found = "; ".join(problems_in(Path(folder)))
+            if (expected not in found) if expected else found:
+                yield f"expected '{expected}' of {name}, found '{found}'"
+
+
+if __name__ == "__main__":
+    sys.exit(check.run(__doc__, problems_in, self_test))
