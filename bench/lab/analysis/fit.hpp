@@ -5,6 +5,7 @@
 #include "lab/data/run_table.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct fit_options {
     bool log_scale = false;  // of the logarithm (base 2) of the cost: effects that multiply
     bool with_time = false;  // with a drift, and the time of day as a sine and a cosine (P21)
     double confidence = 0.95;
+    std::uint64_t seed = 1;  // of the parts of the cross-validation
 };
 
 struct fitted_term {
@@ -25,6 +27,7 @@ struct fitted_term {
     double error = 0;                     // its standard error
     double low = 0;
     double high = 0;
+    double freedom = 0;
     double p = 1;
     double q = 1;  // the least false-discovery rate at which it counts (Benjamini & Hochberg, 1995)
 };
@@ -34,23 +37,37 @@ struct aliased_term {
     std::string why;  // "never on together", "= a - b": no data of this table tell them apart
 };
 
+struct outlier {
+    std::size_t run = 0;    // its place in run_table::runs
+    double deviations = 0;  // its residual, in standard deviations
+};
+
 struct fit_result {
     std::vector<fitted_term> terms;  // the intercept, the treatments, time, the pairs
     std::vector<aliased_term> aliased;
+    std::vector<std::string> not_selected;  // pairs that too few runs are there for
     double r2 = 0;
     double adjusted_r2 = 0;
-    double sigma = 0;                  // of the residuals
-    double cross_validated_error = 0;  // root mean square, of configurations that the model hasn't seen
+    double sigma = 0;        // of a run
+    double group_sigma = 0;  // of what runs of one group have in common
+    double cross_validated_error =
+        0;  // root mean square, of configurations that the model hasn't seen; of the cost
     double freedom = 0;
     std::size_t num_runs = 0;
+    std::size_t num_configurations = 0;
+    std::size_t num_groups = 0;
+    bool grouped_by_plot = false;
     bool log_scale = false;
     std::vector<double> predicted;  // of each run, in units of the cost
+    std::vector<outlier> outliers;  // more than 4 deviations away
     std::vector<std::string> notes;
 
     [[nodiscard]] const fitted_term* find(const std::string& name) const;
 };
 
-// Throws input_error if there are fewer runs than terms by far, or a logarithm of what isn't positive is asked for.
+// Least squares; where runs are repeated or grouped into plots with two error terms (grouped_fit.hpp). Where there are
+// fewer than 1.5 configurations a term, pairs are selected forwards, by their evidence, and only those are in the model.
+// Throws input_error if nothing can be estimated, or a logarithm of what isn't positive is asked for.
 fit_result fit(const run_table& table, const fit_options& options);
 
 }  // namespace lab

@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
     app.require_subcommand(1);
     app.failure_message(CLI::FailureMessage::simple);
     lab::add_deltas(app);
+    lab::add_fit(app);
     lab::add_paths(app);
     lab::add_pca(app);
     try {

@@ -1,0 +1,23 @@
+// lab analysis: how far a model is from configurations that it hasn't seen
+#ifndef LAB_ANALYSIS_CROSS_VALIDATION_HPP
+#define LAB_ANALYSIS_CROSS_VALIDATION_HPP
+
+#include "lab/analysis/model_matrix.hpp"
+
+#include <Eigen/Core>
+
+#include <cstdint>
+
+namespace lab {
+
+// What a logarithmic model's prediction is multiplied by to be one of the mean: "smearing" (Duan, 1983).
+double smearing(const Eigen::VectorXd& residuals);
+
+// Root mean square in units of the cost, each configuration predicted by a model of the nine tenths that it isn't in.
+// `gram`: the products of the model's columns. Costs about one more fit.
+double cross_validated_error(const model_matrix& model, const Eigen::MatrixXd& gram, const run_table& table,
+                             bool log_scale, std::uint64_t seed);
+
+}  // namespace lab
+
+#endif

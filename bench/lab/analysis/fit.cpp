@@ -1,0 +1,138 @@
+// lab analysis: from the model's columns to terms with intervals
+#include "lab/analysis/fit.hpp"
+
+#include "lab/analysis/cross_validation.hpp"
+#include "lab/analysis/grouped_fit.hpp"
+#include "lab/analysis/model_matrix.hpp"
+#include "lab/analysis/selection.hpp"
+#include "lab/data/input_error.hpp"
+#include "lab/data/numbers.hpp"
+#include "lab/stats/distributions.hpp"
+#include "lab/stats/false_discoveries.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lab {
+
+namespace {
+
+std::string why_aliased(const model_matrix& model, const grouped_fit& fitted, Eigen::Index column) {
+    const auto parts = fitted.equations->made_of(column);
+    if (model.values.col(column).cwiseAbs().maxCoeff() == 0) {
+        return model.columns[static_cast<std::size_t>(column)].treatments.size() == 2 ? "never on together"
+                                                                                      : "never on";
+    }
+    constexpr std::size_t most = 6;
+    std::string text = "=";
+    for (std::size_t i = 0; i < std::min(parts.size(), most); ++i) {
+        const auto& [other, coefficient] = parts[i];
+        text += coefficient < 0 ? " - " : i == 0 ? " " : " + ";
+        const double size = std::abs(coefficient);
+        const std::string& name = model.columns[static_cast<std::size_t>(other)].name;
+        const bool constant = name == "(intercept)";
+        if (constant || std::abs(size - 1) > 1e-6) text += short_text(size, 4);
+        if (!constant) text += (std::abs(size - 1) > 1e-6 ? " " : "") + name;
+    }
+    if (parts.size() > most) text += " ... (" + std::to_string(parts.size()) + " terms)";
+    return text;
+}
+
+void keep_columns(model_matrix& model, const std::vector<Eigen::Index>& kept, fit_result& result) {
+    std::vector<model_column> columns;
+    for (const Eigen::Index c : kept) columns.push_back(model.columns[static_cast<std::size_t>(c)]);
+    for (std::size_t c = 0; c < model.columns.size(); ++c)
+        if (!std::binary_search(kept.begin(), kept.end(), static_cast<Eigen::Index>(c)))
+            result.not_selected.push_back(model.columns[c].name);
+    model.values = Eigen::MatrixXd(model.values(Eigen::all, kept));
+    model.columns = std::move(columns);
+    result.notes.push_back("there are " + std::to_string(model.num_configurations) +
+                           " configurations for all pairs: these were selected by their evidence, and their "
+                           "intervals don't know of that");
+}
+
+void set_terms(fit_result& result, const model_matrix& model, const grouped_fit& fitted, double confidence) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> probabilities;
+    for (const Eigen::Index c : fitted.equations->kept()) {
+        const model_column& column = model.columns[static_cast<std::size_t>(c)];
+        fitted_term term;
+        term.name = column.name;
+        term.treatments = column.treatments;
+        term.factors = column.factors;
+        term.estimate = fitted.estimates(c);
+        term.freedom = fitted.freedom(c);
+        term.error = term.low = term.high = term.p = nan;
+        if (term.freedom > 0 && fitted.freedom_left > 0) {
+            term.error = fitted.errors(c);
+            const double wide = t_quantile(0.5 + confidence / 2, term.freedom) * term.error;
+            term.low = term.estimate - wide;
+            term.high = term.estimate + wide;
+            term.p = term.error > 0 ? t_two_sided(term.estimate / term.error, term.freedom)
+                                    : (term.estimate == 0 ? 1 : 0);
+        }
+        probabilities.push_back(column.treatments.empty() ? nan : term.p);
+        result.terms.push_back(std::move(term));
+    }
+    const std::vector<double> rates = false_discovery_rates(probabilities);
+    for (std::size_t i = 0; i < rates.size(); ++i) result.terms[i].q = rates[i];
+}
+
+void set_predictions(fit_result& result, const grouped_fit& fitted, const model_matrix& model) {
+    const double factor = result.log_scale ? smearing(fitted.residuals) : 1;
+    const double deviation = std::sqrt(fitted.residuals.squaredNorm() / std::max(1.0, fitted.freedom_left));
+    constexpr double far = 4;
+    for (Eigen::Index i = 0; i < model.response.size(); ++i) {
+        const double predicted = model.response(i) - fitted.residuals(i);
+        result.predicted.push_back(result.log_scale ? factor * std::exp2(predicted) : predicted);
+        const double deviations = deviation > 0 ? fitted.residuals(i) / deviation : 0;
+        if (std::abs(deviations) > far) result.outliers.push_back({static_cast<std::size_t>(i), deviations});
+    }
+}
+
+}  // namespace
+
+const fitted_term* fit_result::find(const std::string& name) const {
+    const auto found =
+        std::find_if(terms.begin(), terms.end(), [&](const fitted_term& t) { return t.name == name; });
+    return found == terms.end() ? nullptr : &*found;
+}
+
+fit_result fit(const run_table& table, const fit_options& options) {
+    fit_result result;
+    model_matrix model = model_of(table, options);
+    if (model.num_configurations < 2) {
+        throw input_error(table.name,
+                          "all runs are of one configuration; a model needs runs of at least two");
+    }
+    if (options.pairs && 2 * model.num_configurations < 3 * model.columns.size())
+        keep_columns(model, selected_columns(model), result);
+    const grouped_fit fitted = fit_grouped(model);
+
+    result.log_scale = options.log_scale;
+    result.num_runs = table.runs.size();
+    result.num_configurations = model.num_configurations;
+    result.num_groups = model.num_groups;
+    result.grouped_by_plot = model.groups != model.configurations;
+    result.sigma = std::sqrt(fitted.run_variance);
+    result.group_sigma = std::sqrt(fitted.group_variance);
+    result.freedom = fitted.freedom_left;
+    const double n = static_cast<double>(result.num_runs);
+    const double whole = (model.response.array() - model.response.mean()).square().sum();
+    result.r2 = whole > 0 ? 1 - fitted.residuals.squaredNorm() / whole : 1;
+    result.adjusted_r2 =
+        fitted.freedom_left > 0 ? 1 - (1 - result.r2) * (n - 1) / fitted.freedom_left : result.r2;
+    result.cross_validated_error =
+        cross_validated_error(model, *fitted.gram, table, options.log_scale, options.seed);
+    for (const Eigen::Index c : fitted.left_out)
+        result.aliased.push_back(
+            {model.columns[static_cast<std::size_t>(c)].name, why_aliased(model, fitted, c)});
+    set_terms(result, model, fitted, options.confidence);
+    set_predictions(result, fitted, model);
+    if (fitted.freedom_left <= 0)
+        result.notes.push_back("there are no more runs than terms: nothing is left to tell what chance does");
+    return result;
+}
+
+}  // namespace lab
