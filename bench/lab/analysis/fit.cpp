@@ -4,7 +4,7 @@
 #include "lab/analysis/cross_validation.hpp"
 #include "lab/analysis/grouped_fit.hpp"
 #include "lab/analysis/model_matrix.hpp"
-#include "lab/analysis/selection.hpp"
+#include "lab/analysis/shrinkage.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/data/numbers.hpp"
 #include "lab/stats/distributions.hpp"
@@ -39,29 +39,30 @@ std::string why_aliased(const model_matrix& model, const grouped_fit& fitted, Ei
     return text;
 }
 
-void keep_columns(model_matrix& model, const std::vector<Eigen::Index>& kept, fit_result& result) {
-    std::vector<model_column> columns;
-    for (const Eigen::Index c : kept) columns.push_back(model.columns[static_cast<std::size_t>(c)]);
-    for (std::size_t c = 0; c < model.columns.size(); ++c)
-        if (!std::binary_search(kept.begin(), kept.end(), static_cast<Eigen::Index>(c)))
-            result.not_selected.push_back(model.columns[c].name);
-    model.values = Eigen::MatrixXd(model.values(Eigen::all, kept));
-    model.columns = std::move(columns);
-    result.notes.push_back("there are " + std::to_string(model.num_configurations) +
-                           " configurations for all pairs: these were selected by their evidence, and their "
-                           "intervals don't know of that");
+// Puts the best predictions where least squares has too little to go by.
+void predict_instead(grouped_fit& fitted, const model_matrix& model, const shrunk_fit& shrunk) {
+    fitted.estimates = shrunk.estimates;
+    fitted.errors = shrunk.errors;
+    fitted.freedom = Eigen::VectorXd::Constant(shrunk.estimates.size(), shrunk.freedom);
+    fitted.freedom_left = shrunk.freedom;
+    fitted.residuals = model.response - model.values * shrunk.estimates;
+    fitted.run_variance = shrunk.variance;
+    fitted.group_variance = 0;
 }
 
-void set_terms(fit_result& result, const model_matrix& model, const grouped_fit& fitted, double confidence) {
+void set_terms(fit_result& result, const model_matrix& model, const grouped_fit& fitted, double confidence,
+               const Eigen::VectorXd& shrunk) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> probabilities;
-    for (const Eigen::Index c : fitted.equations->kept()) {
+    for (Eigen::Index c = 0; c < model.values.cols(); ++c) {
+        if (std::binary_search(fitted.left_out.begin(), fitted.left_out.end(), c)) continue;
         const model_column& column = model.columns[static_cast<std::size_t>(c)];
         fitted_term term;
         term.name = column.name;
         term.treatments = column.treatments;
         term.factors = column.factors;
         term.estimate = fitted.estimates(c);
+        term.shrunk = shrunk.size() > 0 && column.treatments.size() == 2 ? shrunk(c) : nan;
         term.freedom = fitted.freedom(c);
         term.error = term.low = term.high = term.p = nan;
         if (term.freedom > 0 && fitted.freedom_left > 0) {
@@ -106,9 +107,21 @@ fit_result fit(const run_table& table, const fit_options& options) {
         throw input_error(table.name,
                           "all runs are of one configuration; a model needs runs of at least two");
     }
-    if (options.pairs && 2 * model.num_configurations < 3 * model.columns.size())
-        keep_columns(model, selected_columns(model), result);
-    const grouped_fit fitted = fit_grouped(model);
+    grouped_fit fitted = fit_grouped(model);
+    shrunk_fit shrunk;
+    if (options.pairs) {
+        shrunk = fit_shrunk(model);
+        result.shrunk = 2 * model.num_configurations < 3 * model.columns.size();
+        if (result.shrunk) {
+            predict_instead(fitted, model, shrunk);
+            std::erase_if(fitted.left_out,
+                          [&](Eigen::Index c) { return model.values.col(c).cwiseAbs().maxCoeff() > 0; });
+            result.notes.push_back(
+                "there are " + std::to_string(model.num_configurations) + " configurations for " +
+                std::to_string(model.columns.size()) +
+                " terms: pairs are predicted as draws from one distribution, and drawn to 0");
+        }
+    }
 
     result.log_scale = options.log_scale;
     result.num_runs = table.runs.size();
@@ -128,7 +141,7 @@ fit_result fit(const run_table& table, const fit_options& options) {
     for (const Eigen::Index c : fitted.left_out)
         result.aliased.push_back(
             {model.columns[static_cast<std::size_t>(c)].name, why_aliased(model, fitted, c)});
-    set_terms(result, model, fitted, options.confidence);
+    set_terms(result, model, fitted, options.confidence, shrunk.estimates);
     set_predictions(result, fitted, model);
     if (fitted.freedom_left <= 0)
         result.notes.push_back("there are no more runs than terms: nothing is left to tell what chance does");

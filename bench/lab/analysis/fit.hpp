@@ -24,7 +24,8 @@ struct fitted_term {
     std::vector<std::string> treatments;  // none, one, or two
     std::vector<std::size_t> factors;     // their places in run_table::factors
     double estimate = 0;                  // in units of the cost, or of log2
-    double error = 0;                     // its standard error
+    double shrunk = 0;  // of a pair: the best prediction (shrinkage.hpp); pairs are ranked by it
+    double error = 0;   // its standard error
     double low = 0;
     double high = 0;
     double freedom = 0;
@@ -45,7 +46,7 @@ struct outlier {
 struct fit_result {
     std::vector<fitted_term> terms;  // the intercept, the treatments, time, the pairs
     std::vector<aliased_term> aliased;
-    std::vector<std::string> not_selected;  // pairs that too few runs are there for
+    bool shrunk = false;  // estimates and intervals are the best predictions
     double r2 = 0;
     double adjusted_r2 = 0;
     double sigma = 0;        // of a run
@@ -66,7 +67,7 @@ struct fit_result {
 };
 
 // Least squares; where runs are repeated or grouped into plots with two error terms (grouped_fit.hpp). Where there are
-// fewer than 1.5 configurations a term, pairs are selected forwards, by their evidence, and only those are in the model.
+// fewer than 1.5 configurations a term, pairs are predicted as draws from one distribution (shrinkage.hpp).
 // Throws input_error if nothing can be estimated, or a logarithm of what isn't positive is asked for.
 fit_result fit(const run_table& table, const fit_options& options);
 

@@ -20,13 +20,13 @@ json term_row(const fitted_term& term) {
             {"error", term.error}, {"freedom", term.freedom},   {"p", term.p},     {"q", term.q}};
 }
 
-// The strongest evidence first.
-std::vector<const fitted_term*> by_evidence(const fit_result& fit, std::size_t treatments) {
+// The strongest first.
+std::vector<const fitted_term*> ranked_pairs(const fit_result& fit) {
     std::vector<const fitted_term*> terms;
     for (const fitted_term& term : fit.terms)
-        if (term.treatments.size() == treatments && (treatments > 0)) terms.push_back(&term);
+        if (term.treatments.size() == 2) terms.push_back(&term);
     std::stable_sort(terms.begin(), terms.end(), [](const fitted_term* a, const fitted_term* b) {
-        return std::abs(a->estimate) > std::abs(b->estimate);
+        return std::abs(a->shrunk) > std::abs(b->shrunk);
     });
     return terms;
 }
@@ -79,8 +79,9 @@ void run_fit(const fit_arguments& arguments) {
     for (const fitted_term& term : fitted.terms)
         if (term.treatments.size() < 2) document["terms"].push_back(term_row(term));
     document["pairs"] = json::array();
-    for (const fitted_term* term : by_evidence(fitted, 2)) {
+    for (const fitted_term* term : ranked_pairs(fitted)) {
         json row = term_row(*term);
+        row["shrunk"] = term->shrunk;
         row["first"] = term->treatments[0];
         row["second"] = term->treatments[1];
         document["pairs"].push_back(std::move(row));
@@ -91,7 +92,6 @@ void run_fit(const fit_arguments& arguments) {
     document["aliased"] = json::array();
     for (const aliased_term& term : fitted.aliased)
         document["aliased"].push_back({{"name", term.name}, {"why", term.why}});
-    document["not_selected"] = fitted.not_selected;
     document["outliers"] = json::array();
     for (const outlier& o : fitted.outliers) {
         document["outliers"].push_back({{"line", table.runs[o.run].line},
