@@ -6,12 +6,13 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace lab {
 
-// How a factor's value reaches the program.
+// How a factor's value reaches the program; if nothing is said, as the argument "--name={}".
 struct application {
     std::string argument;  // "--qcap={}"; of an on/off factor maybe no {}
     std::map<std::string, std::map<std::string, std::string>> environment;  // variable, level, value
@@ -19,7 +20,7 @@ struct application {
     std::map<std::string, std::vector<std::string>> wrapper;  // level, what the command begins with
 };
 
-// "a=x|y requires b=z", "a=x excludes b=y", "a >= b" (also <=, <, >).
+// "a=x|y requires b=z", "a=x excludes b=y", "a >= b" (also <=, <, >); "a" alone stands for all of its values but the base.
 struct constraint {
     enum class kind { requirement, exclusion, relation };
     std::string text;
@@ -45,10 +46,16 @@ struct factor_file {
         "overall_score";  // where in its JSON the cost is ("@result.us_per_task"), or "last number"
     bool more_is_better = false;
 
-    [[nodiscard]] bool allows(const configuration& values) const;
     // The first constraint that `values` break; null if none.
     [[nodiscard]] const constraint* broken_by(const configuration& values) const;
+    [[nodiscard]] bool allows(const configuration& values) const { return broken_by(values) == nullptr; }
+    [[nodiscard]] configuration base() const;
 };
+
+// A factor's value out of its text; nothing if it has no such level, or the number is out of its range.
+std::optional<double> value_of(const factor& what, const std::string& text);
+// "off, ring, file" or "a whole number from 1 to 4096".
+std::string values_text(const factor& what);
 
 // Throws input_error with file and line: no JSON, an unknown member or factor, a level twice, a factor that conflicts
 // with itself, constraints that no configuration satisfies, a base that they forbid.

@@ -2,7 +2,8 @@
 #ifndef LAB_DESIGN_PLAN_HPP
 #define LAB_DESIGN_PLAN_HPP
 
-#include "lab/data/factor.hpp"
+#include "lab/data/csv.hpp"
+#include "lab/design/factor_file.hpp"
 
 #include <cstddef>
 #include <string>
@@ -19,17 +20,21 @@ struct planned_run {
     std::size_t line = 0;  // of the file
 };
 
-// A CSV: @block; @plot; @control; one column a factor with the texts of its values.
+// A CSV: @block; @plot; @control; one column a factor with the texts of its values. The runs are in their order.
 struct plan {
     std::string name;
     std::vector<factor> factors;
-    std::vector<planned_run> runs;  // in the order in which they are run
+    std::vector<planned_run> runs;
 };
 
 std::string plan_text(const plan& what);
-// Any CSV with a column for each of `factors` (those it lacks are at their base); @-columns are optional. Throws
-// input_error with file and line: an unknown column or level, a number out of its range, no row.
-plan read_plan(const std::string& path, const std::vector<factor>& factors);
+// Any CSV with columns of `file`'s factors (those it lacks are at their base); @-columns are optional. Throws
+// input_error with file and line: an unknown column or level, a number out of its range, a row that breaks a constraint.
+plan plan_of(const csv_file& rows, const factor_file& file);
+plan read_plan(const std::string& path, const factor_file& file);
+
+// "log=file,qcap=64": the base, but for these. Throws input_error.
+configuration configuration_in(const std::string& text, const factor_file& file);
 
 }  // namespace lab
 

@@ -1,0 +1,171 @@
+// lab design: constraints out of their text
+#include "lab/design/constraints.hpp"
+
+#include "lab/data/input_error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <set>
+
+namespace lab {
+
+namespace {
+
+std::string trimmed(const std::string& text) {
+    const std::size_t first = text.find_first_not_of(" \t");
+    if (first == std::string::npos) return "";
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+class side_reader {
+  public:
+    side_reader(const std::vector<factor>& factors, const std::string& whole, const std::string& file,
+                std::size_t line)
+        : factors_(factors), whole_(whole), file_(file), line_(line) {}
+
+    [[nodiscard]] std::size_t factor_named(const std::string& name) const {
+        std::string known;
+        for (std::size_t f = 0; f < factors_.size(); ++f) {
+            if (factors_[f].name == name) return f;
+            known += (known.empty() ? "" : ", ") + factors_[f].name;
+        }
+        fail("there is no factor '" + name + "'; there are " + known);
+    }
+    // "name" or "name=value|value".
+    [[nodiscard]] std::pair<std::size_t, std::vector<double>> side(const std::string& text) const {
+        const std::size_t equals = text.find('=');
+        const std::size_t f = factor_named(trimmed(text.substr(0, equals)));
+        const factor& what = factors_[f];
+        std::vector<double> values;
+        if (equals == std::string::npos) {
+            if (what.is_number())
+                fail("which values of the number " + what.name + "? Write " + what.name + "=VALUE");
+            for (std::size_t level = 1; level < what.levels.size(); ++level)
+                values.push_back(static_cast<double>(level));
+            return {f, values};
+        }
+        std::string rest = text.substr(equals + 1) + "|";
+        for (std::size_t bar = rest.find('|'); bar != std::string::npos; bar = rest.find('|')) {
+            const std::string value = trimmed(rest.substr(0, bar));
+            const std::optional<double> number = value_of(what, value);
+            if (!number) fail(what.name + " can't be '" + value + "'; it is " + values_text(what));
+            values.push_back(*number);
+            rest.erase(0, bar + 1);
+        }
+        return {f, values};
+    }
+    [[noreturn]] void fail(const std::string& message) const {
+        throw input_error(file_, line_, "in the constraint '" + whole_ + "': " + message);
+    }
+
+  private:
+    const std::vector<factor>& factors_;
+    const std::string& whole_;
+    const std::string& file_;
+    std::size_t line_;
+};
+
+bool has(const std::vector<double>& values, double value) {
+    return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+}  // namespace
+
+constraint parse_constraint(const std::string& text, const std::vector<factor>& factors,
+                            const std::string& file, std::size_t line) {
+    const side_reader reader(factors, text, file, line);
+    constraint result;
+    result.text = text;
+    result.line = line;
+    for (const auto& [word, kind] : {std::pair(" requires ", constraint::kind::requirement),
+                                     std::pair(" excludes ", constraint::kind::exclusion)}) {
+        const std::size_t at = text.find(word);
+        if (at == std::string::npos) continue;
+        result.what = kind;
+        std::tie(result.first, result.first_values) = reader.side(trimmed(text.substr(0, at)));
+        std::tie(result.second, result.second_values) =
+            reader.side(trimmed(text.substr(at + std::string(word).size())));
+        if (result.first == result.second)
+            reader.fail(factors[result.first].name +
+                        " conflicts with itself; a constraint is of two factors");
+        return result;
+    }
+    for (const char* relation : {">=", "<=", ">", "<"}) {
+        const std::size_t at = text.find(relation);
+        if (at == std::string::npos) continue;
+        result.relation = relation;
+        result.first = reader.factor_named(trimmed(text.substr(0, at)));
+        result.second = reader.factor_named(trimmed(text.substr(at + result.relation.size())));
+        if (result.first == result.second)
+            reader.fail(factors[result.first].name +
+                        " conflicts with itself; a constraint is of two factors");
+        for (const std::size_t f : {result.first, result.second})
+            if (!factors[f].is_number())
+                reader.fail(factors[f].name + " is no number, and can't be compared");
+        return result;
+    }
+    reader.fail("write 'a=x requires b=y', 'a=x excludes b=y' or 'a >= b'");
+}
+
+bool constraint::holds(const configuration& values) const {
+    const double a = values[first];
+    const double b = values[second];
+    if (what == kind::relation)
+        return relation == ">=" ? a >= b : relation == "<=" ? a <= b : relation == ">" ? a > b : a < b;
+    if (!has(first_values, a)) return true;
+    return has(second_values, b) == (what == kind::requirement);
+}
+
+std::vector<double> tried_values(const factor_file& file, std::size_t which) {
+    const factor& what = file.factors[which];
+    if (!what.is_number()) {
+        std::vector<double> levels(what.levels.size());
+        for (std::size_t i = 0; i < levels.size(); ++i) levels[i] = static_cast<double>(i);
+        return levels;
+    }
+    std::vector<double> values{what.base};
+    std::set<double> others{what.low, what.high};
+    for (const constraint& c : file.constraints) {
+        if (c.first == which) others.insert(c.first_values.begin(), c.first_values.end());
+        if (c.second == which) others.insert(c.second_values.begin(), c.second_values.end());
+    }
+    others.erase(what.base);
+    values.insert(values.end(), others.begin(), others.end());
+    return values;
+}
+
+std::optional<configuration> allowed_configuration(const factor_file& file,
+                                                   const std::vector<std::optional<double>>& fixed) {
+    configuration values = file.base();
+    std::vector<std::vector<double>> tried(values.size());
+    std::vector<bool> constrained(values.size(), false);
+    for (const constraint& c : file.constraints) constrained[c.first] = constrained[c.second] = true;
+    std::vector<std::size_t> order;
+    for (std::size_t f = 0; f < values.size(); ++f) {
+        const bool given = f < fixed.size() && fixed[f].has_value();
+        if (given) values[f] = *fixed[f];
+        tried[f] = given ? std::vector<double>{*fixed[f]} : tried_values(file, f);
+        if (constrained[f]) order.push_back(f);
+    }
+    std::vector<bool> chosen(values.size(), false);
+    const std::function<bool(std::size_t)> choose = [&](std::size_t next) {
+        if (next == order.size()) return true;
+        const std::size_t f = order[next];
+        chosen[f] = true;
+        for (const double value : tried[f]) {
+            values[f] = value;
+            const bool holds =
+                std::all_of(file.constraints.begin(), file.constraints.end(), [&](const constraint& c) {
+                    return !chosen[c.first] || !chosen[c.second] || c.holds(values);
+                });
+            if (holds && choose(next + 1)) return true;
+        }
+        chosen[f] = false;
+        return false;
+    };
+    if (!choose(0)) return std::nullopt;
+    return values;
+}
+
+}  // namespace lab
