@@ -145,6 +145,11 @@ fit_result fit(const run_table& table, const fit_options& options) {
     set_predictions(result, fitted, model);
     if (fitted.freedom_left <= 0)
         result.notes.push_back("there are no more runs than terms: nothing is left to tell what chance does");
+    else if (std::any_of(result.terms.begin(), result.terms.end(),
+                         [](const fitted_term& t) { return t.freedom <= 0; }))
+        result.notes.push_back(std::string("there are no more ") +
+                               (result.grouped_by_plot ? "visits of builds" : "configurations") +
+                               " than terms that are the same throughout each: these have no interval");
     return result;
 }
 

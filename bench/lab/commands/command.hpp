@@ -25,9 +25,12 @@ void add_plot(CLI::App& app);
 // FILE and the options that say what of it is the cost, a factor, or neither.
 struct data_arguments {
     read_options read;
+    std::string factors;  // a factor file
     bool as_json = false;
 };
 void add_data_arguments(CLI::App& command, data_arguments& arguments);
+// The runs, with what the factor file, if there is one, says of bases, logarithms and tiers.
+run_table read_data(const data_arguments& arguments);
 void add_json_argument(CLI::App& command, bool& as_json);
 
 // What was read: file, runs, failures, factors, notes.

@@ -123,7 +123,7 @@ json list_of(const run_table& table, const std::vector<delta>& deltas) {
 }
 
 void run_deltas(const deltas_arguments& arguments) {
-    const run_table table = read_runs(arguments.read);
+    const run_table table = read_data(arguments);
     const std::vector<delta> deltas = deltas_of(table, arguments.how);
     json document{{"data", data_summary(table)}, {"deltas", deltas.size()}};
     if (deltas.empty()) {

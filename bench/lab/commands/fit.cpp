@@ -60,7 +60,7 @@ json forms_of(const run_table& table, const fit_options& chosen, const fit_resul
 }
 
 void run_fit(const fit_arguments& arguments) {
-    const run_table table = read_runs(arguments.read);
+    const run_table table = read_data(arguments);
     const fit_result fitted = fit(table, arguments.fit);
     json document{{"data", data_summary(table)}};
     document["model"] = {{"scale", fitted.log_scale ? "log2" : "linear"},

@@ -30,7 +30,7 @@ json path_document(const run_table& table, const path& p) {
 }
 
 void run_paths(const data_arguments& arguments) {
-    const run_table table = read_runs(arguments.read);
+    const run_table table = read_data(arguments);
     const path greedy = greedy_path(table);
     json document{{"data", data_summary(table)}};
     for (const path& p : {greedy, nicest_path(table, greedy), reversed_path(table, greedy)})

@@ -16,7 +16,7 @@ struct pca_arguments : data_arguments {
 };
 
 void run_pca(const pca_arguments& arguments) {
-    const run_table table = read_runs(arguments.read);
+    const run_table table = read_data(arguments);
     const sequence_table sequences = sequences_of(table, arguments.sequences, arguments.seed);
     const principal_components components = components_of(sequences);
     json document{{"data", data_summary(table)},

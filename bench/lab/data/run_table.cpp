@@ -157,14 +157,14 @@ std::vector<repeated_configuration> configurations_of(const run_table& table) {
 run_table runs_of(const csv_file& file, const read_options& options) {
     run_table table;
     table.name = file.name;
-    table.cost_name = options.cost;
+    table.cost_name = options.cost.empty() ? file.header.back() : options.cost;
     table.more_is_better = options.rate;
-    const std::size_t cost = needed(file, options.cost, "--cost");
+    const std::size_t cost = needed(file, table.cost_name, "--cost");
     for (const std::string& name : options.ignore) needed(file, name, "--ignore");
     for (const std::string& name : options.levels) needed(file, name, "--levels");
     for (const std::string& name : options.log2) needed(file, name, "--log2");
-    if (has(options.ignore, options.cost)) {
-        throw input_error("--ignore " + options.cost +
+    if (has(options.ignore, table.cost_name)) {
+        throw input_error("--ignore " + table.cost_name +
                           ": that is the cost; nothing would be left to analyse");
     }
     auto time = options.time.empty() ? file.column("@time") : needed(file, options.time, "--time");

@@ -47,7 +47,7 @@ std::vector<repeated_configuration> configurations_of(const run_table& table);
 
 struct read_options {
     std::string file;
-    std::string cost = "cost";
+    std::string cost;  // the last column if not given
     bool rate = false;
     std::vector<std::string> ignore;
     std::vector<std::string> levels;   // columns of numbers to be taken as levels

@@ -1,0 +1,47 @@
+// lab driver: runs a plan, one run after the other, each a row
+#ifndef LAB_DRIVER_EXPERIMENT_HPP
+#define LAB_DRIVER_EXPERIMENT_HPP
+
+#include "lab/design/plan.hpp"
+
+#include <csignal>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lab {
+
+struct experiment_options {
+    std::string folder;              // of runs.csv, runs.sqlite, schedule.csv, logs/ and builds/
+    std::vector<std::string> extra;  // words behind the factors' arguments
+    double limit_s = 300;            // of one run
+    double budget_s = 0;             // of all of them, in this call; 0: none
+    bool retry_failed = false;       // runs whose rows all failed are run again
+    std::string seed;                // as the rows have it
+    const volatile std::sig_atomic_t* stop = nullptr;
+    std::function<void(const std::string&)> progress;  // a line after each run
+};
+
+struct experiment_result {
+    std::size_t planned = 0;
+    std::size_t done_before = 0;
+    std::size_t done = 0;
+    std::map<std::string, std::size_t> failed;  // by status, of all rows
+    std::vector<std::string> not_echoed;
+    bool stopped = false;
+    bool out_of_budget = false;
+    std::vector<std::pair<double, double>> controls;  // costs of A and B
+    std::string csv;
+    std::string sqlite;
+};
+
+// Does what is missing of `schedule`. Rows are appended as each run ends, failures, too; a run that is stopped in the
+// middle has none. Throws input_error if the folder has another schedule.
+experiment_result run_experiment(const factor_file& file, const plan& schedule,
+                                 const experiment_options& options);
+
+}  // namespace lab
+
+#endif

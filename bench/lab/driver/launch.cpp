@@ -1,0 +1,129 @@
+// lab driver: what is filled into commands, and builds by their hashes
+#include "lab/driver/launch.hpp"
+
+#include "lab/driver/process.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace lab {
+
+namespace {
+
+std::string filled(std::string text, const std::string& place, const std::string& value) {
+    for (std::size_t at = text.find(place); at != std::string::npos; at = text.find(place, at + value.size()))
+        text.replace(at, place.size(), value);
+    return text;
+}
+
+std::string contents_of(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+// What a command writes; nothing if it fails.
+std::string output_of(const std::vector<std::string>& command, const std::string& folder) {
+    process_options options;
+    options.command = command;
+    options.stdout_file = folder + "/command.out";
+    options.stderr_file = folder + "/command.err";
+    options.limit_s = 60;
+    const process_result result = run_process(options);
+    const bool fine = result.end == process_end::exited && result.code == 0;
+    const std::string text = fine ? contents_of(options.stdout_file) : "";
+    std::filesystem::remove(options.stdout_file);
+    std::filesystem::remove(options.stderr_file);
+    return text;
+}
+
+}  // namespace
+
+launch launch_of(const factor_file& file, const configuration& values) {
+    launch result;
+    result.command = file.command;
+    std::vector<std::string> wrapper;
+    for (std::size_t f = 0; f < file.factors.size(); ++f) {
+        const application& how = file.applications[f];
+        const std::string text = file.factors[f].text_of(values[f]);
+        if (how.argument.find("{}") != std::string::npos) {
+            result.command.push_back(filled(how.argument, "{}", text));
+        } else if (!how.argument.empty() && values[f] != file.factors[f].base_value()) {
+            result.command.push_back(how.argument);
+        }
+        for (const auto& [variable, by_level] : how.environment) {
+            if (const auto all = by_level.find(""); all != by_level.end()) {
+                result.environment.emplace_back(variable, filled(all->second, "{}", text));
+            } else if (const auto found = by_level.find(text); found != by_level.end()) {
+                result.environment.emplace_back(variable, found->second);
+            }
+        }
+        if (const auto found = how.build.find(text); found != how.build.end() && !found->second.empty())
+            result.build_flags += (result.build_flags.empty() ? "" : " ") + found->second;
+        if (const auto found = how.wrapper.find(text); found != how.wrapper.end())
+            wrapper.insert(wrapper.end(), found->second.begin(), found->second.end());
+    }
+    result.command.insert(result.command.begin(), wrapper.begin(), wrapper.end());
+    return result;
+}
+
+const builds::built& builds::build(const factor_file& file, const std::string& flags) {
+    const auto [found, is_new] = done_.try_emplace(flags);
+    built& result = found->second;
+    if (!is_new || file.build.empty()) return result;
+    std::filesystem::create_directories(folder_);
+    std::string named = flags + "\n";
+    for (const std::string& word : file.build) named += word + "\n";
+    const char* compiler = std::getenv("CXX");
+    named += output_of({compiler != nullptr ? compiler : "c++", "--version"}, folder_);
+    named += output_of({"git", "rev-parse", "HEAD"}, folder_);
+    named += output_of({"git", "diff", "HEAD"}, folder_);
+    result.folder = std::filesystem::absolute(folder_ + "/" + hash_of(named)).string();
+    if (std::filesystem::exists(result.folder + "/built")) return result;
+    process_options options;
+    for (const std::string& word : file.build)
+        options.command.push_back(filled(filled(word, "{flags}", flags), "{folder}", result.folder));
+    options.stdout_file = result.folder + ".log";
+    options.stderr_file = result.folder + ".errors.log";
+    std::filesystem::create_directories(result.folder);
+    const process_result done = run_process(options);
+    if (done.end == process_end::exited && done.code == 0) {
+        std::ofstream(result.folder + "/built") << flags << '\n';
+    } else {
+        result.error = done.end == process_end::not_started
+                           ? done.message
+                           : "the build with '" + flags + "' failed; see " + options.stderr_file + " and " +
+                                 options.stdout_file;
+    }
+    return result;
+}
+
+std::string hash_of(const std::string& text) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    std::string digits;
+    for (int shift = 60; shift >= 0; shift -= 4) digits += "0123456789abcdef"[(hash >> shift) & 15];
+    return digits;
+}
+
+std::string hash_of_program(const std::string& program) {
+    std::string path = program;
+    if (program.find('/') == std::string::npos) {
+        std::istringstream folders(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "");
+        for (std::string folder; std::getline(folders, folder, ':');) {
+            if (std::filesystem::exists(folder + "/" + program)) {
+                path = folder + "/" + program;
+                break;
+            }
+        }
+    }
+    const std::string text = contents_of(path);
+    return text.empty() ? "" : hash_of(text);
+}
+
+}  // namespace lab

@@ -1,0 +1,237 @@
+// lab driver: fork, exec, wait4, and a process group that is killed
+#include "lab/driver/process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+#include <thread>
+
+#if defined(__linux__)
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
+
+namespace lab {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+double unix_now() {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+double seconds(const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+class file {
+  public:
+    file(const std::string& path, int flags) : number_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {
+        if (number_ < 0) throw std::system_error(errno, std::generic_category(), path);
+    }
+    explicit file(int number) : number_(number) {}
+    file(const file&) = delete;
+    file& operator=(const file&) = delete;
+    ~file() {
+        if (number_ >= 0) ::close(number_);
+    }
+    [[nodiscard]] int number() const { return number_; }
+    [[nodiscard]] std::size_t size() const {
+        struct stat about{};
+        return ::fstat(number_, &about) == 0 ? static_cast<std::size_t>(about.st_size) : 0;
+    }
+
+  private:
+    int number_;
+};
+
+struct child_files {
+    int in;
+    int out;
+    int err;
+    int failure;  // closed by exec; else the number of its error is written there
+};
+
+// In the child: nothing that allocates.
+[[noreturn]] void become(char* const* command, char** environment, pid_t parent, const child_files& files) {
+    ::setpgid(0, 0);
+#if defined(__linux__)
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(127);
+#else
+    static_cast<void>(parent);
+#endif
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) ::signal(signal, SIG_DFL);
+    ::dup2(files.in, 0);
+    ::dup2(files.out, 1);
+    ::dup2(files.err, 2);
+    environ = environment;
+    ::execvp(command[0], command);
+    const int error = errno;
+    static_cast<void>(::write(files.failure, &error, sizeof error) == 0);
+    ::_exit(127);
+}
+
+std::vector<std::string> environment_of(const process_options& options) {
+    std::vector<std::string> result;
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+        const std::string text = *variable;
+        bool changed = false;
+        for (const auto& [name, value] : options.environment)
+            changed = changed || text.starts_with(name + "=");
+        if (!changed) result.push_back(text);
+    }
+    for (const auto& [name, value] : options.environment)
+        if (!value.empty()) result.push_back(name + "=" + value);
+    return result;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+    std::vector<char*> result;
+    for (std::string& text : texts) result.push_back(text.data());
+    result.push_back(nullptr);
+    return result;
+}
+
+// Waits for the child's end for up to `time`; tells whether it has ended. It stays a zombie.
+class end_watcher {
+  public:
+    explicit end_watcher(pid_t child) : child_(child), handle_(open_handle(child)) {}
+    bool ended_within(clock::duration time) {
+        const auto until = clock::now() + time;
+        for (;;) {
+            siginfo_t about{};
+            if (::waitid(P_PID, static_cast<id_t>(child_), &about, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+                about.si_pid == child_)
+                return true;
+            const auto left =
+                std::chrono::duration_cast<std::chrono::milliseconds>(until - clock::now()).count();
+            if (left <= 0) return false;
+            if (handle_.number() >= 0) {
+                pollfd one{handle_.number(), POLLIN, 0};
+                ::poll(&one, 1, static_cast<int>(left));
+            } else {
+                std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            }
+        }
+    }
+
+  private:
+    static int open_handle([[maybe_unused]] pid_t child) {
+#if defined(SYS_pidfd_open)
+        return static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
+#else
+        return -1;
+#endif
+    }
+    pid_t child_;
+    file handle_;
+};
+
+void set_usage(process_result& result, const rusage& usage) {
+    result.user_s = seconds(usage.ru_utime);
+    result.system_s = seconds(usage.ru_stime);
+    result.peak_kb = usage.ru_maxrss;
+    result.minor_faults = usage.ru_minflt;
+    result.major_faults = usage.ru_majflt;
+    result.blocks_in = usage.ru_inblock;
+    result.blocks_out = usage.ru_oublock;
+    result.voluntary_switches = usage.ru_nvcsw;
+    result.involuntary_switches = usage.ru_nivcsw;
+}
+
+}  // namespace
+
+process_result run_process(const process_options& options) {
+    process_result result;
+    const file in("/dev/null", O_RDONLY);
+    const file out(options.stdout_file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
+    const file err(options.stderr_file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
+    if (options.command.empty() || options.command.front().empty()) {
+        result.message = "there is no command";
+        return result;
+    }
+    std::vector<std::string> words = options.command;
+    std::vector<std::string> variables = environment_of(options);
+    const std::vector<char*> command = pointers(words);
+    std::vector<char*> environment = pointers(variables);
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    const file failure_in(ends[0]);
+    const pid_t parent = ::getpid();
+    pid_t child = 0;
+    {
+        const file failure_out(ends[1]);
+        result.started = unix_now();
+        child = ::fork();
+        if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
+        if (child == 0)
+            become(command.data(), environment.data(), parent,
+                   {in.number(), out.number(), err.number(), failure_out.number()});
+    }
+    const auto begin = clock::now();
+    ::setpgid(child, child);  // as the child does: whoever is first
+    int error = 0;
+    const bool failed = ::read(failure_in.number(), &error, sizeof error) == sizeof error;
+
+    process_end why = process_end::exited;
+    end_watcher watcher(child);
+    while (!watcher.ended_within(std::chrono::milliseconds(50))) {
+        const double running = std::chrono::duration<double>(clock::now() - begin).count();
+        if (options.stop != nullptr && *options.stop != 0) {
+            why = process_end::stopped;
+        } else if (options.limit_s > 0 && running >= options.limit_s) {
+            why = process_end::timed_out;
+        } else if (out.size() > options.most_output || err.size() > options.most_output) {
+            why = process_end::too_much_output;
+        } else {
+            continue;
+        }
+        ::kill(-child, SIGTERM);
+        if (!watcher.ended_within(std::chrono::seconds(1))) ::kill(-child, SIGKILL);
+        watcher.ended_within(std::chrono::hours(24));
+        break;
+    }
+    result.duration_s = std::chrono::duration<double>(clock::now() - begin).count();
+    result.ended = unix_now();
+    ::kill(-child, SIGKILL);  // while the child is a zombie its group's number is nobody else's
+    int status = 0;
+    rusage usage{};
+    while (::wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
+    }
+    set_usage(result, usage);
+    if (failed) {
+        result.message = options.command.front() + ": " + std::generic_category().message(error);
+        return result;
+    }
+    result.end = why != process_end::exited ? why
+                 : WIFSIGNALED(status)      ? process_end::signalled
+                                            : process_end::exited;
+    result.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    return result;
+}
+
+std::string signal_name(int signal) {
+    static const std::pair<int, const char*> names[]{
+        {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
+        {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
+        {SIGKILL, "SIGKILL"}, {SIGSEGV, "SIGSEGV"}, {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"},
+        {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"}, {SIGSYS, "SIGSYS"}};
+    for (const auto& [number, name] : names)
+        if (number == signal) return name;
+    return "signal " + std::to_string(signal);
+}
+
+}  // namespace lab

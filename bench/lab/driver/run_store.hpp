@@ -1,0 +1,46 @@
+// lab driver: the rows of runs: a CSV that only grows, and the same rows in SQLite
+#ifndef LAB_DRIVER_RUN_STORE_HPP
+#define LAB_DRIVER_RUN_STORE_HPP
+
+#include <weir/platform/output_file.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lab {
+
+// FOLDER/runs.csv, and FOLDER/runs.sqlite with the table `runs`. A row is in the CSV once append() returns; one that is
+// missing in SQLite, as a process was killed in between, is added when the store is opened again.
+class run_store {
+  public:
+    // The first column names the row. Throws input_error if the file that is there has other columns, or is no CSV;
+    // std::system_error if it can't be written. What was torn off a last line by a kill is cut off.
+    run_store(const std::string& folder, std::vector<std::string> columns);
+    run_store(const run_store&) = delete;
+    run_store& operator=(const run_store&) = delete;
+    ~run_store();
+
+    // All rows, in their order; each has as many fields as there are columns.
+    [[nodiscard]] const std::vector<std::vector<std::string>>& rows() const { return rows_; }
+    [[nodiscard]] std::size_t column(const std::string& name) const;
+    // Throws std::system_error if the CSV can't be written, or std::runtime_error if SQLite can't: the row is there then.
+    void append(const std::vector<std::string>& row);
+
+    [[nodiscard]] const std::string& csv_path() const { return csv_path_; }
+    [[nodiscard]] const std::string& sqlite_path() const { return sqlite_path_; }
+
+  private:
+    class database;
+    std::vector<std::string> columns_;
+    std::string csv_path_;
+    std::string sqlite_path_;
+    std::vector<std::vector<std::string>> rows_;
+    std::unique_ptr<weir::detail::output_file> csv_;
+    std::unique_ptr<database> database_;
+};
+
+}  // namespace lab
+
+#endif

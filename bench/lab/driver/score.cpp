@@ -1,0 +1,110 @@
+// lab driver: scores and echoes out of a program's output
+#include "lab/driver/score.hpp"
+
+#include "lab/data/document.hpp"
+#include "lab/data/numbers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <sstream>
+
+namespace lab {
+
+namespace {
+
+std::optional<json> document_in(const std::string& output) {
+    json whole = json::parse(output, nullptr, false);
+    if (whole.is_object()) return whole;
+    std::istringstream lines(output);
+    std::optional<json> last;
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with('{')) continue;
+        json parsed = json::parse(line, nullptr, false);
+        if (parsed.is_object()) last = std::move(parsed);
+    }
+    return last;
+}
+
+const json* value_at(const json& document, const std::string& path) {
+    const json* at = &document;
+    std::istringstream parts(path);
+    for (std::string part; std::getline(parts, part, '.');) {
+        if (!at->is_object()) return nullptr;
+        const auto found = at->find(part);
+        if (found == at->end()) return nullptr;
+        at = &*found;
+    }
+    return at;
+}
+
+std::optional<double> last_number(const std::string& output) {
+    std::istringstream words(output);
+    std::optional<double> last;
+    for (std::string word; words >> word;)
+        if (const auto number = number_in(word)) last = number;
+    return last;
+}
+
+std::string text_in(const json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+// "1", "on", "true" and "yes" are the same, and so are their opposites.
+std::string plain(const std::string& text) {
+    if (text == "on" || text == "true" || text == "yes") return "1";
+    if (text == "off" || text == "false" || text == "no") return "0";
+    return text;
+}
+
+bool same(const factor& what, double planned, const json& echoed) {
+    const std::string text = text_in(echoed);
+    if (what.is_number()) {
+        const std::optional<double> number = number_in(text);
+        return number && std::abs(*number - planned) <= 1e-9 * std::max(1.0, std::abs(planned));
+    }
+    return plain(text) == plain(what.text_of(planned));
+}
+
+}  // namespace
+
+reported report_in(const std::string& output, const factor_file& file, const configuration& planned) {
+    reported result;
+    const auto no_result = [&](const std::string& why) {
+        result.status = "no result";
+        result.message = why;
+        return result;
+    };
+    const std::optional<json> document = document_in(output);
+    if (document) {
+        const json* echo = value_at(*document, "@parameters");
+        if (echo == nullptr) echo = value_at(*document, "parameters");
+        for (std::size_t f = 0; f < file.factors.size(); ++f) {
+            const factor& what = file.factors[f];
+            const bool said = echo != nullptr && echo->is_object() && echo->contains(what.name);
+            if (!said) {
+                result.not_echoed.push_back(what.name);
+            } else if (!same(what, planned[f], (*echo)[what.name])) {
+                result.status = "wrong settings";
+                result.message += (result.message.empty() ? "" : "; ") + what.name + ": planned " +
+                                  what.text_of(planned[f]) + ", and it had " + text_in((*echo)[what.name]);
+            }
+        }
+        if (result.status != "ok") return result;
+    } else {
+        for (const factor& what : file.factors) result.not_echoed.push_back(what.name);
+    }
+    if (file.score == "last number") {
+        const std::optional<double> number = last_number(output);
+        if (!number) return no_result("there is no number in what it wrote");
+        result.cost = *number;
+        return result;
+    }
+    if (!document) return no_result("what it wrote is no JSON object");
+    const json* score = value_at(*document, file.score);
+    if (score == nullptr) return no_result("its document has no '" + file.score + "'");
+    if (!score->is_number() || !std::isfinite(score->get<double>()))
+        return no_result("'" + file.score + "' is " + score->dump() + ", no number");
+    result.cost = score->get<double>();
+    return result;
+}
+
+}  // namespace lab

@@ -1,0 +1,25 @@
+// lab driver: what a program says of its run: its score, and the settings that it really had
+#ifndef LAB_DRIVER_SCORE_HPP
+#define LAB_DRIVER_SCORE_HPP
+
+#include "lab/design/factor_file.hpp"
+
+#include <string>
+#include <vector>
+
+namespace lab {
+
+struct reported {
+    std::string status = "ok";  // or "no result", "wrong settings"
+    std::string message;        // why
+    double cost = 0;
+    std::vector<std::string> not_echoed;  // factors that the program says nothing of
+};
+
+// `output`: what the program wrote, a JSON document or one in its last line; `file.score` is the path in it, or "last
+// number" of any text. Factors that "@parameters" (or "parameters") names have to have the values of `planned`.
+reported report_in(const std::string& output, const factor_file& file, const configuration& planned);
+
+}  // namespace lab
+
+#endif

@@ -1,0 +1,311 @@
+#include "lab/driver/experiment.hpp"
+
+#include "lab/data/csv.hpp"
+#include "lab/data/input_error.hpp"
+#include "lab/data/run_table.hpp"
+#include "lab/driver/lock.hpp"
+#include "lab/driver/schedule.hpp"
+#include "lab/driver/score.hpp"
+#include "lab/folders.hpp"
+#include "support/catch.hpp"
+
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string>
+#include <thread>
+
+namespace {
+
+// A program whose cost is 100 - 10 a + q, which says what it was told, and fails where it is told to.
+const std::string program = R"(
+for x in "$@"; do case $x in --a=*) a=${x#*=};; --log=*) log=${x#*=};; --q=*) q=${x#*=};; esac; done
+case $q in 13) echo "no luck" >&2; exit 3;; 14) kill -SEGV $$;; 15) exit 0;; 16) q=1000;; 17) sleep 1000;; esac
+echo "{\"@parameters\":{\"a\":$a,\"q\":$q},\"@result\":{\"us\":$((100 - 10*a + q)).5}}"
+)";
+
+lab::factor_file factors_in(const lab_tests::temporary_folder& folder) {
+    lab_tests::write_text(folder / "program.sh", program);
+    lab::factor_file file = lab::parse_factor_file(R"({
+      "factors": [{"name": "a"}, {"name": "log", "levels": ["none", "file"]},
+                  {"name": "q", "low": 1, "high": 64, "integer": true, "base": 2}],
+      "constraints": ["log=file requires a=1"],
+      "score": "@result.us"})",
+                                                   "factors.json");
+    file.command = {"sh", folder / "program.sh"};
+    ::setenv("WEIR_LAB_LOCK", (folder / "lock").c_str(), 1);
+    return file;
+}
+
+lab::plan plan_in(const std::string& text, const lab::factor_file& file) {
+    return lab::plan_of(lab::parse_csv(text, "plan.csv"), file);
+}
+
+lab::schedule_options base_control(const lab::factor_file& file, std::size_t repeat = 1,
+                                   std::size_t every = 0) {
+    lab::schedule_options how;
+    how.repeat = repeat;
+    how.control_every = every;
+    how.control = file.base();
+    return how;
+}
+
+lab::experiment_options into(const std::string& folder) {
+    lab::experiment_options options;
+    options.folder = folder;
+    options.limit_s = 0.3;
+    options.seed = "1";
+    return options;
+}
+
+std::string rows_in_sqlite(const std::string& path) {
+    sqlite3* connection = nullptr;
+    REQUIRE(sqlite3_open(path.c_str(), &connection) == SQLITE_OK);
+    std::string text;
+    const auto add = [](void* to, int, char** values, char**) {
+        *static_cast<std::string*>(to) += std::string(values[0]) + " ";
+        return 0;
+    };
+    CHECK(sqlite3_exec(connection, "SELECT \"@position\" FROM runs ORDER BY \"@run\"", add, &text, nullptr) ==
+          SQLITE_OK);
+    sqlite3_close(connection);
+    return text;
+}
+
+std::string positions_in_csv(const std::string& path) {
+    const lab::csv_file file = lab::read_csv(path);
+    std::string text;
+    for (const lab::csv_row& row : file.rows) text += row.fields[*file.column("@position")] + " ";
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("experiment: each run is a row that the analyses read, in both files") {
+    const lab_tests::temporary_folder folder;
+    const auto file = factors_in(folder);
+    const auto schedule = lab::scheduled(plan_in("a;log;q\n0;none;2\n1;none;2\n1;file;8\n", file), file,
+                                         base_control(file, 4, 5));
+    const auto done = lab::run_experiment(file, schedule, into(folder / "out"));
+    CHECK(done.planned == 12 + 2 * 2);
+    CHECK(done.done == done.planned);
+    CHECK(done.failed.empty());
+    CHECK(done.controls.size() == 2);
+    CHECK(done.not_echoed == std::vector<std::string>{"log"});
+    lab::read_options options;
+    options.file = done.csv;
+    const auto table = lab::read_runs(options);
+    CHECK(table.cost_name == "us");
+    CHECK(table.runs.size() == 16);
+    for (const lab::measured_run& run : table.runs)
+        CHECK(run.cost == 100.5 - 10 * run.values[table.factor_of("a")] + run.values[table.factor_of("q")]);
+    CHECK(rows_in_sqlite(done.sqlite) == positions_in_csv(done.csv));
+}
+
+TEST_CASE("experiment: failures are rows, with their reasons") {
+    const lab_tests::temporary_folder folder;
+    const auto file = factors_in(folder);
+    auto how = base_control(file);
+    how.as_planned = true;
+    const auto schedule = lab::scheduled(plan_in("q\n13\n14\n15\n16\n17\n2\n", file), file, how);
+    const auto done = lab::run_experiment(file, schedule, into(folder / "out"));
+    CHECK(done.done == 6);
+    const lab::csv_file rows = lab::read_csv(done.csv);
+    const auto text = [&](std::size_t row, const char* column) {
+        return rows.rows[row].fields[*rows.column(column)];
+    };
+    CHECK(text(0, "@status") == "exit 3");
+    CHECK(text(0, "@message") == "no luck");
+    CHECK(text(1, "@status") == "SIGSEGV");
+    CHECK(text(2, "@status") == "no result");
+    CHECK(text(3, "@status") == "wrong settings");
+    CHECK(text(3, "@message") == "q: planned 16, and it had 1000");
+    CHECK(text(3, "us").empty());
+    CHECK(text(4, "@status") == "timeout");
+    CHECK(text(5, "@status") == "ok");
+    CHECK(done.failed.size() == 5);
+
+    CHECK(lab::run_experiment(file, schedule, into(folder / "out")).done == 0);
+    auto again = into(folder / "out");
+    again.retry_failed = true;
+    CHECK(lab::run_experiment(file, schedule, again).done == 5);
+}
+
+TEST_CASE("experiment: a program that isn't there, and a build that fails, are rows, too") {
+    const lab_tests::temporary_folder folder;
+    auto file = factors_in(folder);
+    file.command = {"/nowhere/program"};
+    const auto schedule = lab::scheduled(plan_in("q\n2\n", file), file, base_control(file));
+    const auto done = lab::run_experiment(file, schedule, into(folder / "out"));
+    CHECK(done.failed.at("not started") == 1);
+
+    file = factors_in(folder);
+    file.factors[0].hard_to_change = true;
+    file.applications[0] = {};
+    file.applications[0].build = {{"0", "-O2"}, {"1", "-O3"}};
+    file.build = {
+        "sh", "-c",
+        "case '{flags}' in -O2) mkdir -p {folder} && echo 'echo 5' > {folder}/program;; *) exit 1;; esac"};
+    file.command = {"sh", "{folder}/program"};
+    file.score = "last number";
+    const auto builds = lab::scheduled(plan_in("a\n0\n1\n", file), file, base_control(file, 2));
+    const auto built = lab::run_experiment(file, builds, into(folder / "built"));
+    CHECK(built.failed.at("build failed") == 2);
+    const lab::csv_file rows = lab::read_csv(built.csv);
+    for (const lab::csv_row& row : rows.rows) {
+        const bool second = row.fields[*rows.column("a")] == "1";
+        CHECK(row.fields[*rows.column("@status")] == (second ? "build failed" : "ok"));
+        CHECK(row.fields[*rows.column("@plot")].starts_with("visit "));
+    }
+}
+
+TEST_CASE("experiment: what is there of another schedule, or another experiment, isn't touched") {
+    const lab_tests::temporary_folder folder;
+    const auto file = factors_in(folder);
+    const auto first = lab::scheduled(plan_in("q\n2\n3\n", file), file, base_control(file));
+    lab::run_experiment(file, first, into(folder / "out"));
+    const std::string before = lab_tests::text_of(folder / "out/runs.csv");
+    const auto second = lab::scheduled(plan_in("q\n2\n4\n", file), file, base_control(file));
+    CHECK_THROWS_AS(lab::run_experiment(file, second, into(folder / "out")), lab::input_error);
+    std::filesystem::create_directories(folder / "other");
+    lab_tests::write_text(folder / "other/runs.csv", "a;cost\n0;1\n");
+    CHECK_THROWS_AS(lab::run_experiment(file, first, into(folder / "other")), lab::input_error);
+    CHECK(lab_tests::text_of(folder / "out/runs.csv") == before);
+    CHECK(lab_tests::text_of(folder / "other/runs.csv") == "a;cost\n0;1\n");
+}
+
+TEST_CASE("experiment: two drivers never measure at once") {
+    const lab_tests::temporary_folder folder;
+    const auto file = factors_in(folder);
+    const auto schedule = lab::scheduled(plan_in("q\n2\n", file), file, base_control(file));
+    const lab::driver_lock other(folder / "lock", "measures into elsewhere");
+    try {
+        lab::run_experiment(file, schedule, into(folder / "out"));
+        CHECK(false);
+    } catch (const lab::input_error& wrong) {
+        CHECK(std::string(wrong.what())
+                  .find("another driver measures: process " + std::to_string(::getpid()) +
+                        ", measures into elsewhere") != std::string::npos);
+    }
+}
+
+TEST_CASE("experiment: a stop and a budget leave the rest for the next call") {
+    const lab_tests::temporary_folder folder;
+    const auto file = factors_in(folder);
+    const auto schedule = lab::scheduled(plan_in("q\n2\n3\n4\n", file), file, base_control(file));
+    volatile std::sig_atomic_t stop = 0;
+    auto options = into(folder / "out");
+    options.stop = &stop;
+    options.progress = [&](const std::string&) { stop = SIGINT; };
+    const auto stopped = lab::run_experiment(file, schedule, options);
+    CHECK(stopped.stopped);
+    CHECK(stopped.done == 1);
+    options = into(folder / "out");
+    options.budget_s = 1e-9;
+    CHECK(lab::run_experiment(file, schedule, options).out_of_budget);
+    const auto rest = lab::run_experiment(file, schedule, into(folder / "out"));
+    CHECK(rest.done_before == 1);
+    CHECK(rest.done == 2);
+}
+
+TEST_CASE("experiment: killed at any moment, no run is lost and none is there twice") {
+    const lab_tests::temporary_folder folder;
+    const auto file = factors_in(folder);
+    const auto schedule = lab::scheduled(plan_in("q\n2\n3\n4\n5\n", file), file, base_control(file, 8, 4));
+    std::size_t kills = 0;
+    for (unsigned round = 0;; ++round) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            try {
+                const auto done = lab::run_experiment(file, schedule, into(folder / "out"));
+                ::_exit(done.done + done.done_before == done.planned ? 0 : 1);
+            } catch (...) {
+                ::_exit(2);
+            }
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(3000 + 977 * (round * 7919 % 31)));
+        kills += ::kill(child, SIGKILL) == 0;
+        int status = 0;
+        REQUIRE(::waitpid(child, &status, 0) == child);
+        if (WIFEXITED(status)) {
+            REQUIRE(WEXITSTATUS(status) == 0);
+            break;
+        }
+        // Half a line, as a full disk would leave it.
+        if (round % 3 == 0 && std::filesystem::exists(folder / "out/runs.csv"))
+            std::ofstream(folder / "out/runs.csv", std::ios::app) << "999;17642";
+        REQUIRE(round < 2000);
+    }
+    const lab::csv_file rows = lab::read_csv(folder / "out/runs.csv");
+    std::set<std::string> positions;
+    for (const lab::csv_row& row : rows.rows) positions.insert(row.fields[*rows.column("@position")]);
+    CHECK(rows.rows.size() == schedule.runs.size());
+    CHECK(positions.size() == schedule.runs.size());
+    CHECK(rows_in_sqlite(folder / "out/runs.sqlite") == positions_in_csv(folder / "out/runs.csv"));
+    CHECK(kills > 0);
+}
+
+TEST_CASE("schedule: blocks are in an order by lot, and the same with the same seed") {
+    const lab_tests::temporary_folder folder;
+    const auto file = factors_in(folder);
+    const auto plan = plan_in("q\n1\n2\n3\n4\n5\n6\n7\n8\n", file);
+    auto how = base_control(file, 3);
+    const auto first = lab::scheduled(plan, file, how);
+    REQUIRE(first.runs.size() == 24);
+    for (std::size_t block = 0; block < 3; ++block) {
+        std::set<double> values;
+        for (std::size_t i = 0; i < 8; ++i) {
+            CHECK(first.runs[block * 8 + i].block == block);
+            values.insert(first.runs[block * 8 + i].values[2]);
+        }
+        CHECK(values.size() == 8);
+    }
+    CHECK(lab::plan_text(lab::scheduled(plan, file, how)) == lab::plan_text(first));
+    how.seed = 2;
+    CHECK(lab::plan_text(lab::scheduled(plan, file, how)) != lab::plan_text(first));
+    how.as_planned = true;
+    CHECK(lab::scheduled(plan, file, how).runs[3].values[2] == 4);
+}
+
+TEST_CASE("schedule: builds are visited as whole plots, each in each block") {
+    const lab_tests::temporary_folder folder;
+    auto file = factors_in(folder);
+    file.factors[0].hard_to_change = true;
+    const auto plan = plan_in("a;q\n0;1\n1;1\n0;2\n1;2\n0;3\n1;3\n", file);
+    const auto schedule = lab::scheduled(plan, file, base_control(file, 4, 3));
+    std::size_t changes = 0;
+    std::set<std::string> visits;
+    for (std::size_t i = 0; i < schedule.runs.size(); ++i) {
+        visits.insert(schedule.runs[i].plot);
+        if (i > 0) changes += schedule.runs[i].plot != schedule.runs[i - 1].plot;
+        if (i > 0 && schedule.runs[i].plot == schedule.runs[i - 1].plot)
+            CHECK(schedule.runs[i].values[0] == schedule.runs[i - 1].values[0]);
+    }
+    CHECK(visits.size() == 8);
+    CHECK(changes == 7);
+}
+
+TEST_CASE("score: out of a document, its last line, or the last number") {
+    lab::factor_file file;
+    file.factors.emplace_back().name = "a";
+    file.score = "@result.us";
+    CHECK(lab::report_in("{\"@result\": {\"us\": 2.5}}", file, {0}).cost == 2.5);
+    CHECK(lab::report_in("warming up\n{\"@result\": {\"us\": 2.5}}\n", file, {0}).cost == 2.5);
+    CHECK(lab::report_in("{\"@result\": {\"us\": \"2.5\"}}", file, {0}).message ==
+          "'@result.us' is \"2.5\", no number");
+    CHECK(lab::report_in("{\"@result\": {\"us\": NaN}}", file, {0}).status == "no result");
+    CHECK(lab::report_in("{\"@result\": {}}", file, {0}).message == "its document has no '@result.us'");
+    CHECK(lab::report_in("", file, {0}).message == "what it wrote is no JSON object");
+    CHECK(lab::report_in("{\"@parameters\": {\"a\": true}, \"@result\": {\"us\": 1}}", file, {1}).status ==
+          "ok");
+    CHECK(lab::report_in("{\"@parameters\": {\"a\": \"off\"}, \"@result\": {\"us\": 1}}", file, {1}).status ==
+          "wrong settings");
+    file.score = "last number";
+    CHECK(lab::report_in("took 3 s\nscore 17.5\n", file, {0}).cost == 17.5);
+    CHECK(lab::report_in("no digits", file, {0}).status == "no result");
+}
