@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iostream>
 #include <set>
 #include <string>
 #include <thread>
@@ -224,7 +225,8 @@ TEST_CASE("experiment: killed at any moment, no run is lost and none is there tw
             try {
                 const auto done = lab::run_experiment(file, schedule, into(folder / "out"));
                 ::_exit(done.done + done.done_before == done.planned ? 0 : 1);
-            } catch (...) {
+            } catch (const std::exception& failure) {
+                std::cerr << failure.what() << std::endl;
                 ::_exit(2);
             }
         }

@@ -18,27 +18,6 @@ namespace lab {
 
 namespace {
 
-std::string why_aliased(const model_matrix& model, const grouped_fit& fitted, Eigen::Index column) {
-    const auto parts = fitted.equations->made_of(column);
-    if (model.values.col(column).cwiseAbs().maxCoeff() == 0) {
-        return model.columns[static_cast<std::size_t>(column)].treatments.size() == 2 ? "never on together"
-                                                                                      : "never on";
-    }
-    constexpr std::size_t most = 6;
-    std::string text = "=";
-    for (std::size_t i = 0; i < std::min(parts.size(), most); ++i) {
-        const auto& [other, coefficient] = parts[i];
-        text += coefficient < 0 ? " - " : i == 0 ? " " : " + ";
-        const double size = std::abs(coefficient);
-        const std::string& name = model.columns[static_cast<std::size_t>(other)].name;
-        const bool constant = name == "(intercept)";
-        if (constant || std::abs(size - 1) > 1e-6) text += short_text(size, 4);
-        if (!constant) text += (std::abs(size - 1) > 1e-6 ? " " : "") + name;
-    }
-    if (parts.size() > most) text += " ... (" + std::to_string(parts.size()) + " terms)";
-    return text;
-}
-
 // Puts the best predictions where least squares has too little to go by.
 void predict_instead(grouped_fit& fitted, const model_matrix& model, const shrunk_fit& shrunk) {
     fitted.estimates = shrunk.estimates;
@@ -139,8 +118,7 @@ fit_result fit(const run_table& table, const fit_options& options) {
     result.cross_validated_error =
         cross_validated_error(model, *fitted.gram, table, options.log_scale, options.seed);
     for (const Eigen::Index c : fitted.left_out)
-        result.aliased.push_back(
-            {model.columns[static_cast<std::size_t>(c)].name, why_aliased(model, fitted, c)});
+        result.aliased.push_back(alias_of(model, *fitted.equations, c));
     set_terms(result, model, fitted, options.confidence, shrunk.estimates);
     set_predictions(result, fitted, model);
     if (fitted.freedom_left <= 0)

@@ -32,6 +32,12 @@ struct model_matrix {
 // Throws input_error for a logarithm of what isn't positive, and for time terms without times.
 model_matrix model_of(const run_table& table, const fit_options& options);
 
+class normal_equations;
+// Of a column that was left out: "never on together", or what it equals.
+aliased_term alias_of(const model_matrix& model, const normal_equations& equations, Eigen::Index column);
+// All of them.
+std::vector<aliased_term> aliases_of(const model_matrix& model);
+
 }  // namespace lab
 
 #endif

@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
     CLI::App app("Which factors make a program faster, how they interact, and proof.", "lab");
     app.require_subcommand(1);
     app.failure_message(CLI::FailureMessage::simple);
+    lab::add_plan(app);
     lab::add_run(app);
     lab::add_deltas(app);
     lab::add_fit(app);

@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <system_error>
+#include <thread>
 
 namespace lab {
 
@@ -18,7 +20,13 @@ driver_lock::driver_lock(const std::string& path, const std::string& what)
     : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
     if (file_ < 0) throw std::system_error(errno, std::generic_category(), path);
     ::fchmod(file_, 0666);  // whatever the umask: other users' drivers ask, too
-    if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
+    // A driver that was killed may have left a child that hasn't become its program yet, and has the file a moment longer.
+    bool held = true;
+    for (int tries = 0; held && tries < 50; ++tries) {
+        if (tries > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        held = ::flock(file_, LOCK_EX | LOCK_NB) != 0;
+    }
+    if (held) {
         char text[400];
         const ssize_t size = ::read(file_, text, sizeof text);
         const std::string holder(text, size > 0 ? static_cast<std::size_t>(size) : 0);

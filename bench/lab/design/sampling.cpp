@@ -1,0 +1,135 @@
+// lab design: lots that keep the constraints
+#include "lab/design/sampling.hpp"
+
+#include "lab/data/input_error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <set>
+
+namespace lab {
+
+namespace {
+
+template <class T>
+void shuffle(std::vector<T>& values, std::mt19937_64& random) {
+    for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random() % i]);
+}
+
+bool holds_so_far(const factor_file& file, const configuration& values, const std::vector<bool>& chosen,
+                  std::size_t last) {
+    return std::all_of(file.constraints.begin(), file.constraints.end(), [&](const constraint& c) {
+        const bool of_last = c.first == last || c.second == last;
+        return !of_last || !chosen[c.first] || !chosen[c.second] || c.holds(values);
+    });
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> planned_values(const factor_file& file, std::size_t number_levels) {
+    std::vector<std::vector<double>> result;
+    for (const factor& f : file.factors) {
+        std::vector<double>& values = result.emplace_back();
+        if (!f.is_number()) {
+            values.resize(f.levels.size());
+            std::iota(values.begin(), values.end(), 0.0);
+            continue;
+        }
+        std::set<double> different;
+        for (std::size_t i = 0; i < number_levels; ++i) {
+            const double share = static_cast<double>(i) / static_cast<double>(number_levels - 1);
+            const double value =
+                f.logarithmic ? f.low * std::pow(f.high / f.low, share) : f.low + share * (f.high - f.low);
+            different.insert(std::clamp(f.integer ? std::round(value) : value, f.low, f.high));
+        }
+        values.assign(different.begin(), different.end());
+    }
+    return result;
+}
+
+configuration random_configuration(const factor_file& file, const std::vector<std::vector<double>>& values,
+                                   std::mt19937_64& random) {
+    configuration result(values.size());
+    std::vector<std::size_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    shuffle(order, random);
+    std::vector<bool> chosen(values.size(), false);
+    const std::function<bool(std::size_t)> choose = [&](std::size_t next) {
+        if (next == order.size()) return true;
+        const std::size_t f = order[next];
+        std::vector<double> tried = values[f];
+        shuffle(tried, random);
+        chosen[f] = true;
+        for (const double value : tried) {
+            result[f] = value;
+            if (holds_so_far(file, result, chosen, f) && choose(next + 1)) return true;
+        }
+        chosen[f] = false;
+        return false;
+    };
+    if (!choose(0))
+        throw input_error(
+            file.name,
+            "no configuration of the values that a plan tries satisfies all constraints; try more values "
+            "of numbers (--levels-of-numbers)");
+    return result;
+}
+
+std::vector<configuration> random_configurations(const factor_file& file,
+                                                 const std::vector<std::vector<double>>& values,
+                                                 std::size_t count, std::mt19937_64& random) {
+    std::vector<configuration> result;
+    std::set<configuration> seen;
+    constexpr int most_tries = 100;
+    while (result.size() < count) {
+        configuration drawn = random_configuration(file, values, random);
+        for (int tries = 0; tries < most_tries && seen.contains(drawn); ++tries)
+            drawn = random_configuration(file, values, random);
+        seen.insert(drawn);
+        result.push_back(std::move(drawn));
+    }
+    return result;
+}
+
+std::vector<configuration> around(const factor_file& file, const std::vector<std::vector<double>>& values,
+                                  const configuration& centre) {
+    std::vector<configuration> result{centre};
+    for (std::size_t f = 0; f < values.size(); ++f) {
+        for (const double value : values[f]) {
+            configuration changed = centre;
+            changed[f] = value;
+            if (value != centre[f] && file.allows(changed)) result.push_back(std::move(changed));
+        }
+    }
+    return result;
+}
+
+std::vector<configuration> all_configurations(const factor_file& file,
+                                              const std::vector<std::vector<double>>& values,
+                                              std::size_t most) {
+    std::vector<configuration> result;
+    configuration now(values.size());
+    std::vector<bool> chosen(values.size(), false);
+    const std::function<void(std::size_t)> choose = [&](std::size_t f) {
+        if (f == values.size()) {
+            if (result.size() == most)
+                throw input_error(file.name,
+                                  "has more than " + std::to_string(most) +
+                                      " configurations; give --runs more, or choose another --kind");
+            result.push_back(now);
+            return;
+        }
+        chosen[f] = true;
+        for (const double value : values[f]) {
+            now[f] = value;
+            if (holds_so_far(file, now, chosen, f)) choose(f + 1);
+        }
+        chosen[f] = false;
+    };
+    choose(0);
+    return result;
+}
+
+}  // namespace lab

@@ -1,0 +1,193 @@
+// Plans by lot, balanced, D-optimal, around one, and what they can tell.
+#include "lab/analysis/fit.hpp"
+#include "lab/analysis/plan_report.hpp"
+#include "lab/data/input_error.hpp"
+#include "lab/design/exchange.hpp"
+#include "lab/design/sampling.hpp"
+#include "lab/design/two_level.hpp"
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace {
+
+using lab::configuration;
+
+std::string name_of(std::size_t factor) {
+    std::string name = "f";  // not "f" + ...: g++ 12 warns for nothing
+    name += std::to_string(factor);
+    return name;
+}
+
+lab::factor_file on_off(std::size_t factors) {
+    lab::factor_file file;
+    for (std::size_t f = 0; f < factors; ++f) file.factors.emplace_back().name = name_of(f);
+    file.applications.resize(factors);
+    return file;
+}
+
+// Factors of all kinds, and constraints that leave little.
+lab::factor_file mixed() {
+    return lab::parse_factor_file(R"({
+      "factors": [{"name": "stats", "levels": ["off", "summed", "all"]},
+                  {"name": "clock", "levels": ["ticks", "steady", "coarse"]},
+                  {"name": "qcap", "low": 1, "high": 1024, "log2": true, "integer": true},
+                  {"name": "batch", "low": 1, "high": 256, "log2": true, "integer": true},
+                  {"name": "a"}, {"name": "b"}, {"name": "c"}],
+      "constraints": ["clock=steady|coarse requires stats=summed|all", "qcap >= batch", "a excludes b", "c requires a"]})",
+                                  "mixed.json");
+}
+
+lab::plan as_plan(const lab::factor_file& file, const std::vector<configuration>& rows) {
+    lab::plan result{"plan", file.factors, {}};
+    for (const configuration& row : rows) result.runs.push_back({row, 0, "", "", 0});
+    return result;
+}
+
+// Ten factors of which some matter, and pairs of them: as large as the effects of published systems are.
+double population(const configuration& v) {
+    return 200 + 17 * v[0] - 9 * v[1] + 12 * v[2] + 2 * v[3] - v[4] + 4 * v[9] - 13 * v[0] * v[9] +
+           11 * v[2] * v[9] - 8 * v[1] * v[2] - 8 * v[0] * v[2] + 6 * v[7] * v[8] + 5 * v[3] * v[4] * v[5];
+}
+const std::vector<double> effects{17 - 6.5 - 4, -9 - 4, 12 + 5.5 - 4 - 4, 2 + 1.25, -1 + 1.25, 1.25, 0, 3, 3,
+                                  4 - 6.5 + 5.5};
+
+double error_of(const lab::factor_file& file, const std::vector<configuration>& rows) {
+    lab::run_table table;
+    table.name = "runs";
+    table.factors = file.factors;
+    for (const configuration& row : rows) table.runs.push_back({row, population(row), 0, "", 0});
+    const auto fit = lab::fit(table, {});
+    double worst = 0;
+    for (std::size_t f = 0; f < effects.size(); ++f) {
+        const auto* term = fit.find(name_of(f));
+        worst = std::max(worst, term == nullptr ? 100 : std::abs(term->estimate - effects[f]));
+    }
+    return worst;
+}
+
+double median(std::vector<double> values) {
+    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                     values.end());
+    return values[values.size() / 2];
+}
+
+}  // namespace
+
+TEST_CASE("plans: with two values each factor is on in half of the runs, and each two in a quarter") {
+    for (const std::size_t runs : {8, 12, 16, 20, 24, 32, 40, 48, 64, 128}) {
+        std::mt19937_64 random(runs);
+        const std::size_t factors = std::min<std::size_t>(runs / 2 - 1, 10);
+        const auto rows = lab::two_level_plan(runs, factors, random);
+        REQUIRE(rows.size() == runs);
+        for (std::size_t a = 0; a < factors; ++a) {
+            CHECK(std::count_if(rows.begin(), rows.end(), [&](const auto& r) { return r[a]; }) ==
+                  static_cast<std::ptrdiff_t>(runs / 2));
+            for (std::size_t b = a + 1; b < factors; ++b)
+                CHECK(std::count_if(rows.begin(), rows.end(), [&](const auto& r) { return r[a] && r[b]; }) ==
+                      static_cast<std::ptrdiff_t>(runs / 4));
+        }
+    }
+    std::mt19937_64 random(1);
+    CHECK(lab::two_level_plan(36, 10, random).empty());  // 35 and 17 aren't what Paley needs
+    CHECK(lab::two_level_plan(2, 1, random).empty());
+}
+
+TEST_CASE("plans: 128 runs tell all pairs of ten factors apart, 32 no factor from a pair") {
+    const auto file = on_off(10);
+    const auto values = lab::planned_values(file, 3);
+    std::mt19937_64 random(1);
+    const auto large = lab::report_of(as_plan(file, lab::balanced_plan(file, values, 128, random)), true);
+    CHECK(large.aliased.empty());
+    CHECK(large.d_efficiency == Catch::Approx(1));
+    CHECK(large.worst_pair < 1e-9);
+    for (const lab::term_quality& term : large.terms) CHECK(term.inflation == Catch::Approx(1));
+    const auto small = lab::report_of(as_plan(file, lab::balanced_plan(file, values, 32, random)), true);
+    CHECK_FALSE(small.aliased.empty());
+    // A pair is equal to others, never to a factor alone.
+    for (const lab::aliased_term& term : small.aliased) CHECK(term.why.find('*') != std::string::npos);
+}
+
+TEST_CASE("plans: no kind ever has what constraints exclude, and all use what there is") {
+    const auto file = mixed();
+    const auto values = lab::planned_values(file, 4);
+    CHECK(values[2] == std::vector<double>{1, 10, 102, 1024});
+    std::mt19937_64 random(3);
+    const auto all = lab::all_configurations(file, values, 100'000);
+    std::vector<std::vector<configuration>> plans{lab::random_configurations(file, values, 60, random),
+                                                  lab::balanced_plan(file, values, 60, random),
+                                                  lab::d_optimal_plan(file, values, 60, true, random), all};
+    for (const auto& plan : plans) {
+        for (const configuration& row : plan) CHECK(file.allows(row));
+        const auto report = lab::report_of(as_plan(file, plan), false);
+        CHECK(report.never.empty());
+        CHECK(report.aliased.empty());
+    }
+    const auto near = lab::around(file, values, file.base());
+    CHECK(near.front() == file.base());
+    CHECK(near.size() == 1 + 2 + 0 + 3 + 0 + 1 + 1 + 0);  // what the base forbids is left out
+    for (const configuration& row : near) CHECK(file.allows(row));
+    CHECK(std::set<configuration>(plans[0].begin(), plans[0].end()).size() == 60);
+    CHECK(std::set<configuration>(all.begin(), all.end()).size() == all.size());
+    CHECK_THROWS_AS(lab::all_configurations(file, values, all.size() - 1), lab::input_error);
+    CHECK(lab::random_configurations(file, values, 2 * all.size(), random).size() == 2 * all.size());
+}
+
+TEST_CASE("plans: the same seed makes the same plan") {
+    const auto file = mixed();
+    const auto values = lab::planned_values(file, 3);
+    const auto made = [&](std::uint64_t seed) {
+        std::mt19937_64 random(seed);
+        return lab::balanced_plan(file, values, 24, random);
+    };
+    CHECK(made(1) == made(1));
+    CHECK(made(1) != made(2));
+}
+
+TEST_CASE(
+    "plans: a value that is never run, and factors that can't be told apart, are named before anything is "
+    "run") {
+    const auto file = mixed();
+    std::vector<configuration> rows;
+    for (const double b : {0.0, 1.0, 0.0, 1.0}) rows.push_back({b, 0, 8, 1, 1 - b, b, 0});
+    const auto report = lab::report_of(as_plan(file, rows), false);
+    CHECK(std::find(report.never.begin(), report.never.end(), "clock=coarse") != report.never.end());
+    const auto why = [&](const std::string& name) {
+        for (const lab::aliased_term& term : report.aliased)
+            if (term.name == name) return term.why;
+        return std::string();
+    };
+    CHECK(why("a") == "= 1 - stats=summed");
+    CHECK(why("b") == "= stats=summed");
+    CHECK(report.worst_pair == Catch::Approx(0.25));
+}
+
+TEST_CASE("plans: a D-optimal plan has a larger determinant than one by lot") {
+    const auto file = mixed();
+    const auto values = lab::planned_values(file, 3);
+    std::mt19937_64 random(5);
+    for (const std::size_t runs : {16, 40}) {
+        const auto best =
+            lab::report_of(as_plan(file, lab::d_optimal_plan(file, values, runs, false, random)), false);
+        const auto drawn =
+            lab::report_of(as_plan(file, lab::random_configurations(file, values, runs, random)), false);
+        CHECK(best.d_efficiency > 1.1 * drawn.d_efficiency);
+    }
+}
+
+TEST_CASE("plans: a balanced plan is worth more than as many runs by lot, as in a published population") {
+    const auto file = on_off(10);
+    const auto values = lab::planned_values(file, 3);
+    for (const auto& [runs, ratio] : {std::pair<std::size_t, double>{24, 1.2}, {32, 1.2}, {128, 1.5}}) {
+        std::vector<double> planned;
+        std::vector<double> drawn;
+        for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+            std::mt19937_64 random(seed);
+            planned.push_back(error_of(file, lab::balanced_plan(file, values, runs, random)));
+            drawn.push_back(error_of(file, lab::random_configurations(file, values, runs, random)));
+        }
+        CHECK(median(drawn) > ratio * median(planned));
+    }
+}
