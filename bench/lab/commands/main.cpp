@@ -15,6 +15,8 @@ int main(int argc, char** argv) {
     lab::add_fit(app);
     lab::add_paths(app);
     lab::add_pca(app);
+    lab::add_compare(app);
+    lab::add_history(app);
     try {
         app.parse(argc, argv);
     } catch (const CLI::RuntimeError& verdict) {
