@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
     lab::add_fit(app);
     lab::add_paths(app);
     lab::add_pca(app);
+    lab::add_search(app);
     lab::add_compare(app);
     lab::add_history(app);
     try {

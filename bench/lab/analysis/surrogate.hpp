@@ -1,0 +1,49 @@
+// lab analysis: what configurations that weren't run are expected to cost
+#ifndef LAB_ANALYSIS_SURROGATE_HPP
+#define LAB_ANALYSIS_SURROGATE_HPP
+
+#include "lab/data/factor.hpp"
+
+#include <Eigen/Core>
+
+#include <cstddef>
+#include <vector>
+
+namespace lab {
+
+// A Gaussian process over configurations: what two are alike by falls by a factor of its own for each factor in which
+// they differ (of numbers: by how far apart they are). The factors' weights are the ones that make the measured costs
+// likeliest, drawn to a prior (Rasmussen & Williams, "Gaussian Processes for Machine Learning", 2006, ch. 5).
+class surrogate {
+  public:
+    surrogate(const std::vector<factor>& factors, const std::vector<configuration>& candidates);
+
+    // Costs of candidates, the less the better, on any scale.
+    void learn(const std::vector<std::size_t>& places, const std::vector<double>& costs);
+
+    struct expectation {
+        double mean = 0;
+        double deviation = 0;
+    };
+    // Of each candidate, on the scale of the costs.
+    [[nodiscard]] std::vector<expectation> expectations() const;
+
+  private:
+    [[nodiscard]] double distance(std::size_t factor, std::size_t a, std::size_t b) const;
+    [[nodiscard]] Eigen::MatrixXd likeness(const Eigen::VectorXd& weights) const;
+    [[nodiscard]] double log_likelihood(const Eigen::VectorXd& weights) const;
+    void choose_weights();
+
+    const std::vector<factor>& factors_;
+    const std::vector<configuration>& candidates_;
+    std::vector<std::size_t> places_;
+    Eigen::VectorXd costs_;  // standardised
+    double mean_ = 0;
+    double scale_ = 1;
+    Eigen::VectorXd weights_;  // logarithms: of each factor, and of the noise
+    std::size_t chosen_for_ = 0;
+};
+
+}  // namespace lab
+
+#endif

@@ -1,0 +1,101 @@
+// lab commands: search: a near-optimal configuration with few runs
+#include "lab/analysis/search.hpp"
+
+#include "lab/commands/command.hpp"
+#include "lab/data/configuration_index.hpp"
+#include "lab/data/input_error.hpp"
+
+#include <cmath>
+#include <memory>
+#include <random>
+
+namespace lab {
+
+namespace {
+
+struct search_arguments : data_arguments {
+    search_options search;
+};
+
+json configuration_document(const std::vector<factor>& factors, const configuration& values) {
+    json result = json::object();
+    for (std::size_t f = 0; f < factors.size(); ++f) result[factors[f].name] = factors[f].text_of(values[f]);
+    return result;
+}
+
+json document_of(const search_result& found, const std::vector<factor>& factors,
+                 const std::vector<configuration>& candidates, bool more_is_better) {
+    json trace = json::array();
+    double best = std::nan("");
+    for (std::size_t i = 0; i < found.runs.size(); ++i) {
+        const double cost = found.runs[i].cost;
+        if (std::isfinite(cost) && (std::isnan(best) || (more_is_better ? cost > best : cost < best)))
+            best = cost;
+        trace.push_back(
+            {{"run", i + 1},
+             {"cost", cost},
+             {"best_so_far", best},
+             {"configuration", configuration_text(factors, candidates[found.runs[i].candidate])}});
+    }
+    json alternatives = json::array();
+    for (const std::size_t c : found.alternatives)
+        alternatives.push_back({{"configuration", configuration_text(factors, candidates[c])}});
+    return {{"best", configuration_document(factors, candidates[found.best])},
+            {"configuration", configuration_text(factors, candidates[found.best])},
+            {"cost", found.cost},
+            {"runs_of_best", found.best_runs},
+            {"runs", found.runs.size()},
+            {"candidates", candidates.size()},
+            {"within_2_percent", alternatives},
+            {"trace", trace}};
+}
+
+void run_search(const search_arguments& arguments) {
+    const run_table table = read_data(arguments);
+    const configuration_index measured(table);
+    std::vector<configuration> candidates;
+    for (const repeated_configuration& c : measured.all()) candidates.push_back(c.values);
+    search_options options = arguments.search;
+    options.more_is_better = table.more_is_better;
+    if (options.budget > table.runs.size())
+        throw input_error(table.name, "has " + std::to_string(table.runs.size()) + " runs; a budget of " +
+                                          std::to_string(options.budget) + " is more than all of them");
+    // Each time a configuration is run, the next one of its rows, from one by lot on.
+    std::mt19937_64 random(options.seed ^ 0x5eed);
+    std::vector<std::size_t> next;
+    for (const repeated_configuration& c : measured.all()) next.push_back(random() % c.runs.size());
+    const search_result found = search(
+        table.factors, candidates,
+        [&](std::size_t c) {
+            const repeated_configuration& of = measured.all()[c];
+            return table.runs[of.runs[next[c]++ % of.runs.size()]].cost;
+        },
+        options);
+    json document{{"oracle", data_summary(table)}};
+    document.update(document_of(found, table.factors, candidates, table.more_is_better));
+    answer(document, arguments.as_json);
+}
+
+}  // namespace
+
+void add_search(CLI::App& app) {
+    CLI::App& command =
+        *app.add_subcommand("search",
+                            "A near-optimal configuration with few runs, of a file or of a program");
+    auto arguments = std::make_shared<search_arguments>();
+    add_data_arguments(command, *arguments);
+    command.get_option("FILE")->required(false);
+    command.add_option("--oracle", arguments->read.file,
+                       "a file of complete measurements: costs are looked up there, and nothing is run");
+    command.add_option("--budget", arguments->search.budget, "how many runs")
+        ->required()
+        ->check(CLI::PositiveNumber);
+    command
+        .add_option("--confirm", arguments->search.confirm,
+                    "so many of them repeat the best ones, where runs are noisy")
+        ->capture_default_str();
+    command.add_option("--seed", arguments->search.seed, "of what is tried first")->capture_default_str();
+    command.callback([arguments] { run_search(*arguments); });
+}
+
+}  // namespace lab
