@@ -1,0 +1,67 @@
+// lab plot: what all plots share: being empty, thinning, legends, names of rows
+#include "lab/plot/plot.hpp"
+
+#include <weir/report/markup.hpp>
+
+#include <algorithm>
+
+namespace lab {
+
+plot empty_plot(const std::string& name, const std::string& title, const std::string& reason) {
+    canvas on;
+    double y = 26;
+    for (const std::string& line : wrapped("Nothing to draw: " + reason + ".", 58)) {
+        on.text(12, y, line, "soft");
+        y += 17;
+    }
+    return {name, title, "Nothing to draw: " + reason + ".", true, y, 0, on.content()};
+}
+
+std::vector<std::size_t> thinned(std::size_t points, std::size_t most) {
+    std::vector<std::size_t> places(points);
+    for (std::size_t i = 0; i < points; ++i) places[i] = i;
+    if (points <= most) return places;
+    // Splitmix64 (Steele, Lea & Flood, 2014).
+    const auto luck = [](std::uint64_t z) {
+        z += 0x9e3779b97f4a7c15U;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+        return z ^ (z >> 31);
+    };
+    std::nth_element(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(most), places.end(),
+                     [&](std::size_t a, std::size_t b) { return luck(a) < luck(b); });
+    places.resize(most);
+    std::sort(places.begin(), places.end());
+    return places;
+}
+
+std::string thinned_text(std::size_t points) {
+    if (points <= most_points) return {};
+    return " (" + std::to_string(most_points) + " of " + std::to_string(points) +
+           " points are drawn, chosen by lot)";
+}
+
+double draw_legend(canvas& on, double left, double top, const std::vector<legend_entry>& entries) {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const legend_entry& entry = entries[i];
+        if (entry.is_mark) {
+            on.path(dot_way(left + 6, top + 8, entry.style == "dot1" ? 1 : 0), entry.style);
+        } else {
+            on.rectangle(left, top + 3, 12, 10, entry.style);
+        }
+        on.text(left + 19, top + 12, weir::detail::shortened(entry.text, 56), {}, entry.text);
+        top += 17;
+    }
+    return top;
+}
+
+std::string dot_way(double x, double y, int style) {
+    if (style == 0) return "M" + coordinate(x) + " " + coordinate(y) + "h0";
+    return "M" + coordinate(x) + " " + coordinate(y - 2.8) + "l2.8 4.8h-5.6z";
+}
+
+row_labels::row_labels(const std::vector<std::string>& names) : texts(weir::detail::labels_of(names)) {
+    for (const std::string& text : texts) width = std::max(width, text_width(text));
+}
+
+}  // namespace lab

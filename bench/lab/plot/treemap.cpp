@@ -1,0 +1,88 @@
+// lab plot: shares as areas
+#include "lab/plot/treemap.hpp"
+
+#include "lab/plot/style.hpp"
+
+#include <weir/report/markup.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace lab {
+
+namespace {
+
+// The worst ratio of sides of boxes of these sizes beside each other along a side of this length.
+double worst_ratio(const std::vector<double>& sizes, std::size_t begin, std::size_t end, double length) {
+    double sum = 0;
+    for (std::size_t i = begin; i < end; ++i) sum += sizes[i];
+    const double depth = sum / length;
+    double worst = 1;
+    for (std::size_t i = begin; i < end; ++i) {
+        const double along = sizes[i] / depth;
+        worst = std::max({worst, along / depth, depth / along});
+    }
+    return worst;
+}
+
+}  // namespace
+
+std::vector<box> squarified(const std::vector<double>& sizes, const box& whole) {
+    const double sum = std::accumulate(sizes.begin(), sizes.end(), 0.0);
+    std::vector<double> areas = sizes;
+    for (double& a : areas) a *= whole.width * whole.height / sum;
+    std::vector<box> boxes;
+    box rest = whole;
+    std::size_t begin = 0;
+    while (begin < areas.size()) {
+        const bool upright = rest.width >= rest.height;  // the row stands at the left
+        const double length = upright ? rest.height : rest.width;
+        std::size_t end = begin + 1;
+        while (end < areas.size() &&
+               worst_ratio(areas, begin, end + 1, length) <= worst_ratio(areas, begin, end, length))
+            ++end;
+        double row = 0;
+        for (std::size_t i = begin; i < end; ++i) row += areas[i];
+        const double depth = row / length;
+        double at = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+            const double along = areas[i] / depth;
+            boxes.push_back(upright ? box{rest.x, rest.y + at, depth, along}
+                                    : box{rest.x + at, rest.y, along, depth});
+            at += along;
+        }
+        (upright ? rest.x : rest.y) += depth;
+        (upright ? rest.width : rest.height) -= depth;
+        begin = end;
+    }
+    return boxes;
+}
+
+void draw_treemap(plot& onto, std::vector<area> areas) {
+    std::stable_sort(areas.begin(), areas.end(),
+                     [](const area& a, const area& b) { return a.size > b.size; });
+    std::vector<double> sizes;
+    for (const area& a : areas) sizes.push_back(a.size);
+    const box whole{8, 8, plot_width - 16, 290};
+    const std::vector<box> boxes = squarified(sizes, whole);
+    canvas on;
+    std::vector<legend_entry> too_small;
+    for (std::size_t i = 0; i < areas.size(); ++i) {
+        const box& b = boxes[i];
+        const area& a = areas[i];
+        on.rectangle(b.x, b.y, b.width, b.height, level_style(a.level) + " box", a.name + ": " + a.text);
+        const auto columns = static_cast<std::size_t>(std::max(b.width - 10, 0.0) / 6.9);
+        if (columns < 6 || b.height < 18) {
+            if (too_small.size() < 12)
+                too_small.push_back({level_style(a.level), a.name + ": " + a.text, false});
+            continue;
+        }
+        const std::string style = is_strong_level(a.level) ? "on" : "";
+        on.text(b.x + 6, b.y + 15, weir::detail::shortened(a.name, columns), style, a.name);
+        if (b.height > 34) on.text(b.x + 6, b.y + 30, weir::detail::shortened(a.text, columns), style);
+    }
+    onto.height = draw_legend(on, 8, whole.y + whole.height + 8, too_small) + 8;
+    onto.content = on.content();
+}
+
+}  // namespace lab
