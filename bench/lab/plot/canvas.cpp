@@ -26,7 +26,7 @@ double text_width(const std::string& text) {
         const auto byte = static_cast<unsigned char>(c);
         columns += byte >= 0xE0 ? 1.7 : (byte & 0xC0U) == 0x80 ? 0 : 1;
     }
-    return columns * 6.9;
+    return columns * 6.8;
 }
 
 std::vector<std::string> wrapped(const std::string& text, std::size_t columns) {

@@ -80,7 +80,7 @@ plot biplot(study& of) {
     constexpr double left = 52;
     canvas on;
     const double most = std::max(most_of(first), most_of(second));
-    scale x = scale::linear(-most, most, 4);
+    scale x = scale::linear(-most, most, 6);
     scale y = x;
     x.between(left, plot_width - 16);
     y.between(top + size, top);

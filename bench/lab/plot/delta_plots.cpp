@@ -146,13 +146,18 @@ plot colours_plot(study& of) {
     if (points == 0)
         return empty_plot(result.name, result.title, "no cost is positive before and after a treatment");
     draw_strips(result, chart);
-    if (strongest != nullptr)
-        result.sentence = "On average " + strongest->treatment + " changes the " + of.table().cost_name +
-                          " by the greatest factor, " + short_text(std::exp2(strongest->mean_log2), 3) + ". ";
-    result.sentence += "Blue is less than before, orange more; colours end at " +
-                       short_text(std::exp2(colour_limit(chart.rows)), 3) +
-                       " times as much or as little, within which 95 % of the changes are" +
-                       thinned_text(points) + ".";
+    const double limit = colour_limit(chart.rows);
+    if (limit == 0) {
+        result.sentence = "No treatment changes anything.";
+    } else {
+        if (strongest != nullptr)
+            result.sentence = strongest->treatment + " multiplies " + of.table().cost_name + " by " +
+                              short_text(std::exp2(strongest->mean_log2), 3) +
+                              " on average, the greatest change of all. ";
+        result.sentence +=
+            "Blue is less than before, orange more; colours end at " + short_text(std::exp2(limit), 3) +
+            " times as much or as little, within which 95 % of the changes are" + thinned_text(points) + ".";
+    }
     if (left_out > 0)
         result.sentence += " " + count(left_out, "delta") + " without a logarithm are left out.";
     return result;

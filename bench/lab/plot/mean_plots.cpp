@@ -119,13 +119,14 @@ plot both_plot(study& of) {
     if (most_before == nullptr)
         return empty_plot(result.name, result.title, "no treatment has a mean in both sets of runs");
     const bool cut = draw_bars(result, chart);
-    result.sentence =
-        "Without " + list_text(kept.value->names) + ", " + most_before->treatment + " differs most: it " +
-        of.words().effect(most_after->mean) + " instead of " +
-        of.words().amount(std::abs(most_before->mean)) +
-        ((most_before->mean < 0) != (most_after->mean < 0) ? (most_before->mean < 0 ? " less" : " more")
-                                                           : "") +
-        ". ";
+    const double change = std::abs(most_after->mean - most_before->mean);
+    if (change <= 1e-9 * std::abs(most_before->mean)) {
+        result.sentence = "Without " + list_text(kept.value->names) + " all means stay the same. ";
+    } else {
+        result.sentence = "Without " + list_text(kept.value->names) + ", " + most_before->treatment +
+                          " differs most: it " + of.words().effect(most_after->mean) + ", over all runs it " +
+                          of.words().effect(most_before->mean) + ". ";
+    }
     if (turned.empty()) {
         result.sentence += "No treatment turns from help to harm beyond what chance explains.";
     } else {

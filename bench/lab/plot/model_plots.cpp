@@ -23,6 +23,11 @@ const mean_delta* mean_of(study& of, const fitted_term& term) {
     return nullptr;
 }
 
+std::string interval_text(const fitted_term& term) {
+    if (!std::isfinite(term.low) || !std::isfinite(term.high)) return {};
+    return " (95 %: " + figure(term.low) + " to " + figure(term.high) + ")";
+}
+
 }  // namespace
 
 plot fit_plot(study& of, bool pairs) {
@@ -56,8 +61,13 @@ plot fit_plot(study& of, bool pairs) {
     if (std::isfinite(fit.cross_validated_error))
         result.sentence += "; configurations that it hasn't seen it predicts to " +
                            of.words().amount(fit.cross_validated_error) + " (root mean square)";
-    result.sentence += ". It is furthest off where " + of.words().amount(of.table().runs[worst].cost) +
-                       " were measured and " + of.words().amount(fit.predicted[worst]) + " predicted.";
+    const double cost = of.table().runs[worst].cost;
+    if (std::abs(fit.predicted[worst] - cost) > 1e-9 * std::abs(cost)) {
+        result.sentence += ". It is furthest off where " + of.words().amount(cost) + " were measured and " +
+                           of.words().amount(fit.predicted[worst]) + " predicted.";
+    } else {
+        result.sentence += ". It meets every run.";
+    }
     if (!fit.aliased.empty())
         result.sentence += " " + count(fit.aliased.size(), "term") + " can't be told apart in these runs.";
     return result;
@@ -98,21 +108,31 @@ plot coefficients_plot(study& of) {
     if (most == nullptr) {
         result.sentence = "No treatment was ever applied alone, so there are coefficients but no means.";
     } else if (std::abs(most_mean - most->estimate) <= 1e-6 * std::abs(most->estimate)) {
-        result.sentence = "The " + count(compared, "coefficient") +
-                          " are the means: these runs are balanced. " + terms.front()->name + " " +
-                          of.words().effect(terms.front()->estimate) + ".";
+        result.sentence =
+            std::string(compared == terms.size()
+                            ? "Each coefficient is the mean of its treatment, as it is in balanced runs. "
+                            : "Where there is a mean, the coefficient is the same. ") +
+            terms.front()->name + " " + of.words().effect(terms.front()->estimate) + ".";
     } else {
         result.sentence = "They differ most for " + most->name + ": its mean is " +
                           of.words().amount(most_mean) + ", its coefficient " +
-                          of.words().amount(most->estimate) + " (95 %: " + figure(most->low) + " to " +
-                          figure(most->high) +
-                          "). Means are of the pairs that were measured, coefficients of all runs.";
+                          of.words().amount(most->estimate) + interval_text(*most) +
+                          ". Means are of the pairs that were measured, coefficients of all runs.";
     }
     if (cut) result.sentence += " Intervals that are longer than twice the longest bar are cut.";
     return result;
 }
 
 namespace {
+
+bool is_treatment(const run_table& table, const std::string& name) {
+    return std::any_of(table.factors.begin(), table.factors.end(), [&](const factor& f) {
+        if (f.is_number()) return f.name == name;
+        for (std::size_t level = 1; level < f.levels.size(); ++level)
+            if (f.treatment(static_cast<double>(level)) == name) return true;
+        return false;
+    });
+}
 
 // The places of the two names of a term "a*b".
 using pair_places = std::map<std::string, std::pair<std::size_t, std::size_t>>;
@@ -121,9 +141,8 @@ tile_table tiles_of(study& of, const fit_result& fit) {
     tile_table tiles;
     for (const fitted_term& term : fit.terms)
         if (term.treatments.size() == 1 && term.factors.size() == 1) tiles.names.push_back(term.name);
-    for (const aliased_term& term : fit.aliased)  // a treatment that has no term of its own may have pairs
-        for (const mean_delta& m : of.means())
-            if (m.treatment == term.name) tiles.names.push_back(term.name);
+    for (const aliased_term& term : fit.aliased)  // a treatment that has no term of its own has pairs, too
+        if (is_treatment(of.table(), term.name)) tiles.names.push_back(term.name);
     const std::size_t n = tiles.names.size();
     tiles.values.assign(n, std::vector<double>(n, 0.0));
     tiles.kinds.assign(n, std::vector<tile_kind>(n, tile_kind::none));
@@ -165,24 +184,28 @@ plot interactions_plot(study& of) {
         if (most == nullptr || term.estimate > most->estimate) most = &term;
     }
     if (pairs == 0)
-        return empty_plot(result.name, result.title,
-                          of.table().factors.size() < 2
-                              ? "there is one factor, so there are no pairs"
-                              : "these runs tell no pair of treatments from their sum");
+        return empty_plot(result.name, result.title, "these runs tell no pair of treatments from their sum");
     draw_tiles(result, tiles_of(of, fit));
     const auto pair_text = [](const fitted_term& t) { return t.treatments[0] + " × " + t.treatments[1]; };
     const auto effect_text = [&](const fitted_term& t) {
         return of.words().amount(std::abs(t.estimate)) + (t.estimate < 0 ? " less" : " more") +
-               " than the sum of what they do alone (95 %: " + figure(t.low) + " to " + figure(t.high) + ")";
+               " than the sum of what they do alone" + interval_text(t);
     };
     const fitted_term& first = std::abs(most->estimate) > std::abs(least->estimate) ? *most : *least;
     const fitted_term& other = &first == most ? *least : *most;
-    result.sentence = pair_text(first) + " is the strongest of " + count(pairs, "pair") +
-                      ": both together are " + effect_text(first) + ".";
-    if (&first != &other && (other.estimate < 0) != (first.estimate < 0))
-        result.sentence += " The other way it is " + pair_text(other) + ", " + effect_text(other) + ".";
-    result.sentence += " " + std::to_string(certain) + (certain == 1 ? " pair's" : " pairs'") +
-                       " interval doesn't have 0 in it. Blue is less, orange more.";
+    double whole = 0;
+    for (const measured_run& run : of.table().runs) whole = std::max(whole, std::abs(run.cost));
+    const double nothing = 1e-9 * whole;
+    if (std::abs(first.estimate) <= nothing) {
+        result.sentence = "None of " + count(pairs, "pair") + " adds anything to the sum of both treatments.";
+    } else {
+        result.sentence = pair_text(first) + " is the strongest of " + count(pairs, "pair") +
+                          ": both together are " + effect_text(first) + ".";
+        if ((other.estimate < 0) != (first.estimate < 0) && std::abs(other.estimate) > nothing)
+            result.sentence += " The other way it is " + pair_text(other) + ", " + effect_text(other) + ".";
+    }
+    result.sentence +=
+        " The intervals of " + count(certain, "pair") + " don't include 0. Blue is less, orange more.";
     std::size_t aliased = 0;
     for (const aliased_term& term : fit.aliased)
         aliased += term.name.find('*') != std::string::npos ? 1U : 0U;

@@ -27,6 +27,18 @@ std::string svg_element(const plot& p, bool in_page) {
     return out + p.content + "</svg>\n";
 }
 
+// A sentence whose figures aren't parted from what they are of.
+std::string caption(const std::string& sentence, const std::string& unit) {
+    std::string text = escaped(sentence);
+    for (const std::string& after : {std::string("%"), escaped(unit)}) {
+        const std::string with_blank = " " + after;
+        for (std::size_t at = text.find(with_blank); at != std::string::npos;
+             at = text.find(with_blank, at + 1))
+            if (at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9') text.replace(at, 1, "&#160;");
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string svg_file(const plot& p) { return svg_element(p, false); }
@@ -57,7 +69,7 @@ std::string plots_page(const run_table& table, const std::vector<plot>& plots) {
         out += "<figure id=\"" + p.name + "\">\n<h2>" + escaped(p.title) + "</h2>\n<div class=\"drawing\"" +
                (p.least_width > 0 ? " tabindex=\"0\" role=\"group\" aria-label=\"" + escaped(p.title) + "\""
                                   : "") +
-               ">\n" + svg_element(p, true) + "</div>\n<figcaption>" + escaped(p.sentence) +
+               ">\n" + svg_element(p, true) + "</div>\n<figcaption>" + caption(p.sentence, words.unit) +
                "</figcaption>\n</figure>\n";
     }
     return out +

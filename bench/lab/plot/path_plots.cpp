@@ -90,11 +90,21 @@ plot time_waterfall(study& of, bool nicest) {
 
 plot rate_waterfall(study& of, bool nicest) {
     const rate_scale rate = rate_of(of.table().cost_name);
-    plot result{
-        name_of("waterfall-rate", nicest), title_of("The same path by rate", nicest), {}, false, 0, 0, {}};
+    plot result{name_of("waterfall-rate", nicest),
+                title_of(of.words().more_is_better ? "The same path by its reciprocal"
+                                                   : "The same path by rate",
+                         nicest),
+                {},
+                false,
+                0,
+                0,
+                {}};
     const path& p = path_of(of, nicest);
     if (p.steps.empty()) return empty_plot(result.name, result.title, no_steps(of));
-    waterfall what{start_name(of), {}, "rate [" + rate.unit + "]", !of.words().more_is_better};
+    waterfall what{start_name(of),
+                   {},
+                   std::string(of.words().more_is_better ? "reciprocal [" : "rate [") + rate.unit + "]",
+                   !of.words().more_is_better};
     for (const path_step& s : p.steps) {
         if (!(s.before > 0) || !(s.after > 0))
             return empty_plot(result.name, result.title,
@@ -146,7 +156,7 @@ plot path_treemap(study& of, bool nicest) {
     for (area& a : areas) a.text += ", " + percent(a.size / whole);
     if (rest > 0)
         areas.push_back({more ? "at the start" : "remains",
-                         of.words().amount(rest) + ", " + percent(rest / whole), rest, 0.45});
+                         of.words().amount(rest) + ", " + percent(rest / whole), rest, 0});
     draw_treemap(result, areas);
     const double most_size = std::abs(most->after - most->before);
     result.sentence = "Areas are what each step " + std::string(more ? "gains" : "saves") + " of " +
@@ -173,8 +183,7 @@ plot shapley_plot(study& of) {
     const shapley_value* most = nullptr;
     double most_in_story = 0;
     for (const shapley_value& v : shapley.values) {
-        bar_row row{v.treatment, {{v.worth, {}, {}}, {}}, {}};
-        row.bars[0].low = row.bars[0].high = std::numeric_limits<double>::quiet_NaN();
+        bar_row row{v.treatment, {bar{.value = v.worth}, bar{}}, {}};
         for (const path_step& s : of.greedy().steps) {
             if (s.factor != v.factor) continue;
             row.bars[1].value = s.after - s.before;
@@ -189,14 +198,18 @@ plot shapley_plot(study& of) {
     draw_bars(result, chart);
     const shapley_value& first = shapley.values.front();
     result.sentence = "Whatever the order, " + first.treatment + " " + of.words().effect(first.worth) +
-                      " of the " + of.words().amount(std::abs(of.greedy().end() - of.greedy().start)) +
-                      " between both ends, over " + short_text(shapley.num_chains, 4) + " chain" +
-                      (shapley.num_chains == 1 ? "" : "s") + " of measured configurations" +
-                      (shapley.complete ? "" : " (not all chains were measured)") + ".";
-    if (most != nullptr)
-        result.sentence += " The greedy story is furthest from that for " + most->treatment + ": it " +
-                           of.words().effect(most_in_story) + " there, and " +
-                           of.words().effect(most->worth) + " by Shapley's value.";
+                      "; both ends are " +
+                      of.words().amount(std::abs(of.greedy().end() - of.greedy().start)) + " apart, with " +
+                      short_text(shapley.num_chains, 4) + " chain" + (shapley.num_chains == 1 ? "" : "s") +
+                      " of measured configurations between them" +
+                      (shapley.complete ? "" : " (others were not measured)") + ".";
+    if (most != nullptr && std::abs(most_in_story - most->worth) <= 1e-9 * std::abs(most->worth)) {
+        result.sentence += " The greedy story says the same.";
+    } else if (most != nullptr) {
+        result.sentence += " The greedy story is furthest from that for " + most->treatment + ": there it " +
+                           of.words().effect(most_in_story) + ", by Shapley's value it " +
+                           of.words().effect(most->worth) + ".";
+    }
     return result;
 }
 

@@ -4,6 +4,7 @@
 #include <weir/report/markup.hpp>
 
 #include <algorithm>
+#include <map>
 
 namespace lab {
 
@@ -49,19 +50,30 @@ double draw_legend(canvas& on, double left, double top, const std::vector<legend
         } else {
             on.rectangle(left, top + 3, 12, 10, entry.style);
         }
-        on.text(left + 19, top + 12, weir::detail::shortened(entry.text, 56), {}, entry.text);
+        on.text(left + 19, top + 12, weir::detail::shortened(entry.text, 60), {}, entry.text);
         top += 17;
     }
     return top;
 }
 
-std::string dot_way(double x, double y, int style) {
+std::string dot_way(double x, double y, int style, bool many) {
     if (style == 0) return "M" + coordinate(x) + " " + coordinate(y) + "h0";
-    return "M" + coordinate(x) + " " + coordinate(y - 2.8) + "l2.8 4.8h-5.6z";
+    return "M" + coordinate(x) + " " + coordinate(y - (many ? 1.5 : 2.8)) +
+           (many ? "l1.5 2.6h-3z" : "l2.8 4.8h-5.6z");
 }
 
-row_labels::row_labels(const std::vector<std::string>& names) : texts(weir::detail::labels_of(names)) {
-    for (const std::string& text : texts) width = std::max(width, text_width(text));
+row_labels::row_labels(const std::vector<std::string>& names) {
+    constexpr std::size_t columns = 28;
+    std::map<std::string, int> seen;
+    for (const std::string& name : names) {
+        std::string text = weir::detail::shortened(name, columns);
+        if (const int before = seen[text]++; before > 0) {
+            const std::string number = " (" + std::to_string(before + 1) + ")";
+            text = weir::detail::shortened(name, columns - number.size()) + number;
+        }
+        width = std::max(width, text_width(text));
+        texts.push_back(text);
+    }
 }
 
 }  // namespace lab

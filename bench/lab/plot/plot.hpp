@@ -40,8 +40,8 @@ struct legend_entry {
 // One below the other; answers where what follows may begin.
 double draw_legend(canvas& on, double left, double top, const std::vector<legend_entry>& entries);
 
-// Mark number `style` (0: a dot, 1: a triangle) of a scatter.
-std::string dot_way(double x, double y, int style);
+// Mark number `style` (0: a dot, 1: a triangle) of a scatter; of many triangles small ones.
+std::string dot_way(double x, double y, int style, bool many = false);
 
 // Row names at the left: told apart though shortened, and how wide they are.
 struct row_labels {

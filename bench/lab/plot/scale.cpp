@@ -17,7 +17,7 @@ namespace {
 double round_step(double span, double steps) {
     const double rough = span / steps;
     const double power = std::pow(10.0, std::floor(std::log10(rough)));
-    for (const double factor : {1.0, 2.0, 5.0})
+    for (const double factor : {1.0, 2.0, 2.5, 5.0})
         if (rough <= factor * power * (1 + 1e-9)) return factor * power;
     return 10 * power;
 }
@@ -36,14 +36,17 @@ std::string tick_text(double value, double step, double most) {
         }
     }
     std::string text;
-    const double decimals = std::clamp(-std::floor(std::log10(step / divisor) + 1e-9), 0.0, 12.0);
+    int decimals = 0;
+    for (double shown = step / divisor; decimals < 12 && std::abs(shown - std::round(shown)) > 1e-6 * shown;
+         shown *= 10)
+        ++decimals;
     if (std::abs(value) < step / 2) return "0";
     if (most >= 1e16 || most < 1e-3 || decimals > 6) {
         text = short_text(value, 3);
     } else {
         char digits[64];
         const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value / divisor,
-                                                std::chars_format::fixed, static_cast<int>(decimals));
+                                                std::chars_format::fixed, decimals);
         text = error == std::errc{} ? std::string(digits, end) + suffix : short_text(value, 3);
     }
     return text.front() == '-' ? "−" + text.substr(1) : text;

@@ -16,7 +16,7 @@ struct scale_tick {
 // From the place `from` to the place `to`, which may be the lesser.
 class scale {
   public:
-    // Ends at ticks, of which there are about `steps`: multiples of 1, 2 or 5 times a power of ten.
+    // Ends at ticks, of which there are about `steps`: multiples of 1, 2, 2.5 or 5 times a power of ten.
     static scale linear(double low, double high, std::size_t steps);
     // Of what is positive; ends at the figures, ticks at 1, 2 and 5 times powers of ten.
     static scale logarithmic(double low, double high);

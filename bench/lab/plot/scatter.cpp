@@ -52,7 +52,7 @@ void draw_scatter(plot& onto, const scatter& what) {
     double top = draw_legend(on, 8, 4, what.legend);
     on.text(8, top + 13, what.y_name, "soft");
     top += 24;
-    scale y = scale::linear(low, high, 5);
+    scale y = scale::linear(low, high, 6);
     const double left = 8 + y.width_of_ticks() + 8;
     const double right = std::min(left + side + 40, plot_width - 24);
     const double bottom = top + side;
@@ -69,11 +69,11 @@ void draw_scatter(plot& onto, const scatter& what) {
     std::string ways[2];
     for (const std::size_t i : thinned(what.points.size(), most_points)) {
         const scatter_point& p = what.points[i];
-        ways[p.style] += dot_way(x.at(p.x), y.at(p.y), p.style);
+        ways[p.style] += dot_way(x.at(p.x), y.at(p.y), p.style, many);
     }
     on.line(left, bottom, right, top, "dash");
     on.path(ways[0], many ? "dot2" : "dot0");
-    on.path(ways[1], "dot1");
+    on.path(ways[1], many ? "dot1 fine" : "dot1");
     on.path("M" + coordinate(left) + " " + coordinate(top) + "V" + coordinate(bottom) + "H" +
                 coordinate(right),
             "axis");

@@ -120,6 +120,8 @@ const attribution& study::shapley() {
 }
 
 attempt<fit_result> study::fitted(bool pairs) {
+    if (pairs && table_.factors.size() < 2)
+        return {std::nullopt, "there is one factor, so there are no pairs"};
     fit_options options;
     options.pairs = pairs;
     try {

@@ -63,20 +63,20 @@ text{font:12px system-ui,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:#16191d
 .good{fill:#0072b2}.bad{fill:#c65300}.end{fill:#69727c}.s0{fill:#0072b2}.s1{fill:#e69f00}
 .dot0,.dot1,.dot2{fill:none;stroke-linecap:round;stroke-linejoin:round}
 .dot0{stroke:#0072b2;stroke-width:4}.dot1{stroke:#c65300;stroke-width:1.2}.dot2{stroke:#0072b2;stroke-width:2.4}
-.fit{stroke:#a8317f;stroke-width:2;fill:none}.mark{stroke:#a8317f;fill:none;stroke-width:1.3;stroke-dasharray:2 3}
+.fine{stroke-width:.6}.fit{stroke:#a8317f;stroke-width:2;fill:none}.mark{stroke:#a8317f;fill:none;stroke-width:1.3;stroke-dasharray:2 3}
 .ring{stroke:#a8317f;fill:#fff;stroke-width:2}.arrow{stroke:#c65300;fill:none;stroke-width:1.4}
 .halo{stroke:#fff;stroke-width:3px;paint-order:stroke;stroke-linejoin:round}
-.hatch{stroke:#9aa1a9;fill:none}.none{fill:#f0f1f3}.tile{stroke:#fff;stroke-width:1}.on{fill:#fff}
-.strip{stroke-width:1.6;fill:none}.box{stroke:#fff;stroke-width:1.5}
+.hatch{stroke:#9aa1a9;fill:none}.none{fill:#f0f1f3}.on{fill:#fff}.strip{stroke-width:1.6;fill:none}
 )css") + levels_style({{{5, 48, 97}, {67, 147, 195}, {214, 216, 219}, {230, 140, 40}, {127, 55, 5}}}) +
+                                     ".tile,.box{stroke:#fff;stroke-width:1.2}\n" +
                                      R"css(@media (prefers-color-scheme:dark){svg{background:#14171b}
 text{fill:#e7eaee}.soft{fill:#a3abb5}.grid{stroke:#2b313a}.axis{stroke:#8a929b}.dash{stroke:#a3abb5}
 .whisker{stroke:#f2f4f6}.join{stroke:#6a727c}.good,.s0{fill:#4aa8e8}.bad{fill:#f5894a}.s1{fill:#e6bf45}
 .end{fill:#8d96a0}.dot0,.dot2{stroke:#4aa8e8}.dot1{stroke:#f5894a}.fit,.mark,.ring{stroke:#ea8cc6}.ring{fill:#14171b}
-.arrow{stroke:#f5894a}.halo{stroke:#14171b}.hatch{stroke:#5b636d}.none{fill:#1f242a}.tile,.box{stroke:#14171b}
+.arrow{stroke:#f5894a}.halo{stroke:#14171b}.hatch{stroke:#5b636d}.none{fill:#1f242a}
 .on{fill:#14171b}
 )css" + levels_style({{{150, 212, 255}, {52, 130, 196}, {62, 68, 76}, {204, 110, 30}, {255, 200, 130}}}) +
-                                     "}\n";
+                                     ".tile,.box{stroke:#14171b}}\n";
     return style;
 }
 

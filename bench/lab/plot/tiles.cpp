@@ -71,7 +71,7 @@ void draw_tiles(plot& onto, const tile_table& tiles) {
     const double left = 8 + labels.width + 8;
     const double cell = std::min(46.0, (plot_width - 12 - left) / static_cast<double>(n));
     const bool small = cell < 14;
-    const double top = draw_colour_bar(on, left, 6, most, tiles.unit) + 4;
+    const double top = draw_colour_bar(on, 8, 6, most, tiles.unit) + 4;
     const double bottom = top + cell * static_cast<double>(n);
     std::string hatch;
     for (std::size_t r = 0; r < n; ++r) {

@@ -21,7 +21,6 @@ struct tile_table {
 
 // An order in which strong negative values are at its end: by the leading eigenvector of what is negative, which
 // gathers those that are strong with each other.
-// those that are strong with each other.
 std::vector<std::size_t> seriated(const tile_table& tiles);
 
 // Columns from left to right and rows from bottom to top in that order: strong negatives are top right.

@@ -25,6 +25,20 @@ double worst_ratio(const std::vector<double>& sizes, std::size_t begin, std::siz
     return worst;
 }
 
+// In lines of so many bytes, broken after a blank or a `_` where there is one in the second half.
+std::vector<std::string> pieces(std::string text, std::size_t columns) {
+    std::vector<std::string> lines;
+    while (text.size() > columns) {
+        std::size_t end = text.find_last_of(" _-", columns - 1);
+        end = end == std::string::npos || end < columns / 2 ? columns : end + 1;
+        while (end > 1 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80) --end;
+        lines.push_back(text.substr(0, end));
+        text.erase(0, end);
+    }
+    if (!text.empty()) lines.push_back(text);
+    return lines;
+}
+
 }  // namespace
 
 std::vector<box> squarified(const std::vector<double>& sizes, const box& whole) {
@@ -77,9 +91,16 @@ void draw_treemap(plot& onto, std::vector<area> areas) {
                 too_small.push_back({level_style(a.level), a.name + ": " + a.text, false});
             continue;
         }
-        const std::string style = is_strong_level(a.level) ? "on" : "";
-        on.text(b.x + 6, b.y + 15, weir::detail::shortened(a.name, columns), style, a.name);
-        if (b.height > 34) on.text(b.x + 6, b.y + 30, weir::detail::shortened(a.text, columns), style);
+        std::vector<std::string> lines = pieces(a.name, columns);
+        for (const std::string& piece : pieces(a.text, columns)) lines.push_back(piece);
+        const auto most = static_cast<std::size_t>((b.height - 4) / 15);
+        if (lines.size() > most) {
+            lines = {weir::detail::shortened(a.name, columns)};
+            if (most > 1) lines.push_back(weir::detail::shortened(a.text, columns));
+        }
+        for (std::size_t l = 0; l < lines.size(); ++l)
+            on.text(b.x + 6, b.y + 15 + 15 * static_cast<double>(l), lines[l],
+                    is_strong_level(a.level) ? "on" : "", l == 0 ? a.name : "");
     }
     onto.height = draw_legend(on, 8, whole.y + whole.height + 8, too_small) + 8;
     onto.content = on.content();

@@ -23,6 +23,7 @@ std::string figure(double value) {
 std::string wording::amount(double value) const { return figure(value) + " " + unit; }
 
 std::string wording::effect(double change) const {
+    if (change == 0) return "changes nothing";
     const char* verb =
         more_is_better ? (change < 0 ? "loses " : "gains ") : (change > 0 ? "adds " : "saves ");
     return verb + amount(std::abs(change));

@@ -18,7 +18,7 @@ struct wording {
 
     // "577.1 µs", with four digits.
     [[nodiscard]] std::string amount(double value) const;
-    // "saves 577.1 µs", "adds 12 µs"; of a rate "gains" and "loses".
+    // "saves 577.1 µs", "adds 12 µs", "changes nothing"; of a rate "gains" and "loses".
     [[nodiscard]] std::string effect(double change) const;
 };
 
