@@ -79,7 +79,7 @@ TEST_CASE("plot: an axis ends at round figures, also below 0") {
     CHECK(s.at(1e9) == 100);
     CHECK(lab::scale::linear(0, 0.3, 4).ticks()[1].text == "0.1");
     CHECK(lab::scale::linear(0, 1, 4).ticks()[1].text == "0.25");
-    CHECK(lab::scale::linear(0, 4e6, 4).ticks()[1].text == "1000k");
+    CHECK(lab::scale::linear(0, 4e6, 4).ticks()[1].text == "1M");
 }
 
 TEST_CASE("plot: an axis of one figure, of none, or of a huge one beside a tiny span has few ticks") {
@@ -294,4 +294,13 @@ TEST_CASE("plot: with tiers the nicest treatments come first, and the story is a
     CHECK_FALSE(has(plot_of(table, "waterfall-time-nicest").sentence, "greedy path again"));
     table.factors[0].tier = 1;
     CHECK(has(plot_of(table, "waterfall-time-nicest").sentence, "greedy path again"));
+}
+
+TEST_CASE("plot: long names are shortened in the middle, and still told apart") {
+    CHECK(lab::short_name("short", 5) == "short");
+    CHECK(lab::short_name("cfg_some_long_name_09", 11) == "cfg_s…me_09");
+    CHECK(lab::short_name("äöüäöüäöü", 5) == "äö…öü");
+    const lab::row_labels labels({std::string(40, 'x'), std::string(41, 'x'), "y"});
+    CHECK(labels.texts[0] != labels.texts[1]);
+    CHECK(labels.texts[2] == "y");
 }

@@ -68,7 +68,7 @@ bool draw_bars(plot& onto, const bar_chart& chart) {
     }
     const row_labels labels(names);
     const double left = 8 + labels.width + 10;
-    const double right = plot_width - (note_width > 0 ? note_width + 18 : 16);
+    const double right = plot_width - (note_width > 0 ? note_width + 22 : 24);
     const bounds ends = bounds_of(chart);
     scale x = scale::linear(ends.low, ends.high, 4);
     x.between(left, right);

@@ -42,7 +42,8 @@ void draw_names(canvas& on, const std::vector<arrow>& arrows, double middle_x, d
         if (a.length() < 0.05) break;
         double x = middle_x + a.x * unit;
         double y = middle_y - a.y * unit + (a.y > 0 ? -5 : 14);
-        const double half = text_width(a.name) / 2;
+        const std::string text = short_name(a.name, 28);
+        const double half = text_width(text) / 2;
         x = std::clamp(x, 8 + half, std::max(plot_width - 8 - half, 8 + half));
         for (std::size_t tries = 0; tries < 20; ++tries) {
             const bool free = std::all_of(taken.begin(), taken.end(), [&](const auto& other) {
@@ -52,7 +53,7 @@ void draw_names(canvas& on, const std::vector<arrow>& arrows, double middle_x, d
             y += a.y > 0 ? -13 : 13;
         }
         taken.emplace_back(x, y);
-        on.text(x, y, a.name, "m halo");
+        on.text(x, y, text, "m halo");
     }
 }
 
@@ -82,11 +83,11 @@ plot biplot(study& of) {
     const double most = std::max(most_of(first), most_of(second));
     scale x = scale::linear(-most, most, 6);
     scale y = x;
-    x.between(left, plot_width - 16);
+    x.between(left, plot_width - 24);
     y.between(top + size, top);
     for (const scale_tick& tick : x.ticks()) {
         on.line(x.at(tick.value), top, x.at(tick.value), top + size, tick.value == 0 ? "axis" : "grid");
-        on.line(left, y.at(tick.value), plot_width - 16, y.at(tick.value), tick.value == 0 ? "axis" : "grid");
+        on.line(left, y.at(tick.value), plot_width - 24, y.at(tick.value), tick.value == 0 ? "axis" : "grid");
         on.text(x.at(tick.value), top + size + 15, tick.text, "m soft");
         on.text(left - 6, y.at(tick.value) + 4, tick.text, "e soft");
     }
@@ -113,7 +114,7 @@ plot biplot(study& of) {
     }
     draw_names(on, arrows, x.at(0), y.at(0), unit);
     on.text(8, 16, "component 2 [" + of.words().unit + "], " + percent(components.shares[1]), "soft");
-    on.text(plot_width - 16, top + size + 33,
+    on.text(plot_width - 24, top + size + 33,
             "component 1 [" + of.words().unit + "], " + percent(components.shares[0]), "e soft");
     plot result{name, title, {}, false, top + size + 44, 0, on.content()};
     result.sentence =
@@ -137,7 +138,7 @@ plot scree(study& of) {
     constexpr double top = 44;
     constexpr double bottom = 250;
     const double left = 48;
-    const double right = plot_width - 16;
+    const double right = plot_width - 24;
     draw_legend(on, 8, 4, {{"good", "share of a component", false}, {"dot1", "sum so far", true}});
     scale y = scale::linear(0, 100, 5);
     y.between(bottom, top);

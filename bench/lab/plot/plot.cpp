@@ -1,10 +1,12 @@
 // lab plot: what all plots share: being empty, thinning, legends, names of rows
 #include "lab/plot/plot.hpp"
 
-#include <weir/report/markup.hpp>
+#include <weir/report/utf8.hpp>
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <utility>
 
 namespace lab {
 
@@ -50,7 +52,7 @@ double draw_legend(canvas& on, double left, double top, const std::vector<legend
         } else {
             on.rectangle(left, top + 3, 12, 10, entry.style);
         }
-        on.text(left + 19, top + 12, weir::detail::shortened(entry.text, 60), {}, entry.text);
+        on.text(left + 19, top + 12, short_name(entry.text, 60), {}, entry.text);
         top += 17;
     }
     return top;
@@ -62,14 +64,41 @@ std::string dot_way(double x, double y, int style, bool many) {
            (many ? "l1.5 2.6h-3z" : "l2.8 4.8h-5.6z");
 }
 
+std::string short_name(const std::string& name, std::size_t columns) {
+    // Each character, and how wide it is: of three and four bytes most are.
+    std::vector<std::pair<std::string_view, std::size_t>> characters;
+    std::size_t width = 0;
+    for (std::string_view rest = name; !rest.empty();) {
+        const std::size_t bytes = std::max<std::size_t>(weir::detail::utf8_length(rest), 1);
+        characters.emplace_back(rest.substr(0, bytes), bytes > 2 ? 2 : 1);
+        width += characters.back().second;
+        rest.remove_prefix(bytes);
+    }
+    if (width <= columns) return name;
+    std::string head;
+    std::string tail;
+    std::size_t used = 1;  // by the dots
+    for (std::size_t i = 0; 2 * i + 1 < characters.size(); ++i) {
+        const auto& [first, first_width] = characters[i];
+        if (used + first_width > columns) break;
+        head += first;
+        used += first_width;
+        const auto& [last, last_width] = characters[characters.size() - 1 - i];
+        if (used + last_width > columns) break;
+        tail.insert(0, last);
+        used += last_width;
+    }
+    return head + "…" + tail;
+}
+
 row_labels::row_labels(const std::vector<std::string>& names) {
     constexpr std::size_t columns = 28;
     std::map<std::string, int> seen;
     for (const std::string& name : names) {
-        std::string text = weir::detail::shortened(name, columns);
+        std::string text = short_name(name, columns);
         if (const int before = seen[text]++; before > 0) {
             const std::string number = " (" + std::to_string(before + 1) + ")";
-            text = weir::detail::shortened(name, columns - number.size()) + number;
+            text = short_name(name, columns - number.size()) + number;
         }
         width = std::max(width, text_width(text));
         texts.push_back(text);

@@ -43,6 +43,9 @@ double draw_legend(canvas& on, double left, double top, const std::vector<legend
 // Mark number `style` (0: a dot, 1: a triangle) of a scatter; of many triangles small ones.
 std::string dot_way(double x, double y, int style, bool many = false);
 
+// At most so many columns, its middle left out: long names often differ at their end.
+std::string short_name(const std::string& name, std::size_t columns);
+
 // Row names at the left: told apart though shortened, and how wide they are.
 struct row_labels {
     explicit row_labels(const std::vector<std::string>& names);

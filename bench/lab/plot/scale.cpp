@@ -29,7 +29,7 @@ std::string tick_text(double value, double step, double most) {
     double divisor = 1;
     const char* suffix = "";
     for (const auto& [size, name] : units) {
-        if (most >= 10 * size) {
+        if (most >= (size > 1e3 ? size : 1e4)) {
             divisor = size;
             suffix = name;
             break;

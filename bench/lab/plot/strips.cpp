@@ -40,7 +40,7 @@ void draw_strips(plot& onto, const strip_chart& chart) {
     const row_labels labels(names);
     canvas on;
     const double left = 8 + labels.width + 10;
-    const double right = plot_width - 16;
+    const double right = plot_width - 24;
     x.between(chart.more_is_better ? left : right, chart.more_is_better ? right : left);
     const double top = draw_colour_bar(on, 8, 6, limit, "log2(after / before)") + 4;
     const double bottom = top + row_height * static_cast<double>(names.size());

@@ -85,9 +85,11 @@ void draw_tiles(plot& onto, const tile_table& tiles) {
                 const double share = most > 0 ? value / most : 0;
                 on.rectangle(x, y, cell, cell, level_style(share) + " tile",
                              names[r] + " × " + names[c] + ": " + figure(value));
-                if (n <= 9)
-                    on.text(x + cell / 2, y + cell / 2 + 4,
-                            (value < 0 ? "−" : "") + short_text(std::abs(value), 2),
+                const bool nothing = std::abs(value) <= 1e-9 * most;
+                const std::string text =
+                    nothing ? "0" : (value < 0 ? "−" : "") + short_text(std::abs(value), 2);
+                if (n <= 9 && text_width(text) < cell + 4)
+                    on.text(x + cell / 2, y + cell / 2 + 4, text,
                             is_strong_level(share) ? "m small on" : "m small");
                 continue;
             }

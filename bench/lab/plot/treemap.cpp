@@ -3,8 +3,6 @@
 
 #include "lab/plot/style.hpp"
 
-#include <weir/report/markup.hpp>
-
 #include <algorithm>
 #include <numeric>
 
@@ -25,12 +23,12 @@ double worst_ratio(const std::vector<double>& sizes, std::size_t begin, std::siz
     return worst;
 }
 
-// In lines of so many bytes, broken after a blank or a `_` where there is one in the second half.
+// In lines of so many bytes, broken after a blank or a `_` where there is one that is not near the beginning.
 std::vector<std::string> pieces(std::string text, std::size_t columns) {
     std::vector<std::string> lines;
     while (text.size() > columns) {
         std::size_t end = text.find_last_of(" _-", columns - 1);
-        end = end == std::string::npos || end < columns / 2 ? columns : end + 1;
+        end = end == std::string::npos || end < columns / 3 ? columns : end + 1;
         while (end > 1 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80) --end;
         lines.push_back(text.substr(0, end));
         text.erase(0, end);
@@ -80,29 +78,29 @@ void draw_treemap(plot& onto, std::vector<area> areas) {
     const box whole{8, 8, plot_width - 16, 290};
     const std::vector<box> boxes = squarified(sizes, whole);
     canvas on;
-    std::vector<legend_entry> too_small;
+    std::vector<legend_entry> in_legend;  // what has too little room
     for (std::size_t i = 0; i < areas.size(); ++i) {
         const box& b = boxes[i];
         const area& a = areas[i];
         on.rectangle(b.x, b.y, b.width, b.height, level_style(a.level) + " box", a.name + ": " + a.text);
-        const auto columns = static_cast<std::size_t>(std::max(b.width - 10, 0.0) / 6.9);
+        const auto columns = static_cast<std::size_t>(std::max(b.width - 10, 0.0) / 7.3);
+        const legend_entry entry{level_style(a.level), a.name + ": " + a.text, false};
         if (columns < 6 || b.height < 18) {
-            if (too_small.size() < 12)
-                too_small.push_back({level_style(a.level), a.name + ": " + a.text, false});
+            in_legend.push_back(entry);
             continue;
         }
         std::vector<std::string> lines = pieces(a.name, columns);
         for (const std::string& piece : pieces(a.text, columns)) lines.push_back(piece);
         const auto most = static_cast<std::size_t>((b.height - 4) / 15);
         if (lines.size() > most) {
-            lines = {weir::detail::shortened(a.name, columns)};
-            if (most > 1) lines.push_back(weir::detail::shortened(a.text, columns));
+            lines = {short_name(a.name, columns)};
+            in_legend.push_back(entry);
         }
         for (std::size_t l = 0; l < lines.size(); ++l)
             on.text(b.x + 6, b.y + 15 + 15 * static_cast<double>(l), lines[l],
                     is_strong_level(a.level) ? "on" : "", l == 0 ? a.name : "");
     }
-    onto.height = draw_legend(on, 8, whole.y + whole.height + 8, too_small) + 8;
+    onto.height = draw_legend(on, 8, whole.y + whole.height + 8, in_legend) + 8;
     onto.content = on.content();
 }
 

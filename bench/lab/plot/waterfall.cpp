@@ -19,13 +19,17 @@ void draw_waterfall(plot& onto, const waterfall& what) {
         high = std::max(high, step.after);
     }
     names.push_back("end");
+    double widest = text_width(figure(what.steps.front().before));
+    for (const waterfall_step& step : what.steps)
+        widest = std::max(
+            {widest, text_width(figure(step.after)), text_width("+" + figure(step.after - step.before))});
     const row_labels labels(names);
     canvas on;
     const double left = 8 + labels.width + 10;
     const double top = 6;
     const double bottom = top + row_height * static_cast<double>(names.size());
     scale x = scale::linear(low, high, 4);
-    x.between(left, plot_width - 16);
+    x.between(left, plot_width - 14 - widest);
     double last = -100;
     for (const scale_tick& tick : x.ticks()) {
         const double place = x.at(tick.value);
@@ -41,15 +45,7 @@ void draw_waterfall(plot& onto, const waterfall& what) {
         const double end = std::max(x.at(from), x.at(to));
         on.text(left - 10, y + 15, labels.texts[r], style == "end" ? "e b" : "e", names[r]);
         on.rectangle(begin, y + 4, std::max(end - begin, 1.0), row_height - 8, style, names[r] + ": " + text);
-        const bool fits = end + 5 + text_width(text) < plot_width - 4;
-        const bool before = !fits && begin - 5 - text_width(text) > left;
-        on.text(before ? begin - 5
-                : fits ? end + 5
-                       : end - 5,
-                y + 15, text,
-                fits     ? "halo"
-                : before ? "halo e"
-                         : "halo e");
+        on.text(end + 5, y + 15, text, "halo");
         if (r + 1 < names.size()) on.line(x.at(to), y + row_height - 4, x.at(to), y + row_height + 4, "join");
     };
     row(0, 0, what.steps.front().before, "end", figure(what.steps.front().before));
