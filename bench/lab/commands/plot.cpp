@@ -1,5 +1,6 @@
 // lab commands: plot: each plot as SVG, and all of them in one page with a sentence under each
 #include "lab/commands/command.hpp"
+#include "lab/data/input_error.hpp"
 #include "lab/plot/page.hpp"
 #include "lab/plot/plots.hpp"
 
@@ -7,6 +8,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <system_error>
 
 namespace lab {
 
@@ -23,7 +25,11 @@ void run_plot(const plot_arguments& arguments) {
     study analyses(table, arguments.keep);
     const std::vector<plot> plots = plots_of(analyses, arguments.only);
     const std::filesystem::path folder(arguments.out);
-    std::filesystem::create_directories(folder);
+    std::error_code failure;
+    std::filesystem::create_directories(folder, failure);
+    if (failure)
+        throw input_error(arguments.out,
+                          "no folder can be made there: " + failure.message() + "; name another with --out");
     const std::string page = (folder / "index.html").string();
     json document{{"data", data_summary(table)}, {"page", page}};
     document["plots"] = json::array();

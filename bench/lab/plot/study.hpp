@@ -9,7 +9,6 @@
 #include "lab/plot/wording.hpp"
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>

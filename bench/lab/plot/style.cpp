@@ -62,8 +62,10 @@ text{font:12px system-ui,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:#16191d
 .whisker{stroke:#16191d;stroke-width:1.3;fill:none}.join{stroke:#8a929b;fill:none}
 .good{fill:#0072b2}.bad{fill:#c65300}.end{fill:#69727c}.s0{fill:#0072b2}.s1{fill:#e69f00}
 .dot0,.dot1,.dot2{fill:none;stroke-linecap:round;stroke-linejoin:round}
-.dot0{stroke:#0072b2;stroke-width:4}.dot1{stroke:#c65300;stroke-width:1.2}.dot2{stroke:#0072b2;stroke-width:2.4}
-.fine{stroke-width:.6}.fit{stroke:#a8317f;stroke-width:2;fill:none}.mark{stroke:#a8317f;fill:none;stroke-width:1.3;stroke-dasharray:2 3}
+.dot0{stroke:#0072b2;stroke-width:4}.dot1{stroke:#c65300;stroke-width:1.2}
+.dot2{stroke:#0072b2;stroke-width:2.4}
+.fine{stroke-width:.6}
+.fit{stroke:#a8317f;stroke-width:2;fill:none}.mark{stroke:#a8317f;fill:none;stroke-width:1.3;stroke-dasharray:2 3}
 .ring{stroke:#a8317f;fill:#fff;stroke-width:2}.arrow{stroke:#c65300;fill:none;stroke-width:1.4}
 .halo{stroke:#fff;stroke-width:3px;paint-order:stroke;stroke-linejoin:round}
 .hatch{stroke:#9aa1a9;fill:none}.none{fill:#f0f1f3}.on{fill:#fff}.strip{stroke-width:1.6;fill:none}
