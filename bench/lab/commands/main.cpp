@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
     lab::add_search(app);
     lab::add_compare(app);
     lab::add_history(app);
+    lab::add_plot(app);
     try {
         app.parse(argc, argv);
     } catch (const CLI::RuntimeError& verdict) {

@@ -1,0 +1,67 @@
+// lab commands: plot: each plot as SVG, and all of them in one page with a sentence under each
+#include "lab/commands/command.hpp"
+#include "lab/data/input_error.hpp"
+#include "lab/plot/page.hpp"
+#include "lab/plot/plots.hpp"
+
+#include <weir/platform/output_file.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+namespace lab {
+
+namespace {
+
+struct plot_arguments : data_arguments {
+    std::vector<std::string> keep;
+    std::string out = "plots";
+    std::vector<std::string> only;
+};
+
+void run_plot(const plot_arguments& arguments) {
+    const run_table table = read_runs(arguments.read);
+    study analyses(table, arguments.keep);
+    const std::vector<plot> plots = plots_of(analyses, arguments.only);
+    const std::filesystem::path folder(arguments.out);
+    std::error_code failure;
+    std::filesystem::create_directories(folder, failure);
+    if (failure)
+        throw input_error(arguments.out,
+                          "no folder can be made there: " + failure.message() + "; name another with --out");
+    const std::string page = (folder / "index.html").string();
+    json document{{"data", data_summary(table)}, {"page", page}};
+    document["plots"] = json::array();
+    for (const plot& p : plots) {
+        const std::string file = (folder / (p.name + ".svg")).string();
+        weir::detail::output_file::replace(file, svg_file(p));
+        document["plots"].push_back({{"name", p.name},
+                                     {"title", p.title},
+                                     {"file", file},
+                                     {"empty", p.empty},
+                                     {"sentence", p.sentence}});
+    }
+    weir::detail::output_file::replace(page, plots_page(table, plots));
+    answer(document, arguments.as_json);
+}
+
+}  // namespace
+
+void add_plot(CLI::App& app) {
+    CLI::App& command =
+        *app.add_subcommand("plot", "Each plot as SVG, and all in one page with a sentence under each");
+    auto arguments = std::make_shared<plot_arguments>();
+    add_data_arguments(command, *arguments);
+    command
+        .add_option(
+            "--keep", arguments->keep,
+            "the treatments that plot `means-kept` leaves out (the strongest that share a strong pair)")
+        ->delimiter(',');
+    command.add_option("--out", arguments->out, "the folder for files, made if it isn't there")
+        ->capture_default_str();
+    command.add_option("--only", arguments->only, "names of plots")->delimiter(',');
+    command.callback([arguments] { run_plot(*arguments); });
+}
+
+}  // namespace lab

@@ -1,0 +1,21 @@
+// lab plot: plots as SVG files, and as one page that needs nothing else
+#ifndef LAB_PLOT_PAGE_HPP
+#define LAB_PLOT_PAGE_HPP
+
+#include "lab/data/run_table.hpp"
+#include "lab/plot/plot.hpp"
+
+#include <string>
+#include <vector>
+
+namespace lab {
+
+// A whole file, with its style.
+std::string svg_file(const plot& p);
+
+// With a sentence under each plot.
+std::string plots_page(const run_table& table, const std::vector<plot>& plots);
+
+}  // namespace lab
+
+#endif

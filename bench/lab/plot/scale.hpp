@@ -1,0 +1,46 @@
+// lab plot: figures to places on paper, with ticks at round figures
+#ifndef LAB_PLOT_SCALE_HPP
+#define LAB_PLOT_SCALE_HPP
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace lab {
+
+struct scale_tick {
+    double value = 0;
+    std::string text;
+};
+
+// From the place `from` to the place `to`, which may be the lesser.
+class scale {
+  public:
+    // Ends at ticks, of which there are about `steps`: multiples of 1, 2, 2.5 or 5 times a power of ten.
+    static scale linear(double low, double high, std::size_t steps);
+    // Of what is positive; ends at the figures, ticks at 1, 2 and 5 times powers of ten.
+    static scale logarithmic(double low, double high);
+
+    scale& between(double from, double to);
+    // What is beyond an end is put there.
+    [[nodiscard]] double at(double value) const;
+    [[nodiscard]] const std::vector<scale_tick>& ticks() const { return ticks_; }
+    [[nodiscard]] double low() const { return low_; }
+    [[nodiscard]] double high() const { return high_; }
+    [[nodiscard]] double from() const { return from_; }
+    [[nodiscard]] double to() const { return to_; }
+    // Of the widest text.
+    [[nodiscard]] double width_of_ticks() const;
+
+  private:
+    double low_ = 0;
+    double high_ = 1;
+    double from_ = 0;
+    double to_ = 1;
+    bool logarithmic_ = false;
+    std::vector<scale_tick> ticks_;
+};
+
+}  // namespace lab
+
+#endif

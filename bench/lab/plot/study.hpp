@@ -1,0 +1,84 @@
+// lab plot: what plots are made of: the analyses of one table, each done when first asked for
+#ifndef LAB_PLOT_STUDY_HPP
+#define LAB_PLOT_STUDY_HPP
+
+#include "lab/analysis/deltas.hpp"
+#include "lab/analysis/fit.hpp"
+#include "lab/analysis/paths.hpp"
+#include "lab/analysis/sequences.hpp"
+#include "lab/plot/wording.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lab {
+
+// An analysis, or why there is none.
+template <class T>
+struct attempt {
+    std::optional<T> value;
+    std::string reason;
+};
+
+// The means once more, of the runs in which none of `names` is applied.
+struct kept_out {
+    std::vector<std::string> names;
+    std::size_t num_runs = 0;
+    std::vector<mean_delta> means;
+};
+
+class study {
+  public:
+    // Of the kept out: none chooses the two strongest treatments if what one changes depends on the other, else the
+    // strongest. Throws input_error if `keep` names what isn't there. `table` outlives it.
+    study(const run_table& table, const std::vector<std::string>& keep);
+    study(const study&) = delete;
+    study& operator=(const study&) = delete;
+
+    [[nodiscard]] const run_table& table() const { return table_; }
+    [[nodiscard]] const wording& words() const { return words_; }
+
+    // Runs of one configuration are paired by their means where all pairs would be more than two million.
+    const std::vector<delta>& deltas();
+    [[nodiscard]] bool paired_by_means() const { return how_ == pairing::mean; }
+    // The deltas of one treatment.
+    std::vector<const delta*> deltas_of_treatment(std::size_t factor, double value);
+    const std::vector<mean_delta>& means();
+    // Of the greatest mean, saved or added; none without deltas.
+    const mean_delta* strongest();
+    // What best explains why the deltas of the strongest differ.
+    const std::optional<split>& partner();
+    const attempt<kept_out>& kept();
+    const path& greedy();
+    const path& nicest();
+    const attribution& shapley();
+    const attempt<fit_result>& main_fit();
+    const attempt<fit_result>& pair_fit();
+    const attempt<sequence_table>& sequences();
+    const principal_components& components();  // of sequences(), which have to be there
+
+  private:
+    attempt<kept_out> without(const std::vector<std::string>& names);
+    attempt<fit_result> fitted(bool pairs);
+
+    const run_table& table_;
+    wording words_;
+    pairing how_ = pairing::all;
+    std::optional<std::vector<delta>> deltas_;
+    std::optional<std::vector<mean_delta>> means_;
+    std::optional<std::optional<split>> partner_;
+    std::optional<attempt<kept_out>> kept_;
+    std::optional<path> greedy_;
+    std::optional<path> nicest_;
+    std::optional<attribution> shapley_;
+    std::optional<attempt<fit_result>> main_fit_;
+    std::optional<attempt<fit_result>> pair_fit_;
+    std::optional<attempt<sequence_table>> sequences_;
+    std::optional<principal_components> components_;
+};
+
+}  // namespace lab
+
+#endif

@@ -1,0 +1,36 @@
+// lab plot: figures of one table in words
+#ifndef LAB_PLOT_WORDING_HPP
+#define LAB_PLOT_WORDING_HPP
+
+#include "lab/data/run_table.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace lab {
+
+struct wording {
+    explicit wording(const run_table& table);
+
+    std::string unit;  // "µs"; of what names no unit of time its name
+    bool more_is_better = false;
+
+    // "577.1 µs", with four digits.
+    [[nodiscard]] std::string amount(double value) const;
+    // "saves 577.1 µs", "adds 12 µs", "changes nothing"; of a rate "gains" and "loses".
+    [[nodiscard]] std::string effect(double change) const;
+};
+
+// Four digits, with a minus sign that isn't a hyphen.
+std::string figure(double value);
+// "93 %".
+std::string percent(double share);
+// "1 run", "7 runs".
+std::string count(std::size_t number, const std::string& thing);
+// "a", "a and b", "a, b and c".
+std::string list_text(const std::vector<std::string>& names);
+
+}  // namespace lab
+
+#endif
