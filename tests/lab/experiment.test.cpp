@@ -309,5 +309,8 @@ TEST_CASE("score: out of a document, its last line, or the last number") {
           "wrong settings");
     file.score = "last number";
     CHECK(lab::report_in("took 3 s\nscore 17.5\n", file, {0}).cost == 17.5);
-    CHECK(lab::report_in("no digits", file, {0}).status == "no result");
+    CHECK(lab::report_in("took 3 s, score=17.5", file, {0}).cost == 17.5);
+    CHECK(lab::report_in("took 3 s\n17.5us\n", file, {0}).cost == 17.5);
+    for (const char* wrong : {"no digits", "warm 5\nscore nan", "runs 4\n1,5", ""})
+        CHECK(lab::report_in(wrong, file, {0}).status == "no result");
 }

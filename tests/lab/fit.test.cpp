@@ -277,4 +277,7 @@ TEST_CASE("fit: where no run is left to tell what chance does there are estimate
     CHECK(std::isnan(fit.find("a")->low));
     CHECK(std::isnan(fit.find("a")->p));
     REQUIRE(fit.notes.size() == 1);
+    lab::fit_options pairs;
+    pairs.pairs = true;  // of which a single factor has none
+    CHECK(lab::fit(table, pairs).terms.size() == 2);
 }

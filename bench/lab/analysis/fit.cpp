@@ -88,7 +88,9 @@ fit_result fit(const run_table& table, const fit_options& options) {
     }
     grouped_fit fitted = fit_grouped(model);
     shrunk_fit shrunk;
-    if (options.pairs) {
+    const bool has_pairs = std::any_of(model.columns.begin(), model.columns.end(),
+                                       [](const model_column& c) { return c.treatments.size() == 2; });
+    if (has_pairs) {
         shrunk = fit_shrunk(model);
         result.shrunk = 2 * model.num_configurations < 3 * model.columns.size();
         if (result.shrunk) {

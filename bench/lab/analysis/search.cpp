@@ -28,7 +28,9 @@ class searcher {
         const std::size_t first =
             std::min(budget, std::clamp<std::size_t>(budget / 4, 4, 2 * factors_.size() + 2));
         while (result_.runs.size() < first) run_one(farthest());
-        while (result_.runs.size() < budget) run_one(most_promising());
+        while (result_.runs.size() < budget)
+            for (const std::size_t candidate : most_promising())
+                if (result_.runs.size() < budget) run_one(candidate);
         for (std::size_t i = 0; i < options_.confirm; ++i) run_one(least_sure_of_best());
         name_the_best();
         return result_;
@@ -105,23 +107,50 @@ class searcher {
         return best;
     }
 
-    std::size_t most_promising() {
-        if (costs_.empty()) return farthest();
+    // What was not run; of very many those that differ from one of the best ten in one or two factors, and some by lot.
+    std::vector<std::size_t> promising() {
+        constexpr std::size_t most = 3000;
+        std::vector<std::size_t> left;
+        for (std::size_t c = 0; c < candidates_.size(); ++c)
+            if (!was_run_[c]) left.push_back(c);
+        if (left.size() <= most) return left;
+        std::vector<std::size_t> best = by_mean();
+        best.resize(std::min<std::size_t>(best.size(), 10));
+        const auto near = [&](std::size_t c) {
+            return std::any_of(best.begin(), best.end(),
+                               [&](std::size_t b) { return differences(b, c) <= 2; });
+        };
+        const auto others = std::stable_partition(left.begin(), left.end(), near);
+        auto next = others;
+        const auto wanted = static_cast<std::size_t>(others - left.begin()) + most / 2;
+        for (; next != left.end() && static_cast<std::size_t>(next - left.begin()) < wanted; ++next)
+            std::swap(*next, *(next + static_cast<std::ptrdiff_t>(
+                                          random_() % static_cast<std::size_t>(left.end() - next))));
+        left.erase(next, left.end());
+        return left;
+    }
+
+    // The candidate with the largest expected improvement; of many runs the next few at once, as a model of those takes
+    // longer, and changes less.
+    std::vector<std::size_t> most_promising() {
+        if (costs_.empty()) return {farthest()};
         const double best = learn();
-        const auto expected = model_.expectations();
-        std::size_t chosen = candidates_.size();
-        double most = -1;
-        for (std::size_t c = 0; c < candidates_.size(); ++c) {
-            if (was_run_[c]) continue;
-            const double deviation = std::max(expected[c].deviation, 1e-12);
-            const double z = (best - expected[c].mean) / deviation;
+        const std::vector<std::size_t> asked = promising();
+        const auto expected = model_.expectations(asked);
+        std::vector<std::pair<double, std::size_t>> improvements;
+        for (std::size_t i = 0; i < asked.size(); ++i) {
+            const double deviation = std::max(expected[i].deviation, 1e-12);
+            const double z = (best - expected[i].mean) / deviation;
             const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
-            const double improvement = deviation * (z * normal_probability(z) + density);
-            if (improvement > most) {
-                most = improvement;
-                chosen = c;
-            }
+            improvements.emplace_back(-deviation * (z * normal_probability(z) + density), asked[i]);
         }
+        constexpr std::size_t few = 150;
+        const std::size_t runs = result_.runs.size();
+        const std::size_t count = std::min(improvements.size(), runs < few ? 1 : 1 + runs / 40);
+        std::partial_sort(improvements.begin(), improvements.begin() + static_cast<std::ptrdiff_t>(count),
+                          improvements.end());
+        std::vector<std::size_t> chosen;
+        for (std::size_t i = 0; i < count; ++i) chosen.push_back(improvements[i].second);
         return chosen;
     }
 

@@ -94,14 +94,26 @@ void surrogate::learn(const std::vector<std::size_t>& places, const std::vector<
     costs_ = (costs_.array() - mean_) / scale_;
     // Weights change little with one more run.
     if (chosen_for_ == 0 || places_.size() >= chosen_for_ + 1 + chosen_for_ / 12) {
-        choose_weights();
+        // Of many runs the latest: that is where the best are, and it costs their number to the third.
+        constexpr std::size_t most = 150;
+        if (places_.size() > most) {
+            const std::vector<std::size_t> all_places = places_;
+            const Eigen::VectorXd all_costs = costs_;
+            places_.erase(places_.begin(), places_.end() - static_cast<std::ptrdiff_t>(most));
+            costs_ = all_costs.tail(static_cast<Eigen::Index>(most)).eval();
+            choose_weights();
+            places_ = all_places;
+            costs_ = all_costs;
+        } else {
+            choose_weights();
+        }
         chosen_for_ = places_.size();
     }
 }
 
-std::vector<surrogate::expectation> surrogate::expectations() const {
+std::vector<surrogate::expectation> surrogate::expectations(const std::vector<std::size_t>& asked) const {
     const auto n = static_cast<Eigen::Index>(places_.size());
-    const auto all = static_cast<Eigen::Index>(candidates_.size());
+    const auto all = static_cast<Eigen::Index>(asked.size());
     const Eigen::VectorXd weight = weights_.array().exp();
     Eigen::MatrixXd across = Eigen::MatrixXd::Zero(n, all);
     for (std::size_t f = 0; f < factors_.size(); ++f)
@@ -109,7 +121,7 @@ std::vector<surrogate::expectation> surrogate::expectations() const {
             for (Eigen::Index i = 0; i < n; ++i)
                 across(i, j) +=
                     weight(static_cast<Eigen::Index>(f)) *
-                    distance(f, places_[static_cast<std::size_t>(i)], static_cast<std::size_t>(j));
+                    distance(f, places_[static_cast<std::size_t>(i)], asked[static_cast<std::size_t>(j)]);
     across = (-across.array()).exp();
     const Eigen::LLT<Eigen::MatrixXd> decomposed(likeness(weights_));
     const Eigen::VectorXd half = decomposed.matrixL().solve(costs_);

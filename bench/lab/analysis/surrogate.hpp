@@ -25,8 +25,8 @@ class surrogate {
         double mean = 0;
         double deviation = 0;
     };
-    // Of each candidate, on the scale of the costs.
-    [[nodiscard]] std::vector<expectation> expectations() const;
+    // Of these candidates, on the scale of the costs.
+    [[nodiscard]] std::vector<expectation> expectations(const std::vector<std::size_t>& asked) const;
 
   private:
     [[nodiscard]] double distance(std::size_t factor, std::size_t a, std::size_t b) const;

@@ -3,6 +3,7 @@
 
 #include "lab/data/input_error.hpp"
 #include "lab/data/numbers.hpp"
+#include "lab/data/text_file.hpp"
 #include "lab/driver/lock.hpp"
 #include "lab/driver/process.hpp"
 #include "lab/driver/run_store.hpp"
@@ -16,13 +17,6 @@
 namespace lab {
 
 namespace {
-
-std::string text_in(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
 
 process_result shell(const std::string& line, const std::string& log, const duel_options& options,
                      double limit_s) {
@@ -60,13 +54,6 @@ std::string prepared(const std::string& commit, const duel_options& options) {
          "checking out " + commit);
     if (!options.build.empty()) need("cd " + in_quotes(tree) + " && " + options.build, "building " + commit);
     return "cd " + in_quotes(tree) + " && " + options.command;
-}
-
-std::string status_of(const process_result& run) {
-    if (run.end == process_end::exited) return run.code == 0 ? "ok" : "exit " + std::to_string(run.code);
-    if (run.end == process_end::signalled) return signal_name(run.code);
-    if (run.end == process_end::timed_out) return "timeout";
-    return run.end == process_end::too_much_output ? "too much output" : "stopped";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "lab/data/csv.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/data/numbers.hpp"
+#include "lab/data/text_file.hpp"
 #include "lab/driver/launch.hpp"
 #include "lab/driver/lock.hpp"
 #include "lab/driver/process.hpp"
@@ -24,35 +25,10 @@ namespace lab {
 
 namespace {
 
-std::string text_in(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
-
 std::string host_name() {
     char name[256] = "";
     ::gethostname(name, sizeof name - 1);
     return name;
-}
-
-std::string status_of(const process_result& run) {
-    switch (run.end) {
-        case process_end::exited:
-            return run.code == 0 ? "ok" : "exit " + std::to_string(run.code);
-        case process_end::signalled:
-            return signal_name(run.code);
-        case process_end::timed_out:
-            return "timeout";
-        case process_end::too_much_output:
-            return "too much output";
-        case process_end::stopped:
-            return "stopped";
-        case process_end::not_started:
-            return "not started";
-    }
-    return "";
 }
 
 std::string last_line_of(const std::string& text) {
@@ -64,7 +40,15 @@ std::string last_line_of(const std::string& text) {
 }
 
 // A plan that was changed would give rows a meaning that they don't have.
-void keep_schedule(const std::string& folder, const plan& schedule) {
+void keep_schedule(const std::string& folder, const factor_file& file, const plan& schedule) {
+    std::string command = file.score + "\n";
+    for (const std::string& word : file.command) command += word + "\n";
+    const std::string command_path = folder + "/command.txt";
+    if (!std::filesystem::exists(command_path)) {
+        weir::detail::output_file::replace(command_path, command);
+    } else if (text_in(command_path) != command) {
+        throw input_error(command_path, "this folder is of another command or score; choose another --out");
+    }
     const std::string path = folder + "/schedule.csv";
     const std::string text = plan_text(schedule);
     if (!std::filesystem::exists(path)) {
@@ -289,7 +273,7 @@ experiment_result run_experiment(const factor_file& file, const plan& schedule,
     std::filesystem::create_directories(options.folder + "/logs");
     const driver_lock machine(driver_lock::machine_path(), "measures into " + options.folder);
     const driver_lock folder(options.folder + "/lock", "measures into it");
-    keep_schedule(options.folder, schedule);
+    keep_schedule(options.folder, file, schedule);
     return experiment(file, schedule, options).run();
 }
 

@@ -1,6 +1,7 @@
 // lab driver: what is filled into commands, and builds by their hashes
 #include "lab/driver/launch.hpp"
 
+#include "lab/data/text_file.hpp"
 #include "lab/driver/process.hpp"
 
 #include <array>
@@ -20,13 +21,6 @@ std::string filled(std::string text, const std::string& place, const std::string
     return text;
 }
 
-std::string contents_of(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
-
 // What a command writes; nothing if it fails.
 std::string output_of(const std::vector<std::string>& command, const std::string& folder) {
     process_options options;
@@ -36,7 +30,7 @@ std::string output_of(const std::vector<std::string>& command, const std::string
     options.limit_s = 60;
     const process_result result = run_process(options);
     const bool fine = result.end == process_end::exited && result.code == 0;
-    const std::string text = fine ? contents_of(options.stdout_file) : "";
+    const std::string text = fine ? text_in(options.stdout_file) : "";
     std::filesystem::remove(options.stdout_file);
     std::filesystem::remove(options.stderr_file);
     return text;
@@ -61,6 +55,8 @@ launch launch_of(const factor_file& file, const configuration& values) {
                 result.environment.emplace_back(variable, filled(all->second, "{}", text));
             } else if (const auto found = by_level.find(text); found != by_level.end()) {
                 result.environment.emplace_back(variable, found->second);
+            } else {
+                result.environment.emplace_back(variable, "");  // not what the driver happens to have
             }
         }
         if (const auto found = how.build.find(text); found != how.build.end() && !found->second.empty())
@@ -122,7 +118,7 @@ std::string hash_of_program(const std::string& program) {
             }
         }
     }
-    const std::string text = contents_of(path);
+    const std::string text = text_in(path);
     return text.empty() ? "" : hash_of(text);
 }
 

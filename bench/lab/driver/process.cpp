@@ -199,13 +199,21 @@ process_result run_process(const process_options& options) {
         } else {
             continue;
         }
-        ::kill(-child, SIGTERM);
+        if (why == process_end::too_much_output) {
+            ::kill(-child, SIGKILL);  // it would write on in the second that it has
+        } else {
+            ::kill(-child, SIGTERM);
+        }
         if (!watcher.ended_within(std::chrono::seconds(1))) ::kill(-child, SIGKILL);
         watcher.ended_within(std::chrono::hours(24));
         break;
     }
     result.duration_s = std::chrono::duration<double>(clock::now() - begin).count();
     result.ended = unix_now();
+    for (const file* output : {&out, &err})
+        if (output->size() > options.most_output &&
+            ::ftruncate(output->number(), static_cast<off_t>(options.most_output)) != 0)
+            result.message = "its output can't be cut";
     ::kill(-child, SIGKILL);  // while the child is a zombie its group's number is nobody else's
     int status = 0;
     rusage usage{};
@@ -221,6 +229,24 @@ process_result run_process(const process_options& options) {
                                             : process_end::exited;
     result.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     return result;
+}
+
+std::string status_of(const process_result& run) {
+    switch (run.end) {
+        case process_end::exited:
+            return run.code == 0 ? "ok" : "exit " + std::to_string(run.code);
+        case process_end::signalled:
+            return signal_name(run.code);
+        case process_end::timed_out:
+            return "timeout";
+        case process_end::too_much_output:
+            return "too much output";
+        case process_end::stopped:
+            return "stopped";
+        case process_end::not_started:
+            return "not started";
+    }
+    return "";
 }
 
 std::string signal_name(int signal) {

@@ -43,11 +43,14 @@ struct process_result {
     std::int64_t involuntary_switches = 0;
 };
 
-// Runs it to its end, in a process group of its own, with /dev/null as standard input. At the limit, at too much output
-// and at a stop the group gets SIGTERM, and SIGKILL a second later; what is left of the group at the end SIGKILL. On
+// Runs it to its end, in a process group of its own, with /dev/null as standard input. At the limit and at a stop
+// the group gets SIGTERM, and SIGKILL a second later; at too much output SIGKILL at once, and the file is cut; what is
+// left of the group at the end SIGKILL. What left the group by setsid(2) is not found. On
 // Linux it dies with its parent, too. Throws std::system_error if an output file can't be opened.
 process_result run_process(const process_options& options);
 
+// "ok", "exit 3", "SIGSEGV", "timeout", "too much output", "stopped" or "not started".
+std::string status_of(const process_result& run);
 // "SIGSEGV".
 std::string signal_name(int signal);
 

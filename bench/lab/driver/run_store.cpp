@@ -4,6 +4,7 @@
 #include "lab/data/csv.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/data/numbers.hpp"
+#include "lab/data/text_file.hpp"
 
 #include <sqlite3.h>
 
@@ -20,13 +21,6 @@ std::string quoted(const std::string& name) {
     std::string result = "\"";
     for (const char c : name) result += c == '"' ? "\"\"" : std::string(1, c);
     return result + "\"";
-}
-
-std::string text_of(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
 }
 
 }  // namespace
@@ -56,6 +50,15 @@ class run_store::database {
 
     void run(const std::string& statement) {
         if (sqlite3_exec(connection_, statement.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail();
+    }
+    [[nodiscard]] std::size_t size() {
+        sqlite3_stmt* count = nullptr;
+        if (sqlite3_prepare_v2(connection_, "SELECT count(*) FROM runs", -1, &count, nullptr) != SQLITE_OK)
+            fail();
+        const std::size_t rows =
+            sqlite3_step(count) == SQLITE_ROW ? static_cast<std::size_t>(sqlite3_column_int64(count, 0)) : 0;
+        sqlite3_finalize(count);
+        return rows;
     }
     void add(const std::vector<std::string>& row) {
         sqlite3_reset(insert_);
@@ -91,7 +94,7 @@ run_store::run_store(const std::string& folder, std::vector<std::string> columns
     if (csv_->empty()) {
         csv_->write(csv_line(columns_));
     } else {
-        const std::string text = text_of(csv_path_);
+        const std::string text = text_in(csv_path_);
         // A file that has but its header has no rows, which parse_csv() takes for a mistake.
         if (text.find('\n') + 1 < text.size() || text != csv_line(columns_)) {
             const csv_file file = parse_csv(text, csv_path_);
@@ -105,6 +108,9 @@ run_store::run_store(const std::string& folder, std::vector<std::string> columns
     database_->run("BEGIN");
     for (const std::vector<std::string>& row : rows_) database_->add(row);
     database_->run("COMMIT");
+    if (database_->size() != rows_.size())
+        throw input_error(sqlite_path_, "has other rows than " + csv_path_ +
+                                            "; move it away, and it is made anew from that");
 }
 
 run_store::~run_store() = default;
@@ -113,7 +119,10 @@ std::size_t run_store::column(const std::string& name) const {
     return static_cast<std::size_t>(std::find(columns_.begin(), columns_.end(), name) - columns_.begin());
 }
 
-void run_store::append(const std::vector<std::string>& row) {
+void run_store::append(std::vector<std::string> row) {
+    // A row is a line, so that half of one is known for what it is.
+    for (std::string& field : row)
+        for (char& c : field) c = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
     csv_->write(csv_line(row));
     rows_.push_back(row);
     database_->add(row);

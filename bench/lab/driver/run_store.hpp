@@ -26,7 +26,7 @@ class run_store {
     [[nodiscard]] const std::vector<std::vector<std::string>>& rows() const { return rows_; }
     [[nodiscard]] std::size_t column(const std::string& name) const;
     // Throws std::system_error if the CSV can't be written, or std::runtime_error if SQLite can't: the row is there then.
-    void append(const std::vector<std::string>& row);
+    void append(std::vector<std::string> row);
 
     [[nodiscard]] const std::string& csv_path() const { return csv_path_; }
     [[nodiscard]] const std::string& sqlite_path() const { return sqlite_path_; }

@@ -38,12 +38,21 @@ const json* value_at(const json& document, const std::string& path) {
     return at;
 }
 
+// The last word that has a digit in it, or is no number by its name; without "score=" before and letters of a unit behind.
+// Nothing if that isn't a number as a whole: "1,5" isn't 5.
 std::optional<double> last_number(const std::string& output) {
     std::istringstream words(output);
-    std::optional<double> last;
-    for (std::string word; words >> word;)
-        if (const auto number = number_in(word)) last = number;
-    return last;
+    std::string last;
+    for (std::string word; words >> word;) {
+        std::string lower = word.substr(word.find_last_of("=:") + 1);  // npos + 1 is 0
+        for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        const bool no_number = lower == "nan" || lower == "-nan" || lower == "inf" || lower == "-inf";
+        if (no_number || word.find_first_of("0123456789") != std::string::npos) last = lower;
+    }
+    while (!last.empty() &&
+           (last.back() == '%' || last.back() == ';' || (last.back() >= 'a' && last.back() <= 'z')))
+        last.pop_back();
+    return number_in(last);
 }
 
 std::string text_in(const json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
@@ -94,7 +103,7 @@ reported report_in(const std::string& output, const factor_file& file, const con
     }
     if (file.score == "last number") {
         const std::optional<double> number = last_number(output);
-        if (!number) return no_result("there is no number in what it wrote");
+        if (!number) return no_result("the last word of what it wrote is no number");
         result.cost = *number;
         return result;
     }
