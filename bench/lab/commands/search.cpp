@@ -4,8 +4,12 @@
 #include "lab/commands/command.hpp"
 #include "lab/data/configuration_index.hpp"
 #include "lab/data/input_error.hpp"
+#include "lab/design/sampling.hpp"
+#include "lab/driver/experiment.hpp"
 
 #include <cmath>
+#include <csignal>
+#include <iostream>
 #include <memory>
 #include <random>
 
@@ -15,6 +19,9 @@ namespace {
 
 struct search_arguments : data_arguments {
     search_options search;
+    std::string out;
+    double limit_s = 300;
+    std::size_t number_levels = 4;
 };
 
 json configuration_document(const std::vector<factor>& factors, const configuration& values) {
@@ -50,7 +57,7 @@ json document_of(const search_result& found, const std::vector<factor>& factors,
             {"trace", trace}};
 }
 
-void run_search(const search_arguments& arguments) {
+json search_file(const search_arguments& arguments) {
     const run_table table = read_data(arguments);
     const configuration_index measured(table);
     std::vector<configuration> candidates;
@@ -73,7 +80,57 @@ void run_search(const search_arguments& arguments) {
         options);
     json document{{"oracle", data_summary(table)}};
     document.update(document_of(found, table.factors, candidates, table.more_is_better));
-    answer(document, arguments.as_json);
+    return document;
+}
+
+volatile std::sig_atomic_t stop_signal = 0;
+
+json search_program(const search_arguments& arguments) {
+    const factor_file file = read_factor_file(arguments.factors);
+    if (file.command.empty()) throw input_error(file.name, "has no 'command'");
+    constexpr std::size_t most = 20'000;
+    const auto values = planned_values(file, arguments.number_levels);
+    std::vector<configuration> candidates;
+    double all = 1;
+    for (const std::vector<double>& of : values) all *= static_cast<double>(of.size());
+    if (all <= static_cast<double>(most)) {
+        candidates = all_configurations(file, values, most);
+    } else {
+        std::mt19937_64 random(arguments.search.seed);
+        candidates = random_configurations(file, values, most, random);
+    }
+    search_options options = arguments.search;
+    options.more_is_better = file.more_is_better;
+    experiment_options how;
+    how.folder = arguments.out;
+    how.limit_s = arguments.limit_s;
+    how.growing = true;
+    how.seed = std::to_string(options.seed);
+    how.stop = &stop_signal;
+    how.progress = [](const std::string& line) { std::cerr << line << '\n'; };
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int number) { stop_signal = number; });
+    plan schedule{file.name, file.factors, {}};
+    const search_result found = search(
+        file.factors, candidates,
+        [&](std::size_t c) {
+            schedule.runs.push_back({candidates[c], 0, "", "", 0});
+            const experiment_result done = run_experiment(file, schedule, how);
+            if (done.stopped) throw CLI::RuntimeError(128 + stop_signal);
+            const auto cost = done.costs.find(schedule.runs.size() - 1);
+            return cost == done.costs.end() ? std::nan("") : cost->second;
+        },
+        options);
+    json document{{"factors", file.name}, {"csv", arguments.out + "/runs.csv"}};
+    document.update(document_of(found, file.factors, candidates, file.more_is_better));
+    return document;
+}
+
+void run_search(const search_arguments& arguments) {
+    if (arguments.read.file.empty() && (arguments.factors.empty() || arguments.out.empty()))
+        throw input_error(
+            "search where? Give --oracle FILE, or --factors FACTORS.json and --out DIR for a program");
+    answer(arguments.read.file.empty() ? search_program(arguments) : search_file(arguments),
+           arguments.as_json);
 }
 
 }  // namespace
@@ -87,6 +144,16 @@ void add_search(CLI::App& app) {
     command.get_option("FILE")->required(false);
     command.add_option("--oracle", arguments->read.file,
                        "a file of complete measurements: costs are looked up there, and nothing is run");
+    command.add_option(
+        "--out", arguments->out,
+        "without --oracle: the program of --factors is run, and its runs are kept here; called again with "
+        "the same arguments it goes on");
+    command.add_option("--limit-s", arguments->limit_s, "time limit of a run, in seconds")
+        ->capture_default_str();
+    command
+        .add_option("--levels-of-numbers", arguments->number_levels, "at how many values a number is tried")
+        ->check(CLI::Range(2, 100))
+        ->capture_default_str();
     command.add_option("--budget", arguments->search.budget, "how many runs")
         ->required()
         ->check(CLI::PositiveNumber);

@@ -40,7 +40,7 @@ std::string last_line_of(const std::string& text) {
 }
 
 // A plan that was changed would give rows a meaning that they don't have.
-void keep_schedule(const std::string& folder, const factor_file& file, const plan& schedule) {
+void keep_schedule(const std::string& folder, const factor_file& file, const plan& schedule, bool growing) {
     std::string command = file.score + "\n";
     for (const std::string& word : file.command) command += word + "\n";
     const std::string command_path = folder + "/command.txt";
@@ -51,9 +51,10 @@ void keep_schedule(const std::string& folder, const factor_file& file, const pla
     }
     const std::string path = folder + "/schedule.csv";
     const std::string text = plan_text(schedule);
-    if (!std::filesystem::exists(path)) {
+    const std::string before = text_in(path);
+    if (before.empty() || (growing && text.starts_with(before))) {
         weir::detail::output_file::replace(path, text);
-    } else if (text_in(path) != text) {
+    } else if (before != text && !(growing && before.starts_with(text))) {
         throw input_error(
             path,
             "this folder is of another schedule: another plan, seed, number of repetitions or of "
@@ -239,7 +240,7 @@ class experiment {
     }
 
     void summarise() {
-        std::map<std::size_t, double> costs;
+        std::map<std::size_t, double>& costs = result_.costs;
         for (const std::vector<std::string>& row : store_.rows()) {
             if (field(row, "@status") == "ok") {
                 costs[position(row)] = number_in(row.back()).value_or(0);
@@ -273,7 +274,7 @@ experiment_result run_experiment(const factor_file& file, const plan& schedule,
     std::filesystem::create_directories(options.folder + "/logs");
     const driver_lock machine(driver_lock::machine_path(), "measures into " + options.folder);
     const driver_lock folder(options.folder + "/lock", "measures into it");
-    keep_schedule(options.folder, file, schedule);
+    keep_schedule(options.folder, file, schedule, options.growing);
     return experiment(file, schedule, options).run();
 }
 

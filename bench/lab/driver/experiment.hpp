@@ -18,6 +18,7 @@ struct experiment_options {
     std::vector<std::string> extra;  // words behind the factors' arguments
     double limit_s = 300;            // of one run
     double budget_s = 0;             // of all of them, in this call; 0: none
+    bool growing = false;            // the schedule may be that of the folder, and more
     bool retry_failed = false;       // runs whose rows all failed are run again
     std::string seed;                // as the rows have it
     const volatile std::sig_atomic_t* stop = nullptr;
@@ -33,6 +34,7 @@ struct experiment_result {
     bool stopped = false;
     bool out_of_budget = false;
     std::vector<std::pair<double, double>> controls;  // costs of A and B
+    std::map<std::size_t, double> costs;              // by place in the schedule, of what ended well
     std::string csv;
     std::string sqlite;
 };
