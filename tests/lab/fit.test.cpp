@@ -1,6 +1,7 @@
 #include "lab/analysis/fit.hpp"
 
 #include "lab/analysis/deltas.hpp"
+#include "lab/analysis/learning_curve.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/tables.hpp"
 #include "support/catch.hpp"
@@ -280,4 +281,25 @@ TEST_CASE("fit: where no run is left to tell what chance does there are estimate
     lab::fit_options pairs;
     pairs.pairs = true;  // of which a single factor has none
     CHECK(lab::fit(table, pairs).terms.size() == 2);
+}
+
+TEST_CASE(
+    "fit: how many runs would have been enough is told by when the estimates stayed within their intervals") {
+    noise random(5);
+    auto table = additive(4);
+    const std::vector<lab::measured_run> once = table.runs;
+    for (int i = 0; i < 15; ++i) table.runs.insert(table.runs.end(), once.begin(), once.end());
+    double time = 0;
+    for (lab::measured_run& run : table.runs) {
+        run.time = ++time;
+        run.cost += random.normal() + (time <= 32 ? 6 * run.values[2] : 0);  // it is warming up
+    }
+    const auto curve = lab::learning_curve_of(table, {});
+    CHECK(curve.terms == std::vector<std::string>{"a", "b", "c", "d"});
+    CHECK(curve.points.back().runs == 256);
+    CHECK(curve.points.back().estimates[3] == lab::fit(table, {}).find("d")->estimate);
+    CHECK((curve.enough == 0 || curve.enough > 32));
+    CHECK(curve.points.front().estimates[2] > -1);
+    table.runs.resize(1);
+    CHECK_THROWS_AS(lab::learning_curve_of(table, {}), lab::input_error);
 }

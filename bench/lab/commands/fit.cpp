@@ -1,6 +1,7 @@
 // lab commands: fit: a linear model of the cost, with and without pairs
 #include "lab/analysis/fit.hpp"
 
+#include "lab/analysis/learning_curve.hpp"
 #include "lab/commands/command.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace {
 
 struct fit_arguments : data_arguments {
     fit_options fit;
+    bool curve = false;
 };
 
 json term_row(const fitted_term& term) {
@@ -59,6 +61,16 @@ json forms_of(const run_table& table, const fit_options& chosen, const fit_resul
     return {{"best", best}, {"compared", forms}};
 }
 
+json curve_document(const learning_curve& curve) {
+    json points = json::array();
+    for (const curve_point& point : curve.points) {
+        json row{{"runs", point.runs}};
+        for (std::size_t t = 0; t < curve.terms.size(); ++t) row[curve.terms[t]] = point.estimates[t];
+        points.push_back(std::move(row));
+    }
+    return {{"enough_runs", curve.enough}, {"points", points}};
+}
+
 void run_fit(const fit_arguments& arguments) {
     const run_table table = read_data(arguments);
     const fit_result fitted = fit(table, arguments.fit);
@@ -100,6 +112,7 @@ void run_fit(const fit_arguments& arguments) {
                                         {"deviations", o.deviations}});
     }
     document["forms"] = forms_of(table, arguments.fit, fitted);
+    if (arguments.curve) document["curve"] = curve_document(learning_curve_of(table, arguments.fit));
     answer(document, arguments.as_json);
 }
 
@@ -114,6 +127,8 @@ void add_fit(CLI::App& app) {
     command.add_flag("--log", arguments->fit.log_scale, "of the logarithm (base 2): effects that multiply");
     command.add_flag("--with-time", arguments->fit.with_time,
                      "with a drift, and the time of day as a sine and a cosine");
+    command.add_flag("--curve", arguments->curve,
+                     "the treatments' estimates by the number of runs, and how many would have been enough");
     command.add_option("--confidence", arguments->fit.confidence, "of the intervals")
         ->check(CLI::Range(0.5, 0.9999))
         ->capture_default_str();
