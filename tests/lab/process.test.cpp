@@ -86,6 +86,10 @@ TEST_CASE("process: what it leaves running is killed when it ends") {
     const auto result = run(folder, "sleep 1000 & echo $!");
     CHECK(result.end == process_end::exited);
     CHECK(is_dead(first_line(lab_tests::text_of(folder / "out"))));
+    // A session of its own, and no parent.
+    run(folder,
+        "setsid sh -c 'echo $$; exec sleep 1000' & while ! [ -s " + (folder / "out") + " ]; do :; done");
+    CHECK(is_dead(first_line(lab_tests::text_of(folder / "out"))));
 }
 
 TEST_CASE("process: one that writes without end is ended") {

@@ -1,6 +1,8 @@
 // lab driver: fork, exec, wait4, and a process group that is killed
 #include "lab/driver/process.hpp"
 
+#include "lab/driver/descendants.hpp"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -171,6 +173,7 @@ process_result run_process(const process_options& options) {
     if (::pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
     const file failure_in(ends[0]);
     const pid_t parent = ::getpid();
+    const descendants others;
     pid_t child = 0;
     {
         const file failure_out(ends[1]);
@@ -219,6 +222,7 @@ process_result run_process(const process_options& options) {
     rusage usage{};
     while (::wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
     }
+    static_cast<void>(others.end_all_but_these());  // what left the group, too
     set_usage(result, usage);
     if (failed) {
         result.message = options.command.front() + ": " + std::generic_category().message(error);

@@ -45,7 +45,7 @@ struct process_result {
 
 // Runs it to its end, in a process group of its own, with /dev/null as standard input. At the limit and at a stop
 // the group gets SIGTERM, and SIGKILL a second later; at too much output SIGKILL at once, and the file is cut; what is
-// left of the group at the end SIGKILL. What left the group by setsid(2) is not found. On
+// left of the group at the end SIGKILL. On Linux also what left the group. On
 // Linux it dies with its parent, too. Throws std::system_error if an output file can't be opened.
 process_result run_process(const process_options& options);
 
