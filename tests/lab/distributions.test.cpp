@@ -12,7 +12,7 @@ bool near(double value, double expected) {
 
 }  // namespace
 
-// Expected: R's qt, pt, pf, qnorm.
+// Expected: R's qt, pt, pnorm.
 TEST_CASE("distributions: quantiles of t are R's") {
     CHECK(near(lab::t_quantile(0.975, 1), 12.706204736174694));
     CHECK(near(lab::t_quantile(0.975, 2), 4.302652729749464));
@@ -22,13 +22,10 @@ TEST_CASE("distributions: quantiles of t are R's") {
     CHECK(std::abs(lab::t_quantile(0.5, 3)) < 1e-15);
 }
 
-TEST_CASE("distributions: probabilities of t, F and the normal distribution are R's") {
+TEST_CASE("distributions: probabilities of t and the normal distribution are R's") {
     CHECK(near(lab::t_two_sided(2, 10), 0.07338803477074039));
     CHECK(near(lab::t_probability(1, 1), 0.75));
-    CHECK(near(lab::f_probability(4, 1, 10), 1 - 0.07338803477074039));
-    CHECK(lab::f_probability(-1, 1, 10) == 0);
     CHECK(near(lab::normal_probability(1.959963984540054), 0.975));
-    CHECK(near(lab::normal_quantile(0.975), 1.959963984540054));
     CHECK(lab::t_two_sided(INFINITY, 5) == 0);
     CHECK(std::isnan(lab::t_two_sided(NAN, 5)));
 }

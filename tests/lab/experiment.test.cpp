@@ -165,6 +165,24 @@ TEST_CASE("experiment: a program that isn't there, and a build that fails, are r
     }
 }
 
+TEST_CASE("experiment: a stop ends a build, too, and leaves no rows") {
+    const lab_tests::temporary_folder folder;
+    auto file = factors_in(folder);
+    file.factors[0].hard_to_change = true;
+    file.applications[0] = {};
+    file.applications[0].build = {{"0", "-O2"}, {"1", "-O3"}};
+    file.build = {"sleep", "1000"};
+    const auto schedule = lab::scheduled(plan_in("a\n0\n1\n", file), file, base_control(file));
+    volatile std::sig_atomic_t stop = 0;
+    auto options = into(folder / "out");
+    options.stop = &stop;
+    options.progress = [&](const std::string&) { stop = SIGINT; };  // when it begins to build
+    const auto done = lab::run_experiment(file, schedule, options);
+    CHECK(done.stopped);
+    CHECK(done.done == 0);
+    CHECK(done.failed.empty());
+}
+
 TEST_CASE("experiment: what is there of another schedule, or another experiment, isn't touched") {
     const lab_tests::temporary_folder folder;
     const auto file = factors_in(folder);

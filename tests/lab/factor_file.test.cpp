@@ -72,11 +72,10 @@ TEST_CASE("factor file: constraints say what can't go together") {
     CHECK_FALSE(file.allows({1, 1, 2, 1, 1}));
     CHECK(file.allows({1, 2, 2, 1, 1}));
     CHECK_FALSE(file.allows({1, 0, 2, 3, 1}));
-    std::vector<std::optional<double>> fixed(5);
-    fixed[1] = 1;
-    CHECK(lab::allowed_configuration(file, fixed) == lab::configuration{1, 1, 2, 1, 0});
-    fixed[4] = 1;
-    CHECK_FALSE(lab::allowed_configuration(file, fixed));
+    CHECK(lab::allowed_configuration(file, {{0, 1}, {1}, {2}, {1}, {0, 1}}, {1, 0, 4, 2, 3}) ==
+          lab::configuration{1, 1, 2, 1, 0});
+    CHECK_FALSE(lab::allowed_configuration(file, {{0, 1}, {1}, {2}, {1}, {1}}, {1, 0, 4, 2, 3}));
+    CHECK(lab::allows_anything(file));
 }
 
 TEST_CASE("factor file: what is wrong is named with its line") {

@@ -242,6 +242,8 @@ TEST_CASE("fit: with fewer runs than pairs call for, the strong ones are found a
     CHECK(ranked[1].name == "e*h");
     CHECK(ranked[1].q < 0.01);
     CHECK(std::abs(ranked[2].shrunk) < 5);
+    // Of the predictions, and not of least squares, which has more terms than runs in each part.
+    CHECK(fit.cross_validated_error < lab::fit(table, {}).cross_validated_error);
 }
 
 TEST_CASE("fit: a run that is far off is named") {

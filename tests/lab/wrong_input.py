@@ -50,6 +50,11 @@ def main():
         runs.write_text("a;PERF\n0;1\n1;2\n", encoding="utf-8")
         check("a large budget", ["search", "--oracle", "runs.csv", "--cost", "PERF", "--budget", "9"], "runs.csv")
         check("no file", ["fit", "nothing.csv"], "nothing.csv")
+        # Every command that takes a factor file reads it.
+        for arguments in ([[c, "runs.csv"] for c in ANALYSES if c != "history"]
+                          + [["search", "--oracle", "runs.csv", "--budget", "2"], ["compare", "runs.csv", "--by", "a"],
+                             ["compare", "runs.csv", "runs.csv"]]):
+            check("no factor file", [*arguments, "--cost", "PERF", "--factors", "nothing.json"], "nothing.json")
         check("no second file", ["compare", "runs.csv", "--cost", "PERF"], "compare what?")
         factors = Path(folder) / "factors.json"
         for what, constraint, expected in CONSTRAINTS:

@@ -1,6 +1,8 @@
 // lab analysis: hierarchical divisive estimation of change points
 #include "lab/analysis/change_points.hpp"
 
+#include "lab/stats/shuffle.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -36,17 +38,6 @@ change_point best_of_all(const std::vector<double>& values, const std::vector<pa
 }
 
 }  // namespace
-
-double energy_statistic(const std::vector<double>& values, std::size_t at) {
-    double between = 0;
-    double first = 0;
-    double second = 0;
-    for (std::size_t i = 0; i < values.size(); ++i)
-        for (std::size_t j = i + 1; j < values.size(); ++j)
-            (j < at ? first : i >= at ? second : between) += std::abs(values[i] - values[j]);
-    return statistic(between, first, second, static_cast<double>(at),
-                     static_cast<double>(values.size() - at));
-}
 
 change_point best_split(const std::vector<double>& values, std::size_t least) {
     change_point best;
@@ -88,8 +79,8 @@ std::vector<change_point> change_points(const std::vector<double>& values, const
         std::vector<double> permuted = values;
         for (std::size_t round = 0; round < options.permutations; ++round) {
             for (const part& p : parts)
-                for (std::size_t i = p.end - p.begin; i > 1; --i)
-                    std::swap(permuted[p.begin + i - 1], permuted[p.begin + random() % i]);
+                shuffle(permuted.begin() + static_cast<std::ptrdiff_t>(p.begin),
+                        permuted.begin() + static_cast<std::ptrdiff_t>(p.end), random);
             const change_point other = best_of_all(permuted, parts, options.least);
             as_good += other.at != 0 && other.q >= best.q * (1 - 1e-12);
         }

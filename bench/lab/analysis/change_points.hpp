@@ -21,12 +21,9 @@ struct change_options {
     std::uint64_t seed = 1;
 };
 
-// The energy statistic of `values` split before `at` (Szekely & Rizzo, 2005): how much farther values of different parts
-// are from each other than those of one part, times the product of both sizes over their sum.
-double energy_statistic(const std::vector<double>& values, std::size_t at);
-
-// The split with the largest statistic, of all with at least `least` values on both sides; at = 0 if there is none.
-// Costs n^2.
+// The split with the largest energy statistic (Szekely & Rizzo, 2005): how much farther values of different parts are
+// from each other than those of one part, times the product of both sizes over their sum. Of all splits with at least
+// `least` values on both sides; at = 0 if there is none. Costs n^2.
 change_point best_split(const std::vector<double>& values, std::size_t least);
 
 // E-divisive (Matteson & James, "A nonparametric approach for multiple change point analysis of multivariate data",

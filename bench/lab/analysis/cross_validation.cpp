@@ -2,9 +2,12 @@
 #include "lab/analysis/cross_validation.hpp"
 
 #include "lab/analysis/normal_equations.hpp"
+#include "lab/analysis/shrinkage.hpp"
+#include "lab/stats/shuffle.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <random>
 
@@ -14,14 +17,45 @@ double smearing(const Eigen::VectorXd& residuals) {
     return residuals.unaryExpr([](double r) { return std::exp2(r); }).mean();
 }
 
-double cross_validated_error(const model_matrix& model, const Eigen::MatrixXd& gram, const run_table& table,
+namespace {
+
+Eigen::VectorXd least_squares_without(const model_matrix& model, const Eigen::MatrixXd& gram,
+                                      const Eigen::VectorXd& products,
+                                      const std::vector<Eigen::Index>& part) {
+    const Eigen::MatrixXd values = model.values(part, Eigen::all);
+    Eigen::MatrixXd of_part = Eigen::MatrixXd::Zero(gram.rows(), gram.cols());
+    of_part.selfadjointView<Eigen::Lower>().rankUpdate(values.transpose());
+    const Eigen::MatrixXd others = gram - Eigen::MatrixXd(of_part.selfadjointView<Eigen::Lower>());
+    return normal_equations(others).solve(products - values.transpose() * model.response(part));
+}
+
+Eigen::VectorXd predictions_without(const model_matrix& model, const std::vector<Eigen::Index>& part) {
+    model_matrix others;
+    others.columns = model.columns;
+    std::vector<Eigen::Index> rows;
+    std::map<std::size_t, std::size_t> places;  // of configurations, numbered anew
+    for (std::size_t i = 0; i < model.configurations.size(); ++i) {
+        if (std::binary_search(part.begin(), part.end(), static_cast<Eigen::Index>(i))) continue;
+        rows.push_back(static_cast<Eigen::Index>(i));
+        others.configurations.push_back(
+            places.try_emplace(model.configurations[i], places.size()).first->second);
+    }
+    others.values = model.values(rows, Eigen::all);
+    others.response = model.response(rows);
+    others.num_configurations = places.size();
+    return fit_shrunk(others).estimates;
+}
+
+}  // namespace
+
+double cross_validated_error(const model_matrix& model, const Eigen::MatrixXd* gram, const run_table& table,
                              bool log_scale, std::uint64_t seed) {
     const std::size_t parts = std::min<std::size_t>(10, model.num_configurations);
     if (parts < 2) return std::nan("");
     std::vector<std::size_t> order(model.num_configurations);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::mt19937_64 random(seed);
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+    shuffle(order, random);
     std::vector<std::vector<Eigen::Index>> rows(parts);
     for (std::size_t i = 0; i < model.configurations.size(); ++i)
         rows[order[model.configurations[i]] % parts].push_back(static_cast<Eigen::Index>(i));
@@ -31,11 +65,9 @@ double cross_validated_error(const model_matrix& model, const Eigen::MatrixXd& g
     for (const std::vector<Eigen::Index>& part : rows) {
         const Eigen::MatrixXd values = model.values(part, Eigen::all);
         const Eigen::VectorXd responses = model.response(part);
-        Eigen::MatrixXd of_part = Eigen::MatrixXd::Zero(gram.rows(), gram.cols());
-        of_part.selfadjointView<Eigen::Lower>().rankUpdate(values.transpose());
-        const Eigen::MatrixXd others = gram - Eigen::MatrixXd(of_part.selfadjointView<Eigen::Lower>());
-        const normal_equations equations(others);
-        const Eigen::VectorXd estimates = equations.solve(products - values.transpose() * responses);
+        const Eigen::VectorXd estimates = gram != nullptr
+                                              ? least_squares_without(model, *gram, products, part)
+                                              : predictions_without(model, part);
         const Eigen::VectorXd predicted = values * estimates;
         double factor = 1;
         if (log_scale) {

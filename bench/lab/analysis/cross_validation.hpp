@@ -14,8 +14,9 @@ namespace lab {
 double smearing(const Eigen::VectorXd& residuals);
 
 // Root mean square in units of the cost, each configuration predicted by a model of the nine tenths that it isn't in.
-// `gram`: the products of the model's columns. Costs about one more fit.
-double cross_validated_error(const model_matrix& model, const Eigen::MatrixXd& gram, const run_table& table,
+// `gram`: the products of the model's columns, for least squares, which costs about one more fit; null for the best
+// predictions (shrinkage.hpp), which cost ten.
+double cross_validated_error(const model_matrix& model, const Eigen::MatrixXd* gram, const run_table& table,
                              bool log_scale, std::uint64_t seed);
 
 }  // namespace lab

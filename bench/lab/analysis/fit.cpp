@@ -117,8 +117,8 @@ fit_result fit(const run_table& table, const fit_options& options) {
     result.r2 = whole > 0 ? 1 - fitted.residuals.squaredNorm() / whole : 1;
     result.adjusted_r2 =
         fitted.freedom_left > 0 ? 1 - (1 - result.r2) * (n - 1) / fitted.freedom_left : result.r2;
-    result.cross_validated_error =
-        cross_validated_error(model, *fitted.gram, table, options.log_scale, options.seed);
+    result.cross_validated_error = cross_validated_error(model, result.shrunk ? nullptr : fitted.gram.get(),
+                                                         table, options.log_scale, options.seed);
     for (const Eigen::Index c : fitted.left_out)
         result.aliased.push_back(alias_of(model, *fitted.equations, c));
     set_terms(result, model, fitted, options.confidence, shrunk.estimates);

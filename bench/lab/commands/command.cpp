@@ -35,9 +35,12 @@ void add_data_arguments(CLI::App& command, data_arguments& arguments) {
 }
 
 run_table read_data(const data_arguments& arguments) {
-    if (arguments.factors.empty()) return read_runs(arguments.read);
+    return read_data(arguments, read_csv(arguments.read.file));
+}
+
+run_table read_data(const data_arguments& arguments, const csv_file& file) {
+    if (arguments.factors.empty()) return runs_of(file, arguments.read);
     const factor_file known = read_factor_file(arguments.factors);
-    const csv_file file = read_csv(arguments.read.file);
     read_options options = arguments.read;
     options.rate = options.rate || known.more_is_better;
     for (const factor& f : known.factors) {

@@ -31,6 +31,7 @@ struct data_arguments {
 void add_data_arguments(CLI::App& command, data_arguments& arguments);
 // The runs, with what the factor file, if there is one, says of bases, logarithms and tiers.
 run_table read_data(const data_arguments& arguments);
+run_table read_data(const data_arguments& arguments, const csv_file& file);
 void add_json_argument(CLI::App& command, bool& as_json);
 
 // What was read: file, runs, failures, factors, notes.

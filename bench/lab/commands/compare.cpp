@@ -43,16 +43,14 @@ run_table both_files(const compare_arguments& arguments) {
     csv_file both{a.name + ", " + b.name, a.header, {}};
     both.header.insert(both.header.begin(), "file");
     for (const csv_file* file : {&a, &b}) {
-        read_options alone = arguments.read;
-        static_cast<void>(runs_of(*file, alone));  // what is wrong is told with its file's name and line
+        static_cast<void>(
+            read_data(arguments, *file));  // what is wrong is told with its file's name and line
         for (csv_row row : file->rows) {
             row.fields.insert(row.fields.begin(), file == &a ? "A" : "B");
             both.rows.push_back(std::move(row));
         }
     }
-    read_options together = arguments.read;
-    together.no_groups = true;
-    return runs_of(both, together);
+    return read_data(arguments, both);
 }
 
 std::vector<compared_costs> from_data(const compare_arguments& arguments, json& document) {

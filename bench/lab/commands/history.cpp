@@ -3,7 +3,6 @@
 #include "lab/commands/command.hpp"
 #include "lab/data/csv.hpp"
 #include "lab/data/input_error.hpp"
-#include "lab/data/numbers.hpp"
 
 #include <algorithm>
 #include <map>
@@ -35,33 +34,17 @@ struct point {
     std::string label;
 };
 
-std::size_t needed(const csv_file& file, const std::string& name, const char* option) {
-    if (const auto column = file.column(name)) return *column;
-    std::string known;
-    for (const std::string& column : file.header) known += (known.empty() ? "" : ", ") + column;
-    throw input_error(file.name, 1, "there is no column '" + name + "' (" + option + "); there is " + known);
-}
-
-double number_at(const csv_file& file, const csv_row& row, std::size_t column) {
-    const auto number = number_in(row.fields[column]);
-    if (!number)
-        throw input_error(file.name, row.line,
-                          "'" + row.fields[column] + "' as " + file.header[column] +
-                              " is no number; leave the row out");
-    return *number;
-}
-
 std::map<std::string, std::vector<point>> series_of(const csv_file& file,
                                                     const history_arguments& arguments) {
     const std::size_t cost =
-        needed(file, arguments.cost.empty() ? file.header.back() : arguments.cost, "--cost");
+        file.needed(arguments.cost.empty() ? file.header.back() : arguments.cost, "--cost");
     const auto time =
-        arguments.time.empty() ? file.column("@time") : std::optional(needed(file, arguments.time, "--time"));
+        arguments.time.empty() ? file.column("@time") : std::optional(file.needed(arguments.time, "--time"));
     std::optional<std::size_t> label;
-    if (!arguments.label.empty()) label.emplace(needed(file, arguments.label, "--label"));
+    if (!arguments.label.empty()) label.emplace(file.needed(arguments.label, "--label"));
     const auto status = file.column("@status");
     std::vector<std::size_t> by;
-    for (const std::string& name : arguments.by) by.push_back(needed(file, name, "--by"));
+    for (const std::string& name : arguments.by) by.push_back(file.needed(name, "--by"));
     std::map<std::string, std::vector<point>> series;
     for (const csv_row& row : file.rows) {
         if (status && row.fields[*status] != "ok") continue;
@@ -69,9 +52,8 @@ std::map<std::string, std::vector<point>> series_of(const csv_file& file,
         for (const std::size_t column : by)
             name += (name.empty() ? "" : ", ") + file.header[column] + "=" + row.fields[column];
         std::vector<point>& of = series[name];
-        of.push_back({time ? number_at(file, row, *time) : static_cast<double>(row.line),
-                      number_at(file, row, cost), row.line,
-                      label.has_value() ? row.fields[label.value()] : ""});
+        of.push_back({time ? file.number(row, *time) : static_cast<double>(row.line), file.number(row, cost),
+                      row.line, label.has_value() ? row.fields[label.value()] : ""});
     }
     for (auto& [name, points] : series) {
         std::stable_sort(points.begin(), points.end(),

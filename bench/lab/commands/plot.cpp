@@ -21,7 +21,7 @@ struct plot_arguments : data_arguments {
 };
 
 void run_plot(const plot_arguments& arguments) {
-    const run_table table = read_runs(arguments.read);
+    const run_table table = read_data(arguments);
     study analyses(table, arguments.keep);
     const std::vector<plot> plots = plots_of(analyses, arguments.only);
     const std::filesystem::path folder(arguments.out);

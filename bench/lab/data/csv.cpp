@@ -2,6 +2,8 @@
 #include "lab/data/csv.hpp"
 
 #include "lab/data/input_error.hpp"
+#include "lab/data/numbers.hpp"
+#include "lab/data/text.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -99,6 +101,24 @@ std::optional<std::size_t> csv_file::column(const std::string& column_name) cons
     const auto found = std::find(header.begin(), header.end(), column_name);
     if (found == header.end()) return std::nullopt;
     return static_cast<std::size_t>(found - header.begin());
+}
+
+std::size_t csv_file::needed(const std::string& wanted, const std::string& option) const {
+    if (const auto found = column(wanted)) return *found;
+    throw input_error(name, 1,
+                      "there is no column '" + wanted + "' (" + option + "); there is " + joined(header));
+}
+
+double csv_file::number(const csv_row& row, std::size_t place) const {
+    if (const auto value = number_in(row.fields[place])) return *value;
+    const std::string& text = row.fields[place];
+    std::string hint = "write a finite number with a point as decimal sign";
+    if (text.empty() || lower(text) == "nan" || lower(text) == "na") {
+        hint = "leave the row out, or say in a column @status that this run is not ok";
+    } else if (text.find(',') != std::string::npos) {
+        hint = "the decimal sign is a point";
+    }
+    throw input_error(name, row.line, "'" + text + "' as " + header[place] + " is no number; " + hint);
 }
 
 csv_file parse_csv(const std::string& text, const std::string& name) {

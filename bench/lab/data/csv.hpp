@@ -23,6 +23,10 @@ struct csv_file {
     std::vector<csv_row> rows;
 
     [[nodiscard]] std::optional<std::size_t> column(const std::string& name) const;
+    // Throws input_error, which lists the columns there are; `option` is what asked for it, as "--cost".
+    std::size_t needed(const std::string& name, const std::string& option) const;
+    // Throws input_error with the row's line if that is no finite number.
+    [[nodiscard]] double number(const csv_row& row, std::size_t column) const;
 };
 
 // Throws input_error with file and line: no such file, nothing in it, commas or tabs as separators, a quote that isn't

@@ -99,6 +99,10 @@ void show_members(const json& object, const std::string& indent, std::ostream& o
 
 }  // namespace
 
+std::string plain_text(const json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 void show(const json& document, bool as_json, std::ostream& out) {
     if (as_json) {
         out << document.dump(2, ' ', false, json::error_handler_t::replace) << '\n';

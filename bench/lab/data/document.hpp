@@ -5,10 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include <iosfwd>
+#include <string>
 
 namespace lab {
 
 using json = nlohmann::ordered_json;
+
+// A text as it is, anything else as JSON has it.
+std::string plain_text(const json& value);
 
 // The same content twice: as JSON, or for people: a list of objects as a table whose columns are their members, a list
 // of plain values in one line, all else as `name value`; numbers with five digits.

@@ -2,6 +2,7 @@
 #include "lab/data/factor.hpp"
 
 #include "lab/data/numbers.hpp"
+#include "lab/data/text.hpp"
 
 namespace lab {
 
@@ -14,6 +15,18 @@ std::string factor::treatment(double value) const {
     if (kind == factor_kind::on_off) return value == 1 ? name : name + "=" + text_of(value);
     if (was_columns) return text_of(value);
     return name + "=" + text_of(value);
+}
+
+std::optional<std::size_t> place_of(const std::vector<factor>& factors, const std::string& name) {
+    for (std::size_t f = 0; f < factors.size(); ++f)
+        if (factors[f].name == name) return f;
+    return std::nullopt;
+}
+
+std::string names_of(const std::vector<factor>& factors) {
+    std::vector<std::string> names;
+    for (const factor& f : factors) names.push_back(f.name);
+    return joined(names);
 }
 
 std::string configuration_text(const std::vector<factor>& factors, const configuration& values) {

@@ -3,6 +3,7 @@
 #define LAB_DATA_FACTOR_HPP
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,10 @@ struct factor {
     // "affinity", or "log=file" and "qcap=64" where there is more than on and off; of columns their names.
     [[nodiscard]] std::string treatment(double value) const;
 };
+
+// The place of the factor of that name; nothing if there is none.
+std::optional<std::size_t> place_of(const std::vector<factor>& factors, const std::string& name);
+std::string names_of(const std::vector<factor>& factors);  // "a, b, c"
 
 using configuration = std::vector<double>;  // one value a factor, in the order of the factors
 

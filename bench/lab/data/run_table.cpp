@@ -4,6 +4,7 @@
 #include "lab/data/column_groups.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/data/numbers.hpp"
+#include "lab/data/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,17 +16,8 @@ namespace lab {
 
 namespace {
 
-std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text;
-}
 bool has(const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
-}
-std::string lower(std::string text) {
-    for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    return text;
 }
 
 // Words that say of a level that nothing is done.
@@ -92,31 +84,12 @@ coded_column coded(const std::string& name, const std::set<std::string>& texts, 
     return column;
 }
 
-std::size_t needed(const csv_file& file, const std::string& name, const std::string& option) {
-    if (const auto found = file.column(name)) return *found;
-    throw input_error(file.name, 1,
-                      "there is no column '" + name + "' (" + option + "); there is " + joined(file.header));
-}
-
-double number_at(const csv_file& file, const csv_row& row, std::size_t column) {
-    if (const auto value = number_in(row.fields[column])) return *value;
-    const std::string& text = row.fields[column];
-    std::string hint = "write a finite number with a point as decimal sign";
-    if (text.empty() || lower(text) == "nan" || lower(text) == "na") {
-        hint = "leave the row out, or say in a column @status that this run is not ok";
-    } else if (text.find(',') != std::string::npos) {
-        hint = "the decimal sign is a point";
-    }
-    throw input_error(file.name, row.line,
-                      "'" + text + "' as " + file.header[column] + " is no number; " + hint);
-}
-
 std::map<std::string, std::string> bases_of(const csv_file& file, const read_options& options) {
     std::map<std::string, std::string> bases;
     for (const std::string& text : options.bases) {
         const std::size_t at = text.find('=');
         if (at == std::string::npos) throw input_error("--base " + text + ": write it as COLUMN=VALUE");
-        needed(file, text.substr(0, at), "--base");
+        file.needed(text.substr(0, at), "--base");
         bases[text.substr(0, at)] = text.substr(at + 1);
     }
     return bases;
@@ -125,12 +98,8 @@ std::map<std::string, std::string> bases_of(const csv_file& file, const read_opt
 }  // namespace
 
 std::size_t run_table::factor_of(const std::string& factor_name) const {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < factors.size(); ++i) {
-        if (factors[i].name == factor_name) return i;
-        names.push_back(factors[i].name);
-    }
-    throw input_error(name, "there is no factor '" + factor_name + "'; there is " + joined(names));
+    if (const auto place = place_of(factors, factor_name)) return *place;
+    throw input_error(name, "there is no factor '" + factor_name + "'; there is " + names_of(factors));
 }
 
 configuration run_table::base() const {
@@ -159,15 +128,15 @@ run_table runs_of(const csv_file& file, const read_options& options) {
     table.name = file.name;
     table.cost_name = options.cost.empty() ? file.header.back() : options.cost;
     table.more_is_better = options.rate;
-    const std::size_t cost = needed(file, table.cost_name, "--cost");
-    for (const std::string& name : options.ignore) needed(file, name, "--ignore");
-    for (const std::string& name : options.levels) needed(file, name, "--levels");
-    for (const std::string& name : options.log2) needed(file, name, "--log2");
+    const std::size_t cost = file.needed(table.cost_name, "--cost");
+    for (const std::string& name : options.ignore) file.needed(name, "--ignore");
+    for (const std::string& name : options.levels) file.needed(name, "--levels");
+    for (const std::string& name : options.log2) file.needed(name, "--log2");
     if (has(options.ignore, table.cost_name)) {
         throw input_error("--ignore " + table.cost_name +
                           ": that is the cost; nothing would be left to analyse");
     }
-    auto time = options.time.empty() ? file.column("@time") : needed(file, options.time, "--time");
+    auto time = options.time.empty() ? file.column("@time") : file.needed(options.time, "--time");
     table.has_times = time.has_value();
     const auto status = file.column("@status");
     const auto plot = file.column("@plot");
@@ -224,8 +193,8 @@ run_table runs_of(const csv_file& file, const read_options& options) {
     for (const csv_row* row : rows) {
         measured_run run;
         run.line = row->line;
-        run.cost = number_at(file, *row, cost);
-        run.time = time ? number_at(file, *row, *time) : static_cast<double>(table.runs.size());
+        run.cost = file.number(*row, cost);
+        run.time = time ? file.number(*row, *time) : static_cast<double>(table.runs.size());
         if (plot) run.plot = row->fields[*plot];
         for (std::size_t i = 0; i < columns.size(); ++i) {
             run.values.push_back(codes[i].values.at(row->fields[columns[i]]));

@@ -25,12 +25,8 @@ class side_reader {
         : factors_(factors), whole_(whole), file_(file), line_(line) {}
 
     [[nodiscard]] std::size_t factor_named(const std::string& name) const {
-        std::string known;
-        for (std::size_t f = 0; f < factors_.size(); ++f) {
-            if (factors_[f].name == name) return f;
-            known += (known.empty() ? "" : ", ") + factors_[f].name;
-        }
-        fail("there is no factor '" + name + "'; there are " + known);
+        if (const auto place = place_of(factors_, name)) return *place;
+        fail("there is no factor '" + name + "'; there are " + names_of(factors_));
     }
     // "name" or "name=value|value".
     [[nodiscard]] std::pair<std::size_t, std::vector<double>> side(const std::string& text) const {
@@ -117,55 +113,50 @@ bool constraint::holds(const configuration& values) const {
     return has(second_values, b) == (what == kind::requirement);
 }
 
-std::vector<double> tried_values(const factor_file& file, std::size_t which) {
-    const factor& what = file.factors[which];
-    if (!what.is_number()) {
-        std::vector<double> levels(what.levels.size());
-        for (std::size_t i = 0; i < levels.size(); ++i) levels[i] = static_cast<double>(i);
-        return levels;
-    }
-    std::vector<double> values{what.base};
-    std::set<double> others{what.low, what.high};
-    for (const constraint& c : file.constraints) {
-        if (c.first == which) others.insert(c.first_values.begin(), c.first_values.end());
-        if (c.second == which) others.insert(c.second_values.begin(), c.second_values.end());
-    }
-    others.erase(what.base);
-    values.insert(values.end(), others.begin(), others.end());
-    return values;
+bool holds_so_far(const factor_file& file, const configuration& values, const std::vector<bool>& chosen,
+                  std::size_t last) {
+    return std::all_of(file.constraints.begin(), file.constraints.end(), [&](const constraint& c) {
+        const bool of_last = c.first == last || c.second == last;
+        return !of_last || !chosen[c.first] || !chosen[c.second] || c.holds(values);
+    });
 }
 
 std::optional<configuration> allowed_configuration(const factor_file& file,
-                                                   const std::vector<std::optional<double>>& fixed) {
-    configuration values = file.base();
-    std::vector<std::vector<double>> tried(values.size());
-    std::vector<bool> constrained(values.size(), false);
-    for (const constraint& c : file.constraints) constrained[c.first] = constrained[c.second] = true;
-    std::vector<std::size_t> order;
-    for (std::size_t f = 0; f < values.size(); ++f) {
-        const bool given = f < fixed.size() && fixed[f].has_value();
-        if (given) values[f] = *fixed[f];
-        tried[f] = given ? std::vector<double>{*fixed[f]} : tried_values(file, f);
-        if (constrained[f]) order.push_back(f);
-    }
-    std::vector<bool> chosen(values.size(), false);
+                                                   const std::vector<std::vector<double>>& tried,
+                                                   const std::vector<std::size_t>& order) {
+    configuration values(tried.size());
+    std::vector<bool> chosen(tried.size(), false);
     const std::function<bool(std::size_t)> choose = [&](std::size_t next) {
         if (next == order.size()) return true;
         const std::size_t f = order[next];
         chosen[f] = true;
         for (const double value : tried[f]) {
             values[f] = value;
-            const bool holds =
-                std::all_of(file.constraints.begin(), file.constraints.end(), [&](const constraint& c) {
-                    return !chosen[c.first] || !chosen[c.second] || c.holds(values);
-                });
-            if (holds && choose(next + 1)) return true;
+            if (holds_so_far(file, values, chosen, f) && choose(next + 1)) return true;
         }
         chosen[f] = false;
         return false;
     };
-    if (!choose(0)) return std::nullopt;
-    return values;
+    return choose(0) ? std::optional(values) : std::nullopt;
+}
+
+bool allows_anything(const factor_file& file) {
+    std::vector<std::vector<double>> tried;
+    std::vector<std::size_t> order;
+    for (std::size_t f = 0; f < file.factors.size(); ++f) {
+        const factor& what = file.factors[f];
+        std::set<double> values;
+        for (std::size_t level = 0; level < what.levels.size(); ++level)
+            values.insert(static_cast<double>(level));
+        if (what.is_number()) values.insert({what.low, what.base, what.high});
+        for (const constraint& c : file.constraints) {
+            if (c.first == f) values.insert(c.first_values.begin(), c.first_values.end());
+            if (c.second == f) values.insert(c.second_values.begin(), c.second_values.end());
+        }
+        tried.emplace_back(values.begin(), values.end());
+        order.push_back(f);
+    }
+    return allowed_configuration(file, tried, order).has_value();
 }
 
 }  // namespace lab

@@ -14,13 +14,18 @@ namespace lab {
 constraint parse_constraint(const std::string& text, const std::vector<factor>& factors,
                             const std::string& file, std::size_t line);
 
-// Values of a factor that a search looks at: all levels; of a number its ends, its base, and what constraints name.
-std::vector<double> tried_values(const factor_file& file, std::size_t which);
+// Whether what is `chosen` of `values` breaks none of the constraints that `last` takes part in.
+bool holds_so_far(const factor_file& file, const configuration& values, const std::vector<bool>& chosen,
+                  std::size_t last);
 
-// A configuration that breaks no constraint, if the tried values have one; `fixed` has the values that are given.
-// Backtracking.
+// The first configuration that breaks no constraint: factors in `order`, each at the first of its `tried` values that
+// those before it leave; it goes back where none is left (backtracking).
 std::optional<configuration> allowed_configuration(const factor_file& file,
-                                                   const std::vector<std::optional<double>>& fixed = {});
+                                                   const std::vector<std::vector<double>>& tried,
+                                                   const std::vector<std::size_t>& order);
+
+// Whether there is any, of all levels, and of numbers their ends, bases, and what constraints name.
+bool allows_anything(const factor_file& file);
 
 }  // namespace lab
 

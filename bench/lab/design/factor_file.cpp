@@ -4,6 +4,7 @@
 #include "lab/data/document.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/data/numbers.hpp"
+#include "lab/data/text.hpp"
 #include "lab/design/constraints.hpp"
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 #include <cmath>
 #include <fstream>
 #include <set>
-#include <sstream>
 
 namespace lab {
 
@@ -52,9 +52,7 @@ class reader {
         if (!object.is_object()) throw input_error(name_, what + " has to be an object, {...}");
         for (const auto& [key, value] : object.items()) {
             if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-            std::string names;
-            for (const char* k : known) names += std::string(names.empty() ? "" : ", ") + k;
-            fail(key, what + " has no '" + key + "'; it may have " + names);
+            fail(key, what + " has no '" + key + "'; it may have " + joined({known.begin(), known.end()}));
         }
     }
     template <class T>
@@ -77,23 +75,21 @@ class reader {
     const std::string& name_;
 };
 
-std::string text_in(const json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
-
 void read_levels(const reader& in, const json& object, factor& f) {
     f.levels.clear();
     if (!object["levels"].is_array() || object["levels"].empty())
         in.fail(f.name, f.name + ": 'levels' has to be a list with at least one name");
     for (const json& level : object["levels"]) {
-        const std::string text = text_in(level);
+        const std::string text = plain_text(level);
         if (std::find(f.levels.begin(), f.levels.end(), text) != f.levels.end())
             in.fail(f.name, f.name + " has the level '" + text + "' twice");
         f.levels.push_back(text);
     }
     if (const auto base = object.find("base"); base != object.end()) {
-        const auto found = std::find(f.levels.begin(), f.levels.end(), text_in(*base));
+        const auto found = std::find(f.levels.begin(), f.levels.end(), plain_text(*base));
         if (found == f.levels.end())
-            in.fail(f.name,
-                    f.name + ": the base '" + text_in(*base) + "' is none of its levels, " + values_text(f));
+            in.fail(f.name, f.name + ": the base '" + plain_text(*base) + "' is none of its levels, " +
+                                values_text(f));
         std::rotate(f.levels.begin(), found, found + 1);
     }
     static const std::set<std::vector<std::string>> switches{{"0", "1"},
@@ -148,18 +144,18 @@ application read_application(const reader& in, const json& object, const factor&
             }
             check_level_names(in, f, values, "environment");
             for (const auto& [level, value] : values.items())
-                result.environment[variable][level] = text_in(value);
+                result.environment[variable][level] = plain_text(value);
         }
     }
     if (const auto build = apply->find("build"); build != apply->end()) {
         check_level_names(in, f, *build, "build");
-        for (const auto& [level, value] : build->items()) result.build[level] = text_in(value);
+        for (const auto& [level, value] : build->items()) result.build[level] = plain_text(value);
     }
     if (const auto wrapper = apply->find("wrapper"); wrapper != apply->end()) {
         check_level_names(in, f, *wrapper, "wrapper");
         for (const auto& [level, value] : wrapper->items()) {
             if (!value.is_array()) in.fail(f.name, f.name + ": a wrapper is a list of words");
-            for (const json& word : value) result.wrapper[level].push_back(text_in(word));
+            for (const json& word : value) result.wrapper[level].push_back(plain_text(word));
         }
     }
     return result;
@@ -184,9 +180,7 @@ std::string values_text(const factor& what) {
     if (what.is_number())
         return std::string(what.integer ? "a whole number" : "a number") + " from " + short_text(what.low) +
                " to " + short_text(what.high);
-    std::string text;
-    for (const std::string& level : what.levels) text += (text.empty() ? "" : ", ") + level;
-    return text;
+    return joined(what.levels);
 }
 
 const constraint* factor_file::broken_by(const configuration& values) const {
@@ -243,7 +237,7 @@ factor_file parse_factor_file(const std::string& text, const std::string& name) 
     result.score = in.get(document, "score", result.score, "a text");
     result.more_is_better = in.get(document, "rate", false, "true or false");
     if (const constraint* broken = result.broken_by(result.base())) {
-        if (!allowed_configuration(result))
+        if (!allows_anything(result))
             throw input_error(name, broken->line,
                               "no configuration satisfies all constraints; look at '" + broken->text +
                                   "' first");
@@ -255,11 +249,8 @@ factor_file parse_factor_file(const std::string& text, const std::string& name) 
 }
 
 factor_file read_factor_file(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (!in) throw input_error(path, "can't be read: is there such a file?");
-    return parse_factor_file(text.str(), path);
+    if (!std::ifstream(path)) throw input_error(path, "can't be read: is there such a file?");
+    return parse_factor_file(text_in(path), path);
 }
 
 }  // namespace lab

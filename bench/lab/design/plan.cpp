@@ -13,12 +13,9 @@ namespace {
 
 std::size_t factor_named(const factor_file& file, const std::string& name, const std::string& where,
                          std::size_t line) {
-    std::string known;
-    for (std::size_t f = 0; f < file.factors.size(); ++f) {
-        if (file.factors[f].name == name) return f;
-        known += (known.empty() ? "" : ", ") + file.factors[f].name;
-    }
-    throw input_error(where, line, file.name + " has no factor '" + name + "'; it has " + known);
+    if (const auto place = place_of(file.factors, name)) return *place;
+    throw input_error(where, line,
+                      file.name + " has no factor '" + name + "'; it has " + names_of(file.factors));
 }
 
 double value_in(const factor& f, const std::string& text, const std::string& where, std::size_t line) {

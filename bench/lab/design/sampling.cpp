@@ -2,6 +2,8 @@
 #include "lab/design/sampling.hpp"
 
 #include "lab/data/input_error.hpp"
+#include "lab/design/constraints.hpp"
+#include "lab/stats/shuffle.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,23 +12,6 @@
 #include <set>
 
 namespace lab {
-
-namespace {
-
-template <class T>
-void shuffle(std::vector<T>& values, std::mt19937_64& random) {
-    for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random() % i]);
-}
-
-bool holds_so_far(const factor_file& file, const configuration& values, const std::vector<bool>& chosen,
-                  std::size_t last) {
-    return std::all_of(file.constraints.begin(), file.constraints.end(), [&](const constraint& c) {
-        const bool of_last = c.first == last || c.second == last;
-        return !of_last || !chosen[c.first] || !chosen[c.second] || c.holds(values);
-    });
-}
-
-}  // namespace
 
 std::vector<std::vector<double>> planned_values(const factor_file& file, std::size_t number_levels) {
     std::vector<std::vector<double>> result;
@@ -51,30 +36,18 @@ std::vector<std::vector<double>> planned_values(const factor_file& file, std::si
 
 configuration random_configuration(const factor_file& file, const std::vector<std::vector<double>>& values,
                                    std::mt19937_64& random) {
-    configuration result(values.size());
+    std::vector<std::vector<double>> tried = values;
+    for (std::vector<double>& of_factor : tried) shuffle(of_factor, random);
     std::vector<std::size_t> order(values.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     shuffle(order, random);
-    std::vector<bool> chosen(values.size(), false);
-    const std::function<bool(std::size_t)> choose = [&](std::size_t next) {
-        if (next == order.size()) return true;
-        const std::size_t f = order[next];
-        std::vector<double> tried = values[f];
-        shuffle(tried, random);
-        chosen[f] = true;
-        for (const double value : tried) {
-            result[f] = value;
-            if (holds_so_far(file, result, chosen, f) && choose(next + 1)) return true;
-        }
-        chosen[f] = false;
-        return false;
-    };
-    if (!choose(0))
+    const std::optional<configuration> found = allowed_configuration(file, tried, order);
+    if (!found)
         throw input_error(
             file.name,
             "no configuration of the values that a plan tries satisfies all constraints; try more values "
             "of numbers (--levels-of-numbers)");
-    return result;
+    return *found;
 }
 
 std::vector<configuration> random_configurations(const factor_file& file,

@@ -1,5 +1,6 @@
 // lab design: fractions by generators, and Plackett-Burman plans
 #include "lab/design/two_level.hpp"
+#include "lab/stats/shuffle.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -10,11 +11,6 @@
 namespace lab {
 
 namespace {
-
-template <class T>
-void shuffle(std::vector<T>& values, std::mt19937_64& random) {
-    for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random() % i]);
-}
 
 // How much is aliased: words of four and of five columns, in that order ("aberration"; Fries & Hunter, 1980).
 std::pair<std::size_t, std::size_t> short_words(const std::vector<std::size_t>& columns, std::size_t bits) {

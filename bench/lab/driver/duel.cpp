@@ -3,7 +3,7 @@
 
 #include "lab/data/input_error.hpp"
 #include "lab/data/numbers.hpp"
-#include "lab/data/text_file.hpp"
+#include "lab/data/text.hpp"
 #include "lab/driver/lock.hpp"
 #include "lab/driver/process.hpp"
 #include "lab/driver/run_store.hpp"

@@ -4,7 +4,7 @@
 #include "lab/data/csv.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/data/numbers.hpp"
-#include "lab/data/text_file.hpp"
+#include "lab/data/text.hpp"
 #include "lab/driver/launch.hpp"
 #include "lab/driver/lock.hpp"
 #include "lab/driver/process.hpp"
@@ -66,8 +66,8 @@ class experiment {
   public:
     experiment(const factor_file& file, const plan& schedule, const experiment_options& options)
         : file_(file), schedule_(schedule), options_(options),
-          store_(options.folder, columns_of(schedule, file)), builds_(options.folder + "/builds"),
-          host_(host_name()) {}
+          store_(options.folder, columns_of(schedule, file)),
+          builds_(options.folder + "/builds", options.stop), host_(host_name()) {}
 
     experiment_result run() {
         result_.planned = schedule_.runs.size();
@@ -79,7 +79,7 @@ class experiment {
         const auto begin = std::chrono::steady_clock::now();
         for (std::size_t i = 0; i < schedule_.runs.size() && !result_.stopped; ++i) {
             if (done.contains(i)) continue;
-            result_.stopped = options_.stop != nullptr && *options_.stop != 0;
+            result_.stopped = is_stopped();
             if (result_.stopped) break;
             const double spent =
                 std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -139,20 +139,24 @@ class experiment {
         return done;
     }
 
+    [[nodiscard]] bool is_stopped() const { return options_.stop != nullptr && *options_.stop != 0; }
+
     // Before anything is measured.
     void make_builds(const std::set<std::size_t>& done) {
-        for (std::size_t i = 0; i < schedule_.runs.size(); ++i)
-            if (!done.contains(i))
-                builds_.build(file_, launch_of(file_, schedule_.runs[i].values).build_flags);
+        std::set<std::string> made;
+        for (std::size_t i = 0; i < schedule_.runs.size() && !is_stopped(); ++i) {
+            const std::string flags = launch_of(file_, schedule_.runs[i].values).build_flags;
+            if (file_.build.empty() || done.contains(i) || !made.insert(flags).second) continue;
+            if (options_.progress) options_.progress("building with '" + flags + "' ...");
+            builds_.build(file_, flags);
+        }
     }
 
     void run_one(std::size_t i) {
         const planned_run& planned = schedule_.runs[i];
         launch what = launch_of(file_, planned.values);
         const builds::built& build = builds_.build(file_, what.build_flags);
-        for (std::string& word : what.command)
-            for (std::size_t at = word.find("{folder}"); at != std::string::npos; at = word.find("{folder}"))
-                word.replace(at, 8, build.folder);
+        for (std::string& word : what.command) word = filled(word, "{folder}", build.folder);
         const std::string log = options_.folder + "/logs/" + std::to_string(i);
         process_options process{what.command, what.environment, log + ".out", log + ".err"};
         process.limit_s = options_.limit_s;

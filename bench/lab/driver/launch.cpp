@@ -1,7 +1,7 @@
 // lab driver: what is filled into commands, and builds by their hashes
 #include "lab/driver/launch.hpp"
 
-#include "lab/data/text_file.hpp"
+#include "lab/data/text.hpp"
 #include "lab/driver/process.hpp"
 
 #include <array>
@@ -14,12 +14,6 @@
 namespace lab {
 
 namespace {
-
-std::string filled(std::string text, const std::string& place, const std::string& value) {
-    for (std::size_t at = text.find(place); at != std::string::npos; at = text.find(place, at + value.size()))
-        text.replace(at, place.size(), value);
-    return text;
-}
 
 // What a command writes; nothing if it fails.
 std::string output_of(const std::vector<std::string>& command, const std::string& folder) {
@@ -86,6 +80,7 @@ const builds::built& builds::build(const factor_file& file, const std::string& f
         options.command.push_back(filled(filled(word, "{flags}", flags), "{folder}", result.folder));
     options.stdout_file = result.folder + ".log";
     options.stderr_file = result.folder + ".errors.log";
+    options.stop = stop_;
     std::filesystem::create_directories(result.folder);
     const process_result done = run_process(options);
     if (done.end == process_end::exited && done.code == 0) {

@@ -4,6 +4,7 @@
 
 #include "lab/design/factor_file.hpp"
 
+#include <csignal>
 #include <map>
 #include <string>
 #include <utility>
@@ -23,7 +24,9 @@ launch launch_of(const factor_file& file, const configuration& values);
 // that is there is taken as it is. What the build wrote is beside it, FOLDER.log.
 class builds {
   public:
-    explicit builds(std::string folder) : folder_(std::move(folder)) {}
+    // A build is ended once `stop` isn't 0; it has then failed.
+    builds(std::string folder, const volatile std::sig_atomic_t* stop)
+        : folder_(std::move(folder)), stop_(stop) {}
 
     struct built {
         std::string folder;
@@ -33,6 +36,7 @@ class builds {
 
   private:
     std::string folder_;
+    const volatile std::sig_atomic_t* stop_;
     std::map<std::string, built> done_;
 };
 

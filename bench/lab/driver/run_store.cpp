@@ -4,7 +4,7 @@
 #include "lab/data/csv.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/data/numbers.hpp"
-#include "lab/data/text_file.hpp"
+#include "lab/data/text.hpp"
 
 #include <sqlite3.h>
 

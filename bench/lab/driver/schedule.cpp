@@ -1,5 +1,6 @@
 // lab driver: shuffled blocks, visits of builds, and A/A pairs
 #include "lab/driver/schedule.hpp"
+#include "lab/stats/shuffle.hpp"
 
 #include <map>
 #include <random>
@@ -7,11 +8,6 @@
 namespace lab {
 
 namespace {
-
-template <class T>
-void shuffle(std::vector<T>& values, std::mt19937_64& random) {
-    for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random() % i]);
-}
 
 // What runs of one whole plot share: what is hard to change, and the visit that the plan names.
 std::string plot_of(const planned_run& run, const std::vector<factor>& factors) {

@@ -3,6 +3,7 @@
 
 #include "lab/data/document.hpp"
 #include "lab/data/numbers.hpp"
+#include "lab/data/text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -44,18 +45,15 @@ std::optional<double> last_number(const std::string& output) {
     std::istringstream words(output);
     std::string last;
     for (std::string word; words >> word;) {
-        std::string lower = word.substr(word.find_last_of("=:") + 1);  // npos + 1 is 0
-        for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        const bool no_number = lower == "nan" || lower == "-nan" || lower == "inf" || lower == "-inf";
-        if (no_number || word.find_first_of("0123456789") != std::string::npos) last = lower;
+        const std::string value = lower(word.substr(word.find_last_of("=:") + 1));  // npos + 1 is 0
+        const bool no_number = value == "nan" || value == "-nan" || value == "inf" || value == "-inf";
+        if (no_number || word.find_first_of("0123456789") != std::string::npos) last = value;
     }
     while (!last.empty() &&
            (last.back() == '%' || last.back() == ';' || (last.back() >= 'a' && last.back() <= 'z')))
         last.pop_back();
     return number_in(last);
 }
-
-std::string text_in(const json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 // "1", "on", "true" and "yes" are the same, and so are their opposites.
 std::string plain(const std::string& text) {
@@ -65,7 +63,7 @@ std::string plain(const std::string& text) {
 }
 
 bool same(const factor& what, double planned, const json& echoed) {
-    const std::string text = text_in(echoed);
+    const std::string text = plain_text(echoed);
     if (what.is_number()) {
         const std::optional<double> number = number_in(text);
         return number && std::abs(*number - planned) <= 1e-9 * std::max(1.0, std::abs(planned));
@@ -94,7 +92,7 @@ reported report_in(const std::string& output, const factor_file& file, const con
             } else if (!same(what, planned[f], (*echo)[what.name])) {
                 result.status = "wrong settings";
                 result.message += (result.message.empty() ? "" : "; ") + what.name + ": planned " +
-                                  what.text_of(planned[f]) + ", and it had " + text_in((*echo)[what.name]);
+                                  what.text_of(planned[f]) + ", and it had " + plain_text((*echo)[what.name]);
             }
         }
         if (result.status != "ok") return result;

@@ -79,14 +79,6 @@ double t_quantile(double probability, double freedom) {
     return inverse([&](double t) { return t_probability(t, freedom); }, probability);
 }
 
-double f_probability(double f, double freedom_above, double freedom_below) {
-    if (!(f > 0)) return 0;
-    return incomplete_beta(freedom_above / 2, freedom_below / 2,
-                           freedom_above * f / (freedom_above * f + freedom_below));
-}
-
 double normal_probability(double z) { return std::erfc(-z / std::sqrt(2.0)) / 2; }
-
-double normal_quantile(double probability) { return inverse(normal_probability, probability); }
 
 }  // namespace lab

@@ -1,4 +1,4 @@
-// lab stats: Student's t, F and the normal distribution
+// lab stats: Student's t and the normal distribution
 #ifndef LAB_STATS_DISTRIBUTIONS_HPP
 #define LAB_STATS_DISTRIBUTIONS_HPP
 
@@ -13,11 +13,7 @@ double t_quantile(double probability, double freedom);
 // P(|T| >= |t|).
 double t_two_sided(double t, double freedom);
 
-// P(F <= f).
-double f_probability(double f, double freedom_above, double freedom_below);
-
 double normal_probability(double z);
-double normal_quantile(double probability);
 
 }  // namespace lab
 
