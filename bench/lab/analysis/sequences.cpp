@@ -29,7 +29,8 @@ chain_lattice longest(const run_table& table, const configuration_index& measure
                      [&](std::size_t a, std::size_t b) { return applied(a) < applied(b); });
     const configuration& from = measured.all()[places.front()].values;
     chain_lattice best;
-    constexpr std::size_t most_ends = 64;  // looked at; each costs configurations times factors
+    // Each end that is looked at costs configurations times factors.
+    const std::size_t most_ends = std::max<std::size_t>(64, 50'000'000 / (places.size() * (from.size() + 1)));
     std::size_t looked_at = 0;
     for (std::size_t i = places.size(); i-- > 1 && looked_at < most_ends; ++looked_at) {
         if (best.num_chains() > 0 && applied(places[i]) < best.changed.size()) break;
