@@ -69,6 +69,24 @@ TEST_CASE("deltas: nine pairs of three runs and three are no nine observations")
     CHECK(error == Catch::Approx(std::sqrt(2.0 / 3)).epsilon(1e-6));
 }
 
+TEST_CASE("deltas: over several configurations what varies is each one's mean, however often it was run") {
+    // Changes of -10, -5 (twice as many deltas would not make more of it) and -3: a mean of -6 with an error of 3.6 / sqrt(3).
+    auto table = lab_tests::factorial(3, [](const configuration& v) {
+        return 100 + v[0] * (v[1] == 0 ? -10 : v[2] == 0 ? -5 : -3);
+    });
+    std::erase_if(table.runs,
+                  [](const lab::measured_run& run) { return run.values[1] == 0 && run.values[2] == 1; });
+    const std::vector<lab::measured_run> once = table.runs;
+    for (int i = 0; i < 2; ++i) {
+        const auto means = lab::mean_deltas(table, lab::deltas_of(table, pairing::all));
+        CHECK(means[0].treatment == "a");
+        CHECK(means[0].mean == Catch::Approx(-6));
+        CHECK(means[0].high - means[0].mean ==
+              Catch::Approx(4.302652729749464 * std::sqrt(13.0 / 3)).epsilon(1e-9));
+        table.runs.insert(table.runs.end(), once.begin(), once.end());
+    }
+}
+
 TEST_CASE("deltas: the mean of one delta has no interval") {
     const auto table = lab_tests::factorial(1, [](const configuration& v) { return 10 + v[0]; });
     const auto means = lab::mean_deltas(table, lab::deltas_of(table, pairing::all));

@@ -3,6 +3,7 @@
 #include "lab/data/csv.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/data/run_table.hpp"
+#include "lab/driver/launch.hpp"
 #include "lab/driver/lock.hpp"
 #include "lab/driver/schedule.hpp"
 #include "lab/driver/score.hpp"
@@ -196,6 +197,42 @@ TEST_CASE("experiment: what is there of another schedule, or another experiment,
     CHECK_THROWS_AS(lab::run_experiment(file, first, into(folder / "other")), lab::input_error);
     CHECK(lab_tests::text_of(folder / "out/runs.csv") == before);
     CHECK(lab_tests::text_of(folder / "other/runs.csv") == "a;cost\n0;1\n");
+}
+
+TEST_CASE("experiment: SQLite is made anew from the CSV, and rows that only it has are no secret") {
+    const lab_tests::temporary_folder folder;
+    const auto file = factors_in(folder);
+    const auto schedule = lab::scheduled(plan_in("q\n2\n3\n4\n", file), file, base_control(file));
+    const auto done = lab::run_experiment(file, schedule, into(folder / "out"));
+    const std::string rows = rows_in_sqlite(done.sqlite);
+    std::filesystem::remove(done.sqlite);
+    CHECK(lab::run_experiment(file, schedule, into(folder / "out")).done == 0);
+    CHECK(rows_in_sqlite(done.sqlite) == rows);
+    std::filesystem::remove(done.csv);
+    CHECK_THROWS_AS(lab::run_experiment(file, schedule, into(folder / "out")), lab::input_error);
+}
+
+TEST_CASE("launch: arguments, environment, wrapper and build of a configuration") {
+    const lab::factor_file file = lab::parse_factor_file(R"({
+      "factors": [{"name": "q", "low": 1, "high": 64, "base": 2},
+                  {"name": "fast", "apply": {"argument": "--fast"}},
+                  {"name": "malloc", "levels": ["glibc", "jemalloc"], "apply": {"environment": {"LD_PRELOAD": {"jemalloc": "j.so"}}}},
+                  {"name": "pad", "low": 0, "high": 9, "apply": {"environment": {"PAD": "x{}x"}}},
+                  {"name": "pinned", "apply": {"wrapper": {"1": ["taskset", "-c", "0"]}}},
+                  {"name": "opt", "levels": ["O2", "O3"], "apply": {"build": {"O2": "-O2", "O3": "-O3"}}}],
+      "command": ["program"]})",
+                                                         "factors.json");
+    const lab::launch base = lab::launch_of(file, file.base());
+    CHECK(base.command == std::vector<std::string>{"program", "--q=2"});
+    // A variable that a level doesn't name isn't what the driver happens to have.
+    CHECK(base.environment ==
+          std::vector<std::pair<std::string, std::string>>{{"LD_PRELOAD", ""}, {"PAD", "x0x"}});
+    CHECK(base.build_flags == "-O2");
+    const lab::launch other = lab::launch_of(file, {64, 1, 1, 9, 1, 1});
+    CHECK(other.command == std::vector<std::string>{"taskset", "-c", "0", "program", "--q=64", "--fast"});
+    CHECK(other.environment ==
+          std::vector<std::pair<std::string, std::string>>{{"LD_PRELOAD", "j.so"}, {"PAD", "x9x"}});
+    CHECK(other.build_flags == "-O3");
 }
 
 TEST_CASE("experiment: two drivers never measure at once") {

@@ -110,6 +110,24 @@ TEST_CASE("plans: 128 runs tell all pairs of ten factors apart, 32 no factor fro
     for (const lab::aliased_term& term : small.aliased) CHECK(term.why.find('*') != std::string::npos);
 }
 
+TEST_CASE("plans: with enough runs no product of four factors is the same in all of them") {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        std::mt19937_64 random(seed);
+        const auto rows = lab::two_level_plan(256, 16, random);
+        REQUIRE(rows.size() == 256);
+        std::size_t same = 0;
+        for (std::size_t a = 0; a < 16; ++a)
+            for (std::size_t b = a + 1; b < 16; ++b)
+                for (std::size_t c = b + 1; c < 16; ++c)
+                    for (std::size_t d = c + 1; d < 16; ++d)
+                        same += std::all_of(rows.begin(), rows.end(), [&](const auto& r) {
+                            return (r[a] != r[b]) == ((r[c] != r[d]) != ((rows[0][a] != rows[0][b]) !=
+                                                                         (rows[0][c] != rows[0][d])));
+                        });
+        CHECK(same == 0);
+    }
+}
+
 TEST_CASE("plans: no kind ever has what constraints exclude, and all use what there is") {
     const auto file = mixed();
     const auto values = lab::planned_values(file, 4);

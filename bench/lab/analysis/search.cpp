@@ -53,8 +53,7 @@ class searcher {
     std::size_t farthest() {
         std::vector<std::size_t> best;
         std::pair<std::size_t, std::size_t> most{0, 0};
-        for (std::size_t c = 0; c < candidates_.size(); ++c) {
-            if (was_run_[c]) continue;
+        for (std::size_t c = 0; c < candidates_.size(); ++c) {  // what was run is at no distance from itself
             std::pair<std::size_t, std::size_t> far{factors_.size() + 1, 0};
             for (const search_run& run : result_.runs) {
                 const std::size_t d = differences(c, run.candidate);
