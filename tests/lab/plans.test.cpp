@@ -2,6 +2,7 @@
 #include "lab/analysis/fit.hpp"
 #include "lab/analysis/plan_report.hpp"
 #include "lab/data/input_error.hpp"
+#include "lab/design/constraints.hpp"
 #include "lab/design/exchange.hpp"
 #include "lab/design/sampling.hpp"
 #include "lab/design/two_level.hpp"
@@ -151,6 +152,21 @@ TEST_CASE("plans: no kind ever has what constraints exclude, and all use what th
     CHECK(std::set<configuration>(all.begin(), all.end()).size() == all.size());
     CHECK_THROWS_AS(lab::all_configurations(file, values, all.size() - 1), lab::input_error);
     CHECK(lab::random_configurations(file, values, 2 * all.size(), random).size() == 2 * all.size());
+}
+
+TEST_CASE("plans: no factor is on more often by lot because it comes first") {
+    auto file = on_off(2);
+    file.constraints.push_back(lab::parse_constraint("f0 excludes f1", file.factors, "f", 1));
+    std::mt19937_64 random(4);
+    double first = 0;
+    double second = 0;
+    for (int i = 0; i < 1000; ++i) {
+        const configuration drawn = lab::random_configuration(file, lab::planned_values(file, 3), random);
+        first += drawn[0];
+        second += drawn[1];
+    }
+    CHECK(std::abs(first - 375) < 50);
+    CHECK(std::abs(second - 375) < 50);
 }
 
 TEST_CASE("plans: the same seed makes the same plan") {

@@ -1,5 +1,6 @@
 #include "lab/analysis/search.hpp"
 
+#include "lab/analysis/surrogate.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/tables.hpp"
 #include "support/catch.hpp"
@@ -133,4 +134,18 @@ TEST_CASE("search: numbers that are near cost about the same, by their logarithm
         found += lab::search(factors, candidates, cost_of, options).cost < 10.51;
     }
     CHECK(found >= 9);
+}
+
+TEST_CASE("surrogate: a number is expected to cost what near ones do") {
+    std::vector<lab::factor> factors(1);
+    factors[0].name = "share";
+    factors[0].kind = lab::factor_kind::number;
+    std::vector<configuration> candidates;
+    for (int share = 0; share <= 20; ++share) candidates.push_back({share / 20.0});
+    lab::surrogate model(factors, candidates);
+    model.learn({0, 4, 16, 20}, {1, 1.2, 4.8, 5});
+    const auto expected = model.expectations({1, 10, 19});
+    CHECK(std::abs(expected[0].mean - 1) < 0.5);
+    CHECK(std::abs(expected[2].mean - 5) < 0.5);
+    CHECK(expected[1].deviation > 1.3 * expected[0].deviation);
 }
