@@ -132,7 +132,8 @@ const std::vector<std::regex>& report_lines() {
         queue("aggregate#2"),
         queue("sink"),
         std::regex(R"(\[process\]\t\d+\.\d of \d+ processors busy, \d+\.\d in the system; .* resident; )"
-                   R"(.* context switches, .* of them forced; read .*, written \d.*)")};
+                   R"(.* context switches, .* of them forced; (.* page faults from storage; )?)"
+                   R"(read .*, written \d.*)")};
     return all;
 }
 
