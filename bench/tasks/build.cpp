@@ -25,13 +25,15 @@ std::string checked_optimisation(const std::string& asked) {
 }
 
 build find() {
-    build b{compiler(), "", "off", "generic", "off", BENCH_BUILD_FLAGS};
+    build b{compiler(), "", "off", "generic", "off", "default", "off", BENCH_BUILD_FLAGS};
     std::istringstream flags(b.flags);
     for (std::string flag; flags >> flag;) {
         if (flag.starts_with("-O")) b.optimisation = flag == "-O" ? "O1" : flag.substr(1);
         if (flag.starts_with("-flto")) b.lto = "on";
         if (flag == "-fno-lto") b.lto = "off";
         if (flag.starts_with("-march=")) b.march = flag.substr(7);
+        if (flag.starts_with("-fuse-ld=")) b.linker = flag.substr(9);
+        if (flag.starts_with("-fprofile-use")) b.pgo = "on";
     }
     b.optimisation = checked_optimisation(b.optimisation);
     if (b.march == "x86-64") b.march = "generic";

@@ -12,6 +12,8 @@ struct build {
     std::string lto;           // "on"
     std::string march;         // "generic"
     std::string ndebug;        // "on"
+    std::string linker;        // "default"
+    std::string pgo;           // "off"
     std::string flags;         // all of them
 };
 

@@ -51,7 +51,7 @@ void add_cfg(std::vector<factor>& all) {
     factor stats = levels("cfg_stats", {"histograms", "summed", "off"},
                           "what a run measures: all, all but quantiles, or only how many items passed");
     stats.tier = 3;
-    stats.removes_feature = {"summed", "off"};
+    stats.removes_feature = true;
     all.push_back(stats);
     all.push_back(levels(
         "cfg_clock", {"ticks", "ticks_around", "steady", "coarse"},
@@ -121,8 +121,15 @@ void add_bld(std::vector<factor>& all) {
                          {"native", "-march=native"}},
                         "which processors it is for"));
     all.push_back(built("bld_ndebug", {{"on", ""}, {"off", "-UNDEBUG"}}, "whether assertions are left out"));
-    all.push_back(built("bld_cc", {{build_of_this().compiler, ""}},
-                        "the compiler of this program; another one takes another build folder"));
+    all.push_back(built("bld_linker", {{"default", ""}, {"gold", "-fuse-ld=gold"}, {"lld", "-fuse-ld=lld"}},
+                        "which program puts it together"));
+    all.push_back(built("bld_pgo", {{"off", ""}, {"on", "-fprofile-use"}},
+                        "whether it is compiled anew with a profile of what it did"));
+    std::vector<choice> compilers{{build_of_this().compiler, ""}};
+    for (const choice& other : {choice{"g++12", "CXX=g++-12"}, choice{"clang16", "CXX=clang++-16"},
+                                choice{"clang19", "CXX=clang++-19"}})
+        if (other.level != compilers[0].level) compilers.push_back(other);
+    all.push_back(built("bld_cc", compilers, "the compiler; the one of this program is the base"));
 }
 
 // What passes through: a workload, not a treatment.
@@ -201,9 +208,7 @@ std::string described(const factor& f) {
     }
     if (f.how == applied::by_flags) out << R"(,"hard_to_change":true)";
     out << R"(,"apply":)" << application(f) << R"(,"tier":)" << f.tier;
-    if (!f.removes_feature.empty()) {
-        out << R"(,"removes_feature":[)" << list_of(f.removes_feature, quoted) << "]";
-    }
+    if (f.removes_feature) out << R"(,"removes_feature":true)";
     out << R"(,"about":)" << quoted(f.about) << "}";
     return out.str();
 }
@@ -274,7 +279,8 @@ std::string factor_file() {
     out << "{\"factors\":[\n"
         << list_of(factors(), [](const factor& f) { return described(f) + "\n"; }) << "],\n\"constraints\":["
         << list_of(constraints(), quoted)
-        << "],\n\"command\":[\"build/release/bench/tasks\"],\"score\":\"@result.us_per_task\"}\n";
+        << "],\n\"build\":[\"bash\",\"bench/tasks/build.sh\",\"{flags}\",\"{folder}\"],\n"
+        << "\"command\":[\"{folder}/bench/tasks\"],\"score\":\"@result.us_per_task\"}\n";
     return out.str();
 }
 

@@ -33,7 +33,7 @@ struct factor {
     applied how = applied::by_argument;
     // 1: environment or a setting that takes nothing away; 2: another build; 3: a setting that takes features away
     int tier = 1;
-    std::vector<std::string> removes_feature;  // those levels
+    bool removes_feature = false;
     std::string about;
 
     bool is_number() const { return levels.empty(); }

@@ -67,6 +67,8 @@ void tell_build(values& effective) {
     effective.set("bld_lto", b.lto);
     effective.set("bld_march", b.march);
     effective.set("bld_ndebug", b.ndebug);
+    effective.set("bld_linker", b.linker);
+    effective.set("bld_pgo", b.pgo);
     effective.set("bld_cc", b.compiler);
 }
 

@@ -115,12 +115,12 @@ TEST_CASE("duel: two commits are built and run in folders of their own") {
     REQUIRE(std::system(("mkdir " + repository + " && git init -q " + repository + " && echo 7 > " +
                          repository + "/cost && " + git + "add cost && " + git + "commit -qm one && " + git +
                          "tag one && echo 8 > " + repository + "/cost && " + git + "commit -qam two && " +
-                         git + "tag two")
+                         git + "tag two && " + git + "branch a/one one && " + git + "branch a/two two")
                             .c_str()) == 0);
     const auto before = std::filesystem::current_path();
     std::filesystem::current_path(repository);
     lab::duel_options options;
-    options.commits = {"one", "two"};
+    options.commits = {"a/one", "a/two"};  // whose names are of one length, and can't name folders
     options.build = "cp cost built";
     options.command = "cat built";
     options.pairs = 2;

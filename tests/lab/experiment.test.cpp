@@ -195,8 +195,63 @@ TEST_CASE("experiment: what is there of another schedule, or another experiment,
     std::filesystem::create_directories(folder / "other");
     lab_tests::write_text(folder / "other/runs.csv", "a;cost\n0;1\n");
     CHECK_THROWS_AS(lab::run_experiment(file, first, into(folder / "other")), lab::input_error);
+    lab::factor_file changed = file;
+    changed.applications[2].argument = "--q=1{}";
+    CHECK_THROWS_AS(lab::run_experiment(changed, first, into(folder / "out")), lab::input_error);
+    changed = file;
+    changed.build = {"true"};
+    CHECK_THROWS_AS(lab::run_experiment(changed, first, into(folder / "out")), lab::input_error);
+    changed = file;
+    changed.also = {"@parameters.q"};
+    CHECK_THROWS_AS(lab::run_experiment(changed, first, into(folder / "out")), lab::input_error);
     CHECK(lab_tests::text_of(folder / "out/runs.csv") == before);
     CHECK(lab_tests::text_of(folder / "other/runs.csv") == "a;cost\n0;1\n");
+}
+
+TEST_CASE("experiment: other numbers of a document are kept beside the cost, and can be the cost") {
+    const lab_tests::temporary_folder folder;
+    auto file = factors_in(folder);
+    file.also = {"@parameters.a", "@parameters.q"};
+    const auto schedule = lab::scheduled(plan_in("q\n2\n5\n13\n", file), file, base_control(file));
+    const auto done = lab::run_experiment(file, schedule, into(folder / "out"));
+    CHECK(done.failed.at("exit 3") == 1);
+    lab::read_options options;
+    options.file = done.csv;
+    options.cost = "@q";
+    options.ignore = {"us"};
+    const auto table = lab::read_runs(options);
+    REQUIRE(table.runs.size() == 2);
+    for (const lab::measured_run& run : table.runs) CHECK(run.cost == run.values[table.factor_of("q")]);
+}
+
+TEST_CASE("experiment: a build is known by the script that an interpreter runs, whatever the wrapper") {
+    const lab_tests::temporary_folder folder;
+    auto file = factors_in(folder);
+    file.applications[0].wrapper["1"] = {"env", "A=1"};
+    const auto build_of = [&](const std::string& out) {
+        const auto schedule = lab::scheduled(plan_in("a;q\n0;2\n1;2\n", file), file, base_control(file));
+        const lab::csv_file rows = lab::read_csv(lab::run_experiment(file, schedule, into(folder / out)).csv);
+        REQUIRE(rows.rows.size() == 2);
+        CHECK(rows.rows[0].fields[*rows.column("@build")] == rows.rows[1].fields[*rows.column("@build")]);
+        return rows.rows[0].fields[*rows.column("@build")];
+    };
+    const std::string first = build_of("first");
+    CHECK(first.size() == 16);
+    CHECK(build_of("again") == first);
+    lab_tests::write_text(folder / "program.sh", program + "# another\n");
+    CHECK(build_of("other") != first);
+}
+
+TEST_CASE("experiment: a build that takes too long has failed") {
+    const lab_tests::temporary_folder folder;
+    auto file = factors_in(folder);
+    file.build = {"sleep", "1000"};
+    const auto schedule = lab::scheduled(plan_in("q\n2\n", file), file, base_control(file));
+    auto options = into(folder / "out");
+    options.build_limit_s = 0.05;
+    const auto done = lab::run_experiment(file, schedule, options);
+    CHECK(done.failed.at("build failed") == 1);
+    CHECK(lab_tests::text_of(done.csv).find("failed (timeout)") != std::string::npos);
 }
 
 TEST_CASE("experiment: SQLite is made anew from the CSV, and rows that only it has are no secret") {
@@ -362,7 +417,17 @@ TEST_CASE("score: out of a document, its last line, or the last number") {
           "ok");
     CHECK(lab::report_in("{\"@parameters\": {\"a\": \"off\"}, \"@result\": {\"us\": 1}}", file, {1}).status ==
           "wrong settings");
+    file.also = {"p99", "@result.p50"};
+    const lab::reported both =
+        lab::report_in("{\"p99\": 9, \"@result\": {\"us\": 2.5, \"p50\": 4}}", file, {0});
+    CHECK(both.cost == 2.5);
+    CHECK(both.also == std::vector<double>{9, 4});
+    CHECK(lab::report_in("{\"@result\": {\"us\": 1, \"p50\": 4}}", file, {0}).message ==
+          "its document has no 'p99'");
     file.score = "last number";
+    CHECK(lab::report_in("5", file, {0}).message == "what it wrote is no JSON object");
+    CHECK(lab::report_in("{\"p99\": 9, \"@result\": {\"p50\": 4}}\n6\n", file, {0}).cost == 6);
+    file.also.clear();
     CHECK(lab::report_in("took 3 s\nscore 17.5\n", file, {0}).cost == 17.5);
     CHECK(lab::report_in("took 3 s, score=17.5", file, {0}).cost == 17.5);
     CHECK(lab::report_in("took 3 s\n17.5us\n", file, {0}).cost == 17.5);

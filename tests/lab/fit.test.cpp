@@ -324,7 +324,9 @@ TEST_CASE(
         run.time = ++time;
         run.cost += random.normal() + (time <= 32 ? 6 * run.values[2] : 0);  // it is warming up
     }
+    table.has_times = true;
     const auto curve = lab::learning_curve_of(table, {});
+    CHECK_FALSE(curve.by_lot);
     CHECK(curve.terms == std::vector<std::string>{"a", "b", "c", "d"});
     CHECK(curve.points.back().runs == 256);
     CHECK(curve.points.back().estimates[3] == lab::fit(table, {}).find("d")->estimate);
@@ -332,4 +334,14 @@ TEST_CASE(
     CHECK(curve.points.front().estimates[2] > -1);
     table.runs.resize(1);
     CHECK_THROWS_AS(lab::learning_curve_of(table, {}), lab::input_error);
+}
+
+TEST_CASE("fit: runs that the data don't put in an order are taken by lot") {
+    const auto table = additive(6);  // of whose first runs f is always off
+    const auto curve = lab::learning_curve_of(table, {});
+    CHECK(curve.by_lot);
+    CHECK(curve.points.front().runs == 8);
+    CHECK(curve.enough > 0);
+    CHECK(curve.enough < 64);
+    for (const double estimate : curve.points[1].estimates) CHECK(std::isfinite(estimate));
 }

@@ -248,7 +248,7 @@ TEST_CASE("plot: with one factor and two runs what can't be drawn says why") {
         CHECK(has(p.sentence, p.empty ? "Nothing to draw: " : "."));
     }
     CHECK(empty == std::set<std::string>{"means-kept", "means-both", "scatter-flipped", "crossing",
-                                         "fit-pairs", "interactions", "biplot", "scree"});
+                                         "fit-pairs", "interactions", "biplot", "scree", "runs"});
     CHECK(has(plot_of(table, "interactions").sentence, "there is one factor, so there are no pairs"));
 }
 
@@ -286,6 +286,25 @@ TEST_CASE("plot: of a rate more is better") {
     table.more_is_better = true;
     CHECK(has(plot_of(table, "means").sentence, "a gains 5 cost on average"));
     CHECK(has(plot_of(table, "treemap").sentence, "10 cost (66.7 %) were there at the start"));
+}
+
+TEST_CASE(
+    "plot: how many runs would have been enough is marked, or said not to be known before all were made") {
+    const auto table =
+        lab_tests::factorial(6, [](const configuration& v) { return 100 - 60 * v[0] - 20 * v[1]; });
+    const lab::plot settled = plot_of(table, "runs");
+    CHECK(has(settled.sentence, "of 64 runs on, in an order by lot, each estimate stayed"));
+    CHECK(has(settled.content, "class=\"mark\""));
+    CHECK(has(settled.content, "a</text>"));
+    auto late = lab_tests::factorial(4, [](const configuration& v) {
+        return 100 + 50 * v[2] * v[3] +
+               lab_tests::scattered(v);  // c and d are first together in the last four runs
+    });
+    late.has_times = true;
+    const lab::plot moving = plot_of(late, "runs");
+    CHECK(has(moving.sentence, "Before the last of 16 runs, in the order in which they were made, some"));
+    CHECK(has(moving.sentence, "half of that takes about four times as many runs"));
+    CHECK_FALSE(has(moving.content, "class=\"mark\""));
 }
 
 TEST_CASE("plot: with tiers the nicest treatments come first, and the story is another") {

@@ -11,11 +11,12 @@
 namespace lab {
 
 struct curve_point {
-    std::size_t runs = 0;           // the first ones, in the order in which they were run
+    std::size_t runs = 0;           // the first ones
     std::vector<double> estimates;  // of the terms; NaN where they tell nothing of one yet
 };
 
 struct learning_curve {
+    bool by_lot = false;             // the data don't say in which order the runs were made: it is by lot
     std::vector<std::string> terms;  // the treatments
     std::vector<curve_point> points;
     // From so many runs on no estimate left the interval that all runs give it; 0 if the last point alone is so.

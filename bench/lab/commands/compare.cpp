@@ -126,8 +126,10 @@ void add_compare(CLI::App& app) {
     command.add_option("--commands", duel.commands, "runs A and B in turns, each a line for the shell")
         ->expected(2);
     command
-        .add_option("--commits", duel.commits,
-                    "two commits: each is checked out, built and run in a folder of its own")
+        .add_option(
+            "--commits", duel.commits,
+            "two commits: each is checked out, built and run in a folder of its own, OUT/trees/HASH, which "
+            "stays for the next time (`git worktree remove` takes it away)")
         ->expected(2);
     command.add_option("--build", duel.build,
                        "of --commits: the line for the shell that builds it, in its folder");

@@ -68,7 +68,9 @@ json curve_document(const learning_curve& curve) {
         for (std::size_t t = 0; t < curve.terms.size(); ++t) row[curve.terms[t]] = point.estimates[t];
         points.push_back(std::move(row));
     }
-    return {{"enough_runs", curve.enough}, {"points", points}};
+    return {{"order", curve.by_lot ? "by lot" : "by time"},
+            {"enough_runs", curve.enough},
+            {"points", points}};
 }
 
 void run_fit(const fit_arguments& arguments) {

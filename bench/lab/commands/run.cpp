@@ -102,6 +102,11 @@ void add_run(CLI::App& app) {
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     command
+        .add_option("--build-limit-s", arguments->experiment.build_limit_s,
+                    "time limit of a build, in seconds; 0: none")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    command
         .add_option("--budget-s", arguments->experiment.budget_s,
                     "no run is begun after so many seconds; 0: no end")
         ->check(CLI::NonNegativeNumber)

@@ -198,7 +198,8 @@ configuration factor_file::base() const {
 factor_file parse_factor_file(const std::string& text, const std::string& name) {
     const reader in(text, name);
     const json document = in.document();
-    in.only(document, {"name", "about", "factors", "constraints", "command", "build", "score", "rate"},
+    in.only(document,
+            {"name", "about", "factors", "constraints", "command", "build", "score", "also", "rate"},
             "a factor file");
     factor_file result;
     result.name = name;
@@ -235,6 +236,7 @@ factor_file parse_factor_file(const std::string& text, const std::string& name) 
     result.command = in.get(document, "command", result.command, "a list of words");
     result.build = in.get(document, "build", result.build, "a list of words");
     result.score = in.get(document, "score", result.score, "a text");
+    result.also = in.get(document, "also", result.also, "a list of texts");
     result.more_is_better = in.get(document, "rate", false, "true or false");
     if (const constraint* broken = result.broken_by(result.base())) {
         if (!allows_anything(result))

@@ -43,7 +43,8 @@ struct factor_file {
     std::vector<std::string> command;  // what is run, without the factors' arguments
     std::vector<std::string> build;    // what builds a whole plot; {flags} and {folder} are filled in
     std::string score =
-        "overall_score";  // where in its JSON the cost is ("@result.us_per_task"), or "last number"
+        "overall_score";            // where in its JSON the cost is ("@result.us_per_task"), or "last number"
+    std::vector<std::string> also;  // where other numbers are that are kept beside it
     bool more_is_better = false;
 
     // The first constraint that `values` break; null if none.

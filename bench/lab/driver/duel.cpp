@@ -35,23 +35,23 @@ std::string in_quotes(const std::string& text) {
     return result + "'";
 }
 
-// Checked out and built; the line that runs it.
+// Checked out, in a folder that has the hash of the commit as its name, and built; the line that runs it.
 std::string prepared(const std::string& commit, const duel_options& options) {
-    const std::string name =
-        commit.find('/') == std::string::npos ? commit : "commit-" + std::to_string(commit.size());
-    const std::string tree = std::filesystem::absolute(options.folder + "/trees/" + name).string();
-    const std::string log = options.folder + "/logs/" + name;
+    std::string log = options.folder + "/logs/commit";
     const auto need = [&](const std::string& line, const std::string& what) {
         const process_result done = shell(line, log, options, 0);
         if (done.end != process_end::exited || done.code != 0)
             throw input_error(what + " failed: " + text_in(log + ".err").substr(0, 500) +
                               " (all of it: " + log + ".err)");
     };
+    need("git rev-parse --verify --end-of-options " + in_quotes(commit + "^{commit}"),
+         "looking for " + commit);
+    std::string hash;
+    std::ifstream(log + ".out") >> hash;
+    log = options.folder + "/logs/" + hash;
+    const std::string tree = std::filesystem::absolute(options.folder + "/trees/" + hash).string();
     if (!std::filesystem::exists(tree))
-        need("git worktree add --detach " + in_quotes(tree) + " " + in_quotes(commit),
-             "checking out " + commit);
-    need("cd " + in_quotes(tree) + " && git checkout --detach " + in_quotes(commit),
-         "checking out " + commit);
+        need("git worktree add --detach " + in_quotes(tree) + " " + hash, "checking out " + commit);
     if (!options.build.empty()) need("cd " + in_quotes(tree) + " && " + options.build, "building " + commit);
     return "cd " + in_quotes(tree) + " && " + options.command;
 }

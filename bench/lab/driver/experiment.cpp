@@ -41,13 +41,17 @@ std::string last_line_of(const std::string& text) {
 
 // A plan that was changed would give rows a meaning that they don't have.
 void keep_schedule(const std::string& folder, const factor_file& file, const plan& schedule, bool growing) {
-    std::string command = file.score + "\n";
-    for (const std::string& word : file.command) command += word + "\n";
+    std::string command = "score\n  " + file.score + "\n";
+    for (const std::string& path : file.also) command += "  " + path + "\n";
+    command += applications_text(file) + "build\n";
+    for (const std::string& word : file.build) command += "  " + word + "\n";
     const std::string command_path = folder + "/command.txt";
     if (!std::filesystem::exists(command_path)) {
         weir::detail::output_file::replace(command_path, command);
     } else if (text_in(command_path) != command) {
-        throw input_error(command_path, "this folder is of another command or score; choose another --out");
+        throw input_error(command_path,
+                          "this folder is of another command, score or build, or of factors that are "
+                          "applied in another way; choose another --out");
     }
     const std::string path = folder + "/schedule.csv";
     const std::string text = plan_text(schedule);
@@ -67,7 +71,7 @@ class experiment {
     experiment(const factor_file& file, const plan& schedule, const experiment_options& options)
         : file_(file), schedule_(schedule), options_(options),
           store_(options.folder, columns_of(schedule, file)),
-          builds_(options.folder + "/builds", options.stop), host_(host_name()) {}
+          builds_(options.folder + "/builds", options.build_limit_s, options.stop), host_(host_name()) {}
 
     experiment_result run() {
         result_.planned = schedule_.runs.size();
@@ -95,9 +99,8 @@ class experiment {
 
   private:
     // "us_per_task" of "@result.us_per_task".
-    static std::string cost_name(const factor_file& file) {
-        if (file.score == "last number") return "cost";
-        return file.score.substr(file.score.rfind('.') + 1);  // npos + 1 is 0
+    static std::string last_part(const std::string& path) {
+        return path == "last number" ? "cost" : path.substr(path.rfind('.') + 1);  // npos + 1 is 0
     }
     static std::vector<std::string> columns_of(const plan& schedule, const factor_file& file) {
         std::vector<std::string> columns{"@run",
@@ -121,8 +124,9 @@ class experiment {
                                          "@blocks_out",
                                          "@voluntary_switches",
                                          "@involuntary_switches"};
+        for (const std::string& path : file.also) columns.push_back("@" + last_part(path));
         for (const factor& f : schedule.factors) columns.push_back(f.name);
-        columns.push_back(cost_name(file));
+        columns.push_back(last_part(file.score));
         return columns;
     }
 
@@ -157,6 +161,8 @@ class experiment {
         launch what = launch_of(file_, planned.values);
         const builds::built& build = builds_.build(file_, what.build_flags);
         for (std::string& word : what.command) word = filled(word, "{folder}", build.folder);
+        std::vector<std::string> measured = file_.command;
+        for (std::string& word : measured) word = filled(word, "{folder}", build.folder);
         const std::string log = options_.folder + "/logs/" + std::to_string(i);
         process_options process{what.command, what.environment, log + ".out", log + ".err"};
         process.limit_s = options_.limit_s;
@@ -189,7 +195,7 @@ class experiment {
             std::filesystem::remove(process.stdout_file);
             std::filesystem::remove(process.stderr_file);
         }
-        append(i, planned, what, run, report);
+        append(i, planned, build_id(measured), run, report);
         ++result_.done;
         if (options_.progress) {
             options_.progress(std::to_string(result_.done_before + result_.done) + " of " +
@@ -199,8 +205,8 @@ class experiment {
         }
     }
 
-    void append(std::size_t i, const planned_run& planned, const launch& what, const process_result& run,
-                const reported& report) {
+    void append(std::size_t i, const planned_run& planned, const std::string& build,
+                const process_result& run, const reported& report) {
         const auto count = [](auto number) { return std::to_string(number); };
         const auto rounded = [](double number) { return exact_text(std::round(number * 1e6) / 1e6); };
         std::vector<std::string> row{count(store_.rows().size() + 1),
@@ -212,7 +218,7 @@ class experiment {
                                      planned.plot,
                                      planned.control,
                                      host_,
-                                     build_id(what.command.front()),
+                                     build,
                                      options_.seed,
                                      rounded(run.duration_s),
                                      rounded(run.user_s),
@@ -224,15 +230,17 @@ class experiment {
                                      count(run.blocks_out),
                                      count(run.voluntary_switches),
                                      count(run.involuntary_switches)};
+        for (std::size_t a = 0; a < file_.also.size(); ++a)
+            row.push_back(report.status == "ok" ? exact_text(report.also[a]) : "");
         for (std::size_t f = 0; f < file_.factors.size(); ++f)
             row.push_back(file_.factors[f].text_of(planned.values[f]));
         row.push_back(report.status == "ok" ? exact_text(report.cost) : "");
         store_.append(row);
     }
 
-    const std::string& build_id(const std::string& program) {
-        const auto [found, is_new] = build_ids_.try_emplace(program);
-        if (is_new) found->second = hash_of_program(program);
+    const std::string& build_id(const std::vector<std::string>& command) {
+        const auto [found, is_new] = build_ids_.try_emplace(command);
+        if (is_new) found->second = hash_of_command(command);
         return found->second;
     }
 
@@ -267,7 +275,7 @@ class experiment {
     run_store store_;
     builds builds_;
     std::string host_;
-    std::map<std::string, std::string> build_ids_;
+    std::map<std::vector<std::string>, std::string> build_ids_;
     experiment_result result_;
 };
 

@@ -14,13 +14,13 @@
 namespace lab {
 
 struct experiment_options {
-    std::string folder;              // of runs.csv, runs.sqlite, schedule.csv, logs/ and builds/
-    std::vector<std::string> extra;  // words behind the factors' arguments
-    double limit_s = 300;            // of one run
-    double budget_s = 0;             // of all of them, in this call; 0: none
-    bool growing = false;            // the schedule may be that of the folder, and more
-    bool retry_failed = false;       // runs whose rows all failed are run again
-    std::string seed;                // as the rows have it
+    std::string folder;           // of runs.csv, runs.sqlite, schedule.csv, logs/ and builds/
+    double limit_s = 300;         // of one run
+    double build_limit_s = 3600;  // of one build
+    double budget_s = 0;          // of all of them, in this call; 0: none
+    bool growing = false;         // the schedule may be that of the folder, and more
+    bool retry_failed = false;    // runs whose rows all failed are run again
+    std::string seed;             // as the rows have it
     const volatile std::sig_atomic_t* stop = nullptr;
     std::function<void(const std::string&)> progress;  // a line after each run
 };

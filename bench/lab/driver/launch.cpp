@@ -4,11 +4,13 @@
 #include "lab/data/text.hpp"
 #include "lab/driver/process.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <sstream>
 
 namespace lab {
@@ -62,6 +64,36 @@ launch launch_of(const factor_file& file, const configuration& values) {
     return result;
 }
 
+std::string applications_text(const factor_file& file) {
+    const auto lines_of = [](const launch& what) {
+        std::vector<std::string> lines;
+        for (const std::string& word : what.command) lines.push_back("  " + word);
+        for (const auto& [name, value] : what.environment) lines.push_back("  " + name + "=" + value);
+        if (!what.build_flags.empty()) lines.push_back("  built with " + what.build_flags);
+        return lines;
+    };
+    const std::vector<std::string> base = lines_of(launch_of(file, file.base()));
+    std::string text = "base\n";
+    for (const std::string& line : base) text += line + "\n";
+    for (std::size_t f = 0; f < file.factors.size(); ++f) {
+        const factor& what = file.factors[f];
+        std::vector<double> values{what.low, what.high};
+        if (!what.is_number()) {
+            values.resize(what.levels.size());
+            std::iota(values.begin(), values.end(), 0.0);
+        }
+        for (const double value : values) {
+            if (value == what.base_value()) continue;
+            configuration with = file.base();
+            with[f] = value;
+            text += what.treatment(value) + "\n";
+            for (const std::string& line : lines_of(launch_of(file, with)))
+                if (std::find(base.begin(), base.end(), line) == base.end()) text += line + "\n";
+        }
+    }
+    return text;
+}
+
 const builds::built& builds::build(const factor_file& file, const std::string& flags) {
     const auto [found, is_new] = done_.try_emplace(flags);
     built& result = found->second;
@@ -80,6 +112,7 @@ const builds::built& builds::build(const factor_file& file, const std::string& f
         options.command.push_back(filled(filled(word, "{flags}", flags), "{folder}", result.folder));
     options.stdout_file = result.folder + ".log";
     options.stderr_file = result.folder + ".errors.log";
+    options.limit_s = limit_s_;
     options.stop = stop_;
     std::filesystem::create_directories(result.folder);
     const process_result done = run_process(options);
@@ -88,8 +121,8 @@ const builds::built& builds::build(const factor_file& file, const std::string& f
     } else {
         result.error = done.end == process_end::not_started
                            ? done.message
-                           : "the build with '" + flags + "' failed; see " + options.stderr_file + " and " +
-                                 options.stdout_file;
+                           : "the build with '" + flags + "' failed (" + status_of(done) + "); see " +
+                                 options.stderr_file + " and " + options.stdout_file;
     }
     return result;
 }
@@ -102,19 +135,22 @@ std::string hash_of(const std::string& text) {
     return digits;
 }
 
-std::string hash_of_program(const std::string& program) {
-    std::string path = program;
-    if (program.find('/') == std::string::npos) {
-        std::istringstream folders(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "");
-        for (std::string folder; std::getline(folders, folder, ':');) {
-            if (std::filesystem::exists(folder + "/" + program)) {
-                path = folder + "/" + program;
+std::string hash_of_command(const std::vector<std::string>& command) {
+    std::string contents;
+    for (const std::string& word : command) {
+        std::error_code error;
+        if (std::filesystem::is_regular_file(word, error)) {
+            contents += text_in(word);
+        } else if (word.find('/') == std::string::npos) {
+            std::istringstream folders(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "");
+            for (std::string folder; std::getline(folders, folder, ':');) {
+                if (!std::filesystem::is_regular_file(folder + "/" + word, error)) continue;
+                contents += text_in(folder + "/" + word);
                 break;
             }
         }
     }
-    const std::string text = text_in(path);
-    return text.empty() ? "" : hash_of(text);
+    return contents.empty() ? "" : hash_of(contents);
 }
 
 }  // namespace lab

@@ -19,14 +19,17 @@ struct launch {
 };
 
 launch launch_of(const factor_file& file, const configuration& values);
+// How each factor reaches the program, for a reader: the base's launch, and of each treatment what it has and the base's
+// hasn't. Two files whose texts are equal measure the same.
+std::string applications_text(const factor_file& file);
 
 // Builds, each in a folder of its own whose name is a hash of the flags, the command, the compiler and the sources; one
 // that is there is taken as it is. What the build wrote is beside it, FOLDER.log.
 class builds {
   public:
-    // A build is ended once `stop` isn't 0; it has then failed.
-    builds(std::string folder, const volatile std::sig_atomic_t* stop)
-        : folder_(std::move(folder)), stop_(stop) {}
+    // A build is ended after so many seconds, if that isn't 0, and once `stop` isn't 0; it has then failed.
+    builds(std::string folder, double limit_s, const volatile std::sig_atomic_t* stop)
+        : folder_(std::move(folder)), limit_s_(limit_s), stop_(stop) {}
 
     struct built {
         std::string folder;
@@ -36,14 +39,16 @@ class builds {
 
   private:
     std::string folder_;
+    double limit_s_;
     const volatile std::sig_atomic_t* stop_;
     std::map<std::string, built> done_;
 };
 
 // FNV-1a (Fowler, Noll & Vo) of 64 bits, as 16 hexadecimal digits.
 std::string hash_of(const std::string& text);
-// Of a program's file; empty if it can't be found along PATH or read.
-std::string hash_of_program(const std::string& program);
+// Of all files that the words of a command name, be it along PATH: the program, and the script that it runs. Empty if
+// none can be read.
+std::string hash_of_command(const std::vector<std::string>& command);
 
 }  // namespace lab
 

@@ -17,7 +17,9 @@
 namespace lab {
 
 driver_lock::driver_lock(const std::string& path, const std::string& what)
-    : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) {
+    : file_(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)) {
+    // Not at once with O_CREAT: in /tmp that fails for another user's file (fs.protected_regular).
+    if (file_ < 0) file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (file_ < 0) throw std::system_error(errno, std::generic_category(), path);
     ::fchmod(file_, 0666);  // whatever the umask: other users' drivers ask, too
     // A driver that was killed may have left a child that hasn't become its program yet, and has the file a moment longer.

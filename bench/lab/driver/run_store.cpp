@@ -6,7 +6,9 @@
 #include "lab/data/numbers.hpp"
 #include "lab/data/text.hpp"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -16,6 +18,14 @@
 namespace lab {
 
 namespace {
+
+// What was written of it is on the disk, where that can be had.
+void sync(const std::string& path) {
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    ::fsync(file);
+    ::close(file);
+}
 
 std::string quoted(const std::string& name) {
     std::string result = "\"";
@@ -124,6 +134,7 @@ void run_store::append(std::vector<std::string> row) {
     for (std::string& field : row)
         for (char& c : field) c = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
     csv_->write(csv_line(row));
+    sync(csv_path_);  // before SQLite's, which does so by itself: it never has a row that the CSV lost
     rows_.push_back(row);
     database_->add(row);
 }

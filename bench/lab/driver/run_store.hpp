@@ -11,7 +11,7 @@
 
 namespace lab {
 
-// FOLDER/runs.csv, and FOLDER/runs.sqlite with the table `runs`. A row is in the CSV once append() returns; one that is
+// FOLDER/runs.csv, and FOLDER/runs.sqlite with the table `runs`. A row is in the CSV, and on the disk, once append() returns; one that is
 // missing in SQLite, as a process was killed in between, is added when the store is opened again.
 class run_store {
   public:

@@ -99,18 +99,25 @@ reported report_in(const std::string& output, const factor_file& file, const con
     } else {
         for (const factor& what : file.factors) result.not_echoed.push_back(what.name);
     }
-    if (file.score == "last number") {
+    const bool last = file.score == "last number";
+    std::vector<std::string> paths = file.also;
+    if (!last) paths.push_back(file.score);
+    if (!document && !paths.empty()) return no_result("what it wrote is no JSON object");
+    for (const std::string& path : paths) {
+        const json* number = value_at(*document, path);
+        if (number == nullptr) return no_result("its document has no '" + path + "'");
+        if (!number->is_number() || !std::isfinite(number->get<double>()))
+            return no_result("'" + path + "' is " + number->dump() + ", no number");
+        result.also.push_back(number->get<double>());
+    }
+    if (last) {
         const std::optional<double> number = last_number(output);
         if (!number) return no_result("the last word of what it wrote is no number");
         result.cost = *number;
-        return result;
+    } else {
+        result.cost = result.also.back();
+        result.also.pop_back();
     }
-    if (!document) return no_result("what it wrote is no JSON object");
-    const json* score = value_at(*document, file.score);
-    if (score == nullptr) return no_result("its document has no '" + file.score + "'");
-    if (!score->is_number() || !std::isfinite(score->get<double>()))
-        return no_result("'" + file.score + "' is " + score->dump() + ", no number");
-    result.cost = score->get<double>();
     return result;
 }
 

@@ -29,6 +29,9 @@ plot fit_plot(study& of, bool pairs);
 plot coefficients_plot(study& of);
 plot interactions_plot(study& of);
 
+// How many runs would have been enough: curve_plot.cpp.
+plot runs_plot(study& of);
+
 // Sequences: component_plots.cpp.
 plot biplot(study& of);
 plot scree(study& of);

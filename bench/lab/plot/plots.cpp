@@ -16,7 +16,7 @@ struct entry {
     plot (*make)(study& of);
 };
 
-constexpr std::array<entry, 20> entries{{
+constexpr std::array<entry, 21> entries{{
     {"means", means_plot},
     {"means-kept", kept_plot},
     {"means-both", both_plot},
@@ -37,6 +37,7 @@ constexpr std::array<entry, 20> entries{{
     {"scree", scree},
     {"colours", colours_plot},
     {"shapley", shapley_plot},
+    {"runs", runs_plot},
 }};
 
 }  // namespace

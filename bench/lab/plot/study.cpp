@@ -138,6 +138,13 @@ const attempt<fit_result>& study::pair_fit() {
     return once<attempt<fit_result>>(pair_fit_, [&] { return fitted(true); });
 }
 
+const attempt<learning_curve>& study::curve() {
+    return once<attempt<learning_curve>>(curve_, [&]() -> attempt<learning_curve> {
+        if (!main_fit().value) return {std::nullopt, main_fit().reason};
+        return {learning_curve_of(table_, {}), {}};
+    });
+}
+
 const attempt<sequence_table>& study::sequences() {
     return once<attempt<sequence_table>>(sequences_, [&]() -> attempt<sequence_table> {
         try {

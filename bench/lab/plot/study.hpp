@@ -4,6 +4,7 @@
 
 #include "lab/analysis/deltas.hpp"
 #include "lab/analysis/fit.hpp"
+#include "lab/analysis/learning_curve.hpp"
 #include "lab/analysis/paths.hpp"
 #include "lab/analysis/sequences.hpp"
 #include "lab/plot/wording.hpp"
@@ -56,6 +57,7 @@ class study {
     const attribution& shapley();
     const attempt<fit_result>& main_fit();
     const attempt<fit_result>& pair_fit();
+    const attempt<learning_curve>& curve();
     const attempt<sequence_table>& sequences();
     const principal_components& components();  // of sequences(), which have to be there
 
@@ -75,6 +77,7 @@ class study {
     std::optional<attribution> shapley_;
     std::optional<attempt<fit_result>> main_fit_;
     std::optional<attempt<fit_result>> pair_fit_;
+    std::optional<attempt<learning_curve>> curve_;
     std::optional<attempt<sequence_table>> sequences_;
     std::optional<principal_components> components_;
 };

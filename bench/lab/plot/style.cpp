@@ -55,7 +55,8 @@ std::string level_style(double share) {
 bool is_strong_level(double share) { return std::abs(share) * middle >= 3.5; }
 
 std::string svg_style() {
-    static const std::string style = std::string(R"css(svg{background:#fff}
+    static const std::string style =
+        std::string(R"css(svg{background:#fff}
 text{font:12px system-ui,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:#16191d}
 .m{text-anchor:middle}.e{text-anchor:end}.soft{fill:#555d66}.b{font-weight:600}.small{font-size:10px}
 .grid{stroke:#e2e5e9;fill:none}.axis{stroke:#6a727c;fill:none}.dash{stroke:#555d66;stroke-dasharray:5 4;fill:none}
@@ -70,15 +71,15 @@ text{font:12px system-ui,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:#16191d
 .halo{stroke:#fff;stroke-width:3px;paint-order:stroke;stroke-linejoin:round}
 .hatch{stroke:#9aa1a9;fill:none}.none{fill:#f0f1f3}.on{fill:#fff}.strip{stroke-width:1.6;fill:none}
 )css") + levels_style({{{5, 48, 97}, {67, 147, 195}, {214, 216, 219}, {230, 140, 40}, {127, 55, 5}}}) +
-                                     ".tile,.box{stroke:#fff;stroke-width:1.2}\n" +
-                                     R"css(@media (prefers-color-scheme:dark){svg{background:#14171b}
+        ".tile,.box{stroke:#fff;stroke-width:1.2}.line{fill:none!important;stroke-width:1.8}\n" +
+        R"css(@media (prefers-color-scheme:dark){svg{background:#14171b}
 text{fill:#e7eaee}.soft{fill:#a3abb5}.grid{stroke:#2b313a}.axis{stroke:#8a929b}.dash{stroke:#a3abb5}
 .whisker{stroke:#f2f4f6}.join{stroke:#6a727c}.good,.s0{fill:#4aa8e8}.bad{fill:#f5894a}.s1{fill:#e6bf45}
 .end{fill:#8d96a0}.dot0,.dot2{stroke:#4aa8e8}.dot1{stroke:#f5894a}.fit,.mark,.ring{stroke:#ea8cc6}.ring{fill:#14171b}
 .arrow{stroke:#f5894a}.halo{stroke:#14171b}.hatch{stroke:#5b636d}.none{fill:#1f242a}
 .on{fill:#14171b}
 )css" + levels_style({{{150, 212, 255}, {52, 130, 196}, {62, 68, 76}, {204, 110, 30}, {255, 200, 130}}}) +
-                                     ".tile,.box{stroke:#14171b}}\n";
+        ".tile,.box{stroke:#14171b}}\n";
     return style;
 }
 
