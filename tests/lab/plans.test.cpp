@@ -6,10 +6,12 @@
 #include "lab/design/exchange.hpp"
 #include "lab/design/sampling.hpp"
 #include "lab/design/two_level.hpp"
+#include "lab/design/whole_plots.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace {
@@ -152,6 +154,81 @@ TEST_CASE("plans: no kind ever has what constraints exclude, and all use what th
     CHECK(std::set<configuration>(all.begin(), all.end()).size() == all.size());
     CHECK_THROWS_AS(lab::all_configurations(file, values, all.size() - 1), lab::input_error);
     CHECK(lab::random_configurations(file, values, 2 * all.size(), random).size() == 2 * all.size());
+}
+
+TEST_CASE("plans: of what is hard to change there are few kinds, in each as much as in the others") {
+    auto file = on_off(6);
+    for (const std::size_t f : {0U, 1U, 2U}) {
+        file.factors[f].levels = {"a", "b", "c"};
+        file.factors[f].kind = lab::factor_kind::levels;
+        file.factors[f].hard_to_change = true;
+    }
+    file.constraints.push_back(lab::parse_constraint("f0=c excludes f5", file.factors, "f", 1));
+    const auto values = lab::planned_values(file, 3);
+    CHECK(lab::usual_builds(file, 100) == 14);
+    CHECK(lab::usual_builds(file, 20) == 10);
+    std::mt19937_64 random(5);
+    CHECK(lab::whole_plots(file, values, 27, random).empty());  // all there are: each run has its own
+    const auto builds = lab::whole_plots(file, values, 9, random);
+    for (const auto& plan : {lab::random_configurations(file, values, 72, random, builds),
+                             lab::balanced_plan(file, values, 72, random, builds),
+                             lab::d_optimal_plan(file, values, 72, false, random, builds)}) {
+        std::map<configuration, std::size_t> of_build;
+        for (const configuration& run : plan) {
+            CHECK(file.allows(run));
+            ++of_build[{run[0], run[1], run[2]}];
+        }
+        CHECK(of_build.size() == builds.size());
+        CHECK(of_build.size() > 6);
+        for (const auto& [build, runs] : of_build) CHECK(runs >= 72 / 9);
+        const auto report = lab::report_of(as_plan(file, plan), false);
+        CHECK(report.never.empty());
+        CHECK(report.aliased.empty());
+    }
+}
+
+TEST_CASE(
+    "plans: constraints that fit together leave configurations, be they ever so many; else it is said at "
+    "once") {
+    lab::factor_file file;
+    for (std::size_t f = 0; f < 40; ++f) {
+        lab::factor& added = file.factors.emplace_back();
+        added.name = name_of(f);
+        added.levels = {"0", "1", "2", "3"};
+        added.kind = lab::factor_kind::levels;
+    }
+    file.applications.resize(40);
+    const auto add = [&](const std::string& text) {
+        file.constraints.push_back(lab::parse_constraint(text, file.factors, "f", 1));
+    };
+    // Each is one more than the one before, so that the first decides all others.
+    for (std::size_t f = 0; f < 39; ++f)
+        for (int level = 0; level < 4; ++level)
+            add(name_of(f) + "=" + std::to_string(level) + " requires " + name_of(f + 1) + "=" +
+                std::to_string((level + 1) % 4));
+    std::mt19937_64 random(6);
+    const auto drawn = lab::random_configurations(file, lab::planned_values(file, 3), 4, random);
+    for (const configuration& run : drawn) CHECK(file.allows(run));
+    CHECK(std::set<configuration>(drawn.begin(), drawn.end()).size() == 4);
+    CHECK(lab::all_configurations(file, lab::planned_values(file, 3), 10).size() == 4);
+    add("f20 requires f39=0");    // f0 is 0 or 1
+    add("f20=0 excludes f39=3");  // it is 1
+    CHECK(lab::allows_anything(file));
+    add("f0=1 excludes f5=2");
+    CHECK_FALSE(lab::allows_anything(file));
+}
+
+TEST_CASE("plans: a number is tried at what constraints name, too") {
+    auto file = on_off(1);
+    lab::factor& number = file.factors.emplace_back();
+    number.name = "n";
+    number.kind = lab::factor_kind::number;
+    number.low = 1;
+    number.high = 100;
+    number.base = 7;
+    file.applications.resize(2);
+    file.constraints.push_back(lab::parse_constraint("f0 requires n=7", file.factors, "f", 1));
+    CHECK(lab::planned_values(file, 2)[1] == std::vector<double>{1, 7, 100});
 }
 
 TEST_CASE("plans: no factor is on more often by lot because it comes first") {

@@ -5,6 +5,7 @@
 #include "lab/data/input_error.hpp"
 #include "lab/design/exchange.hpp"
 #include "lab/design/sampling.hpp"
+#include "lab/design/whole_plots.hpp"
 
 #include <weir/platform/output_file.hpp>
 
@@ -26,6 +27,7 @@ struct plan_arguments {
     std::string from;
     std::size_t number_levels = 3;
     std::size_t visits = 2;
+    std::size_t builds = 0;
     std::size_t repeat = 1;
     double seconds = 0;
     std::string out;
@@ -41,9 +43,12 @@ std::vector<configuration> configurations_for(const plan_arguments& arguments, c
     if (kind == "around") return around(file, values, configuration_in(arguments.centre, file));
     if (kind == "full") return all_configurations(file, values, arguments.runs > 0 ? arguments.runs : 10'000);
     if (arguments.runs == 0) throw input_error("--kind " + kind + " needs --runs N: how many configurations");
-    if (kind == "random") return random_configurations(file, values, arguments.runs, random);
-    if (kind == "d-optimal") return d_optimal_plan(file, values, arguments.runs, arguments.pairs, random);
-    return balanced_plan(file, values, arguments.runs, random);
+    const std::size_t count = arguments.builds > 0 ? arguments.builds : usual_builds(file, arguments.runs);
+    const std::vector<configuration> builds = whole_plots(file, values, count, random);
+    if (kind == "random") return random_configurations(file, values, arguments.runs, random, builds);
+    if (kind == "d-optimal")
+        return d_optimal_plan(file, values, arguments.runs, arguments.pairs, random, builds);
+    return balanced_plan(file, values, arguments.runs, random, builds);
 }
 
 plan made(const plan_arguments& arguments, const factor_file& file) {
@@ -141,6 +146,11 @@ void add_plan(CLI::App& app) {
         .add_option("--levels-of-numbers", arguments->number_levels, "at how many values a number is tried")
         ->check(CLI::Range(2, 100))
         ->capture_default_str();
+    command
+        .add_option("--builds", arguments->builds,
+                    "at most so many different ones, where factors are hard to change; twice as many as "
+                    "tell their effects if not given")
+        ->check(CLI::PositiveNumber);
     command.add_option("--visits", arguments->visits, "of each build, where factors are hard to change")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();

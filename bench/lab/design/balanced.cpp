@@ -2,6 +2,7 @@
 #include "lab/design/exchange.hpp"
 #include "lab/design/sampling.hpp"
 #include "lab/design/two_level.hpp"
+#include "lab/design/whole_plots.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,8 +16,9 @@ constexpr double rho = 0.5;
 class discrepancy {
   public:
     discrepancy(const factor_file& file, const std::vector<std::vector<double>>& values,
-                std::vector<configuration> runs)
-        : file_(file), values_(values), runs_(std::move(runs)), likeness_(runs_.size() * runs_.size()) {
+                std::vector<configuration> runs, bool keeps_builds)
+        : file_(file), values_(values), runs_(std::move(runs)), keeps_builds_(keeps_builds),
+          likeness_(runs_.size() * runs_.size()) {
         for (std::size_t i = 0; i < runs_.size(); ++i)
             for (std::size_t j = 0; j < runs_.size(); ++j) {
                 double product = 1;
@@ -37,7 +39,7 @@ class discrepancy {
         bool changed = false;
         for (std::size_t i = 0; i < runs_.size(); ++i) {
             for (std::size_t f = 0; f < values_.size(); ++f) {
-                if (values_[f].size() < 2) continue;
+                if (values_[f].size() < 2 || (keeps_builds_ && file_.factors[f].hard_to_change)) continue;
                 const double before = runs_[i][f];
                 double best = before;
                 double most = 1e-9;
@@ -89,6 +91,7 @@ class discrepancy {
     const factor_file& file_;
     const std::vector<std::vector<double>>& values_;
     std::vector<configuration> runs_;
+    bool keeps_builds_;
     std::vector<double> likeness_;
 };
 
@@ -96,14 +99,16 @@ class discrepancy {
 // lot. Empty if there is no such plan.
 std::vector<configuration> orthogonal_start(const factor_file& file,
                                             const std::vector<std::vector<double>>& values, std::size_t runs,
-                                            std::mt19937_64& random) {
+                                            std::mt19937_64& random,
+                                            const std::vector<configuration>& builds) {
     std::vector<std::size_t> two;
     for (std::size_t f = 0; f < values.size(); ++f)
-        if (values[f].size() == 2) two.push_back(f);
+        if (values[f].size() == 2 && (builds.empty() || !file.factors[f].hard_to_change)) two.push_back(f);
     const std::vector<std::vector<bool>> rows = two_level_plan(runs, two.size(), random);
     std::vector<configuration> result;
     for (const std::vector<bool>& row : rows) {
-        std::vector<std::vector<double>> left = values;
+        const std::vector<std::vector<double>> all = values_of_run(file, values, builds, result.size());
+        std::vector<std::vector<double>> left = all;
         for (std::size_t i = 0; i < two.size(); ++i) left[two[i]] = {values[two[i]][row[i] ? 1 : 0]};
         const bool fits =
             file.constraints.empty() ||
@@ -115,7 +120,7 @@ std::vector<configuration> orthogonal_start(const factor_file& file,
                     return c.holds(some);
                 }();
             });
-        result.push_back(random_configuration(file, fits ? left : values, random));
+        result.push_back(random_configuration(file, fits ? left : all, random));
     }
     return result;
 }
@@ -124,7 +129,7 @@ std::vector<configuration> orthogonal_start(const factor_file& file,
 
 std::vector<configuration> balanced_plan(const factor_file& file,
                                          const std::vector<std::vector<double>>& values, std::size_t runs,
-                                         std::mt19937_64& random) {
+                                         std::mt19937_64& random, const std::vector<configuration>& builds) {
     // So that a plan of 600 runs and 20 factors takes a second at most.
     const double cost = static_cast<double>(runs * runs * values.size());
     const int starts = std::clamp(static_cast<int>(3e6 / cost), 1, 8);
@@ -133,12 +138,12 @@ std::vector<configuration> balanced_plan(const factor_file& file,
     double least = 0;
     for (int start = 0; start < starts + 1; ++start) {
         std::vector<configuration> first;
-        if (start == 0) first = orthogonal_start(file, values, runs, random);
+        if (start == 0) first = orthogonal_start(file, values, runs, random, builds);
         if (first.empty()) {
             if (start == 0) continue;
-            first = random_configurations(file, values, runs, random);
+            first = random_configurations(file, values, runs, random, builds);
         }
-        discrepancy made(file, values, std::move(first));
+        discrepancy made(file, values, std::move(first), !builds.empty());
         for (int i = 0; i < passes && made.pass(); ++i) {
         }
         const double sum = made.sum();

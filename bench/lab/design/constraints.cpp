@@ -113,31 +113,65 @@ bool constraint::holds(const configuration& values) const {
     return has(second_values, b) == (what == kind::requirement);
 }
 
-bool holds_so_far(const factor_file& file, const configuration& values, const std::vector<bool>& chosen,
-                  std::size_t last) {
-    return std::all_of(file.constraints.begin(), file.constraints.end(), [&](const constraint& c) {
-        const bool of_last = c.first == last || c.second == last;
-        return !of_last || !chosen[c.first] || !chosen[c.second] || c.holds(values);
-    });
+namespace {
+
+// Takes away what no value of another factor goes with, until nothing is to be taken away; false once a factor has no
+// value left.
+bool prune(const factor_file& file, std::vector<std::vector<double>>& left) {
+    configuration two(left.size());
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const constraint& c : file.constraints) {
+            for (const auto& [f, other] : {std::pair(c.first, c.second), std::pair(c.second, c.first)}) {
+                const std::size_t place = f;
+                const std::size_t partner = other;
+                const auto taken = std::erase_if(left[place], [&](double value) {
+                    two[place] = value;
+                    return std::none_of(left[partner].begin(), left[partner].end(), [&](double beside) {
+                        two[partner] = beside;
+                        return c.holds(two);
+                    });
+                });
+                if (left[place].empty()) return false;
+                changed = changed || taken > 0;
+            }
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+void visit_allowed(const factor_file& file, const std::vector<std::vector<double>>& tried,
+                   const std::vector<std::size_t>& order,
+                   const std::function<bool(const configuration&)>& visit) {
+    const std::function<bool(std::vector<std::vector<double>>, std::size_t)> choose =
+        [&](std::vector<std::vector<double>> left, std::size_t next) {
+            if (!prune(file, left)) return true;
+            if (next == order.size()) {
+                configuration values;
+                for (const std::vector<double>& of_factor : left) values.push_back(of_factor.front());
+                return visit(values);
+            }
+            for (const double value : left[order[next]]) {
+                std::vector<std::vector<double>> with = left;
+                with[order[next]] = {value};
+                if (!choose(std::move(with), next + 1)) return false;
+            }
+            return true;
+        };
+    choose(tried, 0);
 }
 
 std::optional<configuration> allowed_configuration(const factor_file& file,
                                                    const std::vector<std::vector<double>>& tried,
                                                    const std::vector<std::size_t>& order) {
-    configuration values(tried.size());
-    std::vector<bool> chosen(tried.size(), false);
-    const std::function<bool(std::size_t)> choose = [&](std::size_t next) {
-        if (next == order.size()) return true;
-        const std::size_t f = order[next];
-        chosen[f] = true;
-        for (const double value : tried[f]) {
-            values[f] = value;
-            if (holds_so_far(file, values, chosen, f) && choose(next + 1)) return true;
-        }
-        chosen[f] = false;
+    std::optional<configuration> first;
+    visit_allowed(file, tried, order, [&](const configuration& found) {
+        first = found;
         return false;
-    };
-    return choose(0) ? std::optional(values) : std::nullopt;
+    });
+    return first;
 }
 
 bool allows_anything(const factor_file& file) {

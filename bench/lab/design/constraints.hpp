@@ -4,6 +4,7 @@
 
 #include "lab/design/factor_file.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,12 +15,14 @@ namespace lab {
 constraint parse_constraint(const std::string& text, const std::vector<factor>& factors,
                             const std::string& file, std::size_t line);
 
-// Whether what is `chosen` of `values` breaks none of the constraints that `last` takes part in.
-bool holds_so_far(const factor_file& file, const configuration& values, const std::vector<bool>& chosen,
-                  std::size_t last);
+// The configurations that break no constraint, until `visit` answers false: factors in `order`, each at its `tried` values
+// in turn. After each choice the values that nothing goes with any more are taken away (Mackworth, "Consistency in
+// networks of relations", 1977), so that it seldom has to go back.
+void visit_allowed(const factor_file& file, const std::vector<std::vector<double>>& tried,
+                   const std::vector<std::size_t>& order,
+                   const std::function<bool(const configuration&)>& visit);
 
-// The first configuration that breaks no constraint: factors in `order`, each at the first of its `tried` values that
-// those before it leave; it goes back where none is left (backtracking).
+// The first of these, if there is any.
 std::optional<configuration> allowed_configuration(const factor_file& file,
                                                    const std::vector<std::vector<double>>& tried,
                                                    const std::vector<std::size_t>& order);

@@ -79,8 +79,8 @@ class coding {
 class determinant {
   public:
     determinant(const factor_file& file, const std::vector<std::vector<double>>& values, const coding& model,
-                std::vector<configuration> runs)
-        : file_(file), values_(values), model_(model), runs_(std::move(runs)) {
+                std::vector<configuration> runs, bool keeps_builds)
+        : file_(file), values_(values), model_(model), runs_(std::move(runs)), keeps_builds_(keeps_builds) {
         refresh();
     }
 
@@ -88,6 +88,7 @@ class determinant {
         bool changed = false;
         for (configuration& run : runs_) {
             for (std::size_t f = 0; f < values_.size(); ++f) {
+                if (keeps_builds_ && file_.factors[f].hard_to_change) continue;
                 const double before = run[f];
                 const Eigen::VectorXd old_row = model_.row(run);
                 const Eigen::VectorXd old_through = inverse_ * old_row;
@@ -145,6 +146,7 @@ class determinant {
     const std::vector<std::vector<double>>& values_;
     const coding& model_;
     std::vector<configuration> runs_;
+    bool keeps_builds_;
     Eigen::MatrixXd inverse_;
     double logarithm_ = 0;
 };
@@ -153,7 +155,8 @@ class determinant {
 
 std::vector<configuration> d_optimal_plan(const factor_file& file,
                                           const std::vector<std::vector<double>>& values, std::size_t runs,
-                                          bool pairs, std::mt19937_64& random) {
+                                          bool pairs, std::mt19937_64& random,
+                                          const std::vector<configuration>& builds) {
     const coding model(file, values, pairs);
     double tried = 0;
     for (const std::vector<double>& of_factor : values) tried += static_cast<double>(of_factor.size());
@@ -164,7 +167,8 @@ std::vector<configuration> d_optimal_plan(const factor_file& file,
     std::vector<configuration> best;
     double most = 0;
     for (int start = 0; start < starts; ++start) {
-        determinant made(file, values, model, random_configurations(file, values, runs, random));
+        determinant made(file, values, model, random_configurations(file, values, runs, random, builds),
+                         !builds.empty());
         for (int i = 0; i < passes && made.pass(); ++i) {
         }
         if (best.empty() || made.logarithm() > most) {

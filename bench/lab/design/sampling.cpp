@@ -3,11 +3,11 @@
 
 #include "lab/data/input_error.hpp"
 #include "lab/design/constraints.hpp"
+#include "lab/design/whole_plots.hpp"
 #include "lab/stats/shuffle.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <set>
 
@@ -28,6 +28,11 @@ std::vector<std::vector<double>> planned_values(const factor_file& file, std::si
             const double value =
                 f.logarithmic ? f.low * std::pow(f.high / f.low, share) : f.low + share * (f.high - f.low);
             different.insert(std::clamp(f.integer ? std::round(value) : value, f.low, f.high));
+        }
+        const std::size_t place = result.size() - 1;
+        for (const constraint& c : file.constraints) {
+            if (c.first == place) different.insert(c.first_values.begin(), c.first_values.end());
+            if (c.second == place) different.insert(c.second_values.begin(), c.second_values.end());
         }
         values.assign(different.begin(), different.end());
     }
@@ -52,14 +57,16 @@ configuration random_configuration(const factor_file& file, const std::vector<st
 
 std::vector<configuration> random_configurations(const factor_file& file,
                                                  const std::vector<std::vector<double>>& values,
-                                                 std::size_t count, std::mt19937_64& random) {
+                                                 std::size_t count, std::mt19937_64& random,
+                                                 const std::vector<configuration>& builds) {
     std::vector<configuration> result;
     std::set<configuration> seen;
     constexpr int most_tries = 100;
     while (result.size() < count) {
-        configuration drawn = random_configuration(file, values, random);
+        const auto left = values_of_run(file, values, builds, result.size());
+        configuration drawn = random_configuration(file, left, random);
         for (int tries = 0; tries < most_tries && seen.contains(drawn); ++tries)
-            drawn = random_configuration(file, values, random);
+            drawn = random_configuration(file, left, random);
         seen.insert(drawn);
         result.push_back(std::move(drawn));
     }
@@ -83,25 +90,15 @@ std::vector<configuration> all_configurations(const factor_file& file,
                                               const std::vector<std::vector<double>>& values,
                                               std::size_t most) {
     std::vector<configuration> result;
-    configuration now(values.size());
-    std::vector<bool> chosen(values.size(), false);
-    const std::function<void(std::size_t)> choose = [&](std::size_t f) {
-        if (f == values.size()) {
-            if (result.size() == most)
-                throw input_error(file.name,
-                                  "has more than " + std::to_string(most) +
-                                      " configurations; give --runs more, or choose another --kind");
-            result.push_back(now);
-            return;
-        }
-        chosen[f] = true;
-        for (const double value : values[f]) {
-            now[f] = value;
-            if (holds_so_far(file, now, chosen, f)) choose(f + 1);
-        }
-        chosen[f] = false;
-    };
-    choose(0);
+    std::vector<std::size_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    visit_allowed(file, values, order, [&](const configuration& found) {
+        if (result.size() == most)
+            throw input_error(file.name, "has more than " + std::to_string(most) +
+                                             " configurations; give --runs more, or choose another --kind");
+        result.push_back(found);
+        return true;
+    });
     return result;
 }
 

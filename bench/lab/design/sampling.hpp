@@ -11,7 +11,7 @@
 namespace lab {
 
 // What each factor is set to in a plan: all levels; of a number `number_levels` values from its lowest to its highest,
-// evenly, or evenly by their logarithms, whole if it is.
+// evenly, or evenly by their logarithms, whole if it is, and those that constraints name.
 std::vector<std::vector<double>> planned_values(const factor_file& file, std::size_t number_levels);
 
 // One that breaks no constraint: factors in an order by lot, each at a value by lot of those that the ones before
@@ -19,10 +19,11 @@ std::vector<std::vector<double>> planned_values(const factor_file& file, std::si
 configuration random_configuration(const factor_file& file, const std::vector<std::vector<double>>& values,
                                    std::mt19937_64& random);
 
-// `count` of them, none twice as long as that can be done.
+// `count` of them, none twice as long as that can be done, the builds in turn (whole_plots.hpp).
 std::vector<configuration> random_configurations(const factor_file& file,
                                                  const std::vector<std::vector<double>>& values,
-                                                 std::size_t count, std::mt19937_64& random);
+                                                 std::size_t count, std::mt19937_64& random,
+                                                 const std::vector<configuration>& builds = {});
 
 // `centre`, and all that differ from it in one factor and break no constraint.
 std::vector<configuration> around(const factor_file& file, const std::vector<std::vector<double>>& values,

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Runs bench/tasks with each level of each factor, and looks whether it says what it was told, and refuses what it can't do.
 
-    tests/programs/tasks/tasks.py PROGRAM
+    tests/programs/tasks/tasks.py PROGRAM [LAB]
+
+With the measurement lab's program it looks whether that can plan what the list of factors says.
 """
 
 import glob
@@ -10,9 +12,11 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 PROGRAM = sys.argv[1]
+LAB = sys.argv[2] if len(sys.argv) > 2 else None
 FEW = 300
 CLEAN = {name: value for name, value in os.environ.items() if not re.match("(CFG|ENV|BLD|APP)_|LD_PRELOAD$", name)}
 
@@ -84,6 +88,22 @@ def look_at_the_list():
             known = factors[name].get("levels")
             expect(not levels or known is None or set(levels.split("|")) <= set(known), f"{constraint}: no level")
     return factors, whole["constraints"]
+
+
+def look_at_a_plan():
+    with tempfile.TemporaryDirectory() as folder:
+        with open(folder + "/factors.json", "w", encoding="utf-8") as file:
+            file.write(start(["--list-factors"]).stdout)
+        done = subprocess.run([LAB, "plan", folder + "/factors.json", "--runs", "96", "-o", folder + "/plan.csv"],
+                              encoding="utf-8", capture_output=True, timeout=120)
+        expect(done.returncode == 0, f"lab plan: {done.stderr}")
+        if done.returncode == 0:
+            with open(folder + "/plan.csv", encoding="utf-8") as plan:
+                header, *rows = [line.strip().split(";") for line in plan]
+            built = [i for i, name in enumerate(header) if name.startswith("bld_")]
+            builds = {tuple(row[i] for i in built) for row in rows}
+            expect(len(rows) == 96 and len(built) == 7, f"a plan of {len(rows)} runs, {len(built)} factors of a build")
+            expect(1 < len(builds) <= 26, f"few builds, and not {len(builds)}")
 
 
 def look_at_the_document(factors):
@@ -295,5 +315,7 @@ look_at_the_log()
 look_at_the_environment_and_the_time()
 look_from_outside()
 look_at_refusals(constraints)
+if LAB:
+    look_at_a_plan()
 print(f"{len(factors)} factors, {len(constraints)} constraints, {len(failures)} failures")
 sys.exit(1 if failures else 0)
