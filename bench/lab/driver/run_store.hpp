@@ -11,8 +11,8 @@
 
 namespace lab {
 
-// FOLDER/runs.csv, and FOLDER/runs.sqlite with the table `runs`. A row is in the CSV, and on the disk, once append() returns; one
-// that is missing in SQLite, as a process was killed in between, is added when the store is opened again.
+// FOLDER/runs.csv, and FOLDER/runs.sqlite with the table `runs`. A row is in the CSV, and on the disk, once append()
+// returns; one that is missing in SQLite, as a process was killed in between, is added when the store is opened again.
 class run_store {
   public:
     // The first column names the row. Throws input_error if the file that is there has other columns, or is no CSV;
