@@ -4,6 +4,7 @@
 
 #include <weir/platform/system_thread.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/stages/sink.hpp>
 #include <weir/stages/source.hpp>
 
 #include <algorithm>
@@ -66,7 +67,9 @@ void add_cfg(std::vector<factor>& all) {
         log_range("cfg_qcap", 1, 4096, capacity,
                   "items that each queue has room for, but the sink's; of batches as many as make so "
                   "many items"));
-    all.push_back(log_range("cfg_sink", 1, 4096, 3, "items that the sink's queue has room for"));
+    all.push_back(log_range("cfg_sink", 1, 4096, static_cast<integer>(weir::detail::usual_in_sink<integer>),
+                            "items that the sink's queue has room for; the base is that of small values, as "
+                            "these are without app_size"));
     const auto cores = static_cast<integer>(weir::detail::standard_platform::concurrency());
     all.push_back(range("cfg_workers", 1, 2 * cores, cores, "threads of the pool"));
     all.push_back(log_range("cfg_batch", 1, 256, 1,

@@ -217,11 +217,13 @@ TEST_CASE("experiment: other numbers of a document are kept beside the cost, and
     CHECK(done.failed.at("exit 3") == 1);
     lab::read_options options;
     options.file = done.csv;
-    options.cost = "@q";
+    options.cost = "@parameters.q";
     options.ignore = {"us"};
     const auto table = lab::read_runs(options);
     REQUIRE(table.runs.size() == 2);
     for (const lab::measured_run& run : table.runs) CHECK(run.cost == run.values[table.factor_of("q")]);
+    file.also = {"status"};
+    CHECK_THROWS_AS(lab::run_experiment(file, schedule, into(folder / "other")), lab::input_error);
 }
 
 TEST_CASE("experiment: a build is known by the script that an interpreter runs, whatever the wrapper") {

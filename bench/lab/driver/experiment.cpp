@@ -124,7 +124,12 @@ class experiment {
                                          "@blocks_out",
                                          "@voluntary_switches",
                                          "@involuntary_switches"};
-        for (const std::string& path : file.also) columns.push_back("@" + last_part(path));
+        for (const std::string& path : file.also) {
+            const std::string name = path.starts_with('@') ? path : "@" + path;
+            if (std::find(columns.begin(), columns.end(), name) != columns.end())
+                throw input_error(file.name, "'also' has '" + path + "', and there is a column of that name");
+            columns.push_back(name);
+        }
         for (const factor& f : schedule.factors) columns.push_back(f.name);
         columns.push_back(last_part(file.score));
         return columns;

@@ -213,6 +213,9 @@ template <class Row>
 auto make_pipeline(Row&& stages) {
     // Known from the source on: a stage that can't take what it is given is refused here already.
     if constexpr (Row::begins) static_cast<void>(sizeof(given_by_row<Row>));
+    if constexpr (Row::complete && is_sink<typename Row::last_type>)
+        if (auto& room = stages.last.options.capacity; room == 0)
+            room = usual_in_sink<typename given_by_row<Row>::type>;
     pipeline<Row> whole(std::forward<Row>(stages));
     std::size_t place = Row::begins ? 0 : 1;  // without a source it is thought to stand behind one
     pipeline<Row>::each_options(whole, placing{&place});

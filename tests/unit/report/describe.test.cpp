@@ -132,7 +132,7 @@ TEST_CASE("a description can be printed") {
     out << d;
     CHECK(out.str() == R"(stage  kind    slots  queue  executor  items       composed at
 src    source      1      2  -         -> int      x.cpp:7
-sink   sink        1      3  -         int -> int  x.cpp:7
+sink   sink        1     32  -         int -> int  x.cpp:7
 
 queue: its capacity, behind the stage; executor -: where the run is started
 )");

@@ -102,7 +102,7 @@ TEST_CASE("each slot makes its function once, before its first item, and destroy
     virtual_time time;
     lives l;
     auto run = (weir::source(std::views::iota(0, 20)) |
-                weir::pipe(weir::per_slot([&l] { return tool(l); }), {.concurrency = 3}) | weir::sink())
+                weir::pipe(weir::per_slot([&l] { return tool(l); }), {.concurrency = 3}) | weir::sink(3))
                    .start(time);
     CHECK(l.made == 0);
     CHECK(run.get() == 0);

@@ -4,15 +4,18 @@
 #include "support/items.hpp"
 
 #include <weir/executor/virtual_time.hpp>
+#include <weir/stages/pipe.hpp>
 #include <weir/stages/pipeline.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <ranges>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 using weir::virtual_time;
@@ -55,11 +58,40 @@ TEST_CASE("a consumer that pauses holds up what is before it, and misses nothing
     CHECK(time.now() == weir::time_point(20h));
 }
 
-TEST_CASE("a sink holds three items if nothing is said, and is a stage of its own") {
+TEST_CASE(
+    "a sink holds 32 small values if nothing is said, and three items of which it isn't known what they "
+    "hold") {
+    struct large {
+        std::array<char, 65> bytes;
+    };
+    struct small {
+        std::array<char, 64> bytes;
+    };
+    const auto room_for = [](auto item) {
+        return (weir::source({item}) | weir::sink()).options("sink").capacity;
+    };
+    static int number = 0;
+    CHECK(room_for(1) == 32);
+    CHECK(room_for(small{}) == 32);
+    CHECK(room_for(large{}) == 3);
+    CHECK(room_for(&number) == 3);
+    CHECK(room_for(std::string("1")) == 3);
+}
+
+TEST_CASE("what a sink has room for is known once a source stands before it, unless it is given") {
+    auto part = weir::pipe([](int n) { return std::to_string(n); }) | weir::sink();
+    CHECK(part.options("sink").capacity == 0);
+    CHECK((weir::source({1}) | part).options("sink").capacity == 3);
+    part.options("sink").capacity = 7;
+    CHECK((weir::source({1}) | part).options("sink").capacity == 7);
+    CHECK((weir::source({1}) | weir::sink(3)).options("sink").capacity == 3);
+}
+
+TEST_CASE("a sink is a stage of its own") {
     virtual_time time;
     auto run = (weir::source({1}) | weir::sink()).start(time);
     const auto stats = run.stats();
-    CHECK(stats.channels.at(1).capacity == 3);
+    CHECK(stats.channels.at(1).capacity == 32);
     CHECK(stats.channels.at(1).name == "sink");
     CHECK(stats.stages.at(1).name == "sink");
     CHECK(stats.stages.at(1).kind == "sink");
