@@ -27,7 +27,7 @@ lab::run_table article() {
 
 lab::plot plot_of(const lab::run_table& table, const std::string& name,
                   const std::vector<std::string>& keep = {}) {
-    lab::study study(table, keep);
+    lab::study study(table, {keep, {}, {}});
     return lab::plots_of(study, {name}).at(0);
 }
 
@@ -177,7 +177,7 @@ TEST_CASE("plot: the strongest two are kept out where one depends on the other, 
 
 TEST_CASE("plot: a name that there isn't is refused with those there are") {
     const lab::run_table table = article();
-    lab::study study(table, {});
+    lab::study study(table);
     try {
         lab::plots_of(study, {"pie"});
         FAIL("not refused");
@@ -188,8 +188,8 @@ TEST_CASE("plot: a name that there isn't is refused with those there are") {
 
 TEST_CASE("plot: each plot is a well-formed image with a title and a sentence, the same each time") {
     const lab::run_table table = article();
-    lab::study study(table, {});
-    lab::study again(table, {});
+    lab::study study(table);
+    lab::study again(table);
     const auto plots = lab::plots_of(study, {});
     CHECK(plots.size() == lab::plot_names().size());
     for (const lab::plot& p : plots) {
@@ -208,7 +208,7 @@ TEST_CASE("plot: each plot is a well-formed image with a title and a sentence, t
 
 TEST_CASE("plot: the page has every plot and asks for nothing else") {
     const lab::run_table table = article();
-    lab::study study(table, {});
+    lab::study study(table);
     const auto plots = lab::plots_of(study, {});
     const std::string page = lab::plots_page(table, plots);
     CHECK(count_of(page, "<figcaption>") == plots.size());
@@ -225,7 +225,7 @@ TEST_CASE("plot: names are text, whatever they look like") {
     table.name = "<i>\".csv";
     table.factors[0].name = "<b>&\"x\"";
     table.factors[1].name = "\xff a very long name of a factor that goes on and on, and on again";
-    lab::study study(table, {});
+    lab::study study(table);
     const auto plots = lab::plots_of(study, {});
     for (const lab::plot& p : plots) {
         INFO(p.name);
@@ -240,7 +240,7 @@ TEST_CASE("plot: names are text, whatever they look like") {
 
 TEST_CASE("plot: with one factor and two runs what can't be drawn says why") {
     const auto table = lab_tests::factorial(1, [](const configuration& v) { return 5 - 2 * v[0]; });
-    lab::study study(table, {});
+    lab::study study(table);
     std::set<std::string> empty;
     for (const lab::plot& p : lab::plots_of(study, {})) {
         if (p.empty) empty.insert(p.name);
@@ -305,6 +305,24 @@ TEST_CASE(
     CHECK(has(moving.sentence, "Before the last of 16 runs, in the order in which they were made, some"));
     CHECK(has(moving.sentence, "half of that takes about four times as many runs"));
     CHECK_FALSE(has(moving.content, "class=\"mark\""));
+}
+
+TEST_CASE("plot: single changes of a treatment that is named, coloured by another that is") {
+    const lab::run_table table = article();
+    lab::study study(table, {{}, "cfg_no_init_logging", "affinity"});
+    const auto plots = lab::plots_of(study, {"means-kept", "scatter", "scatter-flipped", "crossing"});
+    CHECK(plots[1].title == "Before and after cfg_no_init_logging, by affinity");
+    CHECK(plots[2].title == "Before and after affinity, by cfg_no_init_logging");
+    CHECK(has(plots[3].sentence, "cfg_no_init_logging never helps at one end"));
+    CHECK(has(plots[0].sentence, "without cfg_no_init_logging and src_submit_biglogs_remove"));
+    lab::study crossing(table, {{}, "affinity", {}});
+    CHECK(has(lab::plots_of(crossing, {"crossing"})[0].sentence, "affinity helps where it was above"));
+    CHECK_THROWS_WITH(lab::study(table, {{}, "nosuch", {}}),
+                      Catch::Matchers::ContainsSubstring(
+                          "no two runs differ in nosuch alone (--treatment); there are such of ") &&
+                          Catch::Matchers::ContainsSubstring("affinity"));
+    CHECK_THROWS_WITH(lab::study(table, {{}, "affinity", "affinity"}),
+                      Catch::Matchers::ContainsSubstring("can't be coloured by affinity (--colour)"));
 }
 
 TEST_CASE("plot: with tiers the nicest treatments come first, and the story is another") {

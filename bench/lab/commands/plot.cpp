@@ -15,14 +15,14 @@ namespace lab {
 namespace {
 
 struct plot_arguments : data_arguments {
-    std::vector<std::string> keep;
+    study_choice choice;
     std::string out = "plots";
     std::vector<std::string> only;
 };
 
 void run_plot(const plot_arguments& arguments) {
     const run_table table = read_data(arguments);
-    study analyses(table, arguments.keep);
+    study analyses(table, arguments.choice);
     const std::vector<plot> plots = plots_of(analyses, arguments.only);
     const std::filesystem::path folder(arguments.out);
     std::error_code failure;
@@ -55,9 +55,14 @@ void add_plot(CLI::App& app) {
     add_data_arguments(command, *arguments);
     command
         .add_option(
-            "--keep", arguments->keep,
+            "--keep", arguments->choice.keep,
             "the treatments that plot `means-kept` leaves out (the strongest that share a strong pair)")
         ->delimiter(',');
+    command.add_option(
+        "--treatment", arguments->choice.treatment,
+        "whose single changes `scatter`, `scatter-flipped` and `crossing` show (the strongest)");
+    command.add_option("--colour", arguments->choice.colour,
+                       "the treatment that they are coloured by (what explains most of why they differ)");
     command.add_option("--out", arguments->out, "the folder for files, made if it isn't there")
         ->capture_default_str();
     command.add_option("--only", arguments->only, "names of plots")->delimiter(',');

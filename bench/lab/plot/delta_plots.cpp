@@ -56,24 +56,24 @@ const mean_delta* mean_of(study& of, std::size_t factor, double value) {
 
 plot before_after_plot(study& of) {
     plot result{"scatter", "Before and after the strongest treatment", {}, false, 0, 0, {}};
-    if (of.strongest() == nullptr) return empty_plot(result.name, result.title, no_deltas);
-    return coloured(of, result, *of.strongest(), of.partner());
+    if (of.subject() == nullptr) return empty_plot(result.name, result.title, no_deltas);
+    return coloured(of, result, *of.subject(), of.partner());
 }
 
 plot flipped_plot(study& of) {
     plot result{"scatter-flipped", "The same, flipped", {}, false, 0, 0, {}};
-    if (of.strongest() == nullptr) return empty_plot(result.name, result.title, no_deltas);
+    if (of.subject() == nullptr) return empty_plot(result.name, result.title, no_deltas);
     const auto& partner = of.partner();
     if (!partner)
         return empty_plot(result.name, result.title,
-                          "no other treatment explains why the changes by " + of.strongest()->treatment +
+                          "no other treatment explains why the changes by " + of.subject()->treatment +
                               " differ");
     const mean_delta* other = mean_of(of, partner->factor, partner->value);
     if (other == nullptr)
         return empty_plot(result.name, result.title,
                           "no two runs differ in " + partner->treatment + " alone");
     for (const split& s : splits_of(of.table(), of.deltas(), other->factor, other->value))
-        if (s.factor == of.strongest()->factor && s.value == of.strongest()->value)
+        if (s.factor == of.subject()->factor && s.value == of.subject()->value)
             return coloured(of, result, *other, s);
     return coloured(of, result, *other, std::nullopt);
 }
@@ -84,6 +84,7 @@ plot crossing_plot(study& of) {
     crossing found;
     double best_size = 0;
     for (const mean_delta& m : of.means()) {
+        if (of.is_chosen() && &m != of.subject()) continue;
         const crossing c = crossing_of(of.deltas(), m.factor, m.value);
         if (!std::isfinite(c.at)) continue;
         double least = c.at;
@@ -103,8 +104,9 @@ plot crossing_plot(study& of) {
         return empty_plot(result.name, result.title,
                           of.means().empty()
                               ? no_deltas
-                              : "no treatment helps at one end of what was measured and hurts at "
-                                "the other by more than chance allows");
+                              : (of.is_chosen() ? of.subject()->treatment + " never" : "no treatment") +
+                                    " helps at one end of what was measured and hurts at "
+                                    "the other by more than chance allows");
     result.title = "Before and after " + best->treatment + ", and where it crosses";
     scatter what = scatter_of(of, best->factor, best->value, nullptr);
     what.line = fitted_line{found.intercept, found.slope, found.at};

@@ -43,12 +43,26 @@ constexpr std::size_t most_sequences = 550;
 
 }  // namespace
 
-study::study(const run_table& table, const std::vector<std::string>& keep) : table_(table), words_(table) {
+study::study(const run_table& table, study_choice choice)
+    : table_(table), choice_(std::move(choice)), words_(table) {
     constexpr double most_pairs = 2e6;  // each takes some hundred bytes
     if (num_pairs(table) > most_pairs) how_ = pairing::mean;
-    if (keep.empty()) return;
-    kept_ = without(keep);
-    if (!kept_->value) throw input_error(kept_->reason + " (--keep)");
+    if (!choice_.keep.empty()) {
+        kept_ = without(choice_.keep);
+        if (!kept_->value) throw input_error(kept_->reason + " (--keep)");
+    }
+    const auto choices = [](const auto& all) {
+        std::string names;
+        for (const auto& each : all) names += (names.empty() ? "" : ", ") + each.treatment;
+        return names.empty() ? std::string("none") : names;
+    };
+    if (is_chosen() && subject() == nullptr)
+        throw input_error("no two runs differ in " + choice_.treatment +
+                          " alone (--treatment); there are such of " + choices(means()));
+    if (!choice_.colour.empty() && subject() != nullptr && !partner())
+        throw input_error("the changes by " + subject()->treatment + " can't be coloured by " +
+                          choice_.colour + " (--colour), which is on in some of them and off in others of: " +
+                          choices(splits_of(table_, deltas(), subject()->factor, subject()->value)));
 }
 
 const std::vector<delta>& study::deltas() {
@@ -74,12 +88,27 @@ const mean_delta* study::strongest() {
     return found == all.end() ? nullptr : &*found;
 }
 
+const mean_delta* study::subject() {
+    if (!is_chosen()) return strongest();
+    const auto& all = means();
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const mean_delta& m) { return m.treatment == choice_.treatment; });
+    return found == all.end() ? nullptr : &*found;
+}
+
+std::optional<split> study::best_split(const mean_delta& of) {
+    const auto splits = splits_of(table_, deltas(), of.factor, of.value);
+    return splits.empty() || splits[0].explained <= 0 ? std::nullopt : std::optional(splits[0]);
+}
+
 const std::optional<split>& study::partner() {
     return once<std::optional<split>>(partner_, [&]() -> std::optional<split> {
-        const mean_delta* first = strongest();
-        if (first == nullptr) return std::nullopt;
-        const auto splits = splits_of(table_, deltas(), first->factor, first->value);
-        return splits.empty() || splits[0].explained <= 0 ? std::nullopt : std::optional(splits[0]);
+        const mean_delta* of = subject();
+        if (of == nullptr) return std::nullopt;
+        if (choice_.colour.empty()) return best_split(*of);
+        for (const split& s : splits_of(table_, deltas(), of->factor, of->value))
+            if (s.treatment == choice_.colour) return s;
+        return std::nullopt;
     });
 }
 
@@ -102,7 +131,7 @@ const attempt<kept_out>& study::kept() {
         if (first == nullptr)
             return {std::nullopt, "no two runs differ in one treatment alone, so none is the strongest"};
         std::vector<std::string> names{first->treatment};
-        const auto& other = partner();
+        const std::optional<split> other = best_split(*first);
         const bool strong = other && other->explained > 0.1 &&
                             std::abs(other->mean_with - other->mean_without) > std::abs(first->mean) / 4;
         if (strong) names.push_back(other->treatment);

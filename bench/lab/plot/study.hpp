@@ -30,11 +30,19 @@ struct kept_out {
     std::vector<mean_delta> means;
 };
 
+// What is to be looked at; if nothing is said, what there is most to see in.
+struct study_choice {
+    // Of the kept out: the two strongest treatments if what one changes depends on the other, else the strongest.
+    std::vector<std::string> keep;
+    std::string treatment;  // of single deltas: the strongest
+    std::string
+        colour;  // the treatment that they are coloured by: the one that best explains why they differ
+};
+
 class study {
   public:
-    // Of the kept out: none chooses the two strongest treatments if what one changes depends on the other, else the
-    // strongest. Throws input_error if `keep` names what isn't there. `table` outlives it.
-    study(const run_table& table, const std::vector<std::string>& keep);
+    // Throws input_error if `choice` names what isn't there. `table` outlives it.
+    explicit study(const run_table& table, study_choice choice = {});
     study(const study&) = delete;
     study& operator=(const study&) = delete;
 
@@ -49,7 +57,10 @@ class study {
     const std::vector<mean_delta>& means();
     // Of the greatest mean, saved or added; none without deltas.
     const mean_delta* strongest();
-    // What best explains why the deltas of the strongest differ.
+    // Whose single deltas are shown; none without deltas.
+    const mean_delta* subject();
+    [[nodiscard]] bool is_chosen() const { return !choice_.treatment.empty(); }
+    // What the subject's deltas are coloured by; none if nothing explains why they differ.
     const std::optional<split>& partner();
     const attempt<kept_out>& kept();
     const path& greedy();
@@ -63,9 +74,11 @@ class study {
 
   private:
     attempt<kept_out> without(const std::vector<std::string>& names);
+    std::optional<split> best_split(const mean_delta& of);
     attempt<fit_result> fitted(bool pairs);
 
     const run_table& table_;
+    study_choice choice_;
     wording words_;
     pairing how_ = pairing::all;
     std::optional<std::vector<delta>> deltas_;
