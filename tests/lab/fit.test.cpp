@@ -361,3 +361,35 @@ TEST_CASE("fit: runs that the data don't put in an order are taken by lot") {
     CHECK(curve.enough < 64);
     for (const double estimate : curve.points[1].estimates) CHECK(std::isfinite(estimate));
 }
+
+TEST_CASE("fit: what the middle of a number adds to the line between its ends is told where it was tried") {
+    lab::run_table table = additive(2);
+    lab::factor& number = table.factors[0];
+    number.kind = lab::factor_kind::number;
+    number.levels.clear();
+    number.low = 1;
+    number.high = 16;
+    number.logarithmic = true;
+    const std::vector<lab::measured_run> ends = table.runs;
+    table.runs.clear();
+    noise random(9);
+    for (const double value : {1.0, 2.0, 4.0, 8.0, 16.0})
+        for (lab::measured_run run : ends) {
+            const double x = std::log2(value) / 4;
+            run.values[0] = value;
+            run.cost = 100 - 10 * x + 20 * x * (1 - x) - 2 * run.values[1] + 0.001 * random.normal();
+            table.runs.push_back(run);
+        }
+    lab::fit_options options;
+    CHECK(lab::fit(table, options).find("a (middle)") == nullptr);
+    options.bends = true;
+    auto fit = lab::fit(table, options);
+    REQUIRE(fit.find("a (middle)") != nullptr);
+    CHECK(fit.find("a (middle)")->estimate == Catch::Approx(5).margin(0.01));
+    CHECK(fit.find("a")->estimate == Catch::Approx(-10).margin(0.01));
+    std::erase_if(table.runs,
+                  [](const lab::measured_run& run) { return run.values[0] != 1 && run.values[0] != 16; });
+    fit = lab::fit(table, options);  // of which only the ends were tried
+    CHECK(fit.find("a (middle)") == nullptr);
+    CHECK(fit.aliased.empty());
+}

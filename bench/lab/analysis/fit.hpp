@@ -14,6 +14,7 @@ namespace lab {
 struct fit_options {
     bool pairs = false;      // with all products of two treatments
     bool log_scale = false;  // of the logarithm (base 2) of the cost: effects that multiply
+    bool bends = false;      // with what the middle of each number adds to the line between its ends
     bool with_time = false;  // with a drift, and the time of day as a sine and a cosine (P21)
     double confidence = 0.95;
     std::uint64_t seed = 1;  // of the parts of the cross-validation

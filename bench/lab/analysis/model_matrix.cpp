@@ -94,11 +94,20 @@ model_matrix model_of(const run_table& table, const fit_options& options) {
         for (std::size_t b = a + 1; b < treatments.size(); ++b)
             pairs += treatments[a].column.factors != treatments[b].column.factors;
 
+    // Of a number with values between its ends.
+    std::vector<treatment> bends;
+    for (const treatment& t : treatments) {
+        if (!options.bends || !table.factors[t.column.factors[0]].is_number()) continue;
+        const Eigen::VectorXd bend = 4 * t.values.cwiseProduct(Eigen::VectorXd::Ones(n) - t.values);
+        if (bend.maxCoeff() > 0) bends.push_back({{t.column.name + " (middle)", {}, t.column.factors}, bend});
+    }
+
     model_matrix model;
-    const std::size_t columns = 1 + treatments.size() + (options.with_time ? 3 : 0) + pairs;
+    const std::size_t columns = 1 + treatments.size() + bends.size() + (options.with_time ? 3 : 0) + pairs;
     model.values.resize(n, static_cast<Eigen::Index>(columns));
     add_column(model, {"(intercept)", {}, {}}, Eigen::VectorXd::Ones(n));
     for (const treatment& t : treatments) add_column(model, t.column, t.values);
+    for (const treatment& bend : bends) add_column(model, bend.column, bend.values);
     if (options.with_time) add_time(model, table);
     for (std::size_t a = 0; options.pairs && a < treatments.size(); ++a) {
         for (std::size_t b = a + 1; b < treatments.size(); ++b) {

@@ -18,7 +18,7 @@ struct model_column {
 };
 
 struct model_matrix {
-    std::vector<model_column> columns;  // the intercept, the treatments, time, the pairs
+    std::vector<model_column> columns;  // the intercept, the treatments, bends, time, the pairs
     Eigen::MatrixXd values;             // one row a run
     Eigen::VectorXd response;           // the cost, or its logarithm (base 2)
     // Runs of one group share their luck: of one plot, or of one configuration. Numbered from 0.
@@ -28,7 +28,8 @@ struct model_matrix {
     std::size_t num_configurations = 0;
 };
 
-// A level counts 0 or 1, a number from 0 (its lowest) to 1 (its highest), time from 0 (the first run) to 1 (the last).
+// A level counts 0 or 1, a number from 0 (its lowest) to 1 (its highest), its bend 0 at both and 1 in the middle, time
+// from 0 (the first run) to 1 (the last).
 // Throws input_error for a logarithm of what isn't positive, and for time terms without times.
 model_matrix model_of(const run_table& table, const fit_options& options);
 

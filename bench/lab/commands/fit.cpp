@@ -127,6 +127,8 @@ void add_fit(CLI::App& app) {
     add_data_arguments(command, *arguments);
     command.add_flag("--pairs", arguments->fit.pairs, "with all pairs of treatments");
     command.add_flag("--log", arguments->fit.log_scale, "of the logarithm (base 2): effects that multiply");
+    command.add_flag("--bends", arguments->fit.bends,
+                     "with what the middle of each number adds to the line between its ends");
     command.add_flag("--with-time", arguments->fit.with_time,
                      "with a drift, and the time of day as a sine and a cosine");
     command.add_flag("--curve", arguments->curve,
