@@ -156,7 +156,8 @@ void add_deltas(CLI::App& app) {
                     "how repeated runs are paired: all with all, by their means, or with the nearest in time")
         ->transform(CLI::CheckedTransformer(std::map<std::string, pairing>{{"all", pairing::all},
                                                                            {"mean", pairing::mean},
-                                                                           {"nearest", pairing::nearest}}));
+                                                                           {"nearest", pairing::nearest}}))
+        ->option_text("all|mean|nearest=all");
     command.add_option("--deltas", arguments->file,
                        "writes them to this file: factor, before, after, delta, and what was applied beside");
     command.add_flag("--list", arguments->list, "with each delta");

@@ -74,7 +74,8 @@ struct sink_capacity {
 ///
 /// \param capacity  of that queue, in items: how far the pipeline may run ahead of the consumer. If it isn't
 ///                  given: 32 of small values (trivially copyable, no pointers, at most 64 bytes), else 3, as
-///                  items may be large. A function is refused at compile time.
+///                  items may be large; the options say 0 until a source stands before it. A function is
+///                  refused at compile time.
 /// \param where     see `stage_options::where`.
 /// Order:  kept.
 /// Errors: `std::invalid_argument` for 0, and for what was negative.
