@@ -292,6 +292,43 @@ TEST_CASE("launch: arguments, environment, wrapper and build of a configuration"
     CHECK(other.build_flags == "-O3");
 }
 
+TEST_CASE("experiment: a program that reads a file of settings has each factor there, as its level says") {
+    const lab_tests::temporary_folder folder;
+    ::setenv("WEIR_LAB_LOCK", (folder / "lock").c_str(), 1);
+    const std::string text = R"({
+      "factors": [{"name": "room", "low": 1, "high": 9, "integer": true, "apply": {"settings": "{}"}},
+                  {"name": "log", "levels": ["off", "on"], "apply": {"settings": {"off": "", "on": "0.5"}}}],
+      "settings": "{room}{log}\n",
+      "command": ["cat", "{settings}"], "score": "last number"})";
+    const auto file = lab::parse_factor_file(text, "factors.json");
+    CHECK(lab::launch_of(file, {7, 1}).settings == "70.5\n");
+    CHECK(lab::launch_of(file, {7, 1}).command == std::vector<std::string>{"cat", "{settings}"});
+    const auto schedule = lab::scheduled(plan_in("room;log\n3;off\n4;on\n", file), file, base_control(file));
+    const auto done = lab::run_experiment(file, schedule, into(folder / "out"));
+    CHECK(done.failed.empty());
+    std::set<double> costs;
+    for (const auto& [place, cost] : done.costs) costs.insert(cost);
+    CHECK(costs == std::set<double>{3, 40.5});
+    CHECK_FALSE(std::filesystem::exists(folder / "out/logs/0.settings"));
+    lab::factor_file changed = file;
+    changed.settings = "{room}{log} \n";
+    CHECK_THROWS_AS(lab::run_experiment(changed, schedule, into(folder / "out")), lab::input_error);
+    const auto without = [&](const std::string& part, const std::string& instead) {
+        std::string wrong = text;
+        wrong.replace(wrong.find(part), part.size(), instead);
+        try {
+            lab::parse_factor_file(wrong, "factors.json");
+        } catch (const lab::input_error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK(without("{settings}", "x") ==
+          "factors.json:5: 'command' doesn't say where the file of settings goes: write {settings} there");
+    CHECK(without("{log}", "") ==
+          "factors.json:3: log is applied by 'settings', and the file's 'settings' has no {log}");
+}
+
 TEST_CASE("experiment: two drivers never measure at once") {
     const lab_tests::temporary_folder folder;
     const auto file = factors_in(folder);

@@ -132,21 +132,27 @@ application read_application(const reader& in, const json& object, const factor&
         result.argument = "--" + f.name + "={}";
         return result;
     }
-    in.only(*apply, {"argument", "environment", "build", "wrapper"}, f.name + ": 'apply'");
+    in.only(*apply, {"argument", "environment", "build", "wrapper", "settings"}, f.name + ": 'apply'");
     result.argument = in.get(*apply, "argument", std::string(), "a text");
+    // One text for all values, with {}, or one for each level.
+    const auto texts = [&](const json& values, const char* what) {
+        std::map<std::string, std::string> by_level;
+        if (values.is_string()) {
+            by_level[""] = values.get<std::string>();
+        } else {
+            check_level_names(in, f, values, what);
+            for (const auto& [level, value] : values.items()) by_level[level] = plain_text(value);
+        }
+        return by_level;
+    };
     if (const auto environment = apply->find("environment"); environment != apply->end()) {
         if (!environment->is_object())
             in.fail(f.name, f.name + ": 'environment' has to be an object: variable, values");
-        for (const auto& [variable, values] : environment->items()) {
-            if (values.is_string()) {  // one for all values, with {}
-                result.environment[variable][""] = values.get<std::string>();
-                continue;
-            }
-            check_level_names(in, f, values, "environment");
-            for (const auto& [level, value] : values.items())
-                result.environment[variable][level] = plain_text(value);
-        }
+        for (const auto& [variable, values] : environment->items())
+            result.environment[variable] = texts(values, "environment");
     }
+    if (const auto text = apply->find("settings"); text != apply->end())
+        result.settings = texts(*text, "settings");
     if (const auto build = apply->find("build"); build != apply->end()) {
         check_level_names(in, f, *build, "build");
         for (const auto& [level, value] : build->items()) result.build[level] = plain_text(value);
@@ -199,7 +205,8 @@ factor_file parse_factor_file(const std::string& text, const std::string& name) 
     const reader in(text, name);
     const json document = in.document();
     in.only(document,
-            {"name", "about", "factors", "constraints", "command", "build", "score", "also", "rate"},
+            {"name", "about", "factors", "constraints", "command", "settings", "build", "score", "also",
+             "rate"},
             "a factor file");
     factor_file result;
     result.name = name;
@@ -235,6 +242,18 @@ factor_file parse_factor_file(const std::string& text, const std::string& name) 
             parse_constraint(constraint_text, result.factors, name, in.line_of(constraint_text)));
     result.command = in.get(document, "command", result.command, "a list of words");
     result.build = in.get(document, "build", result.build, "a list of words");
+    result.settings = in.get(document, "settings", result.settings, "a text");
+    if (!result.settings.empty() &&
+        std::none_of(result.command.begin(), result.command.end(),
+                     [](const auto& word) { return word.find("{settings}") != std::string::npos; }))
+        in.fail("command", "'command' doesn't say where the file of settings goes: write {settings} there");
+    for (std::size_t i = 0; i < result.factors.size(); ++i)
+        if (const std::string& factor_name = result.factors[i].name;
+            !result.applications[i].settings.empty() &&
+            result.settings.find("{" + factor_name + "}") == std::string::npos)
+            in.fail(factor_name, factor_name +
+                                     " is applied by 'settings', and the file's 'settings' has no {" +
+                                     factor_name + "}");
     result.score = in.get(document, "score", result.score, "a text");
     result.also = in.get(document, "also", result.also, "a list of texts");
     result.more_is_better = in.get(document, "rate", false, "true or false");

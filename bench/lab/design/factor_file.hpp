@@ -18,6 +18,8 @@ struct application {
     std::map<std::string, std::map<std::string, std::string>> environment;  // variable, level, value
     std::map<std::string, std::string> build;                 // level, what the build command gets
     std::map<std::string, std::vector<std::string>> wrapper;  // level, what the command begins with
+    std::map<std::string, std::string>
+        settings;  // level, what {NAME} is in factor_file::settings; "": of all
 };
 
 // "a=x|y requires b=z", "a=x excludes b=y", "a >= b" (also <=, <, >); "a" alone stands for all of its values but the base.
@@ -41,6 +43,7 @@ struct factor_file {
     std::vector<application> applications;  // one a factor
     std::vector<constraint> constraints;
     std::vector<std::string> command;  // what is run, without the factors' arguments
+    std::string settings;              // a file's text, with {NAME} for a factor; {settings} is its path
     std::vector<std::string> build;    // what builds a whole plot; {flags} and {folder} are filled in
     std::string score =
         "overall_score";            // where in its JSON the cost is ("@result.us_per_task"), or "last number"

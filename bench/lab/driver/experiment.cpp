@@ -5,6 +5,7 @@
 #include "lab/data/input_error.hpp"
 #include "lab/data/numbers.hpp"
 #include "lab/data/text.hpp"
+#include "lab/driver/folder.hpp"
 #include "lab/driver/launch.hpp"
 #include "lab/driver/lock.hpp"
 #include "lab/driver/process.hpp"
@@ -37,33 +38,6 @@ std::string last_line_of(const std::string& text) {
     for (std::string line; std::getline(lines, line);)
         if (!line.empty()) last = line;
     return last.substr(0, 300);
-}
-
-// A plan that was changed would give rows a meaning that they don't have.
-void keep_schedule(const std::string& folder, const factor_file& file, const plan& schedule, bool growing) {
-    std::string command = "score\n  " + file.score + "\n";
-    for (const std::string& path : file.also) command += "  " + path + "\n";
-    command += applications_text(file) + "build\n";
-    for (const std::string& word : file.build) command += "  " + word + "\n";
-    const std::string command_path = folder + "/command.txt";
-    if (!std::filesystem::exists(command_path)) {
-        weir::detail::output_file::replace(command_path, command);
-    } else if (text_in(command_path) != command) {
-        throw input_error(command_path,
-                          "this folder is of another command, score or build, or of factors that are "
-                          "applied in another way; choose another --out");
-    }
-    const std::string path = folder + "/schedule.csv";
-    const std::string text = plan_text(schedule);
-    const std::string before = text_in(path);
-    if (before.empty() || (growing && text.starts_with(before))) {
-        weir::detail::output_file::replace(path, text);
-    } else if (before != text && !(growing && before.starts_with(text))) {
-        throw input_error(
-            path,
-            "this folder is of another schedule: another plan, seed, number of repetitions or of "
-            "controls; give the same again, or choose another --out");
-    }
 }
 
 class experiment {
@@ -165,10 +139,13 @@ class experiment {
         const planned_run& planned = schedule_.runs[i];
         launch what = launch_of(file_, planned.values);
         const builds::built& build = builds_.build(file_, what.build_flags);
-        for (std::string& word : what.command) word = filled(word, "{folder}", build.folder);
+        const std::string log = options_.folder + "/logs/" + std::to_string(i);
+        for (std::string& word : what.command)
+            word = filled(filled(word, "{folder}", build.folder), "{settings}",
+                          std::filesystem::absolute(log + ".settings").string());
+        if (!what.settings.empty()) weir::detail::output_file::replace(log + ".settings", what.settings);
         std::vector<std::string> measured = file_.command;
         for (std::string& word : measured) word = filled(word, "{folder}", build.folder);
-        const std::string log = options_.folder + "/logs/" + std::to_string(i);
         process_options process{what.command, what.environment, log + ".out", log + ".err"};
         process.limit_s = options_.limit_s;
         process.stop = options_.stop;
@@ -197,8 +174,8 @@ class experiment {
             }
         }
         if (report.status == "ok") {
-            std::filesystem::remove(process.stdout_file);
-            std::filesystem::remove(process.stderr_file);
+            for (const std::string& kept : {process.stdout_file, process.stderr_file, log + ".settings"})
+                std::filesystem::remove(kept);
         }
         append(i, planned, build_id(measured), run, report);
         ++result_.done;
@@ -291,7 +268,7 @@ experiment_result run_experiment(const factor_file& file, const plan& schedule,
     std::filesystem::create_directories(options.folder + "/logs");
     const driver_lock machine(driver_lock::machine_path(), "measures into " + options.folder);
     const driver_lock folder(options.folder + "/lock", "measures into it");
-    keep_schedule(options.folder, file, schedule, options.growing);
+    keep_as(options.folder, file, schedule, options.growing);
     return experiment(file, schedule, options).run();
 }
 

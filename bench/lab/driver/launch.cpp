@@ -32,11 +32,18 @@ std::string output_of(const std::vector<std::string>& command, const std::string
     return text;
 }
 
+std::string text_for(const std::map<std::string, std::string>& by_level, const std::string& value) {
+    if (const auto all = by_level.find(""); all != by_level.end()) return filled(all->second, "{}", value);
+    const auto found = by_level.find(value);
+    return found != by_level.end() ? found->second : "";
+}
+
 }  // namespace
 
 launch launch_of(const factor_file& file, const configuration& values) {
     launch result;
     result.command = file.command;
+    result.settings = file.settings;
     std::vector<std::string> wrapper;
     for (std::size_t f = 0; f < file.factors.size(); ++f) {
         const application& how = file.applications[f];
@@ -46,15 +53,11 @@ launch launch_of(const factor_file& file, const configuration& values) {
         } else if (!how.argument.empty() && values[f] != file.factors[f].base_value()) {
             result.command.push_back(how.argument);
         }
-        for (const auto& [variable, by_level] : how.environment) {
-            if (const auto all = by_level.find(""); all != by_level.end()) {
-                result.environment.emplace_back(variable, filled(all->second, "{}", text));
-            } else if (const auto found = by_level.find(text); found != by_level.end()) {
-                result.environment.emplace_back(variable, found->second);
-            } else {
-                result.environment.emplace_back(variable, "");  // not what the driver happens to have
-            }
-        }
+        for (const auto& [variable, by_level] : how.environment)  // else not what the driver happens to have
+            result.environment.emplace_back(variable, text_for(by_level, text));
+        if (!how.settings.empty())
+            result.settings =
+                filled(result.settings, "{" + file.factors[f].name + "}", text_for(how.settings, text));
         if (const auto found = how.build.find(text); found != how.build.end() && !found->second.empty())
             result.build_flags += (result.build_flags.empty() ? "" : " ") + found->second;
         if (const auto found = how.wrapper.find(text); found != how.wrapper.end())
@@ -69,6 +72,8 @@ std::string applications_text(const factor_file& file) {
         std::vector<std::string> lines;
         for (const std::string& word : what.command) lines.push_back("  " + word);
         for (const auto& [name, value] : what.environment) lines.push_back("  " + name + "=" + value);
+        std::istringstream settings(what.settings);
+        for (std::string line; std::getline(settings, line);) lines.push_back("  line " + line);
         if (!what.build_flags.empty()) lines.push_back("  built with " + what.build_flags);
         return lines;
     };

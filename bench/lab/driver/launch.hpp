@@ -13,8 +13,9 @@
 namespace lab {
 
 struct launch {
-    std::vector<std::string> command;  // {folder} is the build's
+    std::vector<std::string> command;  // {folder} is the build's, {settings} the path of a file
     std::vector<std::pair<std::string, std::string>> environment;
+    std::string settings;     // what is in the file that {settings} is; empty: there is none
     std::string build_flags;  // of all factors that are set by a build; what two configurations have to share
 };
 
