@@ -393,3 +393,14 @@ TEST_CASE("fit: what the middle of a number adds to the line between its ends is
     CHECK(fit.find("a (middle)") == nullptr);
     CHECK(fit.aliased.empty());
 }
+
+TEST_CASE("fit: how many runs of a build tell most is told by what they vary by, and what a build costs") {
+    lab::fit_result fitted;
+    fitted.sigma = 3;
+    CHECK(std::isnan(lab::runs_of_each_group(fitted, 1)));
+    fitted.group_sigma = 2;
+    CHECK(lab::runs_of_each_group(fitted, 1) == 2);   // 1.5
+    CHECK(lab::runs_of_each_group(fitted, 16) == 6);  // 4 times as many
+    fitted.group_sigma = 30;
+    CHECK(lab::runs_of_each_group(fitted, 1) == 1);
+}

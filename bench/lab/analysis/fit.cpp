@@ -133,4 +133,9 @@ fit_result fit(const run_table& table, const fit_options& options) {
     return result;
 }
 
+double runs_of_each_group(const fit_result& fitted, double cost_of_group) {
+    if (!(fitted.group_sigma > 0)) return std::numeric_limits<double>::quiet_NaN();
+    return std::ceil(std::sqrt(cost_of_group) * fitted.sigma / fitted.group_sigma);
+}
+
 }  // namespace lab

@@ -72,6 +72,10 @@ struct fit_result {
 // Throws input_error if nothing can be estimated, or a logarithm of what isn't positive is asked for.
 fit_result fit(const run_table& table, const fit_options& options);
 
+// How many runs of each group tell most for their time, if a new group costs as much as `cost_of_group` of them (Kalibera &
+// Jones, "Rigorous benchmarking in reasonable time", 2013). NaN where the luck of groups doesn't show.
+double runs_of_each_group(const fit_result& fitted, double cost_of_group);
+
 }  // namespace lab
 
 #endif

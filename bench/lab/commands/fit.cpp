@@ -15,6 +15,7 @@ namespace {
 struct fit_arguments : data_arguments {
     fit_options fit;
     bool curve = false;
+    double cost_of_group = 1;
 };
 
 json term_row(const fitted_term& term) {
@@ -89,6 +90,10 @@ void run_fit(const fit_arguments& arguments) {
                          {"freedom", fitted.freedom},
                          {"cross_validated_error", fitted.cross_validated_error},
                          {"notes", fitted.notes}};
+    const double repetitions = runs_of_each_group(fitted, arguments.cost_of_group);
+    document["repetition"] = {{"group", fitted.grouped_by_plot ? "build" : "configuration"},
+                              {"costs_runs", arguments.cost_of_group},
+                              {"runs_of_each", std::isfinite(repetitions) ? json(repetitions) : json()}};
     document["terms"] = json::array();
     for (const fitted_term& term : fitted.terms)
         if (term.treatments.size() < 2) document["terms"].push_back(term_row(term));
@@ -133,6 +138,12 @@ void add_fit(CLI::App& app) {
                      "with a drift, and the time of day as a sine and a cosine");
     command.add_flag("--curve", arguments->curve,
                      "the treatments' estimates by the number of runs, and how many would have been enough");
+    command
+        .add_option("--cost-of-group", arguments->cost_of_group,
+                    "what a new build (or configuration) costs, in runs: `repetition` says how many runs of "
+                    "each tell most for their time; null: one group's luck doesn't show")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
     command.add_option("--confidence", arguments->fit.confidence, "of the intervals")
         ->check(CLI::Range(0.5, 0.9999))
         ->capture_default_str();
