@@ -80,7 +80,7 @@ double median(std::vector<double> values) {
 }  // namespace
 
 TEST_CASE("plans: with two values each factor is on in half of the runs, and each two in a quarter") {
-    for (const std::size_t runs : {8, 12, 16, 20, 24, 32, 40, 48, 64, 128}) {
+    for (const std::size_t runs : {8U, 12U, 16U, 20U, 24U, 32U, 40U, 48U, 64U, 128U}) {
         std::mt19937_64 random(runs);
         const std::size_t factors = std::min<std::size_t>(runs / 2 - 1, 10);
         const auto rows = lab::two_level_plan(runs, factors, random);
@@ -279,7 +279,7 @@ TEST_CASE("plans: a D-optimal plan has a larger determinant than one by lot") {
     const auto file = mixed();
     const auto values = lab::planned_values(file, 3);
     std::mt19937_64 random(5);
-    for (const std::size_t runs : {16, 40}) {
+    for (const std::size_t runs : {16U, 40U}) {
         const auto best =
             lab::report_of(as_plan(file, lab::d_optimal_plan(file, values, runs, false, random)), false);
         const auto drawn =
