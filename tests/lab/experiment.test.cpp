@@ -285,6 +285,12 @@ TEST_CASE("launch: arguments, environment, wrapper and build of a configuration"
     CHECK(base.environment ==
           std::vector<std::pair<std::string, std::string>>{{"LD_PRELOAD", ""}, {"PAD", "x0x"}});
     CHECK(base.build_flags == "-O2");
+    lab::factor large = file.factors[0];
+    large.high = 1e9;
+    CHECK(large.text_of(1e7) == "10000000");  // which a program may not read as 1e+07
+    CHECK(large.text_of(-0.00125) == "-0.00125");
+    CHECK(large.text_of(0.1 + 0.2) == "0.30000000000000004");
+    CHECK(large.text_of(1e300) == "1e+300");
     const lab::launch other = lab::launch_of(file, {64, 1, 1, 9, 1, 1});
     CHECK(other.command == std::vector<std::string>{"taskset", "-c", "0", "program", "--q=64", "--fast"});
     CHECK(other.environment ==

@@ -20,10 +20,13 @@ inline std::optional<double> number_in(std::string_view text) {
     return value;
 }
 
-// The shortest text that is read as the same number again.
+// The shortest text that is read as the same number again, without an exponent between 1e-5 and 1e15: programs read it.
 inline std::string exact_text(double value) {
-    char text[32];
-    const auto [end, error] = std::to_chars(text, text + sizeof text, value);
+    char text[64];
+    const double size = std::abs(value);
+    const auto [end, error] = size >= 1e-5 && size < 1e15
+                                  ? std::to_chars(text, text + sizeof text, value, std::chars_format::fixed)
+                                  : std::to_chars(text, text + sizeof text, value);
     return error == std::errc{} ? std::string(text, end) : std::string("nan");
 }
 
