@@ -50,8 +50,13 @@ std::string prepared(const std::string& commit, const duel_options& options) {
     std::ifstream(log + ".out") >> hash;
     log = options.folder + "/logs/" + hash;
     const std::string tree = std::filesystem::absolute(options.folder + "/trees/" + hash).string();
-    if (!std::filesystem::exists(tree))
-        need("git worktree add --detach " + in_quotes(tree) + " " + hash, "checking out " + commit);
+    const std::string whole = tree + ".whole";  // is there once the tree is
+    if (!std::filesystem::exists(whole)) {
+        std::filesystem::remove_all(tree);
+        need("git worktree prune && git worktree add --detach " + in_quotes(tree) + " " + hash,
+             "checking out " + commit);
+        std::ofstream{whole};
+    }
     if (!options.build.empty()) need("cd " + in_quotes(tree) + " && " + options.build, "building " + commit);
     return "cd " + in_quotes(tree) + " && " + options.command;
 }
