@@ -242,6 +242,13 @@ TEST_CASE("experiment: a build is known by the script that an interpreter runs, 
     CHECK(build_of("again") == first);
     lab_tests::write_text(folder / "program.sh", program + "# another\n");
     CHECK(build_of("other") != first);
+    // Of a file as large as data it isn't the content.
+    std::ofstream(folder / "data");
+    std::filesystem::resize_file(folder / "data", 65U << 20U);
+    const std::string with_data = lab::hash_of_command({"sh", folder / "data"});
+    std::fstream(folder / "data") << "other";
+    std::filesystem::last_write_time(folder / "data", {});
+    CHECK(lab::hash_of_command({"sh", folder / "data"}) != with_data);
 }
 
 TEST_CASE("experiment: a build that takes too long has failed") {
@@ -302,7 +309,7 @@ TEST_CASE("experiment: a program that reads a file of settings has each factor t
     const lab_tests::temporary_folder folder;
     ::setenv("WEIR_LAB_LOCK", (folder / "lock").c_str(), 1);
     const std::string text = R"({
-      "factors": [{"name": "room", "low": 1, "high": 9, "integer": true, "apply": {"settings": "{}"}},
+      "factors": [{"name": "room", "low": 1, "high": 9, "integer": true},
                   {"name": "log", "levels": ["off", "on"], "apply": {"settings": {"off": "", "on": "0.5"}}}],
       "settings": "{room}{log}\n",
       "command": ["cat", "{settings}"], "score": "last number"})";
@@ -329,6 +336,8 @@ TEST_CASE("experiment: a program that reads a file of settings has each factor t
         }
         return std::string();
     };
+    CHECK(without("\"settings\": {\"off\": \"\", \"on\": \"0.5\"}", "\"argument\": \"--log\"") ==
+          "factors.json:3: log is in 'settings', and not in its 'apply'");
     CHECK(without("{settings}", "x") ==
           "factors.json:5: 'command' doesn't say where the file of settings goes: write {settings} there");
     CHECK(without("{log}", "") ==

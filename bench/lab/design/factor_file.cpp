@@ -247,13 +247,20 @@ factor_file parse_factor_file(const std::string& text, const std::string& name) 
         std::none_of(result.command.begin(), result.command.end(),
                      [](const auto& word) { return word.find("{settings}") != std::string::npos; }))
         in.fail("command", "'command' doesn't say where the file of settings goes: write {settings} there");
-    for (std::size_t i = 0; i < result.factors.size(); ++i)
-        if (const std::string& factor_name = result.factors[i].name;
-            !result.applications[i].settings.empty() &&
-            result.settings.find("{" + factor_name + "}") == std::string::npos)
-            in.fail(factor_name, factor_name +
-                                     " is applied by 'settings', and the file's 'settings' has no {" +
-                                     factor_name + "}");
+    for (std::size_t i = 0; i < result.factors.size(); ++i) {
+        const std::string& factor_name = result.factors[i].name;
+        application& how = result.applications[i];
+        const bool is_there = result.settings.find("{" + factor_name + "}") != std::string::npos;
+        if (is_there && !document["factors"][i].contains("apply")) {
+            how = {};
+            how.settings[""] = "{}";
+        }
+        if (is_there == how.settings.empty())
+            in.fail(factor_name, factor_name + (is_there ? " is in 'settings', and not in its 'apply'"
+                                                         : " is applied by 'settings', and the file's "
+                                                           "'settings' has no {" +
+                                                               factor_name + "}"));
+    }
     result.score = in.get(document, "score", result.score, "a text");
     result.also = in.get(document, "also", result.also, "a list of texts");
     result.more_is_better = in.get(document, "rate", false, "true or false");

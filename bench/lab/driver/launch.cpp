@@ -4,7 +4,6 @@
 #include "lab/data/text.hpp"
 #include "lab/driver/process.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -68,18 +67,15 @@ launch launch_of(const factor_file& file, const configuration& values) {
 }
 
 std::string applications_text(const factor_file& file) {
-    const auto lines_of = [](const launch& what) {
-        std::vector<std::string> lines;
-        for (const std::string& word : what.command) lines.push_back("  " + word);
-        for (const auto& [name, value] : what.environment) lines.push_back("  " + name + "=" + value);
-        std::istringstream settings(what.settings);
-        for (std::string line; std::getline(settings, line);) lines.push_back("  line " + line);
-        if (!what.build_flags.empty()) lines.push_back("  built with " + what.build_flags);
-        return lines;
+    std::string text;
+    const auto add = [&](const std::string& name, const configuration& values) {
+        const launch what = launch_of(file, values);
+        text += name + "\n";
+        for (const std::string& word : what.command) text += "  " + word + "\n";
+        for (const auto& [variable, value] : what.environment) text += "  " + variable + "=" + value + "\n";
+        text += "  built with '" + what.build_flags + "', settings '" + what.settings + "'\n";
     };
-    const std::vector<std::string> base = lines_of(launch_of(file, file.base()));
-    std::string text = "base\n";
-    for (const std::string& line : base) text += line + "\n";
+    add("base", file.base());
     for (std::size_t f = 0; f < file.factors.size(); ++f) {
         const factor& what = file.factors[f];
         std::vector<double> values{what.low, what.high};
@@ -88,12 +84,9 @@ std::string applications_text(const factor_file& file) {
             std::iota(values.begin(), values.end(), 0.0);
         }
         for (const double value : values) {
-            if (value == what.base_value()) continue;
             configuration with = file.base();
             with[f] = value;
-            text += what.treatment(value) + "\n";
-            for (const std::string& line : lines_of(launch_of(file, with)))
-                if (std::find(base.begin(), base.end(), line) == base.end()) text += line + "\n";
+            if (value != what.base_value()) add(what.treatment(value), with);
         }
     }
     return text;
@@ -141,19 +134,24 @@ std::string hash_of(const std::string& text) {
 }
 
 std::string hash_of_command(const std::vector<std::string>& command) {
+    namespace files = std::filesystem;
+    constexpr std::uintmax_t most_bytes = 64 * 1024 * 1024;
     std::string contents;
-    for (const std::string& word : command) {
+    const auto add = [&](const files::path& path) {
         std::error_code error;
-        if (std::filesystem::is_regular_file(word, error)) {
-            contents += text_in(word);
-        } else if (word.find('/') == std::string::npos) {
-            std::istringstream folders(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "");
-            for (std::string folder; std::getline(folders, folder, ':');) {
-                if (!std::filesystem::is_regular_file(folder + "/" + word, error)) continue;
-                contents += text_in(folder + "/" + word);
-                break;
-            }
-        }
+        if (!files::is_regular_file(path, error)) return false;
+        const std::uintmax_t size = files::file_size(path, error);
+        contents += size <= most_bytes
+                        ? text_in(path.string())
+                        : path.string() + std::to_string(size) + " " +
+                              std::to_string(files::last_write_time(path, error).time_since_epoch().count());
+        return true;
+    };
+    for (const std::string& word : command) {
+        if (add(word) || word.find('/') != std::string::npos) continue;
+        std::istringstream folders(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "");
+        for (std::string folder; std::getline(folders, folder, ':');)
+            if (add(folder + "/" + word)) break;
     }
     return contents.empty() ? "" : hash_of(contents);
 }

@@ -2,6 +2,7 @@
 #include "lab/plot/plots.hpp"
 
 #include "lab/data/input_error.hpp"
+#include "lab/data/text.hpp"
 #include "lab/plot/makers.hpp"
 
 #include <algorithm>
@@ -52,9 +53,7 @@ std::vector<plot> plots_of(study& of, const std::vector<std::string>& only) {
     const std::vector<std::string> names = plot_names();
     for (const std::string& name : only) {
         if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-        std::string all;
-        for (const std::string& n : names) all += (all.empty() ? "" : ", ") + n;
-        throw input_error("there is no plot " + name + "; there are " + all);
+        throw input_error("there is no plot " + name + "; there are " + joined(names));
     }
     std::vector<plot> plots;
     for (const entry& e : entries)

@@ -4,6 +4,7 @@
 #include "lab/data/column_groups.hpp"
 #include "lab/data/configuration_index.hpp"
 #include "lab/data/input_error.hpp"
+#include "lab/data/text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -52,9 +53,9 @@ study::study(const run_table& table, study_choice choice)
         if (!kept_->value) throw input_error(kept_->reason + " (--keep)");
     }
     const auto choices = [](const auto& all) {
-        std::string names;
-        for (const auto& each : all) names += (names.empty() ? "" : ", ") + each.treatment;
-        return names.empty() ? std::string("none") : names;
+        std::vector<std::string> names;
+        for (const auto& each : all) names.push_back(each.treatment);
+        return names.empty() ? "none" : joined(names);
     };
     if (is_chosen() && subject() == nullptr)
         throw input_error("no two runs differ in " + choice_.treatment +
