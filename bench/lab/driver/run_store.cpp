@@ -2,18 +2,16 @@
 #include "lab/driver/run_store.hpp"
 
 #include "lab/data/csv.hpp"
+#include "lab/data/database.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/data/numbers.hpp"
 #include "lab/data/text.hpp"
 
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
-#include <stdexcept>
+#include <cstdint>
 
 namespace lab {
 
@@ -27,75 +25,57 @@ void sync(const std::string& path) {
     ::close(file);
 }
 
-std::string quoted(const std::string& name) {
-    std::string result = "\"";
-    for (const char c : name) result += c == '"' ? "\"\"" : std::string(1, c);
-    return result + "\"";
-}
-
 }  // namespace
 
-class run_store::database {
+// The same rows, in a table whose first column is its key.
+class run_store::table {
   public:
-    database(const std::string& path, const std::vector<std::string>& columns) : path_(path) {
-        if (sqlite3_open(path.c_str(), &connection_) != SQLITE_OK) fail();
-        sqlite3_busy_timeout(connection_, 10'000);
-        run("PRAGMA journal_mode = WAL");
-        std::string names;
-        std::string places;
-        for (std::size_t c = 0; c < columns.size(); ++c) {
-            names += (c == 0 ? "" : ", ") + quoted(columns[c]) + (c == 0 ? " INTEGER PRIMARY KEY" : "");
-            places += c == 0 ? "?" : ", ?";
-        }
-        run("CREATE TABLE IF NOT EXISTS runs (" + names + ")");
-        const std::string insert = "INSERT OR IGNORE INTO runs VALUES (" + places + ")";
-        if (sqlite3_prepare_v2(connection_, insert.c_str(), -1, &insert_, nullptr) != SQLITE_OK) fail();
-    }
-    ~database() {
-        sqlite3_finalize(insert_);
-        sqlite3_close(connection_);
-    }
-    database(const database&) = delete;
-    database& operator=(const database&) = delete;
+    table(const std::string& path, const std::vector<std::string>& columns)
+        : file_(path), insert_(file_, made(file_, columns)) {}
 
-    void run(const std::string& statement) {
-        if (sqlite3_exec(connection_, statement.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail();
-    }
-    [[nodiscard]] std::size_t size() {
-        sqlite3_stmt* count = nullptr;
-        if (sqlite3_prepare_v2(connection_, "SELECT count(*) FROM runs", -1, &count, nullptr) != SQLITE_OK)
-            fail();
-        const std::size_t rows =
-            sqlite3_step(count) == SQLITE_ROW ? static_cast<std::size_t>(sqlite3_column_int64(count, 0)) : 0;
-        sqlite3_finalize(count);
-        return rows;
+    // At once, without those that are there.
+    void add_all(const std::vector<std::vector<std::string>>& rows) {
+        transaction all(file_);
+        for (const std::vector<std::string>& row : rows) add(row);
+        all.commit();
     }
     void add(const std::vector<std::string>& row) {
-        sqlite3_reset(insert_);
         for (std::size_t c = 0; c < row.size(); ++c) {
             const int place = static_cast<int>(c) + 1;
             if (row[c].empty()) {
-                sqlite3_bind_null(insert_, place);
+                insert_.bind_null(place);
             } else if (const auto number = number_in(row[c])) {
-                const auto whole = static_cast<sqlite3_int64>(*number);
+                const auto whole = static_cast<std::int64_t>(*number);
                 if (static_cast<double>(whole) == *number) {
-                    sqlite3_bind_int64(insert_, place, whole);
+                    insert_.bind(place, whole);
                 } else {
-                    sqlite3_bind_double(insert_, place, *number);
+                    insert_.bind(place, *number);
                 }
             } else {
-                sqlite3_bind_text(insert_, place, row[c].data(), static_cast<int>(row[c].size()),
-                                  SQLITE_TRANSIENT);
+                insert_.bind(place, row[c]);
             }
         }
-        if (sqlite3_step(insert_) != SQLITE_DONE) fail();
+        insert_.run();
+    }
+    [[nodiscard]] std::size_t size() {
+        statement count(file_, "SELECT count(*) FROM runs");
+        return count.next() ? static_cast<std::size_t>(count.integer(0)) : 0;
     }
 
   private:
-    [[noreturn]] void fail() { throw std::runtime_error(path_ + ": " + sqlite3_errmsg(connection_)); }
-    std::string path_;
-    sqlite3* connection_ = nullptr;
-    sqlite3_stmt* insert_ = nullptr;
+    // Makes the table, and tells how a row is added.
+    static std::string made(database& file, const std::vector<std::string>& columns) {
+        std::string names;
+        std::string places;
+        for (std::size_t c = 0; c < columns.size(); ++c) {
+            names += (c == 0 ? "" : ", ") + sql_name(columns[c]) + (c == 0 ? " INTEGER PRIMARY KEY" : "");
+            places += c == 0 ? "?" : ", ?";
+        }
+        file.run("CREATE TABLE IF NOT EXISTS runs (" + names + ")");
+        return "INSERT OR IGNORE INTO runs VALUES (" + places + ")";
+    }
+    database file_;
+    statement insert_;
 };
 
 run_store::run_store(const std::string& folder, std::vector<std::string> columns)
@@ -114,11 +94,9 @@ run_store::run_store(const std::string& folder, std::vector<std::string> columns
             for (const csv_row& row : file.rows) rows_.push_back(row.fields);
         }
     }
-    database_ = std::make_unique<database>(sqlite_path_, columns_);
-    database_->run("BEGIN");
-    for (const std::vector<std::string>& row : rows_) database_->add(row);
-    database_->run("COMMIT");
-    if (database_->size() != rows_.size())
+    table_ = std::make_unique<table>(sqlite_path_, columns_);
+    table_->add_all(rows_);
+    if (table_->size() != rows_.size())
         throw input_error(sqlite_path_, "has other rows than " + csv_path_ +
                                             "; move it away, and it is made anew from that");
 }
@@ -136,7 +114,7 @@ void run_store::append(std::vector<std::string> row) {
     csv_->write(csv_line(row));
     sync(csv_path_);  // before SQLite's, which does so by itself: it never has a row that the CSV lost
     rows_.push_back(row);
-    database_->add(row);
+    table_->add(row);
 }
 
 }  // namespace lab

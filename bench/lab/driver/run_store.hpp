@@ -32,13 +32,13 @@ class run_store {
     [[nodiscard]] const std::string& sqlite_path() const { return sqlite_path_; }
 
   private:
-    class database;
+    class table;
     std::vector<std::string> columns_;
     std::string csv_path_;
     std::string sqlite_path_;
     std::vector<std::vector<std::string>> rows_;
     std::unique_ptr<weir::detail::output_file> csv_;
-    std::unique_ptr<database> database_;
+    std::unique_ptr<table> table_;
 };
 
 }  // namespace lab

@@ -1,0 +1,92 @@
+// lab data: a SQLite database, and statements that free themselves
+#ifndef LAB_DATA_DATABASE_HPP
+#define LAB_DATA_DATABASE_HPP
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace lab {
+
+class database;
+
+// One statement with places `?1`, `?2`, ... Everything throws std::runtime_error with the file's name and SQLite's text.
+class statement {
+  public:
+    statement(database& in, const std::string& sql);
+    statement(const statement&) = delete;
+    statement& operator=(const statement&) = delete;
+    ~statement();
+
+    statement& bind(int place, std::string_view text);
+    statement& bind(int place, const char* text) { return bind(place, std::string_view(text)); }
+    statement& bind(int place, double number);
+    statement& bind(int place, std::int64_t number);
+    statement& bind_null(int place);
+    // Whether there is a row; after the last one the statement may be bound anew.
+    bool next();
+    // For what gives no rows: runs it, and makes it ready to be bound anew.
+    void run();
+
+    // Of the row, from 0.
+    [[nodiscard]] int columns() const;
+    [[nodiscard]] std::string name(int column) const;
+    [[nodiscard]] bool is_null(int column) const;
+    [[nodiscard]] bool is_integer(int column) const;
+    [[nodiscard]] bool is_number(int column) const;
+    [[nodiscard]] std::string text(int column) const;
+    [[nodiscard]] double number(int column) const;
+    [[nodiscard]] std::int64_t integer(int column) const;
+
+  private:
+    database& in_;
+    sqlite3_stmt* statement_ = nullptr;
+};
+
+// A connection. Several processes may write one file: each waits for the others for up to a minute.
+class database {
+  public:
+    enum class mode { create, existing };
+    // ":memory:" is one of its own. Journal: a write-ahead log, each commit on the disk before it returns.
+    explicit database(const std::string& path, mode how = mode::create);
+    database(const database&) = delete;
+    database& operator=(const database&) = delete;
+    ~database();
+
+    void run(const std::string& sql);
+    [[nodiscard]] const std::string& path() const { return path_; }
+    [[noreturn]] void fail();
+
+  private:
+    friend class statement;
+    friend class transaction;
+    std::string path_;
+    sqlite3* connection_ = nullptr;
+};
+
+// From BEGIN IMMEDIATE on nobody else writes; undone unless commit() was called.
+class transaction {
+  public:
+    explicit transaction(database& in) : in_(in) { in_.run("BEGIN IMMEDIATE"); }
+    transaction(const transaction&) = delete;
+    transaction& operator=(const transaction&) = delete;
+    ~transaction();
+    void commit() {
+        in_.run("COMMIT");
+        open_ = false;
+    }
+
+  private:
+    database& in_;
+    bool open_ = true;
+};
+
+// "name" in double quotes, for SQL.
+std::string sql_name(std::string_view name);
+
+}  // namespace lab
+
+#endif
