@@ -90,11 +90,11 @@ def measure(case, workers, quick):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"{case.name}, {workers}: exit {done.returncode}: {done.stderr.strip()}")
-    machine, *lines = [json.loads(line) for line in done.stdout.splitlines()]
-    lines = [l for l in lines if l.get("group") == title]
+    document = json.loads(done.stdout)
+    lines = [l for group in document.get("groups", []) if group["title"] == title for l in group["contestants"]]
     if not lines:
         sys.exit(f"bench/{case.program} has no group '{title}'")
-    return machine["machine"], lines
+    return document["machine"], lines
 
 
 def fastest(lines):

@@ -158,6 +158,7 @@ void read_clocks(bench::session& session) {
         });
     });
     group.run();
+    group.headline("clock_reading_ns", "steady clock");
 }
 
 // What the bookkeeping alone costs is the difference between no statistics and a clock that stands still;
@@ -176,15 +177,20 @@ void compare_clocks(bench::session& session, const std::string& title, const sha
     group.run();
 }
 
+// \param headline  how the keys begin of those figures that the program tells in short; empty: none.
 template <class Work>
 void compare_policies(bench::session& session, const std::string& title, const shape& s, unsigned workers,
-                      const Work& work) {
+                      const Work& work, const std::string& headline = {}) {
     bench::group group(session, title + ", " + bench::count(workers, "worker"), "an item");
     const auto pool = std::make_shared<weir::thread_pool>(workers);
     group.ours("unmeasured", [=](std::uint64_t n) { work(weir::unmeasured(), *pool, s, n); });
     group.ours("summed", [=](std::uint64_t n) { work(weir::summed(), *pool, s, n); });
     group.ours("measured", [=](std::uint64_t n) { work(weir::measured(), *pool, s, n); });
     group.run();
+    if (headline.empty()) return;
+    for (const std::string policy : {"unmeasured", "summed", "measured"}) {
+        group.headline(headline + "_" + policy + "_ns", policy);
+    }
 }
 
 constexpr auto pipeline_work = []<class Policy>(Policy, weir::executor& ex, const shape& s, std::uint64_t n) {
@@ -230,7 +236,9 @@ int main(int argc, char** argv) {
         for (const std::size_t capacity : {64U, 2U}) {
             const std::string queues = ", capacity " + std::to_string(capacity);
             compare_policies(session, "channel" + queues, {capacity}, workers, channel_work);
-            compare_policies(session, "three no-op stages" + queues, {capacity}, workers, pipeline_work);
+            const bool is_first = workers == session.workers().front() && capacity == 64;
+            compare_policies(session, "three no-op stages" + queues, {capacity}, workers, pipeline_work,
+                             is_first ? "no_op" : "");
             compare_policies(session, "three stages of 1 us" + queues, {capacity, microsecond}, workers,
                              pipeline_work);
             compare_reports(session, "three stages of 1 us, reported" + queues, {capacity, microsecond},

@@ -13,23 +13,16 @@
 #define BENCH_COMMON_HARNESS_HPP
 
 #include "check.hpp"
-
-#include <sys/resource.h>
-#include <sys/utsname.h>
+#include "process_times.hpp"
+#include "session.hpp"
+#include "session_document.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <ctime>
-#include <fstream>
 #include <functional>
-#include <iostream>
-#include <sstream>
 #include <string>
-#include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -43,19 +36,6 @@ void keep(T& value) {
 template <class T>
 void keep(const T& value) {
     asm volatile("" : : "m,r"(value) : "memory");
-}
-
-inline double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-inline double cpu_seconds() {
-    rusage use{};
-    getrusage(RUSAGE_SELF, &use);
-    const auto in_seconds = [](const timeval& t) {
-        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-    };
-    return in_seconds(use.ru_utime) + in_seconds(use.ru_stime);
 }
 
 // The loop of a stage that works for about `ns` without reading a clock; measured once a process.
@@ -97,127 +77,16 @@ inline std::string count(std::uint64_t n, const std::string& what) {
     return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
 
-// What a benchmark program was asked for, and where its figures go.
-class session {
-  public:
-    // --json: one object a line, for programs. --quick: shorter repetitions, to see that it works.
-    // --long: also what takes minutes. --workers 1,2,4: in groups for numbers of workers, for these. Any
-    // other argument: only the groups whose title contains it.
-    session(std::string name, int argc, char** argv) : name_(std::move(name)) {
-        for (int i = 1; i < argc; ++i) {
-            const std::string_view arg = argv[i];
-            if (arg == "--json") {
-                json_ = true;
-            } else if (arg == "--quick") {
-                quick_ = true;
-            } else if (arg == "--long") {
-                long_ = true;
-            } else if (arg == "--workers" && i + 1 < argc && !numbers(argv[i + 1]).empty()) {
-                workers_ = numbers(argv[++i]);
-            } else if (arg == "--help" || arg.starts_with("-")) {
-                std::cerr << name_ << " [--json] [--quick] [--long] [--workers 1,2,4] [PART OF A TITLE]\n";
-                std::exit(arg == "--help" ? 0 : 2);
-            } else {
-                filter_ = arg;
-            }
-        }
-        std::ostringstream out;
-        out << name_ << ": " << compiler() << ", " << processor() << ", "
-            << std::thread::hardware_concurrency() << " cores, " << kernel() << ", load " << load() << ", "
-            << date();
-        machine_ = out.str();
-        if (json_) {
-            std::cout << R"({"benchmark":")" << name_ << R"(","machine":")" << machine_ << "\"}\n";
-        } else {
-            std::cout << machine_ << "\n";
-        }
-    }
-
-    bool json() const { return json_; }
-    bool quick() const { return quick_; }
-    bool takes_long() const { return long_; }
-    const std::vector<unsigned>& workers() const { return workers_; }
-    bool wants(std::string_view title) const { return title.find(filter_) != title.npos; }
-    const std::string& name() const { return name_; }
-
-    // A figure that isn't a time: bytes of a slot, say.
-    void value(const std::string& what, double amount, const std::string& unit) {
-        if (!wants(what)) return;
-        if (json_) {
-            std::cout << R"({"benchmark":")" << name_ << R"(","group":")" << what << R"(","value":)" << amount
-                      << R"(,"unit":")" << unit << "\"}\n";
-        } else {
-            std::printf("%-58s %12.*f %s\n", what.c_str(), amount < 10 ? 2 : 1, amount, unit.c_str());
-            std::fflush(stdout);
-        }
-    }
-
-    static std::string load() {
-        std::string one;
-        std::ifstream("/proc/loadavg") >> one;
-        return one.empty() ? "unknown" : one;
-    }
-
-  private:
-    // Of "1,2,4"; empty where a text isn't like that.
-    static std::vector<unsigned> numbers(const std::string& list) {
-        constexpr unsigned most = 1024;
-        std::vector<unsigned> all;
-        std::istringstream in(list);
-        char comma = ',';
-        for (unsigned n = 0; comma == ',' && in >> n && n >= 1 && n <= most;) {
-            all.push_back(n);
-            if (!(in >> comma)) return all;
-        }
-        return {};
-    }
-    static std::string compiler() {
-#if defined(__clang__)
-        return "clang " + std::to_string(__clang_major__) + "." + std::to_string(__clang_minor__);
-#elif defined(__GNUC__)
-        return "g++ " + std::to_string(__GNUC__) + "." + std::to_string(__GNUC_MINOR__);
-#else
-        return "unknown compiler";
-#endif
-    }
-    static std::string processor() {
-        std::ifstream info("/proc/cpuinfo");
-        for (std::string line; std::getline(info, line);) {
-            if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-        }
-        return "unknown processor";
-    }
-    static std::string kernel() {
-        utsname u{};
-        uname(&u);
-        return std::string(u.sysname) + " " + u.release;
-    }
-    static std::string date() {
-        char text[32];
-        const std::time_t now = std::time(nullptr);
-        std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
-        return text;
-    }
-
-    std::string name_;
-    std::string machine_;
-    std::string_view filter_;
-    std::vector<unsigned> workers_{1, 2};
-    bool json_ = false;
-    bool quick_ = false;
-    bool long_ = false;
-};
-
 // Contestants in the same work, timed in turns.
 class group {
-    enum class kind { ours, peer, limit };
+    using kind = contestant_kind;
     struct sample {
         double ns;   // an operation
         double cpu;  // cores in use
     };
     struct contestant {
         std::string name;
-        enum kind kind;
+        contestant_kind kind;
         std::function<void(std::uint64_t)> run;
         std::uint64_t n = 1;
         std::vector<sample> samples;
@@ -259,6 +128,13 @@ class group {
         report();
     }
 
+    // After run(): the median of the contestant of that name, in nanoseconds, is a result of the program.
+    void headline(const std::string& key, const std::string& name) {
+        for (const contestant_figures& c : figures_) {
+            if (c.name == name) session_.result(key, c.median);
+        }
+    }
+
   private:
     void add(std::string name, kind k, body run) {
         contestants_.push_back({std::move(name), k, std::move(run), smallest_, {}});
@@ -291,12 +167,7 @@ class group {
     }
 
     void report() {
-        struct line {
-            const contestant* who;
-            double median, min, max, cpu;
-        };
-        std::vector<line> lines;
-        double best_peer = 0;
+        figures_.clear();
         for (const contestant& c : contestants_) {
             std::vector<double> ns, cpu;
             for (const sample& s : c.samples) {
@@ -304,33 +175,23 @@ class group {
                 cpu.push_back(s.cpu);
             }
             const auto [min, max] = std::minmax_element(ns.begin(), ns.end());
-            lines.push_back({&c, median(ns), *min, *max, median(cpu)});
-            if (c.kind == kind::peer && (best_peer == 0 || lines.back().median < best_peer)) {
-                best_peer = lines.back().median;
-            }
+            figures_.push_back({c.name, c.kind, median(ns), *min, *max, median(cpu), c.samples.size(), c.n});
         }
-        if (!session_.json()) {
-            std::printf("\n%s (load %s)\n%-44s %10s %10s %10s %6s %8s\n", title_.c_str(),
-                        session::load().c_str(), ("ns " + what_).c_str(), "median", "min", "max", "cores",
-                        "of peer");
+        const std::string unit = "ns " + what_;
+        if (session_.json()) {
+            session_.document().add_group(title_, unit, session::load(), figures_);
+            std::fprintf(stderr, "%s\n", title_.c_str());
+            return;
         }
-        for (const line& l : lines) {
-            const char* const kinds[] = {"ours", "peer", "limit"};
-            const char* const kind_name = kinds[static_cast<int>(l.who->kind)];
-            if (session_.json()) {
-                std::cout << R"({"benchmark":")" << session_.name() << R"(","group":")" << title_
-                          << R"(","name":")" << l.who->name << R"(","kind":")" << kind_name
-                          << R"(","unit":"ns )" << what_ << R"(","median":)" << l.median << R"(,"min":)"
-                          << l.min << R"(,"max":)" << l.max << R"(,"cores":)" << l.cpu << R"(,"repetitions":)"
-                          << l.who->samples.size() << R"(,"n":)" << l.who->n << R"(,"load":)"
-                          << session::load() << "}" << std::endl;
-                continue;
-            }
+        std::printf("\n%s (load %s)\n%-44s %10s %10s %10s %6s %8s\n", title_.c_str(), session::load().c_str(),
+                    unit.c_str(), "median", "min", "max", "cores", "of peer");
+        const double best_peer = fastest(figures_, kind::peer);
+        for (const contestant_figures& c : figures_) {
             std::printf("%-44s %10.1f %10.1f %10.1f %6.2f",
-                        (l.who->kind == kind::limit ? "(limit) " + l.who->name : l.who->name).c_str(),
-                        l.median, l.min, l.max, l.cpu);
+                        (c.kind == kind::limit ? "(limit) " + c.name : c.name).c_str(), c.median, c.min,
+                        c.max, c.cores);
             if (best_peer != 0) {
-                std::printf(" %8.2f\n", l.median / best_peer);
+                std::printf(" %8.2f\n", c.median / best_peer);
             } else {
                 std::printf(" %8s\n", "-");
             }
@@ -344,6 +205,7 @@ class group {
     std::uint64_t smallest_ = 1;
     bool once_ = false;
     std::vector<contestant> contestants_;
+    std::vector<contestant_figures> figures_;  // once it has run
 };
 
 // A peer's source file adds itself to the program, if it was compiled in: `Scenario` is what the

@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <functional>
-#include <iostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,7 +90,7 @@ struct ratio {
     double max = 0;
 };
 
-// A table whose lines are shown as soon as they are known, or objects, a line each.
+// A table whose lines are shown as soon as they are known, or go into the session's document.
 class table {
   public:
     table(bench::session& s, std::string title, const std::string& first, std::vector<std::string> columns)
@@ -106,13 +105,12 @@ class table {
     void line(const std::string& name, const std::vector<double>& values, const std::string& remark = {}) {
         bench::check(values.size() == columns_.size(), "a line has a value for each column");
         if (session_.json()) {
-            std::cout << R"({"benchmark":")" << session_.name() << R"(","group":")" << title_
-                      << R"(","name":")" << name << '"';
-            for (std::size_t i = 0; i < values.size(); ++i) {
-                std::cout << ",\"" << columns_[i] << "\":" << values[i];
-            }
-            if (!remark.empty()) std::cout << R"(,"remark":")" << remark << '"';
-            std::cout << "}" << std::endl;
+            bench::json_object one;
+            one.add("name", name);
+            for (std::size_t i = 0; i < values.size(); ++i) one.add(columns_[i], values[i]);
+            if (!remark.empty()) one.add("remark", remark);
+            session_.document().add_line(title_, one);
+            std::fprintf(stderr, "%s: %s\n", title_.c_str(), name.c_str());
             return;
         }
         std::printf("%-38s", name.c_str());
@@ -132,9 +130,9 @@ class table {
 };
 
 // A sentence beside the figures.
-inline void note(const bench::session& s, const std::string& sentence) {
+inline void note(bench::session& s, const std::string& sentence) {
     if (s.json()) {
-        std::cout << R"({"benchmark":")" << s.name() << R"(","note":")" << sentence << "\"}" << std::endl;
+        s.document().add_note(sentence);
     } else {
         std::printf("%s\n", sentence.c_str());
         std::fflush(stdout);

@@ -46,6 +46,7 @@ void clocks(bench::session& session) {
     group.limit("rdtsc", times([] { bench::keep(__rdtsc()); }));
 #endif
     group.run();
+    group.headline("clock_reading_ns", "std::chrono::steady_clock");
 }
 
 // Of a cache line that no other thread looks at.
@@ -79,6 +80,8 @@ void memory(bench::session& session) {
                     std::free(p);
                 }));
     group.run();
+    group.headline("cache_line_hand_over_ns", "cache line handed from core to core");
+    group.headline("atomic_exchange_ns", "atomic exchange");
 }
 
 [[gnu::noinline]] bench::bare_coroutine count_once(std::uint64_t& count) {
@@ -129,6 +132,7 @@ void coroutines(bench::session& session) {
     group.limit("symmetric transfer", [](std::uint64_t n) { bench::symmetric_round_trips((n + 1) / 2); });
     group.limit("coroutine: create, resume, destroy", create_resume_destroy);
     group.run();
+    group.headline("coroutine_resume_ns", "suspend and resume");
 }
 
 using word = std::atomic<std::uint32_t>;
@@ -170,6 +174,8 @@ void threads(bench::session& session) {
     group.limit("std::thread, create and join", times([] { std::thread([] {}).join(); }));
     group.limit("sched_yield", times([] { std::this_thread::yield(); }));
     group.run();
+    group.headline("thread_wake_and_back_ns", "wake of a sleeping thread, and back");
+    group.headline("thread_create_ns", "std::thread, create and join");
 }
 
 }  // namespace

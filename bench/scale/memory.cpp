@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -38,17 +39,19 @@ double bytes_of_channel(std::size_t capacity) {
 template <class Policy>
 void report(bench::session& session, const std::string& policy) {
     constexpr std::size_t many = 1000;  // so that vectors which double don't matter
-    const auto tell = [&](const std::string& what, double bytes) {
-        session.value("memory of " + what + ", " + policy, bytes, "bytes");
+    const auto tell = [&](const std::string& what, double bytes, const char* in_short) {
+        const std::string title = "memory of " + what + ", " + policy;
+        session.value(title, bytes, "bytes");
+        if (std::is_same_v<Policy, weir::measured> && session.wants(title)) session.result(in_short, bytes);
     };
     const double channel = bytes_of_channel<Policy>(2);
     const double run = bytes_of_run<Policy>(0, 1);
     const double one_stage = bytes_of_run<Policy>(1, 1);
-    tell("a channel of 2 ints", channel);
-    tell("a further place in it", (bytes_of_channel<Policy>(2 + many) - channel) / many);
-    tell("a run of source and sink", run);
-    tell("a stage, its slot and queue of 2", (bytes_of_run<Policy>(many, 1) - run) / many);
-    tell("a further slot of a stage", (bytes_of_run<Policy>(1, 1 + many) - one_stage) / many);
+    tell("a channel of 2 ints", channel, "channel_bytes");
+    tell("a further place in it", (bytes_of_channel<Policy>(2 + many) - channel) / many, "place_bytes");
+    tell("a run of source and sink", run, "run_bytes");
+    tell("a stage, its slot and queue of 2", (bytes_of_run<Policy>(many, 1) - run) / many, "stage_bytes");
+    tell("a further slot of a stage", (bytes_of_run<Policy>(1, 1 + many) - one_stage) / many, "slot_bytes");
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 #include "document.hpp"
 
+#include "indicators/emit/indicator.hpp"
+
 #include <cmath>
 #include <cstdio>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -19,15 +20,6 @@ std::string text_of(const figure& f) {
     return f.is_count ? std::to_string(static_cast<integer>(f.value)) : text_of(f.value);
 }
 
-std::string quoted(const std::string& text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        if (static_cast<unsigned char>(c) >= 0x20) out += c;
-    }
-    return out + '"';
-}
-
 }  // namespace
 
 document::document(values effective) : parameters(std::move(effective)) {
@@ -37,24 +29,24 @@ document::document(values effective) : parameters(std::move(effective)) {
 }
 
 std::string document::json() const {
-    std::ostringstream out;
-    out << R"({"name":"WeirTasks","component":"weir","@parameters":{)";
-    const char* between = "";
-    const auto member = [&](const std::string& name, const std::string& value) {
-        out << std::exchange(between, ",") << quoted(name) << ":" << value;
-    };
+    indicators::indicator all("WeirTasks", "weir");
     for (const factor& f : factors()) {
-        const std::string value = parameters.text(f.name);
-        member(f.name, f.is_number() ? value : quoted(value));
+        if (f.is_number()) {
+            all.parameter(f.name, parameters.of(f.name));
+        } else {
+            all.parameter(f.name, parameters.text(f.name));
+        }
     }
-    out << R"(},"@result":{)";
-    between = "";
-    for (const figure& f : results) member(f.name, text_of(f));
-    out << R"(},"overall_score":)" << text_of(overall_score) << R"(,"about":{)";
-    between = "";
-    for (const auto& [name, value] : about) member(name, quoted(value));
-    out << "}}\n";
-    return out.str();
+    for (const figure& f : results) {
+        if (f.is_count) {
+            all.result(f.name, static_cast<integer>(f.value));
+        } else if (std::isfinite(f.value)) {
+            all.result(f.name, f.value);
+        }
+    }
+    if (std::isfinite(overall_score)) all.score(overall_score);
+    all.extra("about", indicators::value::object(indicators::value::members(about.begin(), about.end())));
+    return all.json() + "\n";
 }
 
 std::string document::table() const {
