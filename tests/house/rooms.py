@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Checks the rooms of the measurement lab, bench/lab, reading nothing but the text.
+"""Checks the rooms of bench/lab, the measurement lab, and of bench/indicators, which stands on it, reading nothing but
+the text.
 
-    tests/house/lab.py [ROOT]       checks ROOT/bench/lab (the default: this repository's)
-    tests/house/lab.py --self-test  shows, on small trees, that each rule can fail
+    tests/house/rooms.py [ROOT]       checks ROOT/bench (the default: this repository's)
+    tests/house/rooms.py --self-test  shows, on small trees, that each rule can fail
 
-The rules: a file lies in a room and begins with `// lab ROOM: <one sentence>`; it includes its own room and those below;
-a header guards itself by its path; no file has more than 300 lines, no line more than 125 columns.
+The rules: a file lies in a room and begins with `// HOUSE ROOM: <one sentence>`; it includes its own room, those below,
+and of a house below all; a header guards itself by its path; no file has more than 300 lines, no line more than 125
+columns.
 """
 
 import re
@@ -16,20 +18,25 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import check  # noqa: E402
 
-ROOMS = ["data", "stats", "design", "driver", "analysis", "plot", "commands"]  # from below
+# From below, as the houses are.
+HOUSES = {
+    "lab": ["data", "stats", "design", "driver", "analysis", "plot", "commands"],
+    "indicators": ["emit", "contract", "record", "store", "machine", "runner", "advice", "commands"],
+}
 MAX_LINES = 300
 MAX_COLUMNS = 125
 
 
-def problems_of(path, room, text):
+def problems_of(path, house, room, text):
     lines = text.splitlines()
-    if room not in ROOMS:
-        yield 1, f"{room} is no room; see ROOMS in tests/house/lab.py"
+    rooms = HOUSES[house]
+    if room not in rooms:
+        yield 1, f"{room} is no room; see HOUSES in tests/house/rooms.py"
         return
-    if not (room == "commands" and path.name == "main.cpp") and not re.match(rf"// lab {room}: \S", text):
-        yield 1, f"the first line has to be `// lab {room}: <one sentence>`"
+    if not (room == "commands" and path.name == "main.cpp") and not re.match(rf"// {house} {room}: \S", text):
+        yield 1, f"the first line has to be `// {house} {room}: <one sentence>`"
     if path.suffix == ".hpp":
-        guard = f"LAB_{room}_{path.stem}_HPP".upper()
+        guard = f"{house}_{room}_{path.stem}_HPP".upper()
         if f"#ifndef {guard}\n#define {guard}\n" not in text:
             yield 2, f"no guard named {guard}"
     if len(lines) > MAX_LINES:
@@ -37,24 +44,29 @@ def problems_of(path, room, text):
     for number, line in enumerate(lines, 1):
         if len(line) > MAX_COLUMNS and '"' not in line:
             yield number, f"more than {MAX_COLUMNS} columns"
-        if match := re.match(r'#include "lab/(\w+)/', line):
-            other = match[1]
-            if other not in ROOMS or ROOMS.index(other) > ROOMS.index(room):
+        if match := re.match(rf'#include "({"|".join(HOUSES)})/(\w+)/', line):
+            other_house, other = match.groups()
+            houses = list(HOUSES)
+            if houses.index(other_house) > houses.index(house):
+                yield number, f"{other_house} is not below {house}"
+            elif other_house == house and (other not in rooms or rooms.index(other) > rooms.index(room)):
                 yield number, f"{other} is not below {room}"
 
 
 def problems_in(root):
-    for path in sorted((root / "bench/lab").glob("**/*.?pp")):
-        name = path.relative_to(root)
-        for number, problem in problems_of(path, path.parent.name, path.read_text(encoding="utf-8")):
-            yield f"{name}:{number}: {problem}"
+    for house in HOUSES:
+        for path in sorted((root / "bench" / house).glob("**/*.?pp")):
+            name = path.relative_to(root)
+            for number, problem in problems_of(path, house, path.parent.name, path.read_text(encoding="utf-8")):
+                yield f"{name}:{number}: {problem}"
 
 
 def self_test():
     guard = "#ifndef LAB_STATS_A_HPP\n#define LAB_STATS_A_HPP\n#endif\n"
     cases = {
         "": ("stats/a.hpp", "// lab stats: a\n" + guard),
-        "not below": ("stats/a.cpp", '// lab stats: a\n#include "lab/plot/b.hpp"\n'),
+        "indicators is not below lab": ("stats/a.cpp", '// lab stats: a\n#include "indicators/store/b.hpp"\n'),
+        "plot is not below": ("stats/a.cpp", '// lab stats: a\n#include "lab/plot/b.hpp"\n'),
         "first line": ("stats/a.cpp", "// stats\n"),
         "no guard": ("stats/a.hpp", "// lab stats: a\n"),
         "no room": ("attic/a.cpp", "// lab attic: a\n"),

@@ -80,6 +80,8 @@ build_tools=("cmake:cmake" "ninja|make:ninja-build" "${CXX:-c++}|g++|clang++:g++
 # The libraries of the measurement lab.
 lab_needs=("/usr/include/eigen3/Eigen/Core|<Eigen/Core>:libeigen3-dev" "<nlohmann/json.hpp>:nlohmann-json3-dev"
     "<CLI/CLI.hpp>:libcli11-dev" "<sqlite3.h>:libsqlite3-dev")
+# What the indicators need besides.
+indicator_needs=("<openssl/evp.h>:libssl-dev")
 
 # configure BUILD_FOLDER OPTION...: of the repository at $root, with Ninja for a new folder if it is there.
 configure() {

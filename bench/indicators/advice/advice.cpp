@@ -1,0 +1,216 @@
+// indicators advice: intervals, order and reasons
+#include "indicators/advice/advice.hpp"
+
+#include "lab/analysis/comparison.hpp"
+#include "lab/analysis/fit.hpp"
+#include "lab/data/input_error.hpp"
+#include "lab/data/numbers.hpp"
+#include "lab/stats/distributions.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace indicators {
+
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+class adviser {
+  public:
+    adviser(const lab::run_table& table, const advice_options& options) : table_(table), options_(options) {
+        is_relative_ = std::all_of(table.runs.begin(), table.runs.end(),
+                                   [](const lab::measured_run& r) { return r.cost > 0; });
+    }
+
+    advice run() {
+        for (const lab::repeated_configuration& c : lab::configurations_of(table_)) {
+            ranked_configuration one;
+            one.values = c.values;
+            one.runs = c.runs;
+            for (const std::size_t r : c.runs)
+                one.mean += table_.runs[r].cost / static_cast<double>(c.runs.size());
+            result_.ranked.push_back(std::move(one));
+        }
+        if (result_.ranked.empty()) {
+            result_.not_enough = "there are no runs";
+            return std::move(result_);
+        }
+        pool();
+        for (ranked_configuration& c : result_.ranked) set_interval(c);
+        std::stable_sort(result_.ranked.begin(), result_.ranked.end(), [this](const auto& a, const auto& b) {
+            return table_.better(counted_on(a), counted_on(b));
+        });
+        compare_with_best();
+        say_whether_enough();
+        explain();
+        return std::move(result_);
+    }
+
+  private:
+    [[nodiscard]] double scaled(double cost) const { return is_relative_ ? std::log(cost) : cost; }
+    [[nodiscard]] std::vector<double> costs(const ranked_configuration& c) const {
+        std::vector<double> all;
+        for (const std::size_t r : c.runs) all.push_back(table_.runs[r].cost);
+        return all;
+    }
+    // Sum of squares, and how many of them are free.
+    [[nodiscard]] std::pair<double, double> squares(const ranked_configuration& c) const {
+        double mean = 0;
+        for (const double cost : costs(c)) mean += scaled(cost) / static_cast<double>(c.runs.size());
+        double sum = 0;
+        for (const double cost : costs(c)) sum += std::pow(scaled(cost) - mean, 2);
+        return {sum, static_cast<double>(c.runs.size()) - 1};
+    }
+
+    // What the runs of one configuration vary by, over all of them.
+    void pool() {
+        double sum = 0;
+        for (const ranked_configuration& c : result_.ranked) {
+            const auto [of_this, freedom] = squares(c);
+            sum += of_this;
+            pooled_freedom_ += freedom;
+        }
+        pooled_ = pooled_freedom_ > 0 ? std::sqrt(sum / pooled_freedom_) : unknown;
+    }
+
+    void set_interval(ranked_configuration& c) const {
+        constexpr std::size_t many = 4;
+        const auto [sum, own_freedom] = squares(c);
+        const bool by_itself = c.runs.size() >= many;
+        const double freedom = by_itself ? own_freedom : pooled_freedom_;
+        const double deviation = by_itself ? std::sqrt(sum / own_freedom) : pooled_;
+        c.low = c.high = unknown;
+        if (!(freedom > 0)) return;
+        const double wide = lab::t_quantile(0.5 + options_.confidence / 2, freedom) * deviation /
+                            std::sqrt(static_cast<double>(c.runs.size()));
+        c.low = is_relative_ ? c.mean * std::exp(-wide) : c.mean - wide;
+        c.high = is_relative_ ? c.mean * std::exp(wide) : c.mean + wide;
+    }
+    [[nodiscard]] double counted_on(const ranked_configuration& c) const {
+        if (std::isnan(c.low)) return c.mean;
+        return table_.more_is_better ? c.low : c.high;
+    }
+
+    void compare_with_best() {
+        const ranked_configuration& best = result_.ranked.front();
+        for (ranked_configuration& c : result_.ranked) {
+            c.to_best = c.mean / best.mean;
+            if (&c == &best) {
+                c.verdict = "best";
+                continue;
+            }
+            if (c.runs.size() < 2 || best.runs.size() < 2 || !is_relative_) {
+                c.verdict = apart(best, c)                              ? "worse"
+                            : std::isnan(c.low) || std::isnan(best.low) ? "too few runs"
+                                                                        : "unsure";
+                continue;
+            }
+            lab::comparison_options how;
+            how.confidence = options_.confidence;
+            how.more_is_better = table_.more_is_better;
+            const std::string found = lab::compare({{"", costs(best), costs(c)}}, how).verdict;
+            c.verdict = found == "slower" ? "worse" : found == "same" ? "as good" : "unsure";
+        }
+    }
+    // Intervals that don't meet.
+    [[nodiscard]] bool apart(const ranked_configuration& best, const ranked_configuration& c) const {
+        return table_.more_is_better ? c.high < best.low : c.low > best.high;
+    }
+
+    void say_whether_enough() {
+        const ranked_configuration& best = result_.ranked.front();
+        const auto times = [](std::size_t n) {
+            return n == 1 ? std::string("once") : std::to_string(n) + " times";
+        };
+        if (best.runs.size() < options_.least_runs) {
+            result_.not_enough = "the best configuration was run " + times(best.runs.size()) +
+                                 ", and has to be run at least " + times(options_.least_runs) +
+                                 "; run it again, and those next to it";
+        } else if (std::isnan(best.low)) {
+            result_.not_enough = "nothing was repeated, so that nobody knows what runs vary by";
+        } else {
+            result_.enough = true;
+        }
+    }
+
+    // By a model of what each setting does on the average; none where there are too few runs for it.
+    void explain() {
+        lab::fit_result fitted;
+        bool is_fitted = false;
+        try {
+            lab::fit_options how;
+            how.log_scale = is_relative_;
+            how.confidence = options_.confidence;
+            if (!table_.factors.empty() && is_relative_) {
+                fitted = lab::fit(table_, how);
+                is_fitted = true;
+            }
+        } catch (const lab::input_error&) {  // too few runs for it
+        }
+        const ranked_configuration& best = result_.ranked.front();
+        for (std::size_t f = 0; f < table_.factors.size(); ++f) {
+            const lab::factor& factor = table_.factors[f];
+            reason why;
+            why.factor = f;
+            why.setting = setting(f, best.values[f]);
+            why.average = why.low = why.high = unknown;
+            if (best.values[f] != factor.base_value() && is_fitted) set_average(why, fitted, best.values[f]);
+            set_neighbour(why, best);
+            if (why.has_neighbour || !std::isnan(why.average)) result_.why.push_back(why);
+        }
+        std::stable_sort(result_.why.begin(), result_.why.end(),
+                         [](const reason& a, const reason& b) { return weight(a) > weight(b); });
+    }
+    static double weight(const reason& why) {
+        const double of = why.has_neighbour ? why.neighbour_to_best : why.average;
+        return std::isnan(of) || !(of > 0) ? 0 : std::abs(std::log(of));
+    }
+    [[nodiscard]] std::string setting(std::size_t f, double value) const {
+        return table_.factors[f].name + "=" + table_.factors[f].text_of(value);
+    }
+    void set_average(reason& why, const lab::fit_result& fitted, double value) const {
+        const lab::factor& factor = table_.factors[why.factor];
+        const lab::fitted_term* term =
+            fitted.find(factor.is_number() ? factor.name : factor.treatment(value));
+        if (term == nullptr) return;
+        // Of a number the term is from its lowest to its highest.
+        const double share = factor.is_number() ? share_of(factor, value) : 1;
+        why.average = std::exp2(term->estimate * share);
+        why.low = std::exp2(std::min(term->low * share, term->high * share));
+        why.high = std::exp2(std::max(term->low * share, term->high * share));
+    }
+    static double share_of(const lab::factor& factor, double value) {
+        const auto at = [&](double x) { return factor.logarithmic ? std::log2(x) : x; };
+        return (at(value) - at(factor.base)) / (at(factor.high) - at(factor.low));
+    }
+    void set_neighbour(reason& why, const ranked_configuration& best) const {
+        for (const ranked_configuration& c : result_.ranked) {
+            bool alone = c.values[why.factor] != best.values[why.factor];
+            for (std::size_t f = 0; f < c.values.size() && alone; ++f)
+                alone = f == why.factor || c.values[f] == best.values[f];
+            if (!alone) continue;
+            why.has_neighbour = true;
+            why.neighbour = setting(why.factor, c.values[why.factor]);
+            why.neighbour_to_best = c.to_best;
+            why.neighbour_runs = c.runs.size();
+            return;  // the best one: they are in their order
+        }
+    }
+
+    const lab::run_table& table_;
+    const advice_options& options_;
+    bool is_relative_ = false;
+    double pooled_ = unknown;
+    double pooled_freedom_ = 0;
+    advice result_;
+};
+
+}  // namespace
+
+advice advise(const lab::run_table& table, const advice_options& options) {
+    return adviser(table, options).run();
+}
+
+}  // namespace indicators

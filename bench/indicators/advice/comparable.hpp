@@ -1,0 +1,38 @@
+// indicators advice: stored results as a table of runs that may be compared
+#ifndef INDICATORS_ADVICE_COMPARABLE_HPP
+#define INDICATORS_ADVICE_COMPARABLE_HPP
+
+#include "indicators/store/selection.hpp"
+#include "lab/data/run_table.hpp"
+
+#include <string>
+#include <vector>
+
+namespace indicators {
+
+struct comparable_options {
+    std::string cost;                  // a result, or overall_score; the model's own if empty
+    bool is_rate = false;              // of `cost`: more is better
+    std::vector<std::string> choices;  // parameters that are taken as choices, whatever their role
+    std::vector<std::string>
+        pooled;  // parameters and stack members in which runs may differ without being told apart
+    bool pool_machines = false;
+};
+
+struct comparable_runs {
+    lab::run_table table;          // its factors: choices, and what else the stacks differ in
+    std::vector<std::string> ids;  // one a run
+    std::vector<std::string> machines;
+    std::vector<std::string> notes;
+};
+
+// Throws lab::input_error, which says what to do: runs of several machines, or of several workloads; no such result.
+comparable_runs comparable(const std::vector<found_result>& found, const model& of,
+                           const comparable_options& how);
+
+// The machines, if there are more than one of them and they aren't to be pooled: throws lab::input_error.
+void only_one_machine(const std::vector<std::string>& machines, bool pool_machines);
+
+}  // namespace indicators
+
+#endif

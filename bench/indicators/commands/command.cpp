@@ -1,0 +1,37 @@
+// indicators commands: shared arguments
+#include "indicators/commands/command.hpp"
+
+namespace indicators {
+
+registry shared_arguments::read_models() const {
+    registry all;
+    all.add_folder(own_models());
+    for (const std::string& folder : models) all.add_folder(folder);
+    return all;
+}
+
+void add_selection(CLI::App& command, selection& what) {
+    command.add_option("NAME", what.name, "the indicator, as PiMatmul");
+    command
+        .add_option("--where", what.where,
+                    "NAME=VALUE, NAME=A|B, NAME!=VALUE, NAME>=VALUE: of parameters and results")
+        ->allow_extra_args(false);
+    command.add_option("--machine", what.machine, "a part of the machine's name, as `query` shows it");
+    command
+        .add_option("--stack", what.stack, "NAME=PART: what the stack has under that name, as compiler=12.2")
+        ->allow_extra_args(false);
+    command.add_option("--since", what.since, "a time, or a day");
+    command.add_option("--until", what.until, "a time, or a day, which is its begin");
+    command.add_option("--version-of", what.version,
+                       "the beginning of the program's version, which is its hash if it has none");
+}
+
+CLI::Option* add_store(CLI::App& command, std::string& path) {
+    return command.add_option("--store", path, "the SQLite file; may be the lab's runs.sqlite");
+}
+
+std::string document_line(const json& document) {
+    return document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace indicators

@@ -1,0 +1,135 @@
+// indicators commands: run: runs a program, and keeps a document of each run
+#include "indicators/commands/command.hpp"
+#include "indicators/record/read_record.hpp"
+#include "indicators/runner/batch.hpp"
+#include "lab/data/input_error.hpp"
+
+#include <csignal>
+#include <fstream>
+#include <iostream>
+#include <optional>
+
+namespace indicators {
+
+namespace {
+
+volatile std::sig_atomic_t stop_signal = 0;
+
+struct run_arguments {
+    batch_options batch;
+    std::vector<std::string> environment;
+    std::string store;
+    double most_output_mb = 16;
+    bool keep_extra = false;
+    bool quiet = false;
+};
+
+std::vector<std::pair<std::string, std::string>> environment_in(const std::vector<std::string>& texts) {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (const std::string& text : texts) {
+        const std::size_t equals = text.find('=');
+        if (equals == text.npos || equals == 0)
+            throw lab::input_error("--env " + text +
+                                   ": write it as NAME=VALUE; NAME= takes the variable away");
+        all.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    }
+    return all;
+}
+
+json texts_of(const refusals& all) {
+    json list = json::array();
+    for (const refusal& r : all) list.push_back({{"path", r.path}, {"reason", r.reason}});
+    return list;
+}
+
+// What becomes of a run: judged as anybody's document is who imports it.
+judged_run judged(json document, const registry& models, const validation_options& how) {
+    judged_run result = judge(read_record(document_line(document)), models, how);
+    document["status"] = result.status;
+    document["reasons"] = texts_of(result.reasons);
+    document["doubts"] = texts_of(result.printed.doubts);
+    result.run.whole = std::move(document);
+    return result;
+}
+
+void store_it(result_store& store, judged_run& result, const validation_options& how) {
+    try {
+        store.add(result, how);
+    } catch (const lab::input_error& wrong) {
+        // A model that changed: what was measured is kept all the same.
+        if (result.status != "accepted") throw;
+        result.status = "refused";
+        result.reasons.push_back({"$", wrong.what()});
+        result.run.whole["status"] = result.status;
+        result.run.whole["reasons"] = texts_of(result.reasons);
+        store.add(result, how);
+    }
+}
+
+void run_run(const run_arguments& arguments, const shared_arguments& shared) {
+    const registry models = shared.read_models();
+    std::optional<result_store> store;
+    if (!arguments.store.empty()) store.emplace(arguments.store);
+    batch_options options = arguments.batch;
+    options.environment = environment_in(arguments.environment);
+    options.most_output = static_cast<std::size_t>(arguments.most_output_mb * 1024 * 1024);
+    options.stop = &stop_signal;
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+        std::signal(signal, [](int number) { stop_signal = number; });
+    batch runs(options);
+    if (store) store->add_batch({runs.id(), 0, options.size});
+    const validation_options how{arguments.keep_extra, false};
+    std::int64_t accepted = 0;
+    for (std::int64_t place = 0; place < options.size && stop_signal == 0; ++place) {
+        judged_run result = judged(runs.run(place), models, how);
+        if (store) store_it(*store, result, how);
+        std::cout << document_line(result.run.whole) << std::flush;
+        accepted += result.status == "accepted";
+        if (arguments.quiet) continue;
+        std::cerr << place + 1 << " of " << options.size << ": " << result.status;
+        if (result.status == "accepted" && result.printed.document.score)
+            std::cerr << ", " << *result.printed.document.score;
+        for (const refusal& r : result.reasons) std::cerr << "\n    " << r.text();
+        for (const refusal& r : result.printed.doubts) std::cerr << "\n    doubtful: " << r.text();
+        std::cerr << '\n';
+    }
+    if (!std::cout) throw std::runtime_error("standard output can't be written");
+    if (stop_signal != 0) throw CLI::RuntimeError(128 + stop_signal);
+    if (accepted < options.size) throw CLI::RuntimeError(1);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, const shared_arguments& shared) {
+    CLI::App& command = *app.add_subcommand("run",
+                                            "Runs a program, and prints a document a line for each run, "
+                                            "whatever the program does: what it printed, "
+                                            "whether that is an indicator, and what is known of the machine, "
+                                            "the program and its run. Ends with 1 if "
+                                            "not all of them were accepted");
+    auto arguments = std::make_shared<run_arguments>();
+    command.add_option("--batch", arguments->batch.size, "runs it so often")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    command
+        .add_option("--env", arguments->environment,
+                    "NAME=VALUE: a variable of its environment; may be given more than once")
+        ->allow_extra_args(false);
+    add_store(command, arguments->store);
+    command.add_option("--limit-s", arguments->batch.limit_s, "time limit of a run, in seconds; 0: none")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    command
+        .add_option("--most-output-mb", arguments->most_output_mb,
+                    "of each of its outputs, in MiB; beyond that it is killed")
+        ->check(CLI::Range(0.001, 1024.0))
+        ->capture_default_str();
+    command.add_flag("--lenient", arguments->keep_extra,
+                     "keeps members of @parameters and @result that no model declares");
+    command.add_flag("--quiet", arguments->quiet, "no line after each run on standard error");
+    command.add_option("COMMAND", arguments->batch.command, "behind --: the program and its arguments")
+        ->required();
+    command.callback([arguments, &shared] { run_run(*arguments, shared); });
+}
+
+}  // namespace indicators

@@ -1,0 +1,16 @@
+// indicators contract: whether a JSON value is one of a field
+#ifndef INDICATORS_CONTRACT_FIELD_VALUE_HPP
+#define INDICATORS_CONTRACT_FIELD_VALUE_HPP
+
+#include "indicators/contract/model.hpp"
+
+#include <string>
+
+namespace indicators {
+
+// "" and the value as the field has it, a whole number widened to a number where that is asked for; or why it is none.
+std::string take(const field& of, field_type type, const json& value, json& taken);
+
+}  // namespace indicators
+
+#endif

@@ -1,0 +1,31 @@
+// indicators contract: why a document is refused, and where in it
+#ifndef INDICATORS_CONTRACT_REFUSAL_HPP
+#define INDICATORS_CONTRACT_REFUSAL_HPP
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace indicators {
+
+struct refusal {
+    std::string path;    // "$.@result.rate"; "$" is the document as a whole
+    std::string reason;  // a sentence without its point: what is wrong, and what to do
+
+    [[nodiscard]] std::string text() const { return path + ": " + reason; }
+};
+using refusals = std::vector<refusal>;
+
+// The path of a member, or of an item of a list.
+std::string member_path(const std::string& of, std::string_view key);
+inline std::string item_path(const std::string& of, std::size_t place) {
+    return of + "[" + std::to_string(place) + "]";
+}
+// A text as a message can show it: in one line, in quotes, not longer than a line.
+std::string shown(std::string_view text);
+// "3: a; 4: b", at most a few of them.
+std::string joined(const refusals& all);
+
+}  // namespace indicators
+
+#endif

@@ -1,0 +1,44 @@
+// indicators contract: the models that there are
+#ifndef INDICATORS_CONTRACT_REGISTRY_HPP
+#define INDICATORS_CONTRACT_REGISTRY_HPP
+
+#include "indicators/contract/model.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace indicators {
+
+class registry {
+  public:
+    // Reads all *.json of a folder. Throws lab::input_error: no such folder, no JSON, no declaration, a name twice, a model
+    // that extends one which isn't there, a field that another model declares with another type.
+    void add_folder(const std::string& folder);
+    // As it is in a store; nothing if there is one of that name.
+    void add(const json& declaration, const std::string& file);
+
+    // Null: there is none of that name, or it is abstract.
+    [[nodiscard]] const model* find(const std::string& name) const;
+    // Sorted, without those that are abstract.
+    [[nodiscard]] std::vector<std::string> names() const;
+
+  private:
+    struct source {
+        json declaration;
+        std::string file;
+    };
+    void add_with_base(const std::string& name, std::map<std::string, source>& left,
+                       std::vector<std::string>& waiting);
+    void insert(model m, const std::string& file);
+
+    std::map<std::string, model> models_;
+    std::map<std::string, std::string> files_;
+};
+
+// The folder of the models that come with the program.
+std::string own_models();
+
+}  // namespace indicators
+
+#endif

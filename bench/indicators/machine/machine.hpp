@@ -1,0 +1,20 @@
+// indicators machine: what the runs of this machine are runs on
+#ifndef INDICATORS_MACHINE_MACHINE_HPP
+#define INDICATORS_MACHINE_MACHINE_HPP
+
+#include "indicators/contract/json_text.hpp"
+
+#include <string>
+
+namespace indicators {
+
+// Hardware: "name", which stands for it ("2 x AMD EPYC 9554, 24 GiB"), "architecture", "processor", "family", "model",
+// "cores", "cores_allowed", "caches", "memory_bytes", "hypervisor", "governor", "huge_pages", "load", "accelerators".
+// What isn't known is null. `root`: where /proc, /sys and /etc are; another one is for tests.
+json hardware_of_machine(const std::string& root = "");
+// /etc/os-release, its keys in lower case; null if it can't be read.
+json os_release_of_machine(const std::string& root = "");
+
+}  // namespace indicators
+
+#endif

@@ -1,0 +1,174 @@
+// indicators runner: from a process that has ended to a document
+#include "indicators/runner/batch.hpp"
+
+#include "indicators/machine/machine.hpp"
+#include "indicators/record/bytes.hpp"
+#include "lab/data/text.hpp"
+#include "lab/driver/process.hpp"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+extern char** environ;
+
+namespace indicators {
+
+namespace {
+
+using lab::process_end;
+
+// "2026-11-25T02:54:16.123456Z".
+std::string utc_text(double unix_seconds) {
+    const double whole = std::floor(unix_seconds);
+    const auto at = std::chrono::sys_seconds(std::chrono::seconds(static_cast<std::int64_t>(whole)));
+    const auto day = std::chrono::floor<std::chrono::days>(at);
+    const std::chrono::year_month_day date(day);
+    const std::chrono::hh_mm_ss time(at - day);
+    char text[64];
+    std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ", static_cast<int>(date.year()),
+                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                  static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+                  static_cast<int>(time.seconds().count()), static_cast<int>((unix_seconds - whole) * 1e6));
+    return text;
+}
+
+std::string end_name(process_end end) {
+    switch (end) {
+        case process_end::exited:
+            return "exited";
+        case process_end::signalled:
+            return "signalled";
+        case process_end::timed_out:
+            return "timed_out";
+        case process_end::too_much_output:
+            return "too_much_output";
+        case process_end::stopped:
+            return "stopped";
+        case process_end::not_started:
+            return "not_started";
+    }
+    return "";
+}
+
+// Of the 16 of getrusage() those that Linux counts; the others are 0 there.
+json usage_of(const lab::process_result& run) {
+    return {{"ru_utime", run.user_s},
+            {"ru_stime", run.system_s},
+            {"ru_maxrss", run.peak_kb},
+            {"ru_minflt", run.minor_faults},
+            {"ru_majflt", run.major_faults},
+            {"ru_inblock", run.blocks_in},
+            {"ru_oublock", run.blocks_out},
+            {"ru_nvcsw", run.voluntary_switches},
+            {"ru_nivcsw", run.involuntary_switches}};
+}
+
+// A text as it is; bytes that are none as base64, under another key.
+void put_output(json& document, const std::string& key, const std::string& bytes) {
+    const bool is_text = !first_byte_that_is_no_text(bytes);
+    document[key] = is_text ? json(bytes) : json();
+    if (!is_text) document[key + "_base64"] = base64_of(bytes);
+}
+
+// Of the runner's own variables those that are known to change how fast programs are. Others may be secrets.
+bool may_matter(const std::string& name) {
+    for (const char* prefix :
+         {"LD_", "MALLOC_", "GLIBC_TUNABLES", "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_", "TBB_", "CUDA_",
+          "NVIDIA_", "PYTHON", "TF_", "LC_", "CFG_", "ENV_", "APP_", "BLD_"})
+        if (name.starts_with(prefix)) return true;
+    return name == "LANG" || name == "PATH" || name == "TZ";
+}
+
+json environment_of(const batch_options& options) {
+    json inherited = json::object();
+    std::size_t bytes = 0;
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+        const std::string text = *variable;
+        bytes += text.size() + 1;
+        const std::string name = text.substr(0, text.find('='));
+        if (may_matter(name) && !first_byte_that_is_no_text(text))
+            inherited[name] = text.substr(std::min(text.size(), name.size() + 1));
+    }
+    json set = json::object();
+    for (const auto& [name, value] : options.environment) set[name] = value;
+    return {{"set", set}, {"inherited", inherited}, {"inherited_bytes", bytes}};
+}
+
+std::string host_name() {
+    char name[256] = "";
+    ::gethostname(name, sizeof name - 1);
+    return name;
+}
+
+std::string temporary_folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "weir-indicator-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+        throw std::runtime_error(name + ": a temporary folder can't be made");
+    return name;
+}
+
+}  // namespace
+
+batch::batch(batch_options options)
+    : options_(std::move(options)), folder_(temporary_folder()), release_(os_release_of_machine()),
+      facts_(facts_of(options_.command, folder_)) {
+    const auto now =
+        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    // Sorted by time, and nobody else's.
+    id_ = lab::filled(utc_text(now).substr(0, 19), ":", "") + "-" + random_digits(6);
+}
+
+batch::~batch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+}
+
+json batch::run(std::int64_t place) {
+    lab::process_options process;
+    process.command = options_.command;
+    process.environment = options_.environment;
+    process.stdout_file = folder_ + "/out";
+    process.stderr_file = folder_ + "/err";
+    process.limit_s = options_.limit_s;
+    process.most_output = options_.most_output;
+    process.stop = options_.stop;
+    const json hardware = hardware_of_machine();
+    const lab::process_result run = lab::run_process(process);
+    const std::string out = lab::text_in(process.stdout_file);
+
+    json document{{"indicator_result", 1},
+                  {"id", id_ + "." + std::to_string(place)},
+                  {"batch", {{"id", id_}, {"place", place}, {"size", options_.size}}},
+                  {"command", options_.command},
+                  {"environment", environment_of(options_)},
+                  {"end", end_name(run.end)},
+                  {"exit_code", run.end == process_end::exited ? json(run.code) : json()},
+                  {"signal", run.end == process_end::signalled ? json(lab::signal_name(run.code)) : json()},
+                  {"message", run.message.empty() ? json() : json(run.message)}};
+    if (read_json read = read_json_text(out); read.good() && read.document.is_object()) {
+        document["stdout"] = std::move(read.document);
+    } else {
+        put_output(document, "stdout", out);
+    }
+    put_output(document, "stderr", lab::text_in(process.stderr_file));
+    document["usage"] = usage_of(run);
+    document["start_datetime"] = utc_text(run.started);
+    document["end_datetime"] = utc_text(run.ended);
+    document["duration_s"] = run.duration_s;
+    document["hostname"] = host_name();
+    document["machine"] = hardware;
+    document["os_release"] = release_;
+    document["stack"] = facts_.stack;
+    document["files"] = facts_.files;
+    document["script_sha256"] = facts_.script_sha256.empty() ? json() : json(facts_.script_sha256);
+    return document;
+}
+
+}  // namespace indicators

@@ -1,0 +1,110 @@
+// indicators store: what becomes of stored results when a model changes
+#include "indicators/record/read_record.hpp"
+#include "indicators/store/result_store.hpp"
+#include "indicators/store/schema.hpp"
+#include "lab/data/input_error.hpp"
+
+namespace indicators {
+
+namespace {
+
+// Empty: there is none.
+std::string declared(lab::database& file, const std::string& name) {
+    lab::statement select(file, "SELECT declaration FROM indicator_models WHERE name = ?1");
+    return select.bind(1, name).next() ? select.text(0) : std::string();
+}
+
+std::string few(const std::vector<std::string>& all) {
+    std::string text;
+    for (std::size_t i = 0; i < all.size() && i < 5; ++i) text += "\n    " + all[i];
+    return text + (all.size() > 5 ? "\n    and " + std::to_string(all.size() - 5) + " more" : "");
+}
+
+}  // namespace
+
+// Within the transaction of what needs it.
+void result_store::keep_model(const model& of) {
+    const std::string before = declared(file_, of.name);
+    if (before == of.declaration.dump()) return;
+    if (!before.empty()) {
+        registry only;
+        only.add(of.declaration, "the model " + of.name);
+        judge_again(of, only, false, true);
+        return;
+    }
+    file_.run(schema_of(of));
+    lab::statement(file_, "INSERT INTO indicator_models VALUES (?1, ?2)")
+        .bind(1, of.name)
+        .bind(2, of.declaration.dump())
+        .run();
+}
+
+result_store::migration result_store::judge_again(const model& of, const registry& models,
+                                                  bool refuse_misfits, bool is_changed) {
+    migration result{of.name, 0, 0, {}};
+    if (is_changed) {
+        // A model has one table, whatever it is called.
+        file_.run("DROP TABLE IF EXISTS " + lab::sql_name(of.table()));
+        file_.run(schema_of(of));
+        lab::statement(file_, "INSERT OR REPLACE INTO indicator_models VALUES (?1, ?2)")
+            .bind(1, of.name)
+            .bind(2, of.declaration.dump())
+            .run();
+    }
+    // Their numbers first: what is updated must not be looked for at the same time.
+    std::vector<std::int64_t> numbers;
+    lab::statement select(
+        file_, "SELECT number FROM indicator_results WHERE name = ?1 AND status IN ('refused', ?2)");
+    select.bind(1, of.name).bind(2, is_changed ? "accepted" : "refused");
+    while (select.next()) numbers.push_back(select.integer(0));
+    lab::statement one(file_, "SELECT status, document, is_lenient FROM indicator_results WHERE number = ?1");
+    lab::statement update(
+        file_,
+        "UPDATE indicator_results SET status = ?2, reasons = ?3, overall_score = ?4 WHERE number = ?1");
+    for (const std::int64_t number : numbers) {
+        one.bind(1, number).next();
+        const bool was_accepted = one.text(0) == "accepted";
+        const judged_run judged = judge(read_record(one.text(1)), models, {one.integer(2) != 0, true});
+        one.next();
+        const bool is_accepted = judged.status == "accepted";
+        if (!is_accepted && was_accepted)
+            result.misfits.push_back(judged.run.id + ": " + joined(judged.reasons));
+        result.kept += is_accepted && was_accepted;
+        result.accepted_now += is_accepted && !was_accepted;
+        if (is_accepted) insert_values(of, number, judged.printed);
+        update.bind(1, number).bind(2, judged.status).bind(3, joined(judged.reasons));
+        if (judged.printed.document.score) {
+            update.bind(4, *judged.printed.document.score);
+        } else {
+            update.bind_null(4);
+        }
+        update.run();
+    }
+    if (!result.misfits.empty() && !refuse_misfits)
+        throw lab::input_error(
+            file_.path(),
+            of.name + " is declared otherwise than when its results were stored, and " +
+                std::to_string(result.misfits.size()) + " of them don't fit:" + few(result.misfits) +
+                "\nDeclare what is new as optional, or what it was before ('before', 'was'); or call "
+                "`indicator migrate --refuse-misfits`, which keeps them as refused");
+    return result;
+}
+
+std::vector<result_store::migration> result_store::migrate(const registry& models, bool refuse_misfits) {
+    lab::transaction all(file_);
+    std::vector<migration> done;
+    for (const std::string& name : models.names()) {
+        const model& of = *models.find(name);
+        const std::string before = declared(file_, name);
+        lab::statement refused(
+            file_, "SELECT 1 FROM indicator_results WHERE name = ?1 AND status = 'refused' LIMIT 1");
+        const bool any_refused = refused.bind(1, name).next();
+        if (before.empty() && !any_refused) continue;
+        if (before == of.declaration.dump() && !any_refused) continue;
+        done.push_back(judge_again(of, models, refuse_misfits, before != of.declaration.dump()));
+    }
+    all.commit();
+    return done;
+}
+
+}  // namespace indicators
