@@ -1,7 +1,6 @@
 // indicators advice: intervals, order and reasons
 #include "indicators/advice/advice.hpp"
 
-#include "lab/analysis/comparison.hpp"
 #include "lab/analysis/fit.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/data/numbers.hpp"
@@ -57,8 +56,7 @@ class adviser {
     }
     // Sum of squares, and how many of them are free.
     [[nodiscard]] std::pair<double, double> squares(const ranked_configuration& c) const {
-        double mean = 0;
-        for (const double cost : costs(c)) mean += scaled(cost) / static_cast<double>(c.runs.size());
+        const double mean = scaled_mean(c);
         double sum = 0;
         for (const double cost : costs(c)) sum += std::pow(scaled(cost) - mean, 2);
         return {sum, static_cast<double>(c.runs.size()) - 1};
@@ -75,15 +73,28 @@ class adviser {
         pooled_ = pooled_freedom_ > 0 ? std::sqrt(sum / pooled_freedom_) : unknown;
     }
 
-    void set_interval(ranked_configuration& c) const {
+    // What runs of it vary by (scaled), and how sure that is; its own where it has runs enough.
+    struct spread {
+        double deviation;
+        double freedom;
+    };
+    [[nodiscard]] spread spread_of(const ranked_configuration& c) const {
         constexpr std::size_t many = 4;
-        const auto [sum, own_freedom] = squares(c);
-        const bool by_itself = c.runs.size() >= many;
-        const double freedom = by_itself ? own_freedom : pooled_freedom_;
-        const double deviation = by_itself ? std::sqrt(sum / own_freedom) : pooled_;
+        if (c.runs.size() < many) return {pooled_, pooled_freedom_};
+        const auto [sum, freedom] = squares(c);
+        return {std::sqrt(sum / freedom), freedom};
+    }
+    [[nodiscard]] double scaled_mean(const ranked_configuration& c) const {
+        double mean = 0;
+        for (const double cost : costs(c)) mean += scaled(cost) / static_cast<double>(c.runs.size());
+        return mean;
+    }
+
+    void set_interval(ranked_configuration& c) const {
+        const spread of = spread_of(c);
         c.low = c.high = unknown;
-        if (!(freedom > 0)) return;
-        const double wide = lab::t_quantile(0.5 + options_.confidence / 2, freedom) * deviation /
+        if (!(of.freedom > 0)) return;
+        const double wide = lab::t_quantile(0.5 + options_.confidence / 2, of.freedom) * of.deviation /
                             std::sqrt(static_cast<double>(c.runs.size()));
         c.low = is_relative_ ? c.mean * std::exp(-wide) : c.mean - wide;
         c.high = is_relative_ ? c.mean * std::exp(wide) : c.mean + wide;
@@ -97,26 +108,32 @@ class adviser {
         const ranked_configuration& best = result_.ranked.front();
         for (ranked_configuration& c : result_.ranked) {
             c.to_best = c.mean / best.mean;
-            if (&c == &best) {
-                c.verdict = "best";
-                continue;
-            }
-            if (c.runs.size() < 2 || best.runs.size() < 2 || !is_relative_) {
-                c.verdict = apart(best, c)                              ? "worse"
-                            : std::isnan(c.low) || std::isnan(best.low) ? "too few runs"
-                                                                        : "unsure";
-                continue;
-            }
-            lab::comparison_options how;
-            how.confidence = options_.confidence;
-            how.more_is_better = table_.more_is_better;
-            const std::string found = lab::compare({{"", costs(best), costs(c)}}, how).verdict;
-            c.verdict = found == "slower" ? "worse" : found == "same" ? "as good" : "unsure";
+            c.verdict = &c == &best ? "best" : verdict_on(best, c);
         }
     }
-    // Intervals that don't meet.
-    [[nodiscard]] bool apart(const ranked_configuration& best, const ranked_configuration& c) const {
-        return table_.more_is_better ? c.high < best.low : c.low > best.high;
+    // Welch (1947): the difference of two means whose runs vary by what they vary by.
+    [[nodiscard]] const char* verdict_on(const ranked_configuration& best,
+                                         const ranked_configuration& c) const {
+        constexpr double sure = 0.99;  // of "worse": many are compared
+        constexpr double no_difference = 0.01;
+        double variance = 0;
+        double parts = 0;
+        for (const ranked_configuration* one : {&best, &c}) {
+            const spread of = spread_of(*one);
+            if (!(of.freedom > 0)) return "too few runs";
+            const double part = of.deviation * of.deviation / static_cast<double>(one->runs.size());
+            variance += part;
+            parts += part * part / of.freedom;
+        }
+        const bool pooled =
+            spread_of(best).freedom == pooled_freedom_ && spread_of(c).freedom == pooled_freedom_;
+        const double freedom = pooled ? pooled_freedom_ : parts > 0 ? variance * variance / parts : 1e9;
+        const double worse_by = (scaled_mean(c) - scaled_mean(best)) * (table_.more_is_better ? -1 : 1);
+        const double error = std::sqrt(variance);
+        const double slack = is_relative_ ? no_difference : no_difference * std::abs(best.mean);
+        const double wide = lab::t_quantile(0.5 + options_.confidence / 2, freedom) * error;
+        if (worse_by - wide >= -slack && worse_by + wide <= slack) return "as good";
+        return worse_by > lab::t_quantile(0.5 + sure / 2, freedom) * error ? "worse" : "unsure";
     }
 
     void say_whether_enough() {

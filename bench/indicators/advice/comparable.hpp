@@ -11,11 +11,11 @@
 namespace indicators {
 
 struct comparable_options {
-    std::string cost;                  // a result, or overall_score; the model's own if empty
-    bool is_rate = false;              // of `cost`: more is better
-    std::vector<std::string> choices;  // parameters that are taken as choices, whatever their role
-    std::vector<std::string>
-        pooled;  // parameters and stack members in which runs may differ without being told apart
+    std::string cost = {};                  // a result, or overall_score; the model's own if empty
+    bool is_rate = false;                   // of `cost`: more is better
+    std::vector<std::string> choices = {};  // parameters that are taken as choices, whatever their role
+    std::vector<std::string> pooled =
+        {};  // parameters and stack members in which runs may differ without being told apart
     bool pool_machines = false;
 };
 

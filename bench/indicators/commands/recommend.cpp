@@ -2,6 +2,7 @@
 #include "indicators/advice/advice.hpp"
 #include "indicators/advice/comparable.hpp"
 #include "indicators/commands/command.hpp"
+#include "indicators/store/condition.hpp"
 #include "lab/commands/command.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/data/numbers.hpp"
@@ -27,10 +28,6 @@ struct recommend_arguments {
 
 json number(double value) { return std::isfinite(value) ? json(value) : json(); }
 
-std::string percent(double ratio) {
-    return (ratio >= 1 ? "+" : "") + lab::short_text(100 * (ratio - 1), 3) + " %";
-}
-
 std::string text_of(const lab::run_table& table, const lab::configuration& values) {
     return table.factors.empty() ? "(the only one)" : lab::configuration_text(table.factors, values);
 }
@@ -42,20 +39,27 @@ json settings_of(const lab::run_table& table, const lab::configuration& values) 
     return all;
 }
 
-json why_of(const lab::run_table& table, const advice& found) {
+// For programs ratios, for people percents.
+json change(double ratio, bool as_json) {
+    if (as_json) return number(ratio);
+    return (ratio >= 1 ? "+" : "") + lab::short_text(100 * (ratio - 1), 3) + " %";
+}
+
+json why_of(const lab::run_table& table, const advice& found, bool as_json) {
     json all = json::array();
     for (const reason& r : found.why) {
         json one{{"setting", r.setting}};
         if (r.has_neighbour) {
             one["instead"] = r.neighbour;
-            one["cost_then"] = percent(r.neighbour_to_best);
+            one["cost_then"] = change(r.neighbour_to_best, as_json);
             one["runs_then"] = r.neighbour_runs;
         }
         if (!std::isnan(r.average)) {
-            one["on_average"] = percent(r.average);
-            one["interval"] = percent(r.low) + " to " + percent(r.high);
-            one["against"] = table.factors[r.factor].name + "=" +
-                             table.factors[r.factor].text_of(table.factors[r.factor].base_value());
+            const lab::factor& factor = table.factors[r.factor];
+            one["on_average"] = change(r.average, as_json);
+            one["from"] = change(r.low, as_json);
+            one["to"] = change(r.high, as_json);
+            one["against"] = factor.name + "=" + factor.text_of(factor.base_value());
         }
         all.push_back(std::move(one));
     }
@@ -106,7 +110,7 @@ json document_of(const comparable_runs& runs, const advice& found, const recomme
             if (c.verdict == "as good" || c.verdict == "unsure")
                 as_good.push_back(text_of(runs.table, c.values));
         document["may_be_as_good"] = as_good.size();
-        document["why"] = why_of(runs.table, found);
+        document["why"] = why_of(runs.table, found, arguments.data.as_json);
         document["ranking"] = ranking_of(runs, found, arguments.most, arguments.data.as_json);
     }
     std::vector<std::string> notes = runs.notes;
@@ -118,6 +122,10 @@ json document_of(const comparable_runs& runs, const advice& found, const recomme
 // Rows of one machine, named in @host.
 comparable_runs runs_in(lab::csv_file file, const recommend_arguments& arguments) {
     comparable_runs runs;
+    const selection& what = arguments.what;
+    if (!what.stack.empty() || !what.since.empty() || !what.until.empty() || !what.version.empty())
+        throw lab::input_error(file.name,
+                               "--stack, --since, --until and --version-of are of stored indicators");
     if (const auto host = file.column("@host")) {
         std::erase_if(file.rows, [&](const lab::csv_row& row) {
             return row.fields[*host].find(arguments.what.machine) == std::string::npos;
@@ -129,7 +137,13 @@ comparable_runs runs_in(lab::csv_file file, const recommend_arguments& arguments
     } else if (!arguments.what.machine.empty()) {
         throw lab::input_error(file.name, "--machine: these runs don't say on which machine they were");
     }
-    if (file.rows.empty()) throw lab::input_error(file.name, "has no run on such a machine");
+    for (const std::string& text : arguments.what.where) {
+        const condition wanted = condition_in(text);
+        const std::size_t column = file.needed(wanted.field, "--where");
+        std::erase_if(file.rows,
+                      [&](const lab::csv_row& row) { return !wanted.holds_for(row.fields[column]); });
+    }
+    if (file.rows.empty()) throw lab::input_error(file.name, "has no such run");
     runs.table = lab::read_data(arguments.data, file);
     const auto id = file.column("@run");
     std::map<std::size_t, std::string> names;

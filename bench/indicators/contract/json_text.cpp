@@ -157,7 +157,9 @@ std::string why_no_json(std::string_view text, const builder& read) {
     if (!word.empty())
         return line_of(text, place) + ": " + word +
                " is no JSON number; a result that isn't known is no result";
-    if (place + 1 >= text.size()) return "the document ends in the middle, at " + line_of(text, place);
+    const bool is_cut = read.error().find("unexpected end of input") != std::string::npos ||
+                        read.error().find("missing closing quote") != std::string::npos;
+    if (is_cut) return "the document ends in the middle, at " + line_of(text, text.size() - 1);
     if (read.error().find("out_of_range") != std::string::npos)
         return line_of(text, place) + ": a number is larger than 64 bits hold";
     std::string what = read.error();

@@ -10,7 +10,7 @@
 namespace indicators {
 
 struct indicator_document {
-    const model* of = nullptr;
+    const model* of = nullptr;  // in the registry, which has to outlive this
     std::string name;
     std::string component;   // in lower case, whichever of its two names it had
     std::string generation;  // "component", or "framework": the first one

@@ -38,39 +38,39 @@ class value {
     }
 
     static value list(const std::vector<value>& items) {
-        std::string json;
-        for (const value& item : items) json.append(json.empty() ? "" : ",").append(item.json_);
-        return value(raw{"[" + json + "]"});
+        std::string all;
+        for (const value& item : items) all.append(all.empty() ? "" : ",").append(item.json_);
+        return value(raw{"[" + all + "]"});
     }
-    static value object(const members& all) {
-        std::string json;
-        for (const auto& [key, item] : all) {
-            json.append(json.empty() ? "" : ",").append(quoted(key)).append(":").append(item.json_);
-        }
-        return value(raw{"{" + json + "}"});
+    static value object(const members& of) {
+        std::string all;
+        for (const auto& [key, item] : of)
+            all.append(all.empty() ? "" : ",").append(quoted(key)).append(":").append(item.json_);
+        return value(raw{"{" + all + "}"});
     }
 
     [[nodiscard]] const std::string& json() const { return json_; }
 
   private:
     struct raw {
-        std::string json;
+        std::string text;
     };
-    explicit value(raw whole) : json_(std::move(whole.json)) {}
+    explicit value(raw whole) : json_(std::move(whole.text)) {}
+    // Bytes from 0x80 on are taken for UTF-8.
     static std::string quoted(std::string_view text) {
-        std::string json = "\"";
+        std::string result = "\"";
         for (const char c : text) {
             const auto byte = static_cast<unsigned char>(c);
             if (byte < 0x20) {
-                json += "\\u00";
-                json += "0123456789abcdef"[byte >> 4];
-                json += "0123456789abcdef"[byte & 15];
+                result += "\\u00";
+                result += "0123456789abcdef"[byte >> 4];
+                result += "0123456789abcdef"[byte & 15];
             } else {
-                if (c == '"' || c == '\\') json += '\\';
-                json += c;
+                if (c == '"' || c == '\\') result += '\\';
+                result += c;
             }
         }
-        return json + '"';
+        return result + '"';
     }
 
     std::string json_;
@@ -112,9 +112,9 @@ class indicator {
                            {"@parameters", value::object(parameters_)},
                            {"@result", value::object(results_)}};
         all.insert(all.end(), extra_.begin(), extra_.end());
-        std::string json = value::object(all).json();
-        if (!score_.empty()) json.insert(json.size() - 1, ",\"overall_score\":" + score_);
-        return json;
+        std::string text = value::object(all).json();
+        if (!score_.empty()) text.insert(text.size() - 1, ",\"overall_score\":" + score_);
+        return text;
     }
 
   private:

@@ -1,12 +1,12 @@
 // indicators store: conditions as SQL
 #include "indicators/store/selection.hpp"
 
+#include "indicators/store/condition.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/data/numbers.hpp"
 #include "lab/data/text.hpp"
 
 #include <set>
-#include <sstream>
 
 namespace indicators {
 
@@ -22,30 +22,6 @@ struct clauses {
         for (json& value : more) values.push_back(std::move(value));
     }
 };
-
-struct condition {
-    std::string field;
-    std::string relation;
-    std::vector<std::string> values;
-};
-
-condition condition_in(const std::string& text) {
-    const std::size_t at = text.find_first_of("=<>!");
-    if (at == text.npos || at == 0)
-        throw lab::input_error(
-            "'" + text + "': write a condition as NAME=VALUE, NAME!=VALUE, NAME>=VALUE, NAME<VALUE, ...");
-    condition result{text.substr(0, at), {}, {}};
-    std::size_t end = at + 1;
-    if (end < text.size() && text[end] == '=' && text[at] != '=') ++end;
-    result.relation = text.substr(at, end - at);
-    if (result.relation == "!") throw lab::input_error("'" + text + "': write != for what is not to be");
-    std::istringstream values(text.substr(end));
-    for (std::string value; std::getline(values, value, '|');) result.values.push_back(value);
-    if (result.values.empty()) result.values.push_back("");
-    if (result.values.size() > 1 && result.relation != "=" && result.relation != "!=")
-        throw lab::input_error("'" + text + "': several values go with = and != alone");
-    return result;
-}
 
 json value_in(const std::string& text, const field& of, const std::string& whole) {
     if (of.type == field_type::boolean) {
