@@ -82,7 +82,7 @@ TEST_CASE("whatever a program does, its document says so") {
     CHECK(status_of(document) == "refused");
 
     document = run("cat; echo \"$?\"");  // standard input has nothing
-    CHECK(document["stdout"] == 0);
+    CHECK(document["stdout"] == "0\n");
 }
 
 TEST_CASE("what doesn't end, or prints without an end, is ended, with all that it started") {

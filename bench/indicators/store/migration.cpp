@@ -14,6 +14,12 @@ std::string declared(lab::database& file, const std::string& name) {
     return select.bind(1, name).next() ? select.text(0) : std::string();
 }
 
+bool has_refused(lab::database& file, const std::string& name) {
+    lab::statement select(file,
+                          "SELECT 1 FROM indicator_results WHERE name = ?1 AND status = 'refused' LIMIT 1");
+    return select.bind(1, name).next();
+}
+
 std::string few(const std::vector<std::string>& all) {
     std::string text;
     for (std::size_t i = 0; i < all.size() && i < 5; ++i) text += "\n    " + all[i];
@@ -96,9 +102,7 @@ std::vector<result_store::migration> result_store::migrate(const registry& model
     for (const std::string& name : models.names()) {
         const model& of = *models.find(name);
         const std::string before = declared(file_, name);
-        lab::statement refused(
-            file_, "SELECT 1 FROM indicator_results WHERE name = ?1 AND status = 'refused' LIMIT 1");
-        const bool any_refused = refused.bind(1, name).next();
+        const bool any_refused = has_refused(file_, name);
         if (before.empty() && !any_refused) continue;
         if (before == of.declaration.dump() && !any_refused) continue;
         done.push_back(judge_again(of, models, refuse_misfits, before != of.declaration.dump()));
