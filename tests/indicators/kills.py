@@ -103,6 +103,28 @@ class Kills:
         self.expect(done.returncode == 0 and done.stdout.count(b"was there") == len(self.printed), "import finds all there")
         self.expect(rows_in(store) == rows, "an import of what was printed stores nothing new")
 
+    def stop_runs(self):
+        """By signals that it can do something about: what ran is stored as failed."""
+        slow = self.path("slow")
+        with open(slow, "w", encoding="utf-8") as out:
+            out.write(f"#!/bin/sh\ntouch {self.path('is_running')}\nexec sleep 600\n")
+        os.chmod(slow, 0o755)
+        store = self.path("stopped.sqlite")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            running = self.begin("run", "--batch", "4", "--store", store, "--quiet", "--", slow)
+            while running.poll() is None and not os.path.exists(self.path("is_running")):
+                time.sleep(0.005)
+            running.send_signal(number)
+            lines = ended_lines(running.communicate(timeout=60)[0])
+            os.remove(self.path("is_running"))
+            self.expect(running.returncode == 128 + number, f"{number}: exit status {running.returncode}")
+            document = json.loads(lines[0]) if lines else {}
+            self.expect(len(lines) == 1 and (document["status"], document["end"]) == ("failed", "stopped"),
+                        f"{number}: {len(lines)} lines, {document.get('reasons')}")
+            gap = self.incomplete(store).get(document.get("batch", {}).get("id"), {})
+            self.expect(gap.get("missing") == [1, 2, 3], f"{number}: what didn't run is missing: {gap}")
+        self.expect(len(rows_in(store)) == 3, "what was stopped is stored")
+
     def kill_imports(self, good):
         """Of 300 documents."""
         source = self.path("source.sqlite")
@@ -179,6 +201,7 @@ class Kills:
 def look(program, folder, environment, expect, good):
     kills = Kills(program, folder, environment, expect)
     kills.kill_runs(good)
+    kills.stop_runs()
     kills.kill_imports(good)
     kills.kill_at_begin(good)
     for writers in (2, 4):

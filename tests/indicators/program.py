@@ -10,7 +10,6 @@ With a folder of built benchmarks it looks whether what those print is accepted.
 import base64
 import json
 import os
-import re
 import sqlite3
 import subprocess
 import sys
@@ -137,9 +136,15 @@ TEXTS = [
 TEXTS += [(edit(('"rate"', f'"{key}":0,"rate"')), f".@result.{key}", "the runner gives a meaning")
           for key in ("exit_code", "EXIT_CODE", "ru_utime", "ru_any", "overall_score", "origin", "version", "id", "@x", "component")]
 TEXTS += [(edit(('"reps"', f'"{key}":0,"reps"')), f".@parameters.{key}", "the runner gives a meaning") for key in ("name", "ru_maxrss")]
+CONV = ('{"framework":"tensorflow","name":"PiConv1D","@parameters":{"dtype":"float32","device":"cpu","reps":9,"data_format":"NHWC",'
+        '"batch":1,"input_width":10,"input_channels":1,"filter_width":10,"output_channels":1,"strides":1,"padding":"SAME"},'
+        '"@result":{"rate":2e-4,"elapsed":1}}')
+TEXTS += [(CONV.replace("framework", "component"), ".@parameters.padding", "has to be a whole number"),
+          (CONV.replace("Conv1", "Conv2"), ".@parameters.filter_height", "is missing"),
+          (edit(("PiMatmul", "PiImport")), ".name", "WeirTasks")]
 ACCEPTED = [GOOD, "\n " + GOOD + "\n\n", edit(("37.50576", "3.75e1")), edit(("7.15", "7"), ("37.50576", "38.31")),
             edit(("numpy", "NumPy")), edit(('"component"', '"framework"')), edit(("float32", "fl\\u00f6at \\ud83d\\ude00")),
-            edit(("null", '{"a":[1,{"b":null}]},"overall_score":5'))]
+            edit(("null", '{"a":[1,{"b":null}]},"overall_score":5')), CONV]
 
 
 def run(store, *command, status=1, **more):
@@ -198,6 +203,7 @@ def look_at_ends():
     good = f"cat {write('good.json', GOOD)}"
     os.mkdir(path("folder"))
     write("no_permission", "#!/bin/sh\n" + good)
+    write("deaf.pid", "")
     loud = "yes 'no end of this'"
 
     def ended(what, words, end, *command, code=None, signal=None, status="failed"):
@@ -480,7 +486,7 @@ def look_at_migration():
     model(a2={"type": "text", "was": "a"})
     migrate(status=2)
     expect(len(mine()) == 4, "a query without the folder knows the model by the store")
-    for text, words in (("{", "is no JSON"), ("[]", "a model is an object"), ('{"name":"PiMatmul"}', "is declared in"),
+    for text, words in (("{", "ends in the middle"), ("[]", "a model is an object"), ('{"name":"PiMatmul"}', "is declared in"),
                         ('{"name":"A b"}', "letters, digits"), ('{"name":"Indicator_results"}', "the store's own"),
                         ('{"name":"M","results":{"rate":{"type":"int"}}}', "one name means one thing"),
                         ('{"name":"M","results":{"ru_x":{"type":"int"}}}', "the runner gives a meaning"),
@@ -507,7 +513,7 @@ def main():
         look()
     expect(os.listdir(path("temporary")) == [], "it leaves nothing behind")
     os.mkdir(path("kills"))
-    kills.look(PROGRAM, path("kills"), environment(TMPDIR=path("kills")), expect, script("good", "cat " + path("good.json")))
+    kills.look(PROGRAM, path("kills"), environment(TMPDIR=path("kills")), expect, script("prints_good", "cat " + path("good.json")))
 
 
 if __name__ == "__main__":

@@ -194,9 +194,13 @@ class adviser {
         if (term == nullptr) return;
         // Of a number the term is from its lowest to its highest.
         const double share = factor.is_number() ? share_of(factor, value) : 1;
+        const double low = std::exp2(std::min(term->low * share, term->high * share));
+        const double high = std::exp2(std::max(term->low * share, term->high * share));
+        constexpr double too_wide = 4;
+        if (!(high <= low * too_wide)) return;  // the runs don't tell
         why.average = std::exp2(term->estimate * share);
-        why.low = std::exp2(std::min(term->low * share, term->high * share));
-        why.high = std::exp2(std::max(term->low * share, term->high * share));
+        why.low = low;
+        why.high = high;
     }
     static double share_of(const lab::factor& factor, double value) {
         const auto at = [&](double x) { return factor.logarithmic ? std::log2(x) : x; };
