@@ -4,9 +4,7 @@
 
 #include "indicators/emit/indicator.hpp"
 #include "process_times.hpp"
-
-#include <weir/platform/system_info.hpp>
-#include <weir/version.hpp>
+#include "weir_buildinfo.hpp"
 
 #include <cmath>
 #include <concepts>
@@ -127,16 +125,7 @@ class session_document {
         }
         tell_lists(to);
         to.extra("machine", machine);
-        const std::string version = std::to_string(WEIR_VERSION_MAJOR) + "." +
-                                    std::to_string(WEIR_VERSION_MINOR) + "." +
-                                    std::to_string(WEIR_VERSION_PATCH);
-        to.extra("weir_buildinfo", json_object()
-                                       .add("version", version)
-                                       .add("compiler", weir::detail::name_of_compiler())
-                                       .add("library", weir::detail::name_of_library())
-                                       .add("optimised", indicators::value(weir::detail::is_optimised))
-                                       .add("assertions", indicators::value(weir::detail::has_assertions))
-                                       .value());
+        to.extra("weir_buildinfo", weir_buildinfo());
     }
 
   private:

@@ -1,5 +1,6 @@
 #include "document.hpp"
 
+#include "common/weir_buildinfo.hpp"
 #include "indicators/emit/indicator.hpp"
 
 #include <cmath>
@@ -45,6 +46,7 @@ std::string document::json() const {
         }
     }
     if (std::isfinite(overall_score)) all.score(overall_score);
+    all.extra("weir_buildinfo", bench::weir_buildinfo());
     all.extra("about", indicators::value::object(indicators::value::members(about.begin(), about.end())));
     return all.json() + "\n";
 }

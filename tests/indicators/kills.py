@@ -84,8 +84,10 @@ class Kills:
         self.expect(len(documents) == len(rows), "an id is there twice")
         for line in self.printed:
             document = json.loads(line)
-            self.expect(documents.get(document["id"]) == document, f"{document['id']} was printed, and isn't in the store")
-        self.expect(len(rows) - len(self.printed) <= len(MOMENTS), "of each batch at most one is stored that wasn't printed")
+            self.expect(documents.get(document["id"]) == document,
+                        f"{document['id']} was printed, and isn't in the store")
+        self.expect(len(rows) - len(self.printed) <= len(MOMENTS),
+                    "of each batch at most one is stored that wasn't printed")
         file = sqlite3.connect(store)
         batches = [row[0] for row in file.execute("SELECT id FROM indicator_batches")]
         file.close()
@@ -100,7 +102,8 @@ class Kills:
         with open(self.path("printed.jsonl"), "wb") as out:
             out.write(b"".join(line + b"\n" for line in self.printed))
         done = self.call("import", "--store", store, self.path("printed.jsonl"))
-        self.expect(done.returncode == 0 and done.stdout.count(b"was there") == len(self.printed), "import finds all there")
+        self.expect(done.returncode == 0 and done.stdout.count(b"was there") == len(self.printed),
+                    "import finds all there")
         self.expect(rows_in(store) == rows, "an import of what was printed stores nothing new")
 
     def stop_runs(self):
@@ -128,7 +131,8 @@ class Kills:
     def kill_imports(self, good):
         """Of 300 documents."""
         source = self.path("source.sqlite")
-        self.expect(self.call("run", "--batch", "3", "--store", source, "--quiet", "--", good).returncode == 0, "a batch")
+        self.expect(self.call("run", "--batch", "3", "--store", source, "--quiet", "--", good).returncode == 0,
+                    "a batch")
         one = json.loads(self.call("export", "--store", source).stdout.splitlines()[0])
         with open(self.path("many.jsonl"), "w", encoding="utf-8") as out:
             for place in range(300):
@@ -187,7 +191,8 @@ class Kills:
             else:
                 running.append(self.begin("import", "--store", store, self.path("few.jsonl")))
         texts = [one.communicate(timeout=120)[0] for one in running]
-        self.expect(all(one.returncode == 0 for one in running), f"{writers} at once: {[one.returncode for one in running]}")
+        self.expect(all(one.returncode == 0 for one in running),
+                    f"{writers} at once: {[one.returncode for one in running]}")
         printed = [json.loads(line) for text in texts[::2] for line in ended_lines(text)]
         new = sum(text.count(b", stored") for text in texts[1::2])
         self.expect(new == 40, f"{writers} at once: {new} of 40 imports are told as stored")

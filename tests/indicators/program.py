@@ -69,13 +69,10 @@ def script(name, body):
     return write(name, "#!/bin/sh\n" + body + "\n", executable=True)
 
 
-def edit(*changes):
+def edit(old, new):
     """The good document with some of its text replaced."""
-    text = GOOD
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new, 1)
-    return text
+    assert old in GOOD, old
+    return GOOD.replace(old, new, 1)
 
 
 def query(store, *arguments):
@@ -103,48 +100,62 @@ def has_reason(reasons, where, words):
 TEXTS = [
     ("warming up\n" + GOOD, "", "text before the document"), (GOOD + "done", "", ""), (GOOD + GOOD, "", ""),
     ("no JSON", "", "is no JSON"), (GOOD[:60], "", "ends in the middle"), ("", "", "nothing was printed"),
-    (" \n\n", "", "nothing was printed"), ("[1,2]", "", "an indicator is an object"), ("5", "", "an indicator is an object"),
+    (" \n\n", "", "nothing was printed"), ("[1,2]", "", "an indicator is an object"),
+    ("5", "", "an indicator is an object"),
     ("null", "", "an indicator is an object"), ('"text"', "", "an indicator is an object"), ("{}", "", ""),
     (GOOD.encode().replace(b"float32", b"fl\xffat"), "", "is no UTF-8"),
     (GOOD.encode().replace(b"float32", b"\xed\xa0\x80"), "", "is no UTF-8"), (b"\x80", "", "byte 0 is no UTF-8"),
-    (GOOD.encode() + b"\0", "", "is a zero"), (edit(("float32", "\\ud800")), "", "is no JSON"),
-    (edit(('"name":"PiMatmul",', "")), "", "has no 'name'"), (edit(("PiMatmul", "PiHelloWorld")), ".name", "there is PiConv1D, "),
-    (edit(('"PiMatmul"', "7")), ".name", "has to be a text"), (edit(("PiMatmul", "x'; DROP TABLE pi_matmul; --")), ".name", "no ind"),
-    (edit(('"component":"numpy",', "")), "", "has no 'component'"), (edit(('"numpy"', '""')), ".component", "has to be the name"),
-    (edit(('"numpy",', '"numpy","framework":"torch",')), ".component", "they mean the same"),
+    (GOOD.encode() + b"\0", "", "is a zero"), (edit("float32", "\\ud800"), "", "is no JSON"),
+    (edit('"name":"PiMatmul",', ""), "", "has no 'name'"),
+    (edit("PiMatmul", "PiHelloWorld"), ".name", "there is PiConv1D, "),
+    (edit('"PiMatmul"', "7"), ".name", "has to be a text"),
+    (edit("PiMatmul", "x'; DROP TABLE pi_matmul; --"), ".name", "no ind"),
+    (edit('"component":"numpy",', ""), "", "has no 'component'"),
+    (edit('"numpy"', '""'), ".component", "has to be the name"),
+    (edit('"numpy",', '"numpy","framework":"torch",'), ".component", "they mean the same"),
     ('{"component":"c","name":"PiMatmul","@result":{"rate":7.15,"elapsed":37.5}}', "", "has no '@parameters'"),
     ('{"component":"c","name":"PiMatmul","@parameters":{"reps":5}}', "", "has no '@result'"),
     ('{"component":"c","name":"PiMatmul","@parameters":[],"@result":{}}', ".@parameters", "has to be an object"),
     ('{"component":"c","name":"PiMatmul","@parameters":{},"@result":7}', ".@result", "has to be an object"),
-    (edit(('"reps"', '"rate":7.15,"reps"')), ".@result.rate", "is in @parameters, too"),
-    (edit(('"rate"', '"rate":8,"rate"')), ".@result.rate", "twice"), (edit(('"rate"', '"r\\u0061te":8,"rate"')), ".@result.rate", "twice"),
-    (edit(('"name"', '"name":"PiConv1D","name"')), ".name", "twice"),
-    (edit(('"elapsed":37.50576', '"el":37.5')), ".@result.elapsed", "is missing"), (edit(('"reps":50,', "")), ".@parameters.reps", "is missing"),
-    (edit(('"reps"', '"mini_batch":40,"reps"')), ".@parameters.mini_batch", "has no such member of @parameters; it has dtype"),
-    (edit(('"rate"', '"gflops":7,"rate"')), ".@result.gflops", "has no such member of @result; it has elapsed, rate"),
-    (edit(('"reps":50', '"reps":"many"')), ".@parameters.reps", "has to be a whole number, and is a text"),
-    (edit((":50,", ":50.0,")), ".@parameters.reps", "has to be a whole number"), (edit((":50,", ":5e1,")), ".@parameters.reps", "a whole"),
-    (edit((":50,", ":true,")), ".@parameters.reps", "has to be a whole number"), (edit((":50,", ":null,")), ".@parameters.reps", "null"),
-    (edit(('"cpu"', "0")), ".@parameters.device", "has to be a text"), (edit(("7.15", '"7.15"')), ".@result.rate", "has to be a number"),
-    (edit((":50,", ":9223372036854775808,")), ".@parameters.reps", "64 bits"), (edit(("7.15", "1e400")), "", "64 bits"),
-    (edit((":50,", ":-9223372036854775809,")), ".@parameters.reps", "64 bits"), (edit((":50,", ":0,")), ".@parameters.reps", "at least 1"),
-    (edit(("7.15", "NaN")), "", "NaN is no JSON number"), (edit(("7.15", "Infinity")), "", "Infinity is no JSON number"),
-    (edit(("7.15", "-Infinity")), "", "-Infinity is no JSON number"), (edit(("7.15", "[7.15]")), ".@result.rate", "nested"),
-    (edit(('"rate"', '"suite":{"a":1},"rate"')), ".@result.suite", "is nested"), (edit(("7.15", "-7.15")), ".@result.rate", "above 0"),
-    (edit(("null", "[" * 200 + "]" * 200)), "", "100 levels"), (edit(("7.15", "0.0098")), "", "doesn't hold"),
-    (edit(("null", '1,"overall_score":"best"')), ".overall_score", "has to be a number"), (edit(("null", '1,"version":1')), ".version", "a text")]
-TEXTS += [(edit(('"rate"', f'"{key}":0,"rate"')), f".@result.{key}", "the runner gives a meaning")
-          for key in ("exit_code", "EXIT_CODE", "ru_utime", "ru_any", "overall_score", "origin", "version", "id", "@x", "component")]
-TEXTS += [(edit(('"reps"', f'"{key}":0,"reps"')), f".@parameters.{key}", "the runner gives a meaning") for key in ("name", "ru_maxrss")]
+    (edit('"reps"', '"rate":7.15,"reps"'), ".@result.rate", "is in @parameters, too"),
+    (edit('"rate"', '"rate":8,"rate"'), ".@result.rate", "twice"),
+    (edit('"rate"', '"r\\u0061te":8,"rate"'), ".@result.rate", "twice"),
+    (edit('"name"', '"name":"PiConv1D","name"'), ".name", "twice"),
+    (edit('"elapsed":37.50576', '"el":37.5'), ".@result.elapsed", "is missing"),
+    (edit('"reps":50,', ""), ".@parameters.reps", "is missing"),
+    (edit('"reps"', '"mini_batch":40,"reps"'), ".@parameters.mini_batch", "has no such member of @parameters; it has dtype"),
+    (edit('"rate"', '"gflops":7,"rate"'), ".@result.gflops", "has no such member of @result; it has elapsed, rate"),
+    (edit('"reps":50', '"reps":"many"'), ".@parameters.reps", "has to be a whole number, and is a text"),
+    (edit(":50,", ":50.0,"), ".@parameters.reps", "has to be a whole number"),
+    (edit(":50,", ":5e1,"), ".@parameters.reps", "a whole"),
+    (edit(":50,", ":true,"), ".@parameters.reps", "has to be a whole number"),
+    (edit(":50,", ":null,"), ".@parameters.reps", "null"),
+    (edit('"cpu"', "0"), ".@parameters.device", "has to be a text"),
+    (edit("7.15", '"7.15"'), ".@result.rate", "has to be a number"),
+    (edit(":50,", ":9223372036854775808,"), ".@parameters.reps", "64 bits"), (edit("7.15", "1e400"), "", "64 bits"),
+    (edit(":50,", ":-9223372036854775809,"), ".@parameters.reps", "64 bits"),
+    (edit(":50,", ":0,"), ".@parameters.reps", "at least 1"),
+    (edit("7.15", "NaN"), "", "NaN is no JSON number"), (edit("7.15", "Infinity"), "", "Infinity is no JSON number"),
+    (edit("7.15", "-Infinity"), "", "-Infinity is no JSON number"), (edit("7.15", "[7.15]"), ".@result.rate", "nested"),
+    (edit('"rate"', '"suite":{"a":1},"rate"'), ".@result.suite", "is nested"),
+    (edit("7.15", "-7.15"), ".@result.rate", "above 0"),
+    (edit("null", "[" * 200 + "]" * 200), "", "100 levels"), (edit("7.15", "0.0098"), "", "doesn't hold"),
+    (edit("null", '1,"overall_score":"best"'), ".overall_score", "has to be a number"),
+    (edit("null", '1,"version":1'), ".version", "a text")]
+TEXTS += [(edit('"rate"', f'"{key}":0,"rate"'), f".@result.{key}", "the runner gives a meaning")
+          for key in ("exit_code", "EXIT_CODE", "ru_utime", "ru_any", "overall_score", "origin", "version", "id", "@x",
+                      "component")]
+TEXTS += [(edit('"reps"', f'"{key}":0,"reps"'), f".@parameters.{key}", "the runner gives a meaning")
+          for key in ("name", "ru_maxrss")]
 CONV = ('{"framework":"tensorflow","name":"PiConv1D","@parameters":{"dtype":"float32","device":"cpu","reps":9,"data_format":"NHWC",'
         '"batch":1,"input_width":10,"input_channels":1,"filter_width":10,"output_channels":1,"strides":1,"padding":"SAME"},'
         '"@result":{"rate":2e-4,"elapsed":1}}')
 TEXTS += [(CONV.replace("framework", "component"), ".@parameters.padding", "has to be a whole number"),
           (CONV.replace("Conv1", "Conv2"), ".@parameters.filter_height", "is missing"),
-          (edit(("PiMatmul", "PiImport")), ".name", "WeirTasks")]
-ACCEPTED = [GOOD, "\n " + GOOD + "\n\n", edit(("37.50576", "3.75e1")), edit(("7.15", "7"), ("37.50576", "38.31")),
-            edit(("numpy", "NumPy")), edit(('"component"', '"framework"')), edit(("float32", "fl\\u00f6at \\ud83d\\ude00")),
-            edit(("null", '{"a":[1,{"b":null}]},"overall_score":5')), CONV]
+          (edit("PiMatmul", "PiImport"), ".name", "WeirTasks")]
+ACCEPTED = [GOOD, "\n " + GOOD + "\n\n", edit("37.50576", "3.75e1"), edit("7.15", "7").replace("37.50576", "38.31"),
+            edit("numpy", "NumPy"), edit('"component"', '"framework"'), edit("float32", "fl\\u00f6at \\ud83d\\ude00"),
+            edit("null", '{"a":[1,{"b":null}]},"overall_score":5'), CONV]
 
 
 def run(store, *command, status=1, **more):
@@ -167,27 +178,32 @@ def look_at_texts():
         document = run("texts.sqlite", "--quiet", "--", "cat", path(f"texts/{number}"))
         what = f"the text {str(text)[:300]!r}"
         expect(document["status"] == "refused" and document["exit_code"] == 0, f"{what} is refused")
-        expect(has_reason(document["reasons"], "$.stdout" + where, words), f"{what}: {document['reasons']}, not {words!r}")
+        expect(has_reason(document["reasons"], "$.stdout" + where, words),
+               f"{what}: {document['reasons']}, not {words!r}")
         raw = text if isinstance(text, bytes) else text.encode()
         kept = document["stdout"]
         kept = base64.b64decode(document["stdout_base64"]) if kept is None else kept
         expect(kept == raw or kept == raw.decode(errors="replace") or kept == json.loads(raw), f"{what} is kept")
     done = call("check", "--json", *[path(f"texts/{number}") for number in range(len(TEXTS))], status=1)
     for told, (text, where, words) in zip(json.loads(done.stdout), TEXTS):
-        expect(told["status"] == "refused" and has_reason(told["reasons"], "$" + where, words), f"check {told['file']}: {told}")
+        expect(told["status"] == "refused" and has_reason(told["reasons"], "$" + where, words),
+               f"check {told['file']}: {told}")
     refused_ids = {one["@id"] for one in found("texts.sqlite", "--all")}
     expect(len(refused_ids) == len(TEXTS) and found("texts.sqlite") == [], "query shows none of them but with --all")
-    expect(all(one["@status"] == "refused" and one["@reasons"] for one in found("texts.sqlite", "--all")), "and that with reasons")
+    expect(all(one["@status"] == "refused" and one["@reasons"] for one in found("texts.sqlite", "--all")),
+           "and that with reasons")
     for number, text in enumerate(ACCEPTED):
         document = run("good.sqlite", "--quiet", "--", "cat", path(f"good/{number}"), status=0)
         expect(document["status"] == "accepted" and document["stdout"] == json.loads(text), f"{text!r} is accepted")
     good = found("good.sqlite", "PiMatmul")
     expect([one["rate"] for one in good][:4] == [7.15, 7.15, 7.15, 7.0], "a whole number is a number, too")
-    expect({one["@component"] for one in good} == {"numpy"} and good[6]["dtype"] == "fl\u00f6at \U0001F600", "texts are kept")
-    extra = write("texts/extra", edit(('"reps"', '"mini_batch":40,"reps"')))
+    expect({one["@component"] for one in good} == {"numpy"} and good[6]["dtype"] == "fl\u00f6at \U0001F600",
+           "texts are kept")
+    extra = write("texts/extra", edit('"reps"', '"mini_batch":40,"reps"'))
     document = run("good.sqlite", "--quiet", "--lenient", "--", "cat", extra, status=0)
-    expect(document["status"] == "accepted" and found("good.sqlite", "PiMatmul")[-1]["@extra"] == {"mini_batch": 40}, "--lenient")
-    run("good.sqlite", "--quiet", "--lenient", "--", "cat", write("texts/nested", edit(('"reps"', '"a":[1],"reps"'))))
+    expect(document["status"] == "accepted" and found("good.sqlite", "PiMatmul")[-1]["@extra"] == {"mini_batch": 40},
+           "--lenient")
+    run("good.sqlite", "--quiet", "--lenient", "--", "cat", write("texts/nested", edit('"reps"', '"a":[1],"reps"')))
     expect("accepted" in call("check", "--lenient", extra).stdout, "check --lenient")
 
 
@@ -240,11 +256,13 @@ def look_at_ends():
                    MATMUL_REPS="9")
     expect(document["stdout"]["@parameters"]["reps"] == 7, "--env")
     expect(document["environment"]["set"] == {"MATMUL_REPS": "7", "GONE": ""}, "a document says what was set")
-    expect(base64.b64decode(document["stderr_base64"]) == b"is gone\na\xff", "--env NAME= takes it away; bytes are kept")
+    expect(base64.b64decode(document["stderr_base64"]) == b"is gone\na\xff",
+           "--env NAME= takes it away; bytes are kept")
     shown = {one["@status"] for one in found("ends.sqlite", "PiMatmul")}
     expect(shown == {"accepted"} and len(found("ends.sqlite")) == 3, "query shows those that ended well")
     everything = found("ends.sqlite", "--all")
-    expect(sum(one["@status"] == "failed" for one in everything) == len(everything) - 3 == 11, "and with --all the others")
+    expect(sum(one["@status"] == "failed" for one in everything) == len(everything) - 3 == 11,
+           "and with --all the others")
     answer = json.loads(call("recommend", "PiMatmul", "--json", "--store", "ends.sqlite", status=1).stdout)
     expect(answer["runs"] == 3, "none that failed is scored")  # and those are of three scripts, each run once
     for words, arguments in (("--env A", ["--env", "A", "--", "true"]), ("--batch", ["--batch", "0", "--", "true"]),
@@ -259,11 +277,14 @@ def look_at_ends():
 
 def look_at_wheres():
     """Conditions with what SQL gives a meaning."""
-    for text, count in (("device=cpu", 8), ("device='cpu'", 0), ("device=cpu' OR '1'='1", 0), ("matrix_size>=512", 8), ("rate<7.1", 1),
-                        ("device!=gpu", 8), ("device=gpu|cpu", 8), ("dtype=fl\u00f6at \U0001F600", 1), ("overall_score>4", 1)):
+    for text, count in (("device=cpu", 8), ("device='cpu'", 0), ("device=cpu' OR '1'='1", 0), ("matrix_size>=512", 8),
+                        ("rate<7.1", 1),
+                        ("device!=gpu", 8), ("device=gpu|cpu", 8), ("dtype=fl\u00f6at \U0001F600", 1),
+                        ("overall_score>4", 1)):
         where = found("good.sqlite", "PiMatmul", "--where", text, "--where", "reps=50", "--version-of", "")
         expect(len([one for one in where if "@extra" not in one]) == count, f"--where {text}: {len(where)}")
-    for text, words in (("reps", "write a condition"), ("=5", "write a condition"), ("reps=many", "is a whole number"), ("x=1", "has no 'x'"),
+    for text, words in (("reps", "write a condition"), ("=5", "write a condition"), ("reps=many", "is a whole number"),
+                        ("x=1", "has no 'x'"),
                         ("@number=1", "has no '@number'"), ("rate<1|2", "several values"), ('reps" OR 1=1', "has no")):
         refused(words, "query", "PiMatmul", "--store", "good.sqlite", "--where", text)
 
@@ -276,9 +297,11 @@ def look_at_models():
         page = call("models", model["name"]).stdout
         for name in [*model.get("parameters", {}), *model.get("results", {})]:
             expect(f"| `{name}` |" in page, f"{model['name']}: its page has no {name}")
-        expect(model["name"] in page and f'"{list(model["results"])[0]}"' in schema, f"{model['name']} has a page and a table")
+        expect(model["name"] in page and f'"{list(model["results"])[0]}"' in schema,
+               f"{model['name']} has a page and a table")
     refused("no indicator 'PiNone'", "models", "PiNone")
-    listed = subprocess.run(["bash", os.path.join(ROOT, "bench", "run"), "--list"], stdout=subprocess.PIPE, encoding="utf-8", timeout=60)
+    listed = subprocess.run(["bash", os.path.join(ROOT, "bench", "run"), "--list"], stdout=subprocess.PIPE, encoding="utf-8",
+                            timeout=60)
     names = {"Weir" + "".join(word.capitalize() for word in one.split("_")) for one in listed.stdout.split()}
     there = {model["name"] for model in models if model["name"].startswith("Weir")}
     expect(len(names) > 5 and names == there, f"the programs of bench/ and the models: {names ^ there}")
@@ -296,9 +319,10 @@ def amun(**changed):
     result = {"stdout": json.loads(GOOD), "stderr": "warming up\n", "exit_code": 0, "usage": usage, "script_sha256": "ab" * 32,
               "start_datetime": "2020-08-05T14:49:50.644642", "end_datetime": "2020-08-05T14:49:52.000001", "hostname": "node1",
               "os_release": {"id": "fedora", "version_id": "31"},
-              "runtime_environment": {"cuda_version": None, "hardware": {"cpu_family": 6, "cpu_model": 94}, "python_version": "3.7",
-                                      "operating_system": {"name": "fedora", "version": "31"}},
-              "hwinfo": {"cpu_type": {"is_XEON": True}, "cpu_info": {"brand": "Xeon", "count": 4}, "platform": {"release": "4.18"}}}
+              "runtime_environment": {"cuda_version": None, "hardware": {"cpu_family": 6, "cpu_model": 94},
+                                      "operating_system": {"name": "fedora", "version": "31"}, "python_version": "3.7"},
+              "hwinfo": {"cpu_type": {"is_XEON": True}, "cpu_info": {"brand": "Xeon", "count": 4},
+                         "platform": {"release": "4.18"}}}
     result |= changed
     return {key: value for key, value in result.items() if value != "left out"}
 
@@ -318,11 +342,12 @@ def look_at_documents():
         ("no exit code", amun(exit_code="left out"), "refused", "$.exit_code", "is missing"),
         ("no hwinfo", amun(hwinfo="left out", hostname="node4"), "accepted", "", ""),
         ("no os_release", amun(os_release="left out", hostname="node5"), "accepted", "", ""),
-        ("null hwinfo", amun(hwinfo=None, os_release=None, runtime_environment=None, usage=None, hostname="node6"), "accepted", "", ""),
+        ("null hwinfo", amun(hwinfo=None, os_release=None, runtime_environment=None, usage=None, hostname="node6"), "accepted",
+         "", ""),
         ("the first generation", {"specification": specification, "created": "2019-08-01T10:00:00",
-                                  "job_log": amun(stdout=json.loads(edit(('"component"', '"framework"'))), hostname="node7",
+                                  "job_log": amun(stdout=json.loads(edit('"component"', '"framework"')), hostname="node7",
                                                   start_datetime="left out", datetime="2019-08-01T10:00:01.5")}, "accepted", "", ""),
-        ("an indicator alone", json.loads(edit((":50,", ":51,"))), "accepted", "", "")]
+        ("an indicator alone", json.loads(edit(":50,", ":51,")), "accepted", "", "")]
     files = [write(f"documents/{n}.json", json.dumps(one[1], indent=n % 3)) for n, one in enumerate(all_documents)]
     told = json.loads(call("import", "--json", "--store", "amun.sqlite", *files, status=1).stdout)
     for one, (what, _, status, where, words) in zip(told, all_documents):
@@ -334,13 +359,18 @@ def look_at_documents():
     expect(len(good) == 8 and len(found("amun.sqlite", "--all")) == 10, "those that failed are shown with --all alone")
     by_host = {one["@machine"].partition(":")[0]: one for one in good}
     one = by_host["node1"]
-    expect((one["@machine"], one["@stack"]["os"], one["@version"]) == ("node1: 4 x Xeon", "fedora 31", "ab" * 32), f"node1: {one}")
-    expect((one["@user_s"], one["@peak_kb"]) == (1.5, 5000) and abs(one["@time"] - 1596638990.644642) < 0.01, f"usage and time: {one}")
-    expect(by_host["node4"]["@machine"] == by_host["node6"]["@machine"].replace("6", "4") == "node4: unknown machine", "no hwinfo")
+    expect((one["@machine"], one["@stack"]["os"], one["@version"]) == ("node1: 4 x Xeon", "fedora 31", "ab" * 32),
+           f"node1: {one}")
+    expect((one["@user_s"], one["@peak_kb"]) == (1.5, 5000) and abs(one["@time"] - 1596638990.644642) < 0.01,
+           f"usage and time: {one}")
+    expect(by_host["node4"]["@machine"] == by_host["node6"]["@machine"].replace("6", "4") == "node4: unknown machine",
+           "no hwinfo")
     older = by_host["node7"]
-    expect(older["@origin"] == specification["script"] and older["@stack"]["numpy"] == "1.19.1", f"the first generation: {older}")
+    expect(older["@origin"] == specification["script"] and older["@stack"]["numpy"] == "1.19.1",
+           f"the first generation: {older}")
     failed = [one for one in found("amun.sqlite", "--all") if one["@status"] == "failed"]
-    expect([(one["@exit_code"], one["@signal"]) for one in failed] == [(137, None), (None, "SIGSEGV")], "how they ended")
+    expect([(one["@exit_code"], one["@signal"]) for one in failed] == [(137, None), (None, "SIGSEGV")],
+           "how they ended")
     # The same again, in another order of keys.
     backwards = [write(f"backwards/{n}.json", json.dumps({key: one[1][key] for key in reversed(one[1])}, sort_keys=n % 2 == 0))
                  for n, one in enumerate(all_documents)]
@@ -409,7 +439,8 @@ print(json.dumps({"component": "numpy", "name": "PiMatmul",
     batch(3, DEVICE="cpu", SIZE="256")
     refused("several workloads: matrix_size is 256, 512", "recommend", "PiMatmul", "--store", "r.sqlite")
     expect(recommend("--where", "matrix_size=256")["best"] == {}, "one workload of them")
-    expect(recommend("--where", "matrix_size>256", "--where", "device=cpu|gpu")["best"] == {"device": "gpu"}, "constraints")
+    expect(recommend("--where", "matrix_size>256", "--where", "device=cpu|gpu")["best"] == {"device": "gpu"},
+           "constraints")
     expect(recommend("--choice", "matrix_size")["configurations"] == 3, "--choice")
     text = call("recommend", "PiMatmul", "--store", "r.sqlite", "--where", "matrix_size=512").stdout
     expect("device=gpu" in text and "recommended" in text, "a table")
@@ -447,10 +478,12 @@ def look_at_migration():
 
     a = {"type": "int"}
     first = run("m.sqlite", "--quiet", "--", "cat", document(a=1))
-    expect(first["status"] == "refused" and has_reason(first["reasons"], "$.stdout.name", '"Mine"'), "a model that nobody knows")
+    expect(first["status"] == "refused" and has_reason(first["reasons"], "$.stdout.name", '"Mine"'),
+           "a model that nobody knows")
     expect("nothing to do" in call("migrate", "--store", "m.sqlite").stdout, "there is nothing to migrate to")
     model(a=a)
-    expect("1 of those that were refused accepted now" in migrate().stdout and mine() == [{"n": 1, "a": 1}], "now it is known")
+    expect("1 of those that were refused accepted now" in migrate().stdout and mine() == [{"n": 1, "a": 1}],
+           "now it is known")
     run("m.sqlite", "--quiet", "--", "cat", document(a=2), status=0, INDICATOR_MODELS=path("mine"))
     model(a=a, b={"type": "text", "optional": True})
     run("m.sqlite", "--quiet", "--", "cat", document(a=3, b="new"), status=0, INDICATOR_MODELS=path("mine"))
@@ -460,11 +493,14 @@ def look_at_migration():
     required = {"type": "float", "at_least": 0}
     model(a=a, b={"type": "text", "optional": True}, c=required)
     done = migrate(status=2)
-    expect("3 of them don't fit" in done.stderr and "$.stdout.@result.c: is missing" in done.stderr, f"a required one: {done.stderr}")
+    expect("3 of them don't fit" in done.stderr and "$.stdout.@result.c: is missing" in done.stderr,
+           f"a required one: {done.stderr}")
     kept = run("m.sqlite", "--quiet", "--", "cat", document(a=4, c=0.5), INDICATOR_MODELS=path("mine"))
-    expect(kept["status"] == "refused" and has_reason(kept["reasons"], "$", "don't fit"), "nor is it a new result's to change")
+    expect(kept["status"] == "refused" and has_reason(kept["reasons"], "$", "don't fit"),
+           "nor is it a new result's to change")
     after = everything()
-    expect(after[0][:-1] == before[0] and after[1:] == before[1:], "nothing is changed but for that result, which is refused")
+    expect(after[0][:-1] == before[0] and after[1:] == before[1:],
+           "nothing is changed but for that result, which is refused")
     model(a=a, b={"type": "text", "optional": True}, c={**required, "before": 7})
     expect("3 kept, 1 of those that were refused accepted now" in migrate().stdout, "with what it was before")
     expect([one.get("c") for one in mine()] == [7, 7, 7, 0.5], f"before: {mine()}")
@@ -473,16 +509,19 @@ def look_at_migration():
     model(a2={"type": "float", "was": "a"}, b={"type": "text", "optional": True}, c={**required, "before": 7})
     expect("4 kept" in migrate().stdout, "whole numbers are numbers")
     kinds = rows("m.sqlite", "SELECT DISTINCT typeof(a2) FROM mine")
-    expect(kinds == [("real",)] and [one.get("a2") for one in mine()] == [1.0, 2.0, 3.0, 4.0], f"and are stored so: {kinds}")
+    expect(kinds == [("real",)] and [one.get("a2") for one in mine()] == [1.0, 2.0, 3.0, 4.0],
+           f"and are stored so: {kinds}")
     ids = [one[1] for one in rows("m.sqlite", "SELECT number, id FROM indicator_results ORDER BY number")]
     model(a2={"type": "float", "was": "a"}, b={"type": "text"}, c={**required, "before": 7})
     migrate(status=2)
-    expect("1 kept, 0 of those that were refused accepted now, 3 refused now" in migrate("--refuse-misfits").stdout, "--refuse-misfits")
+    expect("1 kept, 0 of those that were refused accepted now, 3 refused now" in migrate("--refuse-misfits").stdout,
+           "--refuse-misfits")
     expect([one.get("a2") for one in mine()] == [3.0], "what doesn't fit is refused")
     expect([one["@id"] for one in found("m.sqlite", "--all")] == ids, "and stays")
     expect("b: is missing" in found("m.sqlite", "--all")[0]["@reasons"], "with the reason")
     model(a2={"type": "float", "was": "a"}, b={"type": "text", "optional": True}, c={**required, "before": 7})
-    expect("1 kept, 3 of those that were refused accepted now" in migrate().stdout and len(mine()) == 4, "and comes back")
+    expect("1 kept, 3 of those that were refused accepted now" in migrate().stdout and len(mine()) == 4,
+           "and comes back")
     model(a2={"type": "text", "was": "a"})
     migrate(status=2)
     expect(len(mine()) == 4, "a query without the folder knows the model by the store")
@@ -490,7 +529,8 @@ def look_at_migration():
                         ('{"name":"A b"}', "letters, digits"), ('{"name":"Indicator_results"}', "the store's own"),
                         ('{"name":"M","results":{"rate":{"type":"int"}}}', "one name means one thing"),
                         ('{"name":"M","results":{"ru_x":{"type":"int"}}}', "the runner gives a meaning"),
-                        ('{"name":"M","extends":"M"}', "extends itself"), ('{"name":"M","extends":"N"}', "no model 'N'"),
+                        ('{"name":"M","extends":"M"}', "extends itself"),
+                        ('{"name":"M","extends":"N"}', "no model 'N'"),
                         ('{"name":"M","results":{"r":{"type":"int"}},"checks":[{"holds":"r; DROP TABLE m"}]}', "syntax error")):
         write("mine/mine.json", text)
         refused(words, "--models", path("mine"), "models")
@@ -503,13 +543,50 @@ def look_at_migration():
     refused("is no folder", "--models", path("nosuch"), "models")
 
 
+def look_at_strange_stores():
+    """What one document or file does to a store, and to the others in it."""
+    for size in (2**62, 10**9):
+        big = {"indicator_result": 1, "id": f"big{size}", "exit_code": 0, "end": "exited", "stdout": json.loads(GOOD),
+               "batch": {"id": f"b{size}", "place": 0, "size": size}}
+        done = subprocess.run([PROGRAM, "import", "--store", "big.sqlite", write("big.json", json.dumps(big))],
+                              env=environment(), cwd=folder, timeout=60, stdout=subprocess.PIPE)
+        expect(done.returncode in (0, 1), f"a batch of {size}: exit status {done.returncode}")
+    if os.path.exists(path("big.sqlite")):  # with little memory, so that the machine's isn't used up
+        done = subprocess.run(["sh", "-c", 'ulimit -v 1000000; exec "$@"', "sh", PROGRAM, "query", "--store", "big.sqlite"],
+                              env=environment(), cwd=folder, timeout=60, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        expect(done.returncode == 0, f"query with such batches in the store: {done.returncode}: {done.stderr[-200:]}")
+    for levels in (99, 100, 101):
+        text = write("deep.json", edit("null", "[" * (levels - 1) + "]" * (levels - 1)))
+        status = json.loads(call("check", "--json", text, status=int(levels > 100)).stdout)[0]["status"]
+        done = call("run", "--batch", "2", "--quiet", "--store", "deep.sqlite", "--", "cat", text, status=int(levels > 100))
+        told = [json.loads(line)["status"] for line in done.stdout.splitlines()]
+        expect(told == [status] * 2, f"{levels} levels: check says {status}, and run {told}")
+    expect(len({one["@id"] for one in found("deep.sqlite", "--all")} - {""}) == 6, "each has an id")
+    # A table of somebody else's, which is called as a model's.
+    file = sqlite3.connect(path("others.sqlite"))
+    file.executescript("CREATE TABLE pi_matmul (a); INSERT INTO pi_matmul VALUES (5)")
+    file.close()
+    for name, text in (("refused", edit(":50,", ":0,")), ("good", GOOD)):
+        for command in (["run", "--quiet", "--", "cat", write("others.json", text)], ["migrate"]):
+            done = subprocess.run([PROGRAM, *command[:1], "--store", "others.sqlite", *command[1:]], env=environment(),
+                                  cwd=folder, timeout=60, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            expect(done.stdout != b"" or command == ["migrate"], f"others' table, {name}: the document is printed")
+            kept = rows("others.sqlite", "SELECT * FROM pi_matmul")
+            expect(kept == [(5,)], f"{name}, {command[0]}: the table of somebody else's has {kept}")
+    # A store that breaks while a program runs.
+    breaks = script("breaks", f"python3 -c \"import sqlite3; sqlite3.connect('{path('broken.sqlite')}')"
+                              f".execute('DROP TABLE indicator_results')\"; cat {path('good.json')}")
+    done = call("run", "--quiet", "--store", "broken.sqlite", "--", breaks, status=3)
+    expect(done.stdout.count("\n") == 1 and json.loads(done.stdout)["exit_code"] == 0, "what ran is printed, wherever it is stored")
+
+
 def main():
     os.mkdir(path("temporary"))
     look_at_texts()
     look_at_ends()
     look_at_wheres()
     look_at_models()
-    for look in (look_at_documents, look_at_recommendations, look_at_migration):
+    for look in (look_at_documents, look_at_recommendations, look_at_migration, look_at_strange_stores):
         look()
     expect(os.listdir(path("temporary")) == [], "it leaves nothing behind")
     os.mkdir(path("kills"))
