@@ -122,14 +122,14 @@ TEST_CASE("the hash is of the script that a command runs, not of its interpreter
     const lab_tests::temporary_folder folder;
     lab_tests::write_text(folder / "script", "#!/bin/sh\ntrue\n");
     lab_tests::write_text(folder / "data", "1 2 3\n");
-    const auto facts = indicators::facts_of({"sh", folder / "script", folder / "data"}, folder / "");
+    const auto facts = indicators::facts_of({"sh", folder / "script", folder / "data"}, {});
     REQUIRE(facts.files.size() == 3);
     CHECK(facts.script_sha256 == facts.files[1]["sha256"]);
-    const auto direct = indicators::facts_of({folder / "script"}, folder / "");
+    const auto direct = indicators::facts_of({folder / "script"}, {});
     CHECK(direct.script_sha256 == facts.script_sha256);
-    const auto program = indicators::facts_of({"sort", folder / "data"}, folder / "");
+    const auto program = indicators::facts_of({"sort", folder / "data"}, {});
     CHECK(program.script_sha256 == program.files[0]["sha256"]);
-    CHECK(indicators::facts_of({"no-such-program"}, folder / "").script_sha256.empty());
+    CHECK(indicators::facts_of({"no-such-program"}, {}).script_sha256.empty());
 }
 
 TEST_CASE("a machine that doesn't tell what it is has nulls, and a name all the same") {

@@ -74,7 +74,7 @@ TEST_CASE("what stacks differ in tells configurations apart, once") {
     const auto runs = comparable(all);
     CHECK(factors(runs) == "mode, compiler");
     REQUIRE(runs.notes.size() == 1);
-    CHECK(runs.notes[0] == "libc++ differs as compiler does: 19, none");
+    CHECK(runs.notes[0] == "libc++ differs as compiler does: (absent), 19");
     CHECK(factors(comparable(all, {.pooled = {"compiler"}})) == "mode, libc++");
     all[2].columns["@version"] = "0123456789abcdef";
     all[2].columns["@component"] = "other";

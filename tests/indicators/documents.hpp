@@ -33,10 +33,11 @@ inline json speed(double ms, const std::string& mode = "fast", int size = 10, in
             {"@result", {{"ms", ms}, {"per_s", 1000 / ms}}}};
 }
 
-// As this runner writes it.
-inline json result_of(const std::string& id, const json& printed, const std::string& host = "one") {
+// As this runner writes it: the first run of a batch of one.
+inline json result_of(const std::string& batch, const json& printed, const std::string& host = "one") {
     return {{"indicator_result", 1},
-            {"id", id},
+            {"id", batch + ".0"},
+            {"batch", {{"id", batch}, {"place", 0}, {"size", 1}}},
             {"end", "exited"},
             {"exit_code", 0},
             {"signal", nullptr},
@@ -52,6 +53,7 @@ inline json result_of(const std::string& id, const json& printed, const std::str
             {"script_sha256", "abc"}};
 }
 inline json in_batch(json document, const std::string& batch, int place, int size) {
+    document["id"] = batch + "." + std::to_string(place);
     document["batch"] = {{"id", batch}, {"place", place}, {"size", size}};
     return document;
 }

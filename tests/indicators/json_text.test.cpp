@@ -65,13 +65,13 @@ TEST_CASE("numbers that JSON or 64 bits don't have are refused") {
 }
 
 TEST_CASE("bytes that are no UTF-8, and zeros, are refused with their place") {
-    CHECK(has(reason("{\"a\": \"\xff\"}"), "$: byte 7 is no UTF-8: \"\\xff\\\"}\"") == false);
     CHECK(has(reason("{\"a\": \"\xff\"}"), "$: byte 7 is no UTF-8"));
     CHECK(has(reason("\"\xed\xa0\x80\""), "byte 1 is no UTF-8"));  // half of a pair of UTF-16
     CHECK(has(reason("\"\xc0\x80\""), "byte 1 is no UTF-8"));      // two bytes for what has one
     CHECK(has(reason("\"\xf4\x90\x80\x80\""), "byte 1 is no UTF-8"));
     CHECK(has(reason("\"\xe2\x82"), "byte 1 is no UTF-8"));
     CHECK(has(reason("{}\0{}"s), "byte 2 is a zero"));
+    CHECK(has(reason("\xef\xbb\xbf{}"), "there is a byte-order mark before the document"));
     CHECK_FALSE(indicators::first_byte_that_is_no_text("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\x7f"));
 }
 

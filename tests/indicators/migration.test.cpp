@@ -62,9 +62,10 @@ TEST_CASE("a change that stored results don't fit stores nothing, changes nothin
     const indicators::registry newer = speed_models(model);
     const indicators::judged_run next = judged(result_of("c", printed), newer);
     REQUIRE(next.status == "accepted");
-    CHECK_THROWS_WITH(s.store.add(next, {}), ContainsSubstring("2 of them don't fit") &&
-                                                 ContainsSubstring("a: $.stdout.@result.watts: is missing") &&
-                                                 ContainsSubstring("--refuse-misfits"));
+    CHECK_THROWS_WITH(s.store.add(next, {}),
+                      ContainsSubstring("2 of them don't fit") &&
+                          ContainsSubstring("a.0: $.stdout.@result.watts: is missing") &&
+                          ContainsSubstring("--refuse-misfits"));
     CHECK_THROWS_AS(s.store.migrate(speed_models(model), false), lab::input_error);
     CHECK(s.results(speed_model()).size() == 2);
     CHECK(s.results(speed_model())[1].values["ms"] == 4.0);
@@ -133,4 +134,20 @@ TEST_CASE("a store tells what its results were declared as") {
         speed_models(with_field("results", "watts", {{"type", "float"}, {"optional", true}}));
     s.store.add_models_to(newer);
     CHECK(newer.find("PiSpeed")->find("watts") != nullptr);
+}
+
+TEST_CASE("a model that differs in case alone from a stored one is refused") {
+    stored s;
+    json model = speed_model();
+    model["name"] = "PISPEED";
+    json printed = speed(3);
+    printed["name"] = "PISPEED";
+    const indicators::registry other = [&] {
+        indicators::registry all;
+        all.add(model, "other.json");
+        return all;
+    }();
+    CHECK_THROWS_WITH(s.store.add(judged(result_of("x", printed), other), {}),
+                      ContainsSubstring("which differs from 'PISPEED' in case alone"));
+    CHECK(s.results(speed_model()).size() == 2);
 }

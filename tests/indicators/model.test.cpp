@@ -45,7 +45,15 @@ TEST_CASE("a declaration that says something unknown is refused with its path") 
     CHECK(has(message_of(R"({"name": "M", "results": {"x": {"type": "int", "role": "choice"}}})"),
               "is of parameters alone"));
     CHECK(has(message_of(R"({"name": "M'; DROP TABLE x"})"), "$.name: has to be a name of letters"));
-    CHECK(has(message_of(R"({"name": "Runs"})"), "is the name of a table of the store's own"));
+    CHECK(has(message_of(R"({"name": "M", "results": {"x": {"type": "int", "at_least": 3, "at_most": 2}}})"),
+              "has a range in which nothing is"));
+    CHECK(has(message_of(R"({"name": "M", "results": {"x": {"type": "int", "before": "one"}}})"),
+              "$.results.x.before: has to be a whole number, and is a text"));
+    CHECK(has(message_of(R"({"name": "M", "results": {"x": {"type": "int", "one_of": [1, 2.5]}}})"),
+              "$.results.x.one_of: has to be a whole number"));
+    CHECK(has(message_of(
+                  R"({"name": "M", "results": {"x": {"type": "int", "was": "y"}, "y": {"type": "int"}}})"),
+              "two fields are, or were, called 'y'"));
 }
 
 TEST_CASE("a name means one thing within a model, whatever its case, and isn't the runner's") {
@@ -60,14 +68,19 @@ TEST_CASE("a name means one thing within a model, whatever its case, and isn't t
 }
 
 TEST_CASE("two models that disagree on a field's type are told of it, and so are those that share a table") {
-    indicators::registry all;
-    all.add(json::parse(R"({"name": "PiOne", "results": {"elapsed": {"type": "float"}}})"), "one.json");
-    CHECK_THROWS_WITH(all.add(json::parse(R"({"name": "PiTwo", "results": {"elapsed": {"type": "int"}}})"),
-                              "two.json"),
-                      "two.json: 'elapsed' is a whole number here, and a number in PiOne; one name means one "
-                      "thing: choose another name");
-    CHECK_THROWS_WITH(all.add(json::parse(R"({"name": "Pi_one"})"), "three.json"),
-                      "three.json: $.name: 'Pi_one' and 'PiOne' would share the table pi_one");
+    const lab_tests::temporary_folder folder;
+    lab_tests::write_text(folder / "1.json",
+                          R"({"name": "PiOne", "results": {"elapsed": {"type": "float"}}})");
+    lab_tests::write_text(folder / "2.json", R"({"name": "PiTwo", "results": {"elapsed": {"type": "int"}}})");
+    indicators::registry two;
+    CHECK_THROWS_WITH(
+        two.add_folder(folder / ""),
+        Catch::Matchers::ContainsSubstring(
+            "2.json: 'elapsed' is a whole number here, and a number in PiOne; one name means one thing"));
+    lab_tests::write_text(folder / "2.json", R"({"name": "Pi_one"})");
+    indicators::registry same;
+    CHECK_THROWS_WITH(same.add_folder(folder / ""),
+                      Catch::Matchers::ContainsSubstring("would share the table indicator_of_pi_one"));
 }
 
 TEST_CASE("a folder of models may extend each other, whatever their order") {
@@ -139,6 +152,16 @@ TEST_CASE("checks are worked out with real numbers, and left out where a field i
     CHECK(broken[1].second == "b > a doesn't hold");
     CHECK(has(message_of(R"({"name": "M", "checks": [{"holds": "speed > 0"}]})"),
               "m.json: $.checks[0]: speed > 0: "));
+    CHECK(has(message_of(R"({"name": "M", "checks": [{"holds": "\"speed\" = 1"}]})"),
+              "no such column"));  // no text
+    // What is too large for a number is not equal to anything.
+    const indicators::model large =
+        indicators::model_of(json::parse(R"({"name": "M", "results": {"a": {"type": "float"}},
+        "checks": [{"equal": ["a * a", "a * a"], "within": 0.01}, {"holds": "abs(-9223372036854775807 - 1) > a"}]})"),
+                             nullptr, "m.json");
+    CHECK(indicators::broken_checks(large, json{{"a", 1e300}}, {})[0].second ==
+          "a * a = a * a doesn't hold: inf is not inf");
+    CHECK(has(indicators::broken_checks(large, json{{"a", 2.0}}, {})[0].second, "can't be worked out"));
     CHECK(has(message_of(R"({"name": "M", "checks": [{"because": "why not"}]})"),
               "has to have either 'holds' or 'equal'"));
 }
@@ -152,6 +175,6 @@ TEST_CASE("all models that come with the program are good, and each benchmark ha
         INFO(name);
         CHECK(all.find(name) != nullptr);
     }
-    CHECK(all.find("PiConv1D")->table() == "pi_conv1d");
-    CHECK(all.find("PiPyBench")->table() == "pi_py_bench");
+    CHECK(all.find("PiConv1D")->table() == "indicator_of_pi_conv1d");
+    CHECK(all.find("PiPyBench")->table() == "indicator_of_pi_py_bench");
 }

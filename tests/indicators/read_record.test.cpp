@@ -7,7 +7,9 @@
 
 #include "support/catch.hpp"
 
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
 
 namespace {
@@ -125,14 +127,49 @@ TEST_CASE("a document of another runner is known by its content, whatever the or
     CHECK(a.size() == 64);
     CHECK(a == indicators::read_record("{ \"@result\" : {\"b\":2,\"a\":1},\n\"name\":\"X\"}").id);
     CHECK(a != indicators::read_record(R"({"name": "X", "@result": {"a": 1, "b": 3}})").id);
-    CHECK(indicators::read_record(result_of("batch.0", speed(1)).dump()).id == "batch.0");
+    CHECK(indicators::read_record(result_of("batch", speed(1)).dump()).id == "batch.0");
+    // As it is stored with what belongs to it.
+    const json bare = speed(1);
+    CHECK(indicators::read_record(json{{"indicator_result", 1}, {"document", bare}}.dump()).id ==
+          indicators::read_record(bare.dump()).id);
 }
 
-TEST_CASE("a batch needs an id, and a place within its size") {
+TEST_CASE("a result of this runner has a batch, a place within its size, and their id") {
     CHECK(status_and_reasons(in_batch(result_of("a", speed(2)), "b", 4, 5)) == "accepted: ");
     CHECK(has(status_and_reasons(in_batch(result_of("a", speed(2)), "b", 5, 5)),
               "refused: $.batch: has to have an id"));
     CHECK(has(status_and_reasons(in_batch(result_of("a", speed(2)), "", 0, 5)), "refused: $.batch"));
+    CHECK(has(status_and_reasons(in_batch(result_of("a", speed(2)), "b", 0, 2'000'000'000)),
+              "a size up to 1000000"));
+    json document = result_of("a", speed(2));
+    document["id"] = "another";
+    CHECK(has(status_and_reasons(document), "refused: $: is no result of this runner"));
+    document = result_of("a", speed(2));
+    document["indicator_result"] = 2;
+    CHECK(has(status_and_reasons(document), "is no result of this runner"));
+    CHECK(has(status_and_reasons({{"indicator_result", 1}, {"id", "x"}, {"hello", "world"}}),
+              "is no result of this runner"));
+}
+
+TEST_CASE("what a document says of a run has to be possible") {
+    json document = result_of("a", speed(2));
+    document["end"] = "partied";
+    CHECK(has(status_and_reasons(document), "$.end: is \"partied\", which is no way to end"));
+    document = amun_result(speed(2));
+    document["exit_code"] = std::numeric_limits<std::int64_t>::min();
+    CHECK(has(status_and_reasons(document),
+              "$.exit_code: is -9223372036854775808, which no program ends with"));
+    document = amun_result(speed(2));
+    document["usage"]["ru_maxrss"] = 1e300;
+    document["datetime"] = "yesterday";
+    const indicators::judged_run found = judged(document, models);
+    CHECK_FALSE(found.run.usage.contains("ru_maxrss"));
+    CHECK(found.run.started.empty());
+    document = result_of("a", nullptr);
+    document["stdout_base64"] = "?";
+    CHECK(has(status_and_reasons(document), "$.stdout_base64: is no base64"));
+    document = result_of("a", json::object());  // which this runner saw
+    CHECK(has(status_and_reasons(document), "$.stdout: has no 'name'"));
 }
 
 TEST_CASE("files hold one document, or one a line if this runner wrote them; folders of Amun's are batches") {
@@ -142,7 +179,7 @@ TEST_CASE("files hold one document, or one a line if this runner wrote them; fol
     const auto found = indicators::read_records(folder / "two.jsonl");
     REQUIRE(found.size() == 2);
     CHECK(found[1].file == (folder / "two.jsonl") + ":3");
-    CHECK(found[1].run.id == "b");
+    CHECK(found[1].run.id == "b.0");
     lab_tests::write_text(folder / "torn.jsonl", two + "{\"indicator_res");
     CHECK(indicators::read_records(folder / "torn.jsonl").size() == 3);
     // A program prints one document.
@@ -170,6 +207,7 @@ TEST_CASE("files hold one document, or one a line if this runner wrote them; fol
     CHECK(batch[1].run.batch->size == 4);
     CHECK(batch[1].run.origin == "here");
     CHECK(batch[1].run.printed.good());
+    CHECK(batch[1].run.id == indicators::read_records(folder / "inspection-1/results/2/result")[0].run.id);
 }
 
 TEST_CASE("bytes come back from base64, and a hash is that of everybody") {

@@ -1,6 +1,7 @@
 // indicators advice: intervals, order and reasons
 #include "indicators/advice/advice.hpp"
 
+#include "indicators/advice/spreads.hpp"
 #include "lab/analysis/fit.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/data/numbers.hpp"
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 namespace indicators {
 
@@ -36,8 +38,11 @@ class adviser {
             result_.not_enough = "there are no runs";
             return std::move(result_);
         }
-        pool();
-        for (ranked_configuration& c : result_.ranked) set_interval(c);
+        std::vector<std::pair<double, double>> all;
+        for (const ranked_configuration& c : result_.ranked) all.push_back(squares(c));
+        spreads_ = spreads(all);
+        for (ranked_configuration& c : result_.ranked)
+            std::tie(c.low, c.high) = interval(c, options_.confidence);
         std::stable_sort(result_.ranked.begin(), result_.ranked.end(), [this](const auto& a, const auto& b) {
             return table_.better(counted_on(a), counted_on(b));
         });
@@ -62,27 +67,10 @@ class adviser {
         return {sum, static_cast<double>(c.runs.size()) - 1};
     }
 
-    // What the runs of one configuration vary by, over all of them.
-    void pool() {
-        double sum = 0;
-        for (const ranked_configuration& c : result_.ranked) {
-            const auto [of_this, freedom] = squares(c);
-            sum += of_this;
-            pooled_freedom_ += freedom;
-        }
-        pooled_ = pooled_freedom_ > 0 ? std::sqrt(sum / pooled_freedom_) : unknown;
-    }
-
-    // What runs of it vary by (scaled), and how sure that is; its own where it has runs enough.
-    struct spread {
-        double deviation;
-        double freedom;
-    };
+    // What its runs vary by (scaled), and how sure that is.
     [[nodiscard]] spread spread_of(const ranked_configuration& c) const {
-        constexpr std::size_t many = 4;
-        if (c.runs.size() < many) return {pooled_, pooled_freedom_};
         const auto [sum, freedom] = squares(c);
-        return {std::sqrt(sum / freedom), freedom};
+        return spreads_.moderated(sum, freedom);
     }
     [[nodiscard]] double scaled_mean(const ranked_configuration& c) const {
         double mean = 0;
@@ -90,14 +78,13 @@ class adviser {
         return mean;
     }
 
-    void set_interval(ranked_configuration& c) const {
+    [[nodiscard]] std::pair<double, double> interval(const ranked_configuration& c, double confidence) const {
         const spread of = spread_of(c);
-        c.low = c.high = unknown;
-        if (!(of.freedom > 0)) return;
-        const double wide = lab::t_quantile(0.5 + options_.confidence / 2, of.freedom) * of.deviation /
+        if (!(of.freedom > 0)) return {unknown, unknown};
+        const double wide = lab::t_quantile(0.5 + confidence / 2, of.freedom) * of.deviation /
                             std::sqrt(static_cast<double>(c.runs.size()));
-        c.low = is_relative_ ? c.mean * std::exp(-wide) : c.mean - wide;
-        c.high = is_relative_ ? c.mean * std::exp(wide) : c.mean + wide;
+        if (is_relative_) return {c.mean * std::exp(-wide), c.mean * std::exp(wide)};
+        return {c.mean - wide, c.mean + wide};
     }
     [[nodiscard]] double counted_on(const ranked_configuration& c) const {
         if (std::isnan(c.low)) return c.mean;
@@ -111,10 +98,10 @@ class adviser {
             c.verdict = &c == &best ? "best" : verdict_on(best, c);
         }
     }
-    // Welch (1947): the difference of two means whose runs vary by what they vary by.
+    // Any two of them, as nobody knew before which would be the best: by Bonferroni's inequality, with Welch's degrees of
+    // freedom (1947).
     [[nodiscard]] const char* verdict_on(const ranked_configuration& best,
                                          const ranked_configuration& c) const {
-        constexpr double sure = 0.99;  // of "worse": many are compared
         constexpr double no_difference = 0.01;
         double variance = 0;
         double parts = 0;
@@ -125,15 +112,16 @@ class adviser {
             variance += part;
             parts += part * part / of.freedom;
         }
-        const bool pooled =
-            spread_of(best).freedom == pooled_freedom_ && spread_of(c).freedom == pooled_freedom_;
-        const double freedom = pooled ? pooled_freedom_ : parts > 0 ? variance * variance / parts : 1e9;
+        const double freedom = parts > 0 ? std::min(variance * variance / parts, spreads_.freedom()) : 1e9;
         const double worse_by = (scaled_mean(c) - scaled_mean(best)) * (table_.more_is_better ? -1 : 1);
         const double error = std::sqrt(variance);
         const double slack = is_relative_ ? no_difference : no_difference * std::abs(best.mean);
         const double wide = lab::t_quantile(0.5 + options_.confidence / 2, freedom) * error;
         if (worse_by - wide >= -slack && worse_by + wide <= slack) return "as good";
-        return worse_by > lab::t_quantile(0.5 + sure / 2, freedom) * error ? "worse" : "unsure";
+        const double all = static_cast<double>(result_.ranked.size());
+        const double sure =
+            lab::t_quantile(1 - (1 - options_.confidence) / (all * (all - 1)), freedom) * error;
+        return worse_by > sure ? "worse" : "unsure";
     }
 
     void say_whether_enough() {
@@ -145,11 +133,17 @@ class adviser {
             result_.not_enough = "the best configuration was run " + times(best.runs.size()) +
                                  ", and has to be run at least " + times(options_.least_runs) +
                                  "; run it again, and those next to it";
+        } else if (result_.ranked.size() < 2) {
+            result_.not_enough = "there is one configuration, and nothing to compare it with";
         } else if (std::isnan(best.low)) {
             result_.not_enough = "nothing was repeated, so that nobody knows what runs vary by";
         } else {
             result_.enough = true;
         }
+        // Wide enough for having been picked as the best of all (Šidák, 1967).
+        const double all = static_cast<double>(result_.ranked.size());
+        std::tie(result_.low_as_best, result_.high_as_best) =
+            interval(best, std::pow(options_.confidence, 1 / all));
     }
 
     // By a model of what each setting does on the average; none where there are too few runs for it.
@@ -223,8 +217,7 @@ class adviser {
     const lab::run_table& table_;
     const advice_options& options_;
     bool is_relative_ = false;
-    double pooled_ = unknown;
-    double pooled_freedom_ = 0;
+    spreads spreads_;
     advice result_;
 };
 

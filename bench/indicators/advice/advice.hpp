@@ -19,8 +19,8 @@ struct ranked_configuration {
     lab::configuration values;
     std::vector<std::size_t> runs;  // places in run_table::runs
     double mean = 0;
-    // Of its mean. Of four runs or more by what they vary by themselves; of fewer by what the runs of all configurations
-    // vary by, relative to their means where all costs are positive. NaN where nothing was repeated.
+    // Of its mean, by what its runs and those of all configurations vary by (spreads.hpp), relative to the means where all
+    // costs are positive. NaN where nothing was repeated.
     double low = 0;
     double high = 0;
     double to_best = 1;   // its mean by that of the first
@@ -47,6 +47,8 @@ struct advice {
     std::vector<ranked_configuration> ranked;  // the best first
     bool enough = false;
     std::string not_enough;  // why there is not enough data
+    double low_as_best = 0;  // of the best's mean: wide enough for its having been picked as the best
+    double high_as_best = 0;
     std::vector<reason> why;
 };
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 
 namespace indicators {
 
@@ -15,7 +16,7 @@ namespace {
 
 struct column {
     std::string name;
-    bool is_parameter = false;
+    bool is_text = false;  // numbers in it are names, too
     std::vector<std::string> cells;
 
     [[nodiscard]] std::set<std::string> values() const { return {cells.begin(), cells.end()}; }
@@ -34,10 +35,42 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 }
 
 std::string cell_of(const json& value) {
-    if (value.is_null()) return "none";
+    if (value.is_null()) return "(absent)";
     if (value.is_number_float()) return lab::exact_text(value.get<double>());
     const std::string text = lab::plain_text(value);
-    return text.empty() ? "none" : text;
+    return text.empty() ? "(empty)" : text;
+}
+
+// Hashes, by their beginnings.
+void shorten(column& c) {
+    constexpr std::size_t enough = 12;
+    std::map<std::string, std::string> all;
+    for (const std::string& cell : c.cells) {
+        const bool is_hash = cell.size() == 64 && cell.find_first_not_of("0123456789abcdef") == cell.npos;
+        const auto [place, is_new] = all.try_emplace(is_hash ? cell.substr(0, enough) : cell, cell);
+        if (!is_new && place->second != cell) return;  // two of them begin alike
+    }
+    for (std::string& cell : c.cells)
+        if (cell.size() == 64) cell = cell.substr(0, enough);
+}
+
+// "MATMUL_REPS" and "--reps=50" set what a document says in a parameter.
+bool is_told(const std::string& name, const model& of) {
+    const std::string lower = lab::lower(name);
+    return std::any_of(of.fields.begin(), of.fields.end(),
+                       [&](const field& f) { return !f.is_result && lower.ends_with(lab::lower(f.name)); });
+}
+std::string untold_arguments(const std::string& text, const model& of) {
+    std::string left;
+    std::istringstream words(text);
+    bool skip = false;  // the value of "--reps 50"
+    for (std::string word; words >> word;) {
+        const std::size_t equals = word.find('=');
+        const bool told = word.starts_with('-') && is_told(word.substr(0, equals), of);
+        if (!told && !(skip && !word.starts_with('-'))) left += (left.empty() ? "" : " ") + word;
+        skip = told && equals == word.npos;
+    }
+    return left;
 }
 
 std::string listed(const std::set<std::string>& values) {
@@ -54,7 +87,7 @@ std::vector<column> parameter_columns(const std::vector<found_result>& found, co
         if (f.is_result || has(how.pooled, f.name)) continue;
         const bool is_choice = f.role == "choice" || has(how.choices, f.name);
         if (f.role == "effort" && !is_choice) continue;
-        column one{f.name, true, {}};
+        column one{f.name, f.type != field_type::integer && f.type != field_type::real, {}};
         for (const found_result& r : found) one.cells.push_back(cell_of(r.values.value(f.name, json())));
         const std::set<std::string> values = one.values();
         if (values.size() < 2) continue;
@@ -69,26 +102,40 @@ std::vector<column> parameter_columns(const std::vector<found_result>& found, co
 }
 
 // Component, version, and all that the stacks differ in.
-std::vector<column> stack_columns(const std::vector<found_result>& found, const comparable_options& how) {
+std::vector<column> stack_columns(const std::vector<found_result>& found, const model& of,
+                                  const std::string& cost, const comparable_options& how) {
     std::set<std::string> names;
     for (const found_result& r : found)
-        for (const auto& [name, value] : r.stack) names.insert(name);
+        for (const auto& [name, value] : r.stack)
+            if (!name.starts_with("env.") || !is_told(name, of)) names.insert(name);
     std::vector<column> all;
     for (const char* name : {"component", "version"}) {
-        column one{name, false, {}};
+        column one{name, true, {}};
         for (const found_result& r : found)
-            one.cells.push_back(cell_of(r.columns.value("@" + std::string(name), json())).substr(0, 12));
+            one.cells.push_back(cell_of(r.columns.value("@" + std::string(name), json())));
         all.push_back(std::move(one));
     }
     for (const std::string& name : names) {
-        column one{name, false, {}};
+        const bool is_taken = of.find(name) != nullptr || name == cost || name == "component" ||
+                              name == "version" || name.starts_with('@');
+        column one{is_taken ? "stack." + name : name, true, {}};
         for (const found_result& r : found) {
             const auto value = r.stack.find(name);
-            one.cells.push_back(value == r.stack.end() ? "none" : cell_of(json(value->second)));
+            std::string text = value == r.stack.end() ? std::string() : value->second;
+            if (name == "arguments") text = untold_arguments(text, of);
+            one.cells.push_back(cell_of(text.empty() ? json() : json(text)));
         }
         all.push_back(std::move(one));
     }
+    for (const std::string& name : how.pooled) {
+        const bool is_known =
+            of.find(name) != nullptr || name == "component" || name == "version" ||
+            std::any_of(all.begin(), all.end(), [&](const column& c) { return c.name == name; });
+        if (!is_known)
+            throw lab::input_error("--pool " + name + ": there is no such parameter, or part of a stack");
+    }
     std::erase_if(all, [&](const column& c) { return has(how.pooled, c.name) || c.values().size() < 2; });
+    for (column& c : all) shorten(c);
     return all;
 }
 
@@ -132,10 +179,15 @@ comparable_runs comparable(const std::vector<found_result>& found, const model& 
         result.notes.push_back("runs of " + std::to_string(machines.size()) +
                                " machines are compared with each other");
 
+    const auto nobody_knows = [](const std::string& machine) {
+        return machine.find("unknown machine") != machine.npos;
+    };
+    if (std::any_of(machines.begin(), machines.end(), nobody_knows))
+        result.notes.push_back("some results don't say on which machine they were: that was perhaps not one");
     std::vector<column> columns = parameter_columns(scored, of, how);
     std::map<std::vector<std::size_t>, std::string> told_apart;
     for (const column& c : columns) told_apart.try_emplace(c.groups(), c.name);
-    for (column& c : stack_columns(scored, how)) {
+    for (column& c : stack_columns(scored, of, cost, how)) {
         const auto [same, is_new] = told_apart.try_emplace(c.groups(), c.name);
         if (is_new) {
             columns.push_back(std::move(c));
@@ -147,7 +199,7 @@ comparable_runs comparable(const std::vector<found_result>& found, const model& 
     lab::read_options read;
     for (const column& c : columns) {
         file.header.push_back(c.name);
-        if (!c.is_parameter) read.levels.push_back(c.name);
+        if (c.is_text) read.levels.push_back(c.name);
     }
     file.header.push_back(cost);
     for (std::size_t i = 0; i < scored.size(); ++i) {
@@ -158,7 +210,7 @@ comparable_runs comparable(const std::vector<found_result>& found, const model& 
         result.ids.push_back(scored[i].id);
     }
     read.cost = cost;
-    read.rate = how.cost.empty() ? of.more_is_better : how.is_rate || (cost == "overall_score");
+    read.rate = how.is_rate || cost == "overall_score" || (cost == of.score_field && of.more_is_better);
     read.no_groups = true;
     if (scored.empty()) {
         result.table.cost_name = cost;

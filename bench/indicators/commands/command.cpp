@@ -10,6 +10,13 @@ registry shared_arguments::read_models() const {
     return all;
 }
 
+registry shared_arguments::read_models_of(result_store& store) const {
+    registry all;
+    if (store.has_results()) store.add_models_to(all);
+    all.add_missing(read_models());
+    return all;
+}
+
 void add_selection(CLI::App& command, selection& what) {
     command.add_option("NAME", what.name, "the indicator, as PiMatmul");
     command
@@ -30,8 +37,10 @@ CLI::Option* add_store(CLI::App& command, std::string& path) {
     return command.add_option("--store", path, "the SQLite file; may be the lab's runs.sqlite");
 }
 
-std::string document_line(const json& document) {
-    return document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+json list_of(const refusals& all) {
+    json list = json::array();
+    for (const refusal& r : all) list.push_back({{"path", r.path}, {"reason", r.reason}});
+    return list;
 }
 
 }  // namespace indicators

@@ -12,10 +12,14 @@
 
 namespace indicators {
 
-// Of all commands: the folders of models besides the program's own.
+// Of all commands.
 struct shared_arguments {
-    std::vector<std::string> models;
+    std::vector<std::string> models;   // folders besides the program's own
+    std::vector<std::string> program;  // what follows --
+
     [[nodiscard]] registry read_models() const;
+    // For what is stored: as it was declared then, and what was never stored as it is declared now.
+    [[nodiscard]] registry read_models_of(result_store& store) const;
 };
 
 // Each adds its subcommand. lab::input_error ends the program with 2; an answer that is a "no" throws
@@ -32,8 +36,8 @@ void add_migrate(CLI::App& app, const shared_arguments& shared);
 // NAME, --where, --machine, --stack, --since, --until, --version-of.
 void add_selection(CLI::App& command, selection& what);
 CLI::Option* add_store(CLI::App& command, std::string& path);
-// Whether a result was stored is told with its document.
-std::string document_line(const json& document);
+// [{"path", "reason"}].
+json list_of(const refusals& all);
 
 }  // namespace indicators
 

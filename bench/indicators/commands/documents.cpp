@@ -16,12 +16,6 @@ struct document_arguments {
     bool as_json = false;
 };
 
-json lines_of(const refusals& all) {
-    json list = json::array();
-    for (const refusal& r : all) list.push_back({{"path", r.path}, {"reason", r.reason}});
-    return list;
-}
-
 json told(const std::string& file, const judged_run& judged) {
     const indicator_document& document = judged.printed.document;
     return {{"file", file},
@@ -29,8 +23,8 @@ json told(const std::string& file, const judged_run& judged) {
             {"name", document.name.empty() ? json() : json(document.name)},
             {"component", document.component.empty() ? json() : json(document.component)},
             {"generation", document.generation.empty() ? json() : json(document.generation)},
-            {"reasons", lines_of(judged.reasons)},
-            {"doubts", lines_of(judged.printed.doubts)}};
+            {"reasons", list_of(judged.reasons)},
+            {"doubts", list_of(judged.printed.doubts)}};
 }
 
 void print(const json& answer) {
@@ -48,16 +42,30 @@ void print(const json& answer) {
                   << r["reason"].get<std::string>() << '\n';
 }
 
-// A document that can't be read from its file is one that is refused.
+// A file that can't be read has a document that is refused.
 std::vector<found_record> records_of(const std::string& path) {
-    if (path != "-") return read_records(path);
-    const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-    std::vector<found_record> one;
-    one.push_back({"standard input", read_record(text)});
-    return one;
+    try {
+        if (path == "-") return records_in({std::istreambuf_iterator<char>(std::cin), {}}, "standard input");
+        return read_records(path);
+    } catch (const lab::input_error& wrong) {
+        std::vector<found_record> one(1);
+        one[0].file = path;
+        one[0].run.printed_path = "$";
+        one[0].run.printed.refusals.push_back({"$", wrong.what()});
+        return one;
+    }
 }
 
-// With a store: what is accepted, or failed, is stored.
+void store_it(result_store& store, const judged_run& judged, const validation_options& how, json& answer) {
+    try {
+        const bool is_new = store.add(judged, how) == result_store::added::stored;
+        answer["store"] = is_new ? "stored" : "was there";
+    } catch (const lab::input_error& wrong) {
+        answer["status"] = "refused";
+        answer["reasons"].push_back({{"path", "$"}, {"reason", wrong.what()}});
+    }
+}
+
 void judge_files(const document_arguments& arguments, const shared_arguments& shared, bool is_import) {
     const registry models = shared.read_models();
     std::optional<result_store> store;
@@ -65,20 +73,16 @@ void judge_files(const document_arguments& arguments, const shared_arguments& sh
     bool all_good = true;
     for (const std::string& path : arguments.files) {
         for (found_record& found : records_of(path)) {
-            judged_run judged = judge(std::move(found.run), models, arguments.how);
+            const json& whole = found.run.whole;
+            validation_options how = arguments.how;
+            how.keep_extra = how.keep_extra || (whole.is_object() && whole.value("lenient", json()) == true);
+            const judged_run judged = judge(std::move(found.run), models, how);
             json answer = told(found.file, judged);
-            // A run that failed is one, with its document; what isn't an indicator, and nobody saw run, is none.
-            const bool is_ours =
-                judged.run.whole.is_object() && judged.run.whole.contains("indicator_result");
+            // What a runner of ours saw is kept, whatever it was; else a run that failed, but nothing that is refused.
+            const bool is_ours = judged.run.wrong.empty() && judged.run.whole.contains("end");
             if (is_import && (judged.status != "refused" || is_ours)) {
                 if (!store) store.emplace(arguments.store);
-                try {
-                    const bool is_new = store->add(judged, arguments.how) == result_store::added::stored;
-                    answer["store"] = is_new ? "stored" : "was there";
-                } catch (const lab::input_error& wrong) {
-                    answer["status"] = "refused";
-                    answer["reasons"].push_back({{"path", "$"}, {"reason", wrong.what()}});
-                }
+                store_it(*store, judged, how, answer);
             }
             all_good = all_good && answer["status"] == "accepted";
             if (arguments.as_json) {
@@ -100,16 +104,16 @@ void add_documents(CLI::App& command, document_arguments& arguments) {
 }
 
 void run_export(const std::string& path) {
-    result_store store(path, lab::database::mode::existing);
-    lab::statement rows(store.file(), "SELECT id, document FROM indicator_results ORDER BY number");
+    result_store store(path, lab::database::mode::reading);
+    if (!store.has_results()) throw lab::input_error(path, "has no indicators in it");
+    lab::statement rows(store.file(), "SELECT document, is_lenient FROM indicator_results ORDER BY number");
     while (rows.next()) {
-        const json document = json::parse(rows.text(1));
-        std::cout << document_line(
-            document.contains("indicator_result")
-                ? document
-                : json{{"indicator_result", 1}, {"id", rows.text(0)}, {"document", document}});
+        json document = json::parse(rows.text(0));
+        if (!document.contains("indicator_result"))
+            document = {{"indicator_result", 1}, {"document", document}};
+        if (rows.integer(1) != 0) document["lenient"] = true;
+        std::cout << text_of_json(document) << '\n';
     }
-    if (!std::cout.flush()) throw std::runtime_error("standard output can't be written");
 }
 
 }  // namespace

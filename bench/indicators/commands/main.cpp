@@ -2,8 +2,20 @@
 #include "indicators/commands/command.hpp"
 #include "lab/data/input_error.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <exception>
 #include <iostream>
+
+namespace {
+
+int written(int status) {
+    if (std::cout.flush()) return status;
+    std::cerr << "indicator: standard output can't be written\n";
+    return 3;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
     CLI::App app("Runs performance indicators, checks and stores what they print, and says what to use.",
@@ -24,10 +36,15 @@ int main(int argc, char** argv) {
     indicators::add_recommend(app, shared);
     indicators::add_models(app, shared);
     indicators::add_migrate(app, shared);
+    // Words of another program are nothing to a parser.
+    char** const end = argv + argc;
+    char** const program =
+        std::find_if(argv, end, [](const char* word) { return std::strcmp(word, "--") == 0; });
+    if (program != end) shared.program.assign(program + 1, end);
     try {
-        app.parse(argc, argv);
+        app.parse(static_cast<int>(program - argv), argv);
     } catch (const CLI::RuntimeError& verdict) {
-        return verdict.get_exit_code();
+        return written(verdict.get_exit_code());
     } catch (const CLI::ParseError& wrong) {
         return app.exit(wrong) == 0 ? 0 : 2;
     } catch (const lab::input_error& wrong) {
@@ -37,5 +54,5 @@ int main(int argc, char** argv) {
         std::cerr << "indicator: " << failure.what() << '\n';
         return 3;
     }
-    return 0;
+    return written(0);
 }

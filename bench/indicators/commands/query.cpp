@@ -72,7 +72,10 @@ void print_for_lab(const std::vector<found_result>& found, const model& of, cons
 json batches_of(result_store& store) {
     json all = json::array();
     for (const incomplete_batch& batch : incomplete_batches(store))
-        all.push_back({{"batch", batch.id}, {"size", batch.size}, {"missing", batch.missing}});
+        all.push_back({{"batch", batch.id},
+                       {"size", batch.size},
+                       {"num_missing", batch.num_missing},
+                       {"missing", batch.missing}});
     return all;
 }
 
@@ -96,30 +99,27 @@ json short_rows(const std::vector<found_result>& found) {
                                              "@user_s",
                                              "@system_s",
                                              "@peak_kb"};
+    std::set<std::string> shown = always;
+    for (const found_result& one : found)
+        for (const auto& [key, value] : one.columns.items())
+            if (!key.starts_with('@') ||
+                (!never.contains(key) && value != found[0].columns.value(key, json())))
+                shown.insert(key);
     json rows = json::array();
     for (const found_result& one : found) {
         json row = json::object();
-        for (const auto& [key, value] : one.columns.items()) {
-            if (never.contains(key)) continue;
-            if (key == "@id" && one.id.size() == 64) {  // a hash, of which the beginning is enough
-                row[key] = one.id.substr(0, 12);
-                continue;
-            }
-            const bool differs =
-                std::any_of(found.begin(), found.end(), [&, k = key](const found_result& other) {
-                    return other.columns.value(k, json()) != found[0].columns.value(k, json());
-                });
-            if (differs || always.contains(key) || !key.starts_with('@')) row[key] = value;
-        }
+        for (const auto& [key, value] : one.columns.items())
+            if (shown.contains(key)) row[key] = value;
+        if (one.id.size() == 64)
+            row["@id"] = one.id.substr(0, 12);  // a hash, of which the beginning is enough
         rows.push_back(std::move(row));
     }
     return rows;
 }
 
 void run_query(const query_arguments& arguments, const shared_arguments& shared) {
-    result_store store(arguments.store, lab::database::mode::existing);
-    registry models = shared.read_models();
-    store.add_models_to(models);
+    result_store store(arguments.store, lab::database::mode::reading);
+    const registry models = shared.read_models_of(store);
     const std::vector<found_result> found = select_results(store, models, arguments.what);
     const json gaps = batches_of(store);
     if (!arguments.lab_cost.empty()) {

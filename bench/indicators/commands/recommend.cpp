@@ -51,7 +51,7 @@ json why_of(const lab::run_table& table, const advice& found, bool as_json) {
         json one{{"setting", r.setting}};
         if (r.has_neighbour) {
             one["instead"] = r.neighbour;
-            one["cost_then"] = change(r.neighbour_to_best, as_json);
+            one["then"] = change(r.neighbour_to_best, as_json);
             one["runs_then"] = r.neighbour_runs;
         }
         if (!std::isnan(r.average)) {
@@ -104,6 +104,8 @@ json document_of(const comparable_runs& runs, const advice& found, const recomme
         document["mean"] = number(best.mean);
         document["low"] = number(best.low);
         document["high"] = number(best.high);
+        document["low_as_best"] = number(found.low_as_best);
+        document["high_as_best"] = number(found.high_as_best);
         document["n"] = best.runs.size();
         json as_good = json::array();
         for (const ranked_configuration& c : found.ranked)
@@ -145,6 +147,15 @@ comparable_runs runs_in(lab::csv_file file, const recommend_arguments& arguments
     }
     if (file.rows.empty()) throw lab::input_error(file.name, "has no such run");
     runs.table = lab::read_data(arguments.data, file);
+    runs.notes.emplace_back(
+        "all factors are taken for choices; --where fixes those that aren't yours to choose");
+    if (const auto build = file.column("@build")) {
+        std::set<std::string> builds;
+        for (const lab::csv_row& row : file.rows) builds.insert(row.fields[*build]);
+        if (builds.size() > 1)
+            runs.notes.push_back("the runs are of " + std::to_string(builds.size()) +
+                                 " builds (@build), which aren't told apart");
+    }
     const auto id = file.column("@run");
     std::map<std::size_t, std::string> names;
     if (id)
@@ -173,25 +184,36 @@ lab::csv_file lab_runs(result_store& store) {
     return file;
 }
 
+// What only the lab's runs have is not to be ignored in silence.
+void no_option_of_runs(const lab::data_arguments& data) {
+    const lab::read_options& read = data.read;
+    if (!read.ignore.empty() || !read.levels.empty() || !read.log2.empty() || !read.bases.empty() ||
+        !read.without.empty() || !read.time.empty() || read.no_groups || !data.factors.empty())
+        throw lab::input_error(
+            "--ignore, --levels, --log2, --base, --without, --time, --no-groups and --factors are of --runs; "
+            "of stored indicators the model says what is a choice");
+    if (read.rate && read.cost.empty())
+        throw lab::input_error("--rate says that more is better of --cost; the model says it of its own");
+}
+
+comparable_runs stored_runs(recommend_arguments& arguments, const shared_arguments& shared) {
+    result_store store(arguments.store, lab::database::mode::reading);
+    if (arguments.what.name.empty()) return runs_in(lab_runs(store), arguments);
+    no_option_of_runs(arguments.data);
+    const registry models = shared.read_models_of(store);
+    arguments.comparable.cost = arguments.data.read.cost;
+    arguments.comparable.is_rate = arguments.data.read.rate;
+    const std::vector<found_result> found = select_results(store, models, arguments.what);
+    comparable_runs runs = comparable(found, *models.find(arguments.what.name), arguments.comparable);
+    runs.table.name = arguments.what.name;
+    return runs;
+}
+
 void run_recommend(recommend_arguments arguments, const shared_arguments& shared) {
-    comparable_runs runs;
-    if (!arguments.data.read.file.empty()) {
-        if (!arguments.what.name.empty()) throw lab::input_error("either NAME or --runs: not both");
-        runs = runs_in(lab::read_csv(arguments.data.read.file), arguments);
-    } else {
-        result_store store(arguments.store, lab::database::mode::existing);
-        if (arguments.what.name.empty()) {
-            runs = runs_in(lab_runs(store), arguments);
-        } else {
-            registry models = shared.read_models();
-            store.add_models_to(models);
-            arguments.comparable.cost = arguments.data.read.cost;
-            arguments.comparable.is_rate = arguments.data.read.rate;
-            const std::vector<found_result> found = select_results(store, models, arguments.what);
-            runs = comparable(found, *models.find(arguments.what.name), arguments.comparable);
-            runs.table.name = arguments.what.name;
-        }
-    }
+    const bool from_csv = !arguments.data.read.file.empty();
+    if (from_csv && !arguments.what.name.empty()) throw lab::input_error("either NAME or --runs: not both");
+    const comparable_runs runs = from_csv ? runs_in(lab::read_csv(arguments.data.read.file), arguments)
+                                          : stored_runs(arguments, shared);
     const advice found = advise(runs.table, arguments.advice);
     lab::answer(document_of(runs, found, arguments), arguments.data.as_json);
     if (!found.enough) throw CLI::RuntimeError(1);

@@ -4,8 +4,8 @@
 #include "indicators/runner/batch.hpp"
 #include "lab/data/input_error.hpp"
 
+#include <cmath>
 #include <csignal>
-#include <fstream>
 #include <iostream>
 #include <optional>
 
@@ -36,18 +36,12 @@ std::vector<std::pair<std::string, std::string>> environment_in(const std::vecto
     return all;
 }
 
-json texts_of(const refusals& all) {
-    json list = json::array();
-    for (const refusal& r : all) list.push_back({{"path", r.path}, {"reason", r.reason}});
-    return list;
-}
-
 // What becomes of a run: judged as anybody's document is who imports it.
 judged_run judged(json document, const registry& models, const validation_options& how) {
-    judged_run result = judge(read_record(document_line(document)), models, how);
+    judged_run result = judge(read_record(text_of_json(document)), models, how);
     document["status"] = result.status;
-    document["reasons"] = texts_of(result.reasons);
-    document["doubts"] = texts_of(result.printed.doubts);
+    document["reasons"] = list_of(result.reasons);
+    document["doubts"] = list_of(result.printed.doubts);
     result.run.whole = std::move(document);
     return result;
 }
@@ -61,7 +55,7 @@ void store_it(result_store& store, judged_run& result, const validation_options&
         result.status = "refused";
         result.reasons.push_back({"$", wrong.what()});
         result.run.whole["status"] = result.status;
-        result.run.whole["reasons"] = texts_of(result.reasons);
+        result.run.whole["reasons"] = list_of(result.reasons);
         store.add(result, how);
     }
 }
@@ -71,19 +65,30 @@ void run_run(const run_arguments& arguments, const shared_arguments& shared) {
     std::optional<result_store> store;
     if (!arguments.store.empty()) store.emplace(arguments.store);
     batch_options options = arguments.batch;
+    options.command = shared.program;
+    options.lenient = arguments.keep_extra;
+    if (options.command.empty())
+        throw lab::input_error("run what? Name the program and its arguments behind --");
+    if (!std::isfinite(options.limit_s))
+        throw lab::input_error("--limit-s has to be a finite number of seconds");
     options.environment = environment_in(arguments.environment);
     options.most_output = static_cast<std::size_t>(arguments.most_output_mb * 1024 * 1024);
     options.stop = &stop_signal;
     for (const int signal : {SIGINT, SIGTERM, SIGHUP})
         std::signal(signal, [](int number) { stop_signal = number; });
     batch runs(options);
-    if (store) store->add_batch({runs.id(), 0, options.size});
+    if (store) store->add_batch(runs.id(), options.size);
     const validation_options how{arguments.keep_extra, false};
     std::int64_t accepted = 0;
     for (std::int64_t place = 0; place < options.size && stop_signal == 0; ++place) {
         judged_run result = judged(runs.run(place), models, how);
-        if (store) store_it(*store, result, how);
-        std::cout << document_line(result.run.whole) << std::flush;
+        try {
+            if (store) store_it(*store, result, how);
+        } catch (const std::exception&) {  // it was run all the same
+            std::cout << text_of_json(result.run.whole) << std::endl;
+            throw;
+        }
+        std::cout << text_of_json(result.run.whole) << std::endl;
         accepted += result.status == "accepted";
         if (arguments.quiet) continue;
         std::cerr << place + 1 << " of " << options.size << ": " << result.status;
@@ -93,7 +98,6 @@ void run_run(const run_arguments& arguments, const shared_arguments& shared) {
         for (const refusal& r : result.printed.doubts) std::cerr << "\n    doubtful: " << r.text();
         std::cerr << '\n';
     }
-    if (!std::cout) throw std::runtime_error("standard output can't be written");
     if (stop_signal != 0) throw CLI::RuntimeError(128 + stop_signal);
     if (accepted < options.size) throw CLI::RuntimeError(1);
 }
@@ -127,8 +131,9 @@ void add_run(CLI::App& app, const shared_arguments& shared) {
     command.add_flag("--lenient", arguments->keep_extra,
                      "keeps members of @parameters and @result that no model declares");
     command.add_flag("--quiet", arguments->quiet, "no line after each run on standard error");
-    command.add_option("COMMAND", arguments->batch.command, "behind --: the program and its arguments")
-        ->required();
+    command.footer(
+        "The program and its arguments follow behind --, as in: indicator run --batch 3 -- ./program --size "
+        "10");
     command.callback([arguments, &shared] { run_run(*arguments, shared); });
 }
 

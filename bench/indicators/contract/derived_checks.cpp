@@ -57,13 +57,18 @@ std::vector<std::pair<const derived_check*, std::string>> broken_checks(const mo
     for (const derived_check& check : of.checks) {
         std::vector<std::string> expressions{check.sql()};
         expressions.insert(expressions.end(), check.equal.begin(), check.equal.end());
-        row one(of, expressions);
-        lab::statement& found = one.with(of, values, score);
-        if (found.is_null(0) || found.integer(0) != 0) continue;
         std::string why = check.because.empty() ? check.text() : check.because + " (" + check.text() + ")";
-        why += " doesn't hold";
-        if (!check.equal.empty())
-            why += ": " + lab::short_text(found.number(1)) + " is not " + lab::short_text(found.number(2));
+        try {
+            row one(of, expressions);
+            const lab::statement& found = one.with(of, values, score);
+            if (found.is_null(0) || found.integer(0) != 0) continue;
+            why += " doesn't hold";
+            if (!check.equal.empty())
+                why +=
+                    ": " + lab::short_text(found.number(1)) + " is not " + lab::short_text(found.number(2));
+        } catch (const std::runtime_error& wrong) {  // an overflow of whole numbers
+            why += std::string(" can't be worked out: ") + wrong.what();
+        }
         broken.emplace_back(&check, why);
     }
     return broken;

@@ -43,7 +43,19 @@ bool is_digits(const std::string& text, std::size_t from, std::size_t count) {
                        [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// "2026-11-25T02:54:16", with a fraction of a second and "Z" or "+01:00" behind it if it has them.
+std::string out_of_range(const field& of, double number) {
+    const auto wrong = [&](const char* what, double limit) {
+        return "is " + with_unit(number, of) + ", and has to be " + what + " " + with_unit(limit, of);
+    };
+    if (of.at_least && number < *of.at_least) return wrong("at least", *of.at_least);
+    if (of.at_most && number > *of.at_most) return wrong("at most", *of.at_most);
+    if (of.above && number <= *of.above) return wrong("above", *of.above);
+    if (of.below && number >= *of.below) return wrong("below", *of.below);
+    return {};
+}
+
+}  // namespace
+
 bool is_datetime(const std::string& text) {
     const bool plain = is_digits(text, 0, 4) && is_digits(text, 5, 2) && is_digits(text, 8, 2) &&
                        is_digits(text, 11, 2) && is_digits(text, 14, 2) && is_digits(text, 17, 2) &&
@@ -64,19 +76,6 @@ bool is_datetime(const std::string& text) {
     return (text[at] == '+' || text[at] == '-') && text.size() == at + 6 && is_digits(text, at + 1, 2) &&
            text[at + 3] == ':' && is_digits(text, at + 4, 2);
 }
-
-std::string out_of_range(const field& of, double number) {
-    const auto wrong = [&](const char* what, double limit) {
-        return "is " + with_unit(number, of) + ", and has to be " + what + " " + with_unit(limit, of);
-    };
-    if (of.at_least && number < *of.at_least) return wrong("at least", *of.at_least);
-    if (of.at_most && number > *of.at_most) return wrong("at most", *of.at_most);
-    if (of.above && number <= *of.above) return wrong("above", *of.above);
-    if (of.below && number >= *of.below) return wrong("below", *of.below);
-    return {};
-}
-
-}  // namespace
 
 std::string take(const field& of, field_type type, const json& value, json& taken) {
     const bool is_whole = value.is_number_integer();

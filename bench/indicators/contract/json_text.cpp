@@ -9,10 +9,10 @@ namespace indicators {
 
 namespace {
 
-constexpr std::size_t most_levels = 100;
-
 class builder : public nlohmann::json_sax<json> {
   public:
+    explicit builder(std::size_t most_levels) : most_levels_(most_levels) {}
+
     bool null() override { return put(nullptr); }
     bool boolean(bool value) override { return put(value); }
     bool number_integer(number_integer_t value) override { return put(value); }
@@ -55,6 +55,7 @@ class builder : public nlohmann::json_sax<json> {
     [[nodiscard]] json& document() { return document_; }
     [[nodiscard]] indicators::refusals& found() { return refusals_; }
     [[nodiscard]] bool is_too_deep() const { return is_too_deep_; }
+    [[nodiscard]] std::size_t most_levels() const { return most_levels_; }
 
   private:
     struct level {
@@ -94,7 +95,7 @@ class builder : public nlohmann::json_sax<json> {
         return true;
     }
     bool open(json value) {
-        if (open_.size() >= most_levels) {
+        if (open_.size() >= most_levels_) {
             is_too_deep_ = true;
             return false;
         }
@@ -108,6 +109,7 @@ class builder : public nlohmann::json_sax<json> {
         return true;
     }
 
+    const std::size_t most_levels_;
     json document_;
     std::vector<level> open_;  // members of an object move as it grows, but those of an open level don't grow
     indicators::refusals refusals_;
@@ -135,7 +137,7 @@ std::string no_number_at(std::string_view text, std::size_t place) {
 
 std::string why_no_json(std::string_view text, const builder& read) {
     const std::size_t place = std::min(text.size(), read.error_at() > 0 ? read.error_at() - 1 : 0);
-    if (read.is_too_deep()) return "has more than " + std::to_string(most_levels) + " levels";
+    if (read.is_too_deep()) return "has more than " + std::to_string(read.most_levels()) + " levels";
     if (read.is_whole()) {
         const std::size_t end = text.find_last_of("}]", place > 0 ? place - 1 : 0);
         const std::size_t more =
@@ -199,7 +201,11 @@ std::optional<std::size_t> first_byte_that_is_no_text(std::string_view text) {
     return std::nullopt;
 }
 
-read_json read_json_text(std::string_view text) {
+std::string text_of_json(const json& document) {
+    return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+read_json read_json_text(std::string_view text, std::size_t most_levels) {
     read_json result;
     const auto refuse = [&](const std::string& reason) {
         result.refusals.insert(result.refusals.begin(), {"$", reason});
@@ -209,9 +215,11 @@ read_json read_json_text(std::string_view text) {
         return refuse("byte " + std::to_string(*bad) + " is no UTF-8: " + shown(text.substr(*bad, 8)));
     if (text.find_first_not_of(blanks) == text.npos)
         return refuse("nothing was printed; an indicator prints one JSON document on standard output");
+    if (text.starts_with("\xEF\xBB\xBF"))
+        return refuse("there is a byte-order mark before the document; write UTF-8 without it");
     if (const std::size_t zero = text.find('\0'); zero != text.npos)
         return refuse("byte " + std::to_string(zero) + " is a zero, which JSON doesn't have");
-    builder read;
+    builder read(most_levels);
     const bool good = json::sax_parse(text.begin(), text.end(), &read);
     result.refusals = std::move(read.found());
     if (!good) return refuse(why_no_json(text, read));

@@ -1,6 +1,7 @@
 // indicators contract: reading a declaration
 #include "indicators/contract/model.hpp"
 
+#include "indicators/contract/field_value.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/data/text.hpp"
 
@@ -90,6 +91,7 @@ field field_of(const reader& in, const std::string& name, const json& object, co
     f.about = in.text(object, path, "about", "");
     f.was = in.text(object, path, "was", "");
     f.before = object.value("before", json());
+    if (name.find('\0') != name.npos || name.empty()) in.fail(path, "has to have a name without zeros");
     f.role = in.one_of(in.text(object, path, "role", f.role), path, "role", {"workload", "choice", "effort"});
     if (is_result && object.contains("role")) in.fail(member_path(path, "role"), "is of parameters alone");
     f.at_least = in.number(object, path, "at_least");
@@ -97,6 +99,8 @@ field field_of(const reader& in, const std::string& name, const json& object, co
     f.above = in.number(object, path, "above");
     f.below = in.number(object, path, "below");
     const bool has_range = f.at_least || f.at_most || f.above || f.below;
+    if ((f.at_least && f.at_most && *f.at_least > *f.at_most) || (f.above && f.below && *f.above >= *f.below))
+        in.fail(path, "has a range in which nothing is");
     if (has_range && f.type != field_type::integer && f.type != field_type::real)
         in.fail(path, "has a range, and is no number");
     if (const auto list = object.find("one_of"); list != object.end()) {
@@ -104,6 +108,13 @@ field field_of(const reader& in, const std::string& name, const json& object, co
             in.fail(member_path(path, "one_of"), "has to be a list of values");
         f.one_of.assign(list->begin(), list->end());
     }
+    json taken;
+    for (const json& one : f.one_of)
+        if (const std::string why = take(f, f.type, one, taken); !why.empty())
+            in.fail(member_path(path, "one_of"), why);
+    if (!f.before.is_null())
+        if (const std::string why = take(f, f.type, f.before, taken); !why.empty())
+            in.fail(member_path(path, "before"), why);
     return f;
 }
 
@@ -153,8 +164,9 @@ std::string derived_check::sql() const {
     if (!holds.empty()) return "(" + holds + ")";
     const std::string a = "(" + equal[0] + ")";
     const std::string b = "(" + equal[1] + ")";
-    return "(abs(" + a + " - " + b + ") <= " + json(within).dump() + " * max(abs(" + a + "), abs(" + b +
-           ")))";
+    const std::string larger = "max(abs(" + a + "), abs(" + b + "))";
+    return "(abs(" + a + " - " + b + ") <= " + json(within).dump() + " * " + larger + " AND " + larger +
+           " <= 1.7976931348623157e308)";  // infinities differ
 }
 std::string derived_check::text() const { return !holds.empty() ? holds : equal[0] + " = " + equal[1]; }
 
@@ -171,7 +183,7 @@ const field* model::find_older(const std::string& field_name) const {
 }
 
 std::string model::table() const {
-    std::string result;
+    std::string result = "indicator_of_";
     for (std::size_t i = 0; i < name.size(); ++i) {
         const bool upper = name[i] >= 'A' && name[i] <= 'Z';
         const bool after_lower = i > 0 && name[i - 1] >= 'a' && name[i - 1] <= 'z';
@@ -199,12 +211,15 @@ model model_of(const json& declaration, const model* base, const std::string& fi
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     });
     if (!is_name) in.fail("$.name", "has to be a name of letters, digits and '_'");
-    if (lab::lower(m.name).starts_with("indicator") || lab::lower(m.name).starts_with("sqlite") ||
-        m.table() == "runs")
-        in.fail("$.name", "is the name of a table of the store's own; choose another");
     m.about = in.text(declaration, "$", "about", "");
     read_fields(in, declaration, "parameters", false, m);
     read_fields(in, declaration, "results", true, m);
+    constexpr std::size_t most_fields = 1000;  // SQLite has columns for twice as many
+    if (m.fields.size() > most_fields)
+        in.fail("$", "has more than " + std::to_string(most_fields) + " fields");
+    for (const field& f : m.fields)
+        if (!f.was.empty() && (m.find(f.was) != nullptr || m.find_older(f.was) != &f))
+            in.fail("$", "two fields are, or were, called '" + f.was + "'");
     std::stable_partition(m.fields.begin(), m.fields.end(), [](const field& f) { return !f.is_result; });
     if (const auto checks = declaration.find("checks"); checks != declaration.end()) {
         if (!checks->is_array()) in.fail("$.checks", "has to be a list");

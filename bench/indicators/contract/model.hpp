@@ -63,7 +63,7 @@ struct model {
     [[nodiscard]] const field* find(const std::string& field_name) const;
     // The one that had this name before.
     [[nodiscard]] const field* find_older(const std::string& field_name) const;
-    [[nodiscard]] std::string table() const;               // "pi_conv1d"
+    [[nodiscard]] std::string table() const;               // "indicator_of_pi_conv1d"
     [[nodiscard]] std::vector<std::string> names() const;  // of all fields
 };
 

@@ -23,7 +23,7 @@ inline std::string item_path(const std::string& of, std::size_t place) {
 }
 // A text as a message can show it: in one line, in quotes, not longer than a line.
 std::string shown(std::string_view text);
-// "3: a; 4: b", at most a few of them.
+// "$.a: no; $.b: no": twenty of them at most.
 std::string joined(const refusals& all);
 
 }  // namespace indicators

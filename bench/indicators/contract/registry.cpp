@@ -51,7 +51,9 @@ void registry::add_with_base(const std::string& name, std::map<std::string, sour
             throw lab::input_error(one.file, "$.extends: there is no model '" + of + "'");
         base = &found->second;
     }
-    insert(model_of(one.declaration, base, one.file), one.file);
+    model m = model_of(one.declaration, base, one.file);
+    agrees_with_all(m, one.file);
+    insert(std::move(m), one.file);
     left.erase(name);
 }
 
@@ -60,7 +62,19 @@ void registry::add(const json& declaration, const std::string& file) {
     if (!models_.contains(m.name)) insert(std::move(m), file);
 }
 
+void registry::add_missing(const registry& others) {
+    for (const auto& [name, m] : others.models_)
+        if (!models_.contains(name)) insert(m, others.files_.at(name));
+}
+
 void registry::insert(model m, const std::string& file) {
+    prove_checks(m, file);
+    files_[m.name] = file;
+    const std::string name = m.name;
+    models_.emplace(name, std::move(m));
+}
+
+void registry::agrees_with_all(const model& m, const std::string& file) const {
     for (const auto& [name, other] : models_) {
         if (other.table() == m.table())
             throw lab::input_error(file, "$.name: '" + m.name + "' and '" + name +
@@ -73,10 +87,6 @@ void registry::insert(model m, const std::string& file) {
                                                  "; one name means one thing: choose another name");
         }
     }
-    prove_checks(m, file);
-    files_[m.name] = file;
-    const std::string name = m.name;
-    models_.emplace(name, std::move(m));
 }
 
 const model* registry::find(const std::string& name) const {

@@ -17,6 +17,8 @@ class registry {
     void add_folder(const std::string& folder);
     // As it is in a store; nothing if there is one of that name.
     void add(const json& declaration, const std::string& file);
+    // Those of which there is none of that name yet.
+    void add_missing(const registry& others);
 
     // Null: there is none of that name, or it is abstract.
     [[nodiscard]] const model* find(const std::string& name) const;
@@ -31,6 +33,8 @@ class registry {
     void add_with_base(const std::string& name, std::map<std::string, source>& left,
                        std::vector<std::string>& waiting);
     void insert(model m, const std::string& file);
+    // Two models that are declared beside each other don't disagree.
+    void agrees_with_all(const model& m, const std::string& file) const;
 
     std::map<std::string, model> models_;
     std::map<std::string, std::string> files_;

@@ -38,6 +38,8 @@ class validator {
                  broken_checks(*of(), result_.document.values, result_.document.score))
                 (check->only_a_doubt ? result_.doubts : result_.refusals).push_back({at_, because});
         }
+        if (of() != nullptr && !result_.refusals.empty() && parameters != nullptr && results != nullptr)
+            hint_at_another_model(*parameters, *results);
         return std::move(result_);
     }
 
@@ -75,6 +77,11 @@ class validator {
                 continue;
             }
             const std::string component = lab::lower(found->get<std::string>());
+            if (component.find_first_of(" \t\r\n") != component.npos ||
+                shown(component).find('\\') != std::string::npos) {
+                refuse(path, "has to be a name without blanks, and is " + shown(component));
+                continue;
+            }
             std::string& known = result_.document.component;
             if (!known.empty() && known != component)
                 refuse(path, "is " + shown(component) + ", and 'framework' is " + shown(known) +
@@ -105,13 +112,16 @@ class validator {
     }
 
     const json* object(const char* key) {
+        constexpr std::size_t most_members = 1000;  // more than any model has
         const auto found = document_.find(key);
         if (found == document_.end()) {
             refuse(at_, "has no '" + std::string(key) + "', which has to be an object; it may be empty");
             return nullptr;
         }
-        if (found->is_object()) return &*found;
-        refuse(member_path(at_, key), "has to be an object, {...}, and is " + shown(found->dump()));
+        const std::string path = member_path(at_, key);
+        if (found->is_object() && found->size() <= most_members) return &*found;
+        refuse(path, found->is_object() ? "has more than " + std::to_string(most_members) + " members"
+                                        : "has to be an object, {...}, and is " + shown(found->dump()));
         return nullptr;
     }
 
@@ -128,6 +138,24 @@ class validator {
                        "is a name that the runner gives a meaning; a document can't set it here");
     }
 
+    // Scripts are made from each other: the name of another one may be left in them.
+    void hint_at_another_model(const json& parameters, const json& results) {
+        const auto has_members_of = [&](const model& m) {
+            std::size_t known = 0;
+            for (const field& f : m.fields) {
+                const bool is_there = (f.is_result ? results : parameters).contains(f.name);
+                if (!is_there && !f.optional) return false;
+                known += is_there;
+            }
+            return known == parameters.size() + results.size();
+        };
+        if (has_members_of(*of())) return;
+        for (const std::string& name : models_.names())
+            if (has_members_of(*models_.find(name)))
+                refuse(member_path(at_, "name"),
+                       "is " + shown(of()->name) + ", but the members are those of " + name);
+    }
+
     void read_part(const json& part, bool is_result) {
         const std::string path = member_path(at_, part_name(is_result));
         const bool is_first = result_.document.generation == "framework";
@@ -136,7 +164,11 @@ class validator {
             if (f.is_result != is_result) continue;
             declared.push_back(f.name);
             auto found = part.find(f.name);
-            if (found == part.end() && !f.was.empty()) found = part.find(f.was);
+            const auto older = f.was.empty() ? part.end() : part.find(f.was);
+            if (found != part.end() && older != part.end())
+                refuse(member_path(path, f.was),
+                       "is what " + f.name + " was called before, and both are there");
+            if (found == part.end()) found = older;
             if (found == part.end() && how_.is_older && !f.before.is_null()) {
                 result_.document.values[f.name] = f.before;
                 continue;

@@ -3,17 +3,19 @@
 
 #include "indicators/machine/machine.hpp"
 #include "indicators/record/bytes.hpp"
-#include "lab/data/text.hpp"
 #include "lab/driver/process.hpp"
 
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
+
+extern char** environ;
 
 namespace indicators {
 
@@ -22,21 +24,20 @@ namespace {
 namespace files = std::filesystem;
 
 // What a command writes, on whichever of both; nothing if it fails, or takes long.
-std::string output_of(const std::vector<std::string>& command, const std::string& folder) {
+std::string output_of(const std::vector<std::string>& command, const variables& set) {
     lab::process_options options;
     options.command = command;
-    options.stdout_file = folder + "/asked.out";
-    options.stderr_file = folder + "/asked.err";
+    options.environment = set;
     options.limit_s = 10;
     options.most_output = 1024 * 1024;
     const lab::process_result result = lab::run_process(options);
     if (result.end != lab::process_end::exited || result.code != 0) return {};
-    return lab::text_in(options.stdout_file) + lab::text_in(options.stderr_file);
+    return result.out + result.err;
 }
 
 std::string first_line_of(const std::string& text) { return text.substr(0, text.find_first_of("\r\n")); }
 
-// The file that a word of a command is: by its path, or, of the first word, along PATH.
+// The file that a word of a command is: by its path, or, of a program, along PATH.
 std::string file_of(const std::string& word, bool along_path) {
     std::error_code error;
     const bool has_slash = word.find('/') != std::string::npos;
@@ -62,8 +63,22 @@ bool is_elf(const std::string& path) {
 }
 
 // Data may be named, too, and be large.
-constexpr std::uintmax_t most_bytes_to_hash = 1024 * 1024 * 1024;
+std::string hash_of_file(const std::string& path) {
+    constexpr std::uintmax_t most_bytes = 1024 * 1024 * 1024;
+    std::error_code error;
+    return files::file_size(path, error) <= most_bytes && !error ? sha256_of_file(path) : std::string();
+}
 
+bool is_one_of(const std::string& path, std::initializer_list<const char*> names) {
+    const std::string name = files::path(path).filename().string();
+    return std::any_of(names.begin(), names.end(), [&](const char* one) { return name == one; });
+}
+// What runs what follows it, and is not what is measured.
+bool is_wrapper(const std::string& path) {
+    return is_one_of(path,
+                     {"env", "nice", "taskset", "timeout", "numactl", "chrt", "ionice", "stdbuf", "setarch",
+                      "setsid", "nohup", "time", "sudo", "perf", "valgrind", "xvfb-run", "prlimit"});
+}
 // Whether the first file behind it on a command line is what it runs.
 bool runs_scripts(const std::string& program) {
     const std::string name = files::path(program).filename().string();
@@ -86,9 +101,9 @@ std::string interpreter_of(const std::string& path) {
 }
 
 // "GCC: (Debian 12.2.0-14) 12.2.0" in .comment, which compilers write into what they make.
-std::string compiler_of(const std::string& path, const std::string& folder) {
+std::string compiler_of(const std::string& path) {
     std::set<std::string> all;
-    std::istringstream lines(output_of({"readelf", "-p", ".comment", path}, folder));
+    std::istringstream lines(output_of({"readelf", "-p", ".comment", path}, {}));
     for (std::string line; std::getline(lines, line);)
         if (const std::size_t bracket = line.find("]  "); bracket != line.npos)
             all.insert(line.substr(bracket + 3));
@@ -98,13 +113,13 @@ std::string compiler_of(const std::string& path, const std::string& folder) {
 }
 
 // "libstdc++.so.6 => /lib/x86_64-linux-gnu/libstdc++.so.6 (0x...)": the name of the file that this is a link to.
-void add_libraries(json& stack, const std::string& path, const std::string& folder) {
-    std::istringstream lines(output_of({"ldd", path}, folder));
+void add_libraries(json& stack, const std::string& path, const variables& set) {
+    std::istringstream lines(output_of({"ldd", path}, set));
     for (std::string line; std::getline(lines, line);) {
         const std::size_t arrow = line.find(" => /");
         if (arrow == line.npos) continue;
-        const std::string name =
-            line.substr(line.find_first_not_of(" \t"), arrow - line.find_first_not_of(" \t"));
+        const std::size_t begin = line.find_first_not_of(" \t");
+        const std::string name = line.substr(begin, arrow - begin);
         const std::string file = line.substr(arrow + 4, line.find(" (", arrow) - arrow - 4);
         std::error_code error;
         const files::path real = files::canonical(file, error);
@@ -112,26 +127,68 @@ void add_libraries(json& stack, const std::string& path, const std::string& fold
     }
 }
 
+struct parts {
+    std::string program;
+    std::string script;             // empty: the program is none
+    std::vector<std::string> data;  // hashes of the other files
+    std::string arguments;          // what follows the program or its script
+};
+
+parts parts_of(const std::vector<std::string>& command, json& all_files) {
+    parts found;
+    for (const std::string& word : command) {
+        const std::string path = file_of(word, found.program.empty());
+        const bool is_wrapping = !path.empty() && found.program.empty() && is_wrapper(path);
+        const std::string hash = path.empty() ? std::string() : hash_of_file(path);
+        if (!path.empty())
+            all_files.push_back({{"path", path}, {"sha256", hash.empty() ? json() : json(hash)}});
+        const bool is_script =
+            !path.empty() && (found.program.empty() ? !is_wrapping && !is_elf(path)
+                                                    : found.script.empty() && runs_scripts(found.program));
+        if (is_script) found.script = path;
+        if (found.program.empty() && !path.empty() && !is_wrapping) {
+            found.program = path;
+        } else if (is_script) {
+            found.arguments.clear();
+        } else {
+            if (!path.empty() && !is_wrapping) found.data.push_back(hash);
+            found.arguments += (found.arguments.empty() ? "" : " ") + word;
+        }
+    }
+    return found;
+}
+
 }  // namespace
 
-program_facts facts_of(const std::vector<std::string>& command, const std::string& folder) {
-    program_facts facts;
-    std::string program;
-    std::string script;
-    for (std::size_t i = 0; i < command.size(); ++i) {
-        const std::string path = file_of(command[i], i == 0);
-        if (path.empty()) continue;
-        if (program.empty()) program = path;
-        const bool is_script = path == program ? !is_elf(path) : script.empty() && runs_scripts(program);
-        if (is_script) script = path;
-        std::error_code error;
-        const bool is_small = files::file_size(path, error) <= most_bytes_to_hash && !error;
-        const std::string hash = is_small ? sha256_of_file(path) : std::string();
-        facts.files.push_back({{"path", path}, {"sha256", hash.empty() ? json() : json(hash)}});
-        if (path == script || (path == program && script.empty())) facts.script_sha256 = hash;
+variables relevant_variables() {
+    static const std::set<std::string> names{"LD_PRELOAD",      "LD_LIBRARY_PATH",
+                                             "LD_BIND_NOW",     "GLIBC_TUNABLES",
+                                             "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+                                             "TBB_NUM_THREADS", "CUDA_VISIBLE_DEVICES",
+                                             "PYTHONOPTIMIZE",  "PYTHONHASHSEED",
+                                             "PYTHONMALLOC",    "LANG",
+                                             "LC_ALL",          "TZ"};
+    variables all;
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+        const std::string text = *variable;
+        const std::size_t equals = std::min(text.find('='), text.size());
+        const std::string name = text.substr(0, equals);
+        bool counts = names.contains(name);
+        for (const char* prefix : {"MALLOC_", "OMP_", "GOMP_", "KMP_"})
+            counts = counts || name.starts_with(prefix);
+        if (counts && !first_byte_that_is_no_text(text))
+            all.emplace_back(name, text.substr(std::min(text.size(), equals + 1)));
     }
-    std::string interpreter = script.empty() ? "" : interpreter_of(script);
-    if (interpreter.empty() && !script.empty() && script != program) interpreter = program;
+    return all;
+}
+
+program_facts facts_of(const std::vector<std::string>& command, const variables& set) {
+    program_facts facts;
+    const parts found = parts_of(command, facts.files);
+    facts.script_sha256 = hash_of_file(found.script.empty() ? found.program : found.script);
+    std::string interpreter = found.script.empty() ? "" : interpreter_of(found.script);
+    if (interpreter.empty() && !found.script.empty() && found.script != found.program)
+        interpreter = found.program;
     json& stack = facts.stack;
     utsname system{};
     if (::uname(&system) == 0) stack["kernel"] = std::string(system.sysname) + " " + system.release;
@@ -139,17 +196,24 @@ program_facts facts_of(const std::vector<std::string>& command, const std::strin
     if (release.is_object() && release.contains("id"))
         stack["os"] = release["id"].get<std::string>() + " " + release.value("version_id", "");
     if (!interpreter.empty()) {
-        const std::string version = first_line_of(output_of({interpreter, "--version"}, folder));
+        const std::string version = first_line_of(output_of({interpreter, "--version"}, set));
         if (!version.empty()) stack["interpreter"] = version;
     }
-    const std::string binary = !script.empty() ? file_of(interpreter, true) : program;
+    const std::string binary = !found.script.empty() ? file_of(interpreter, true) : found.program;
     if (!binary.empty() && is_elf(binary)) {
-        if (const std::string compiler = compiler_of(binary, folder); !compiler.empty())
-            stack["compiler"] = compiler;
-        add_libraries(stack, binary, folder);
+        if (const std::string compiler = compiler_of(binary); !compiler.empty()) stack["compiler"] = compiler;
+        add_libraries(stack, binary, set);
     }
-    const std::string libc = first_line_of(output_of({"getconf", "GNU_LIBC_VERSION"}, folder));
+    const std::string libc = first_line_of(output_of({"getconf", "GNU_LIBC_VERSION"}, {}));
     if (!libc.empty()) stack["libc"] = libc;
+    if (!found.arguments.empty()) stack["arguments"] = found.arguments;
+    if (!found.data.empty()) {
+        std::string all;
+        for (const std::string& hash : found.data) all += hash + "\n";
+        stack["data"] = sha256_of(all);
+    }
+    for (const variables& some : {relevant_variables(), set})
+        for (const auto& [name, value] : some) stack["env." + name] = value.empty() ? json() : json(value);
     return facts;
 }
 

@@ -1,10 +1,12 @@
 // indicators record: one document of any runner
 #include "indicators/record/read_record.hpp"
 
+#include "indicators/contract/field_value.hpp"
 #include "indicators/record/bytes.hpp"
 #include "lab/driver/process.hpp"
 
 #include <cmath>
+#include <set>
 
 namespace indicators {
 
@@ -29,21 +31,29 @@ std::optional<std::int64_t> integer_of(const json* value) {
                                                           : std::nullopt;
 }
 
-// "2020-08-05T14:49:50.644642" of Amun's is UTC, and doesn't say so.
+// "2020-08-05T14:49:50.644642" of Amun's is UTC, and doesn't say so. Empty: it is no time.
 std::string utc_time(const json* value) {
     std::string text = text_of(value);
+    if (!is_datetime(text)) return {};
     if (text.size() >= 19 && text[10] == ' ') text[10] = 'T';
     const bool says_so =
         text.ends_with('Z') || text.find_first_of("+-", std::min<std::size_t>(text.size(), 19)) != text.npos;
     return text.empty() || says_so ? text : text + "Z";
 }
 
+// What documents of this runner have under "end".
+bool is_end(const std::string& end) {
+    static const std::set<std::string> all{"exited",          "signalled", "timed_out",
+                                           "too_much_output", "stopped",   "not_started"};
+    return all.contains(end);
+}
+
 class reader {
   public:
-    reader(const json& whole, const json& envelope, std::string path)
-        : envelope_(envelope), path_(std::move(path)) {
-        run_.whole = whole;
-    }
+    // `beside`: what has the batch and the specification that the run belongs to.
+    reader(const json& envelope, const json& beside, std::string path)
+        : envelope_(envelope), beside_(beside), path_(std::move(path)),
+          is_ours_(member(envelope, "indicator_result") != nullptr) {}
 
     run_record run() {
         read_printed();
@@ -59,8 +69,9 @@ class reader {
         read_stack();
         if (const json* usage = member(envelope_, "usage"); usage != nullptr && usage->is_object())
             for (const auto& [key, value] : usage->items())
-                if (value.is_number()) run_.usage[key] = value.get<double>();
-        read_specification(member(run_.whole, "specification"));
+                if (value.is_number() && std::abs(value.get<double>()) < most_usage)
+                    run_.usage[key] = value.get<double>();
+        read_specification(member(beside_, "specification"));
         read_batch();
         return std::move(run_);
     }
@@ -79,8 +90,10 @@ class reader {
         run_.printed_path = member_path(path_, "stdout");
         const json* printed = member(envelope_, "stdout");
         if (const json* bytes = member(envelope_, "stdout_base64")) {
-            run_.printed = read_json_text(bytes_of_base64(text_of(bytes)));
-        } else if (printed == nullptr || (printed->is_object() && printed->empty())) {
+            const std::string text = bytes_of_base64(text_of(bytes));
+            if (text.empty()) wrong("stdout_base64", "is no base64");
+            run_.printed = read_json_text(text);
+        } else if (printed == nullptr || (printed->is_object() && printed->empty() && !is_ours_)) {
             run_.printed = read_json_text("");  // Amun makes {} of nothing
         } else if (printed->is_string()) {
             run_.printed = read_json_text(printed->get_ref<const std::string&>());
@@ -99,7 +112,10 @@ class reader {
             wrong("exit_code", "has to be a whole number, and is " + shown(code->dump()));
         if (code == nullptr && run_.signal.empty() && run_.end == "exited")
             wrong("exit_code", "is missing, so that nobody knows how the run ended");
-        if (run_.exit_code && *run_.exit_code < 0) {
+        if (!is_end(run_.end)) wrong("end", "is " + shown(run_.end) + ", which is no way to end");
+        if (run_.exit_code && (*run_.exit_code < -128 || *run_.exit_code > 255)) {
+            wrong("exit_code", "is " + code->dump() + ", which no program ends with");
+        } else if (run_.exit_code && *run_.exit_code < 0) {
             run_.signal = lab::signal_name(static_cast<int>(-*run_.exit_code));
             run_.exit_code.reset();
         }
@@ -109,6 +125,9 @@ class reader {
     void read_machine() {
         if (const json* machine = member(envelope_, "machine")) {
             run_.machine = text_of(member(machine, "name"));
+            // What of it may change from day to day.
+            for (const char* key : {"cores_allowed", "governor", "huge_pages", "microcode"})
+                add_stack(key, text_of(member(machine, key)));
             return;
         }
         const json* cpu = member(member(envelope_, "hwinfo"), "cpu_info");
@@ -145,20 +164,25 @@ class reader {
         }
     }
     void read_batch() {
-        const json* batch = member(envelope_, "batch");
+        const json* batch = member(beside_, "batch");
+        if (batch == nullptr) return;
         const auto place = integer_of(member(batch, "place"));
         const auto size = integer_of(member(batch, "size"));
         const std::string id = text_of(member(batch, "id"));
-        if (batch == nullptr) return;
-        if (id.empty() || !place || !size || *place < 0 || *place >= *size) {
-            wrong("batch", "has to have an id, and a place from 0 on that is less than its size");
+        constexpr std::int64_t most_runs = 1'000'000;
+        if (id.empty() || !place || !size || *place < 0 || *place >= *size || *size > most_runs) {
+            run_.wrong.push_back({"$.batch", "has to have an id, a size up to " + std::to_string(most_runs) +
+                                                 ", and a place from 0 on that is less than that"});
             return;
         }
         run_.batch = batch_place{id, *place, *size};
     }
 
+    static constexpr double most_usage = 9e15;
     const json& envelope_;
+    const json& beside_;
     std::string path_;
+    bool is_ours_;
     run_record run_;
 };
 
@@ -166,39 +190,47 @@ class reader {
 
 run_record read_record(std::string_view text) {
     read_json read = read_json_text(text);
-    if (!read.is_json) {
-        run_record nothing;
-        nothing.printed = std::move(read);
-        nothing.printed_path = "$";
-        return nothing;
-    }
-    json whole = read.document;
-    // As `export` writes what isn't this runner's.
-    if (const json* inside = member(whole, "document");
-        inside != nullptr && whole.contains("indicator_result"))
-        whole = json(*inside);
     run_record run;
-    const auto is_envelope = [](const json* of) {
-        return member(of, "@result") == nullptr && of != nullptr && of->is_object() && of->contains("stdout");
-    };
-    if (is_envelope(&whole)) {
-        run = reader(whole, whole, "$").run();
-    } else if (const json* inside = member(whole, "job_log"); is_envelope(inside)) {
-        run = reader(whole, *inside, "$.job_log").run();
-    } else if (const json* inner = member(whole, "result"); is_envelope(inner)) {
-        run = reader(whole, *inner, "$.result").run();
-    } else {
-        run.whole = whole;
+    run.printed_path = "$";
+    if (!read.is_json) {
         run.printed = std::move(read);
-        run.printed.document = whole;
-        run.printed_path = "$";
+        return run;
     }
-    const json* id = member(whole, "indicator_result") != nullptr ? member(whole, "id") : nullptr;
-    if (run.printed_path != "$")
-        run.wrong.insert(run.wrong.end(), read.refusals.begin(), read.refusals.end());
+    const json whole = std::move(read.document);
+    const bool is_ours = member(whole, "indicator_result") != nullptr;
+    const json* inside = is_ours ? member(whole, "document") : nullptr;
+    const json& document = inside != nullptr ? *inside : whole;
+    const std::string at = inside != nullptr ? "$.document" : "$";
+    const auto is_envelope = [](const json* of) {
+        return of != nullptr && of->is_object() && of->contains("stdout") && !of->contains("@result");
+    };
+    if (is_envelope(&document)) {
+        run = reader(document, inside != nullptr ? whole : document, at).run();
+    } else if (const json* log = member(document, "job_log"); is_envelope(log)) {
+        run = reader(*log, document, at + ".job_log").run();
+    } else if (const json* result = member(document, "result"); is_envelope(result)) {
+        run = reader(*result, document, at + ".result").run();
+    } else {
+        run.printed.document = document;
+        run.printed.is_json = true;
+        run.printed_path = at;
+    }
+    refusals& of_text = run.printed_path == "$" ? run.printed.refusals : run.wrong;
+    of_text.insert(of_text.end(), read.refusals.begin(), read.refusals.end());
     // Its members in the order of their names: who writes the same document anew has the same.
-    run.id =
-        id != nullptr && id->is_string() ? id->get<std::string>() : sha256_of(nlohmann::json(whole).dump());
+    run.id = sha256_of(nlohmann::json(document).dump());
+    if (is_ours && inside == nullptr) {
+        run.id = text_of(member(whole, "id"));
+        const bool is_whole = whole["indicator_result"] == 1 && is_envelope(&whole) &&
+                              member(whole, "end") != nullptr && run.batch &&
+                              run.id == run.batch->id + "." + std::to_string(run.batch->place);
+        if (!is_whole)
+            run.wrong.push_back(
+                {"$",
+                 "is no result of this runner: it has 'indicator_result' 1, 'stdout', 'end', 'batch', and "
+                 "as its id that of the batch, a point, and its place"});
+    }
+    run.whole = whole;
     return run;
 }
 

@@ -15,11 +15,16 @@ namespace {
 namespace files = std::filesystem;
 
 std::string whole_file(const std::string& path) {
+    constexpr std::size_t most_bytes = 1024 * 1024 * 1024;
     std::ifstream in(path, std::ios::binary);
     if (!in) throw lab::input_error(path, "can't be opened; is there a file of that name that you may read?");
-    std::ostringstream text;
-    text << in.rdbuf();
-    return std::move(text).str();
+    std::string text;
+    std::vector<char> part(1 << 20);
+    while (in.read(part.data(), static_cast<std::streamsize>(part.size())) || in.gcount() > 0) {
+        text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+        if (text.size() > most_bytes) throw lab::input_error(path, "has more than 1 GiB");
+    }
+    return text;
 }
 
 // Amun's: results/0/result, results/1/result, ... and build/specification, which says how many were to be.
@@ -45,19 +50,20 @@ std::vector<found_record> read_inspection(const files::path& folder) {
             size = std::max(size, wanted->get<std::int64_t>());
         specification = std::move(read.document);
     }
-    const std::string id = files::absolute(folder).lexically_normal().filename().string();
+    const std::string id = files::canonical(folder).filename().string();
     std::vector<found_record> all;
     for (const auto& [place, file] : places) {
-        // As one document with what belongs to it, so that a store has all of it.
-        read_json read = read_json_text(whole_file(file.string()));
-        if (!read.good() || !read.document.is_object() || read.document.contains("@result")) {
-            all.push_back({file.string(), read_record(whole_file(file.string()))});
+        const std::string text = whole_file(file.string());
+        const read_json read = read_json_text(text);
+        if (!read.good()) {
+            all.push_back({file.string(), read_record(text)});
             continue;
         }
-        if (!specification.is_null() && !read.document.contains("specification"))
-            read.document["specification"] = specification;
-        read.document["batch"] = {{"id", id}, {"place", place}, {"size", size}};
-        all.push_back({file.string(), read_record(read.document.dump())});
+        // The document with what belongs to it beside, so that a store has all of it.
+        json whole{{"indicator_result", 1}, {"batch", {{"id", id}, {"place", place}, {"size", size}}}};
+        if (!specification.is_null()) whole["specification"] = specification;
+        whole["document"] = read.document;
+        all.push_back({file.string(), read_record(text_of_json(whole))});
     }
     return all;
 }
@@ -71,7 +77,10 @@ std::vector<found_record> read_records(const std::string& path) {
             throw lab::input_error(path, "is a folder without results/; name files");
         return read_inspection(folder);
     }
-    const std::string text = whole_file(path);
+    return records_in(whole_file(path), path);
+}
+
+std::vector<found_record> records_in(const std::string& text, const std::string& name) {
     std::vector<found_record> all;
     std::istringstream lines(text);
     std::size_t number = 0;
@@ -82,11 +91,11 @@ std::vector<found_record> read_records(const std::string& path) {
         // A document a line, as `run` and `export` write them, and only those: a program prints one document.
         const bool is_ours = one.whole.is_object() && one.whole.contains("indicator_result");
         if (!is_ours && all.empty()) break;
-        all.push_back({path + ":" + std::to_string(number), std::move(one)});
+        all.push_back({name + ":" + std::to_string(number), std::move(one)});
     }
     if (all.size() > 1) return all;
     all.clear();
-    all.push_back({path, read_record(text)});
+    all.push_back({name, read_record(text)});
     return all;
 }
 

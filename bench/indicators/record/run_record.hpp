@@ -41,7 +41,7 @@ struct run_record {
     indicators::refusals wrong;                // what of the document isn't what it has to be
 
     [[nodiscard]] bool ended_well() const { return end == "exited" && exit_code.value_or(0) == 0; }
-    // "exit 3", "SIGSEGV", "time limit".
+    // How it ended: "exit status 3", "SIGSEGV", "the time limit".
     [[nodiscard]] std::string end_text() const;
 };
 

@@ -6,15 +6,12 @@
 #include "lab/data/text.hpp"
 #include "lab/driver/process.hpp"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <stdexcept>
+#include <cstring>
 
 extern char** environ;
 
@@ -77,27 +74,13 @@ void put_output(json& document, const std::string& key, const std::string& bytes
     if (!is_text) document[key + "_base64"] = base64_of(bytes);
 }
 
-// Of the runner's own variables those that are known to change how fast programs are. Others may be secrets.
-bool may_matter(const std::string& name) {
-    for (const char* prefix :
-         {"LD_", "MALLOC_", "GLIBC_TUNABLES", "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_", "TBB_", "CUDA_",
-          "NVIDIA_", "PYTHON", "TF_", "LC_", "CFG_", "ENV_", "APP_", "BLD_"})
-        if (name.starts_with(prefix)) return true;
-    return name == "LANG" || name == "PATH" || name == "TZ";
-}
-
 json environment_of(const batch_options& options) {
-    json inherited = json::object();
-    std::size_t bytes = 0;
-    for (char** variable = environ; *variable != nullptr; ++variable) {
-        const std::string text = *variable;
-        bytes += text.size() + 1;
-        const std::string name = text.substr(0, text.find('='));
-        if (may_matter(name) && !first_byte_that_is_no_text(text))
-            inherited[name] = text.substr(std::min(text.size(), name.size() + 1));
-    }
+    std::size_t bytes = 0;  // its size alone makes programs faster or slower (Mytkowicz et al., 2009)
+    for (char** variable = environ; *variable != nullptr; ++variable) bytes += std::strlen(*variable) + 1;
     json set = json::object();
     for (const auto& [name, value] : options.environment) set[name] = value;
+    json inherited = json::object();
+    for (const auto& [name, value] : relevant_variables()) inherited[name] = value;
     return {{"set", set}, {"inherited", inherited}, {"inherited_bytes", bytes}};
 }
 
@@ -107,41 +90,26 @@ std::string host_name() {
     return name;
 }
 
-std::string temporary_folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "weir-indicator-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-        throw std::runtime_error(name + ": a temporary folder can't be made");
-    return name;
-}
-
 }  // namespace
 
 batch::batch(batch_options options)
-    : options_(std::move(options)), folder_(temporary_folder()), release_(os_release_of_machine()),
-      facts_(facts_of(options_.command, folder_)) {
+    : options_(std::move(options)), release_(os_release_of_machine()),
+      facts_(facts_of(options_.command, options_.environment)) {
     const auto now =
         std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     // Sorted by time, and nobody else's.
     id_ = lab::filled(utc_text(now).substr(0, 19), ":", "") + "-" + random_digits(6);
 }
 
-batch::~batch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-}
-
 json batch::run(std::int64_t place) {
     lab::process_options process;
     process.command = options_.command;
     process.environment = options_.environment;
-    process.stdout_file = folder_ + "/out";
-    process.stderr_file = folder_ + "/err";
     process.limit_s = options_.limit_s;
     process.most_output = options_.most_output;
     process.stop = options_.stop;
     const json hardware = hardware_of_machine();
     const lab::process_result run = lab::run_process(process);
-    const std::string out = lab::text_in(process.stdout_file);
 
     json document{{"indicator_result", 1},
                   {"id", id_ + "." + std::to_string(place)},
@@ -152,12 +120,15 @@ json batch::run(std::int64_t place) {
                   {"exit_code", run.end == process_end::exited ? json(run.code) : json()},
                   {"signal", run.end == process_end::signalled ? json(lab::signal_name(run.code)) : json()},
                   {"message", run.message.empty() ? json() : json(run.message)}};
-    if (read_json read = read_json_text(out); read.good() && read.document.is_object()) {
+    if (options_.lenient) document["lenient"] = true;
+    // As a text where its levels and the document's own would be too many.
+    constexpr std::size_t levels_left = 90;
+    if (read_json read = read_json_text(run.out, levels_left); read.good() && read.document.is_object()) {
         document["stdout"] = std::move(read.document);
     } else {
-        put_output(document, "stdout", out);
+        put_output(document, "stdout", run.out);
     }
-    put_output(document, "stderr", lab::text_in(process.stderr_file));
+    put_output(document, "stderr", run.err);
     document["usage"] = usage_of(run);
     document["start_datetime"] = utc_text(run.started);
     document["end_datetime"] = utc_text(run.ended);

@@ -18,6 +18,7 @@ struct batch_options {
     std::vector<std::string> command;
     std::vector<std::pair<std::string, std::string>> environment;  // set for it, on top of the runner's own
     std::int64_t size = 1;
+    bool lenient = false;                        // as its documents say, for whoever judges them again
     double limit_s = 600;                        // of one run; 0: none
     std::size_t most_output = 16 * 1024 * 1024;  // bytes, of each of standard output and standard error
     const volatile std::sig_atomic_t* stop = nullptr;
@@ -26,11 +27,8 @@ struct batch_options {
 // A batch that is being run: its documents have its id, their place, and its size.
 class batch {
   public:
-    // Makes a temporary folder, which is gone with the batch; finds out what the machine and the program are.
+    // Finds out what the program is.
     explicit batch(batch_options options);
-    batch(const batch&) = delete;
-    batch& operator=(const batch&) = delete;
-    ~batch();
 
     [[nodiscard]] const std::string& id() const { return id_; }
     [[nodiscard]] const batch_options& options() const { return options_; }
@@ -39,7 +37,6 @@ class batch {
 
   private:
     batch_options options_;
-    std::string folder_;
     std::string id_;
     json release_;
     program_facts facts_;

@@ -14,6 +14,15 @@ std::string declared(lab::database& file, const std::string& name) {
     return select.bind(1, name).next() ? select.text(0) : std::string();
 }
 
+// SQL makes no difference between them, and would give both one table.
+void no_other_case(lab::database& file, const std::string& name) {
+    lab::statement select(file,
+                          "SELECT name FROM indicator_models WHERE lower(name) = lower(?1) AND name != ?1");
+    if (select.bind(1, name).next())
+        throw lab::input_error(file.path(), "has results of '" + select.text(0) + "', which differs from '" +
+                                                name + "' in case alone; choose another name");
+}
+
 bool has_refused(lab::database& file, const std::string& name) {
     lab::statement select(file,
                           "SELECT 1 FROM indicator_results WHERE name = ?1 AND status = 'refused' LIMIT 1");
@@ -38,6 +47,7 @@ void result_store::keep_model(const model& of) {
         judge_again(of, only, false, true);
         return;
     }
+    no_other_case(file_, of.name);
     file_.run(schema_of(of));
     lab::statement(file_, "INSERT INTO indicator_models VALUES (?1, ?2)")
         .bind(1, of.name)
@@ -49,8 +59,8 @@ result_store::migration result_store::judge_again(const model& of, const registr
                                                   bool refuse_misfits, bool is_changed) {
     migration result{of.name, 0, 0, {}};
     if (is_changed) {
-        // A model has one table, whatever it is called.
-        file_.run("DROP TABLE IF EXISTS " + lab::sql_name(of.table()));
+        if (!declared(file_, of.name).empty()) file_.run("DROP TABLE " + lab::sql_name(of.table()));
+        no_other_case(file_, of.name);
         file_.run(schema_of(of));
         lab::statement(file_, "INSERT OR REPLACE INTO indicator_models VALUES (?1, ?2)")
             .bind(1, of.name)

@@ -11,7 +11,7 @@ namespace indicators {
 namespace {
 
 std::string existing(const std::string& path, lab::database::mode how) {
-    if (how == lab::database::mode::existing && !std::filesystem::exists(path))
+    if (how != lab::database::mode::create && !std::filesystem::exists(path))
         throw lab::input_error(path, "there is no store; `run --store` and `import --store` make one");
     return path;
 }
@@ -47,48 +47,58 @@ void bind_json(lab::statement& to, int place, const json& value) {
     }
 }
 
-// Bytes that are no text, as words of a command may have, are replaced.
-std::string dumped(const json& document) {
-    return document.dump(-1, ' ', false, json::error_handler_t::replace);
-}
+// Of a document of another runner: its content is what it is.
+bool is_hash(const std::string& id) { return id.size() == 64 && id.find('.') == id.npos; }
 
 }  // namespace
 
 result_store::result_store(const std::string& path, lab::database::mode how)
     : file_(existing(path, how), how) {
+    if (how == lab::database::mode::reading) return;
     lab::transaction all(file_);
     file_.run(base_schema());
     all.commit();
 }
 
-void result_store::add_batch(const batch_place& batch) {
-    lab::statement(file_, "INSERT OR IGNORE INTO indicator_batches VALUES (?1, ?2)")
-        .bind(1, batch.id)
-        .bind(2, batch.size)
+bool result_store::has_results() {
+    lab::statement table(file_,
+                         "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'indicator_results'");
+    return table.next();
+}
+
+// Of a size that was smaller, as more of a folder was there later, the larger one counts.
+void result_store::add_batch(const std::string& id, std::int64_t size) {
+    lab::statement(file_,
+                   "INSERT INTO indicator_batches VALUES (?1, ?2)"
+                   " ON CONFLICT (id) DO UPDATE SET size = max(size, excluded.size)")
+        .bind(1, id)
+        .bind(2, size)
         .run();
 }
 
 result_store::added result_store::add(const judged_run& result, const validation_options& how) {
     lab::transaction all(file_);
-    lab::statement same(file_, "SELECT document FROM indicator_results WHERE id = ?1");
-    same.bind(1, result.run.id);
-    if (same.next()) {
+    const run_record& run = result.run;
+    if (run.batch) add_batch(run.batch->id, run.batch->size);
+    bool is_there = false;
+    {
+        lab::statement same(file_, "SELECT document FROM indicator_results WHERE id = ?1");
+        is_there = same.bind(1, run.id).next();
         // Whatever the order of its members.
-        if (nlohmann::json::parse(same.text(0)) == nlohmann::json::parse(dumped(result.run.whole)))
-            return added::was_there;
-        throw lab::input_error(file_.path(), "another result has the id '" + result.run.id + "'");
+        if (is_there && !is_hash(run.id) &&
+            nlohmann::json::parse(same.text(0)) != nlohmann::json::parse(text_of_json(run.whole)))
+            throw lab::input_error(file_.path(), "another result has the id '" + run.id + "'");
     }
-    if (const auto& batch = result.run.batch) {
-        add_batch(*batch);
+    if (!is_there && run.batch) {
         lab::statement place(file_, "SELECT id FROM indicator_results WHERE batch = ?1 AND place = ?2");
-        if (place.bind(1, batch->id).bind(2, batch->place).next())
-            throw lab::input_error(file_.path(), "place " + std::to_string(batch->place) + " of batch '" +
-                                                     batch->id + "' has another result, '" + place.text(0) +
-                                                     "'");
+        if (place.bind(1, run.batch->id).bind(2, run.batch->place).next())
+            throw lab::input_error(file_.path(), "place " + std::to_string(run.batch->place) + " of batch '" +
+                                                     run.batch->id + "' has another result, '" +
+                                                     place.text(0) + "'");
     }
-    insert(result, how);
+    if (!is_there) insert(result, how);
     all.commit();
-    return added::stored;
+    return is_there ? added::was_there : added::stored;
 }
 
 void result_store::insert(const judged_run& result, const validation_options& how) {
@@ -124,7 +134,9 @@ void result_store::insert(const judged_run& result, const validation_options& ho
          {"ru_maxrss", "ru_minflt", "ru_majflt", "ru_inblock", "ru_oublock", "ru_nvcsw", "ru_nivcsw"})
         bind_usage(to, place++, run, key, true);
     if (document.score) to.bind(28, *document.score);
-    to.bind(29, dumped(json(run.stack))).bind(30, dumped(run.whole)).bind(31, std::int64_t{how.keep_extra});
+    to.bind(29, text_of_json(json(run.stack)))
+        .bind(30, text_of_json(run.whole))
+        .bind(31, std::int64_t{how.keep_extra});
     to.run();
     if (result.status != "accepted") return;
     lab::statement number(file_, "SELECT last_insert_rowid()");

@@ -16,11 +16,14 @@ namespace indicators {
 // std::runtime_error.
 class result_store {
   public:
-    // Throws lab::input_error: no such file, where it is to exist; no database.
+    // Throws lab::input_error: no such file, where it is to exist; no database. What is only read is not changed, and may
+    // be a file without results.
     explicit result_store(const std::string& path, lab::database::mode how = lab::database::mode::create);
 
+    [[nodiscard]] bool has_results();
+
     // Before its first run, so that a batch of which nothing was stored is known, too.
-    void add_batch(const batch_place& batch);
+    void add_batch(const std::string& id, std::int64_t size);
     enum class added { stored, was_there };
     // Throws lab::input_error, and stores nothing: another result has this id, or this place in a batch; the model of an
     // accepted result isn't what it was, and stored results don't fit it.
@@ -37,7 +40,7 @@ class result_store {
     // documents. All of it or nothing.
     std::vector<migration> migrate(const registry& models, bool refuse_misfits);
 
-    // What it was declared as when it was stored; models that are in `models`, too, stay what they are there.
+    // What its results were declared as when they were stored; models that are in `models`, too, stay what they are there.
     void add_models_to(registry& models);
     [[nodiscard]] lab::database& file() { return file_; }
 

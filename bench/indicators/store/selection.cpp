@@ -40,21 +40,12 @@ json value_in(const std::string& text, const field& of, const std::string& whole
 
 void add_where(clauses& to, const model* of, const std::string& text) {
     const condition c = condition_in(text);
-    static const field score{"overall_score",
-                             field_type::real,
-                             field_type::real,
-                             true,
-                             true,
-                             "",
-                             "",
-                             {},
-                             {},
-                             {},
-                             {},
-                             {},
-                             "",
-                             {},
-                             ""};
+    static const field score = [] {
+        field overall;
+        overall.name = "overall_score";
+        overall.type = overall.type_of_framework = field_type::real;
+        return overall;
+    }();
     if (of == nullptr) throw lab::input_error("'" + text + "': name an indicator, whose parameter that is");
     const field* f = c.field == score.name ? &score : of->find(c.field);
     if (f == nullptr)
@@ -119,6 +110,7 @@ std::vector<found_result> select_results(result_store& store, const registry& mo
     if (!what.name.empty() && of == nullptr)
         throw lab::input_error("no indicator '" + what.name + "' is registered; there is " +
                                lab::joined(models.names()));
+    if (!store.has_results()) throw lab::input_error(store.file().path(), "has no indicators in it");
     lab::database& file = store.file();
     bool has_table = false;
     if (of != nullptr) {
@@ -214,11 +206,13 @@ std::vector<incomplete_batch> incomplete_batches(result_store& store) {
         " (SELECT count(*) FROM indicator_results AS r WHERE r.batch = b.id) ORDER BY b.id");
     lab::statement places(store.file(), "SELECT place FROM indicator_results WHERE batch = ?1");
     while (batches.next()) {
-        incomplete_batch one{batches.text(0), batches.integer(1), {}};
+        incomplete_batch one{batches.text(0), batches.integer(1), {}, 0};
         std::set<std::int64_t> there;
         places.bind(1, one.id);
         while (places.next()) there.insert(places.integer(0));
-        for (std::int64_t i = 0; i < one.size; ++i)
+        constexpr std::size_t most_listed = 1000;
+        one.num_missing = one.size - static_cast<std::int64_t>(there.size());
+        for (std::int64_t i = 0; i < one.size && one.missing.size() < most_listed; ++i)
             if (!there.contains(i)) one.missing.push_back(i);
         all.push_back(std::move(one));
     }

@@ -33,14 +33,14 @@ struct found_result {
 struct incomplete_batch {
     std::string id;
     std::int64_t size = 0;
-    std::vector<std::int64_t> missing;  // places
+    std::vector<std::int64_t> missing;  // places; a thousand of them at most
+    std::int64_t num_missing = 0;
 };
 
 // In the order in which they were stored. Throws lab::input_error: no indicator of that name, no field of it, a value
 // that it can't have, no time.
 std::vector<found_result> select_results(result_store& store, const registry& models, const selection& what);
 
-// Those of the batches of which no results are there at all, too, if `ids` is null.
 std::vector<incomplete_batch> incomplete_batches(result_store& store);
 
 }  // namespace indicators

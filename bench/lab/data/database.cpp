@@ -1,6 +1,8 @@
 // lab data: sqlite3 behind a few calls
 #include "lab/data/database.hpp"
 
+#include "lab/data/input_error.hpp"
+
 #include <sqlite3.h>
 
 #include <stdexcept>
@@ -65,27 +67,61 @@ double statement::number(int column) const { return sqlite3_column_double(statem
 std::int64_t statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
 
 database::database(const std::string& path, mode how) : path_(path) {
-    const int flags = SQLITE_OPEN_READWRITE | (how == mode::create ? SQLITE_OPEN_CREATE : 0);
-    if (sqlite3_open_v2(path.c_str(), &connection_, flags, nullptr) != SQLITE_OK) {
-        const std::string why = sqlite3_errmsg(connection_);
-        sqlite3_close(connection_);
-        throw std::runtime_error(path_ + ": " + why);
-    }
     try {
-        sqlite3_busy_timeout(connection_, 60'000);
-        run("PRAGMA journal_mode = WAL");
-        run("PRAGMA synchronous = FULL");
+        if (how == mode::reading) {
+            open(path, SQLITE_OPEN_READONLY);
+        } else {
+            open(path, SQLITE_OPEN_READWRITE | (how == mode::create ? SQLITE_OPEN_CREATE : 0));
+        }
+        set_up(how);
     } catch (...) {
         sqlite3_close(connection_);
         throw;
     }
+}
+
+void database::open(const std::string& name, int flags) {
+    if (sqlite3_open_v2(name.c_str(), &connection_, flags, nullptr) != SQLITE_OK) fail();
+    sqlite3_busy_timeout(connection_, 60'000);
+    // A name in double quotes is one, and never a text.
+    sqlite3_db_config(connection_, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
+    sqlite3_db_config(connection_, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
+}
+
+void database::set_up(mode how) {
+    if (how != mode::reading) {
+        run("PRAGMA journal_mode = WAL");
+        run("PRAGMA synchronous = FULL");
+        return;
+    }
+    if (sqlite3_exec(connection_, "SELECT 1 FROM sqlite_master", nullptr, nullptr, nullptr) == SQLITE_OK) return;
+    const int code = sqlite3_errcode(connection_);
+    if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) fail();
+    // Where the log's files can't be made, nobody writes.
+    sqlite3_close(connection_);
+    connection_ = nullptr;
+    std::string name = "file:";
+    for (const char c : path_) {
+        if (c == '%' || c == '?' || c == '#') {
+            static constexpr char digits[] = "0123456789abcdef";
+            name += {'%', digits[static_cast<unsigned char>(c) >> 4], digits[c & 15]};
+        } else {
+            name += c;
+        }
+    }
+    open(name + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    run("SELECT 1 FROM sqlite_master");
 }
 database::~database() { sqlite3_close(connection_); }
 
 void database::run(const std::string& sql) {
     if (sqlite3_exec(connection_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail();
 }
-void database::fail() { throw std::runtime_error(path_ + ": " + sqlite3_errmsg(connection_)); }
+void database::fail() {
+    const std::string why = sqlite3_errmsg(connection_);
+    if (sqlite3_errcode(connection_) == SQLITE_NOTADB) throw input_error(path_, why);
+    throw std::runtime_error(path_ + ": " + why);
+}
 
 transaction::~transaction() {
     if (open_) sqlite3_exec(in_.connection_, "ROLLBACK", nullptr, nullptr, nullptr);

@@ -49,8 +49,9 @@ class statement {
 // A connection. Several processes may write one file: each waits for the others for up to a minute.
 class database {
   public:
-    enum class mode { create, existing };
-    // ":memory:" is one of its own. Journal: a write-ahead log, each commit on the disk before it returns.
+    enum class mode { create, existing, reading };
+    // ":memory:" is one of its own. Journal: a write-ahead log, each commit on the disk before it returns. Throws input_error
+    // if there is a file, and it is no database.
     explicit database(const std::string& path, mode how = mode::create);
     database(const database&) = delete;
     database& operator=(const database&) = delete;
@@ -61,6 +62,8 @@ class database {
     [[noreturn]] void fail();
 
   private:
+    void open(const std::string& name, int flags);
+    void set_up(mode how);
     friend class statement;
     friend class transaction;
     std::string path_;

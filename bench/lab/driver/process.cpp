@@ -46,6 +46,32 @@ class file {
     ~file() {
         if (number_ >= 0) ::close(number_);
     }
+    // Of a name that is gone already; what is written goes to its end.
+    static int nameless() {
+        const char* folder = std::getenv("TMPDIR");
+        std::string path = std::string(folder != nullptr && *folder != 0 ? folder : "/tmp") + "/weir-output-XXXXXX";
+        const int number = ::mkostemp(path.data(), O_APPEND | O_CLOEXEC);
+        if (number < 0) throw std::system_error(errno, std::generic_category(), path);
+        ::unlink(path.c_str());
+        return number;
+    }
+    static int output(const std::string& path) {
+        if (path.empty()) return nameless();
+        const int number = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+        if (number < 0) throw std::system_error(errno, std::generic_category(), path);
+        return number;
+    }
+    [[nodiscard]] std::string text() const {
+        std::string all(size(), '\0');
+        std::size_t read = 0;
+        while (read < all.size()) {
+            const ssize_t more = ::pread(number_, all.data() + read, all.size() - read, static_cast<off_t>(read));
+            if (more <= 0) break;
+            read += static_cast<std::size_t>(more);
+        }
+        all.resize(read);
+        return all;
+    }
     [[nodiscard]] int number() const { return number_; }
     [[nodiscard]] std::size_t size() const {
         struct stat about{};
@@ -159,8 +185,8 @@ void set_usage(process_result& result, const rusage& usage) {
 process_result run_process(const process_options& options) {
     process_result result;
     const file in("/dev/null", O_RDONLY);
-    const file out(options.stdout_file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
-    const file err(options.stderr_file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
+    const file out(file::output(options.stdout_file));
+    const file err(file::output(options.stderr_file));
     if (options.command.empty() || options.command.front().empty()) {
         result.message = "there is no command";
         return result;
@@ -213,16 +239,20 @@ process_result run_process(const process_options& options) {
     }
     result.duration_s = std::chrono::duration<double>(clock::now() - begin).count();
     result.ended = unix_now();
-    for (const file* output : {&out, &err})
-        if (output->size() > options.most_output &&
-            ::ftruncate(output->number(), static_cast<off_t>(options.most_output)) != 0)
-            result.message = "its output can't be cut";
     ::kill(-child, SIGKILL);  // while the child is a zombie its group's number is nobody else's
     int status = 0;
     rusage usage{};
     while (::wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
     }
     static_cast<void>(others.end_all_but_these());  // what left the group, too
+    for (const file* output : {&out, &err}) {  // now that nobody writes
+        if (output->size() <= options.most_output) continue;
+        if (why == process_end::exited) why = process_end::too_much_output;
+        if (::ftruncate(output->number(), static_cast<off_t>(options.most_output)) != 0)
+            result.message = "its output can't be cut";
+    }
+    if (options.stdout_file.empty()) result.out = out.text();
+    if (options.stderr_file.empty()) result.err = err.text();
     set_usage(result, usage);
     if (failed) {
         result.message = options.command.front() + ": " + std::generic_category().message(error);

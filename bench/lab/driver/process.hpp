@@ -15,6 +15,7 @@ struct process_options {
     std::vector<std::string> command;
     // Set on top of the caller's environment; an empty value takes the variable away.
     std::vector<std::pair<std::string, std::string>> environment;
+    // Where its outputs go; empty: into files without a name, which the child can't replace, and then into the result.
     std::string stdout_file;
     std::string stderr_file;
     double limit_s = 0;                                // 0: none
@@ -28,6 +29,8 @@ struct process_result {
     process_end end = process_end::not_started;
     int code = 0;         // the exit status, or the signal's number
     std::string message;  // why it wasn't started
+    std::string out;      // what it wrote, where no file was named
+    std::string err;
     double started = 0;   // unix seconds
     double ended = 0;
     double duration_s = 0;  // by a clock that nobody sets
@@ -46,7 +49,8 @@ struct process_result {
 // Runs it to its end, in a process group of its own, with /dev/null as standard input. At the limit and at a stop
 // the group gets SIGTERM, and SIGKILL a second later; at too much output SIGKILL at once, and the file is cut; what is
 // left of the group at the end SIGKILL. On Linux also what left the group. On
-// Linux it dies with its parent, too. Throws std::system_error if an output file can't be opened.
+// Linux it dies with its parent, too. Output that is too much when it has ended counts like that. Throws std::system_error
+// if an output file can't be opened.
 process_result run_process(const process_options& options);
 
 // "ok", "exit 3", "SIGSEGV", "timeout", "too much output", "stopped" or "not started".
