@@ -51,7 +51,7 @@ class Kills:
         try:
             said = [row[0] for row in file.execute("PRAGMA integrity_check")]
             orphans = file.execute("SELECT count(*) FROM indicator_results WHERE status = 'accepted' AND number NOT IN"
-                                   " (SELECT \"@number\" FROM pi_matmul)").fetchone()[0]
+                                   " (SELECT \"@number\" FROM indicator_of_pi_matmul)").fetchone()[0]
         finally:
             file.close()
         self.expect(said == ["ok"], f"{what}: integrity_check says {said[:3]}")

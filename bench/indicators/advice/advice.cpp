@@ -133,8 +133,6 @@ class adviser {
             result_.not_enough = "the best configuration was run " + times(best.runs.size()) +
                                  ", and has to be run at least " + times(options_.least_runs) +
                                  "; run it again, and those next to it";
-        } else if (result_.ranked.size() < 2) {
-            result_.not_enough = "there is one configuration, and nothing to compare it with";
         } else if (std::isnan(best.low)) {
             result_.not_enough = "nothing was repeated, so that nobody knows what runs vary by";
         } else {
