@@ -106,6 +106,33 @@ class Kills:
                     "import finds all there")
         self.expect(rows_in(store) == rows, "an import of what was printed stores nothing new")
 
+    def kill_with_children(self):
+        """What a program started doesn't outlive a runner that is killed."""
+        parent = self.path("parent")
+        with open(parent, "w", encoding="utf-8") as out:
+            out.write(f"#!/bin/sh\nsleep 600 &\necho $! $$ >{self.path('pids.new')}\n"
+                      f"mv {self.path('pids.new')} {self.path('pids')}\nwait\n")
+        os.chmod(parent, 0o755)
+        running = self.begin("run", "--store", self.path("orphans.sqlite"), "--quiet", "--", parent)
+        while running.poll() is None and not os.path.exists(self.path("pids")):
+            time.sleep(0.005)
+        with open(self.path("pids"), encoding="utf-8") as text:
+            pids = text.read().split()
+        running.kill()
+        running.communicate()
+        def lives(pid):  # a zombie doesn't
+            try:
+                with open(f"/proc/{pid}/stat", encoding="utf-8") as text:
+                    return ") Z" not in text.read()
+            except FileNotFoundError:
+                return False
+        for _ in range(4000):
+            if not any(map(lives, pids)):
+                break
+            time.sleep(0.005)
+        left = [pid for pid in pids if lives(pid)]
+        self.expect(not left, f"processes that outlive the runner: {left}")
+
     def stop_runs(self):
         """By signals that it can do something about: what ran is stored as failed."""
         slow = self.path("slow")
@@ -206,6 +233,7 @@ class Kills:
 def look(program, folder, environment, expect, good):
     kills = Kills(program, folder, environment, expect)
     kills.kill_runs(good)
+    kills.kill_with_children()
     kills.stop_runs()
     kills.kill_imports(good)
     kills.kill_at_begin(good)

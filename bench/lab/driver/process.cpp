@@ -2,6 +2,7 @@
 #include "lab/driver/process.hpp"
 
 #include "lab/driver/descendants.hpp"
+#include "lab/driver/guard.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -49,7 +51,8 @@ class file {
     // Of a name that is gone already; what is written goes to its end.
     static int nameless() {
         const char* folder = std::getenv("TMPDIR");
-        std::string path = std::string(folder != nullptr && *folder != 0 ? folder : "/tmp") + "/weir-output-XXXXXX";
+        std::string path =
+            std::string(folder != nullptr && *folder != 0 ? folder : "/tmp") + "/weir-output-XXXXXX";
         const int number = ::mkostemp(path.data(), O_APPEND | O_CLOEXEC);
         if (number < 0) throw std::system_error(errno, std::generic_category(), path);
         ::unlink(path.c_str());
@@ -65,7 +68,8 @@ class file {
         std::string all(size(), '\0');
         std::size_t read = 0;
         while (read < all.size()) {
-            const ssize_t more = ::pread(number_, all.data() + read, all.size() - read, static_cast<off_t>(read));
+            const ssize_t more =
+                ::pread(number_, all.data() + read, all.size() - read, static_cast<off_t>(read));
             if (more <= 0) break;
             read += static_cast<std::size_t>(more);
         }
@@ -214,6 +218,7 @@ process_result run_process(const process_options& options) {
     ::setpgid(child, child);  // as the child does: whoever is first
     int error = 0;
     const bool failed = ::read(failure_in.number(), &error, sizeof error) == sizeof error;
+    std::optional<guard> last_resort(child);
 
     process_end why = process_end::exited;
     end_watcher watcher(child);
@@ -228,11 +233,8 @@ process_result run_process(const process_options& options) {
         } else {
             continue;
         }
-        if (why == process_end::too_much_output) {
-            ::kill(-child, SIGKILL);  // it would write on in the second that it has
-        } else {
-            ::kill(-child, SIGTERM);
-        }
+        // With too much output it would write on in the second that it has.
+        ::kill(-child, why == process_end::too_much_output ? SIGKILL : SIGTERM);
         if (!watcher.ended_within(std::chrono::seconds(1))) ::kill(-child, SIGKILL);
         watcher.ended_within(std::chrono::hours(24));
         break;
@@ -240,12 +242,13 @@ process_result run_process(const process_options& options) {
     result.duration_s = std::chrono::duration<double>(clock::now() - begin).count();
     result.ended = unix_now();
     ::kill(-child, SIGKILL);  // while the child is a zombie its group's number is nobody else's
+    last_resort.reset();
     int status = 0;
     rusage usage{};
     while (::wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
     }
     static_cast<void>(others.end_all_but_these());  // what left the group, too
-    for (const file* output : {&out, &err}) {  // now that nobody writes
+    for (const file* output : {&out, &err}) {       // now that nobody writes
         if (output->size() <= options.most_output) continue;
         if (why == process_end::exited) why = process_end::too_much_output;
         if (::ftruncate(output->number(), static_cast<off_t>(options.most_output)) != 0)

@@ -31,7 +31,7 @@ struct process_result {
     std::string message;  // why it wasn't started
     std::string out;      // what it wrote, where no file was named
     std::string err;
-    double started = 0;   // unix seconds
+    double started = 0;  // unix seconds
     double ended = 0;
     double duration_s = 0;  // by a clock that nobody sets
     // Of the child and of those it waited for (wait4), and of no other child of the caller.
@@ -48,8 +48,8 @@ struct process_result {
 
 // Runs it to its end, in a process group of its own, with /dev/null as standard input. At the limit and at a stop
 // the group gets SIGTERM, and SIGKILL a second later; at too much output SIGKILL at once, and the file is cut; what is
-// left of the group at the end SIGKILL. On Linux also what left the group. On
-// Linux it dies with its parent, too. Output that is too much when it has ended counts like that. Throws std::system_error
+// left of the group at the end SIGKILL. On Linux also what left the group. The
+// group dies with its parent, however that ends. Output that is too much when it has ended counts like that. Throws std::system_error
 // if an output file can't be opened.
 process_result run_process(const process_options& options);
 
