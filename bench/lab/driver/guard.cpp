@@ -16,8 +16,8 @@ namespace {
 [[noreturn]] void watch(int end, int held, pid_t group) {
     ::setpgid(0, 0);
     ::close(held);
-    for (const int file : {0, 1, 2})
-        ::close(file);  // who reads what this process writes is not to wait for the guard
+    // Who reads what this process writes is not to wait for the guard.
+    for (int file = 0; file < 3; ++file) ::close(file);
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, nullptr);
