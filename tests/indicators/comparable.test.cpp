@@ -44,6 +44,7 @@ TEST_CASE("choices are factors, effort is none, and the model says what the cost
     CHECK(runs.ids == std::vector<std::string>{"a", "b"});
     CHECK(runs.table.runs[1].cost == 4);
     CHECK(runs.machines == std::vector<std::string>{"one: EPYC"});
+    CHECK(runs.fixed == json{{"size", 10}});
     CHECK(factors(comparable({found("a", 2), found("b", 2.1)})).empty());
     CHECK(comparable({}).table.runs.empty());
 }

@@ -81,7 +81,7 @@ std::string listed(const std::set<std::string>& values) {
 }
 
 std::vector<column> parameter_columns(const std::vector<found_result>& found, const model& of,
-                                      const comparable_options& how) {
+                                      const comparable_options& how, json& fixed) {
     std::vector<column> all;
     for (const field& f : of.fields) {
         if (f.is_result || has(how.pooled, f.name)) continue;
@@ -90,6 +90,7 @@ std::vector<column> parameter_columns(const std::vector<found_result>& found, co
         column one{f.name, f.type != field_type::integer && f.type != field_type::real, {}};
         for (const found_result& r : found) one.cells.push_back(cell_of(r.values.value(f.name, json())));
         const std::set<std::string> values = one.values();
+        if (values.size() == 1) fixed[f.name] = found[0].values.value(f.name, json());
         if (values.size() < 2) continue;
         if (!is_choice)
             throw lab::input_error("the runs are of several workloads: " + f.name + " is " + listed(values) +
@@ -184,7 +185,7 @@ comparable_runs comparable(const std::vector<found_result>& found, const model& 
     };
     if (std::any_of(machines.begin(), machines.end(), nobody_knows))
         result.notes.push_back("some results don't say on which machine they were: that was perhaps not one");
-    std::vector<column> columns = parameter_columns(scored, of, how);
+    std::vector<column> columns = parameter_columns(scored, of, how, result.fixed);
     std::map<std::vector<std::size_t>, std::string> told_apart;
     for (const column& c : columns) told_apart.try_emplace(c.groups(), c.name);
     for (column& c : stack_columns(scored, of, cost, how)) {

@@ -23,6 +23,7 @@ struct comparable_runs {
     lab::run_table table;          // its factors: choices, and what else the stacks differ in
     std::vector<std::string> ids;  // one a run
     std::vector<std::string> machines;
+    json fixed = json::object();  // parameters that are the same in all runs
     std::vector<std::string> notes;
 };
 

@@ -100,6 +100,7 @@ json document_of(const comparable_runs& runs, const advice& found, const recomme
     if (!found.ranked.empty()) {
         const ranked_configuration& best = found.ranked.front();
         document["best"] = settings_of(runs.table, best.values);
+        if (!runs.fixed.empty()) document["in_all_runs"] = runs.fixed;
         document["configuration"] = text_of(runs.table, best.values);
         document["mean"] = number(best.mean);
         document["low"] = number(best.low);
@@ -116,7 +117,8 @@ json document_of(const comparable_runs& runs, const advice& found, const recomme
         document["ranking"] = ranking_of(runs, found, arguments.most, arguments.data.as_json);
     }
     std::vector<std::string> notes = runs.notes;
-    if (found.ranked.size() == 1) notes.emplace_back("there is one configuration: it was compared with nothing");
+    if (found.ranked.size() == 1)
+        notes.emplace_back("there is one configuration: it was compared with nothing");
     notes.insert(notes.end(), runs.table.notes.begin(), runs.table.notes.end());
     if (!notes.empty()) document["notes"] = notes;
     return document;

@@ -94,7 +94,8 @@ void database::set_up(mode how) {
         run("PRAGMA synchronous = FULL");
         return;
     }
-    if (sqlite3_exec(connection_, "SELECT 1 FROM sqlite_master", nullptr, nullptr, nullptr) == SQLITE_OK) return;
+    if (sqlite3_exec(connection_, "SELECT 1 FROM sqlite_master", nullptr, nullptr, nullptr) == SQLITE_OK)
+        return;
     const int code = sqlite3_errcode(connection_);
     if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) fail();
     // Where the log's files can't be made, nobody writes.
