@@ -105,6 +105,11 @@ class Kills:
         self.expect(done.returncode == 0 and done.stdout.count(b"was there") == len(self.printed),
                     "import finds all there")
         self.expect(rows_in(store) == rows, "an import of what was printed stores nothing new")
+        with open(self.path("exported.jsonl"), "wb") as out:
+            out.write(self.call("export", "--store", store).stdout)
+        copy = self.path("copy.sqlite")
+        self.expect(self.call("import", "--store", copy, self.path("exported.jsonl")).returncode == 0, "an export is imported")
+        self.expect(self.incomplete(copy) == listed, "another store knows the same gaps, also batches of which nothing is there")
 
     def kill_with_children(self):
         """What a program started doesn't outlive a runner that is killed."""

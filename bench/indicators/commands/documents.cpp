@@ -66,6 +66,17 @@ void store_it(result_store& store, const judged_run& judged, const validation_op
     }
 }
 
+// A line of an export: a batch that has no results.
+void add_batch(result_store& store, const json& batch, const std::string& file) {
+    const json id = batch.is_object() ? batch.value("id", json()) : json();
+    const json size = batch.is_object() ? batch.value("size", json()) : json();
+    if (!id.is_string() || id.get<std::string>().empty() || !size.is_number_integer() || size < 1 ||
+        size > most_runs)
+        throw lab::input_error(file, "'indicator_batch' has to have an id, and a size up to " +
+                                         std::to_string(most_runs));
+    store.add_batch(id.get<std::string>(), size.get<std::int64_t>());
+}
+
 void judge_files(const document_arguments& arguments, const shared_arguments& shared, bool is_import) {
     const registry models = shared.read_models();
     std::optional<result_store> store;
@@ -74,6 +85,11 @@ void judge_files(const document_arguments& arguments, const shared_arguments& sh
     for (const std::string& path : arguments.files) {
         for (found_record& found : records_of(path)) {
             const json& whole = found.run.whole;
+            if (is_import && whole.is_object() && whole.contains("indicator_batch")) {
+                if (!store) store.emplace(arguments.store);
+                add_batch(*store, whole["indicator_batch"], found.file);
+                continue;
+            }
             validation_options how = arguments.how;
             how.keep_extra = how.keep_extra || (whole.is_object() && whole.value("lenient", json()) == true);
             const judged_run judged = judge(std::move(found.run), models, how);
@@ -107,6 +123,12 @@ void run_export(const std::string& path) {
     result_store store(path, lab::database::mode::reading);
     if (!store.has_results()) throw lab::input_error(path, "has no indicators in it");
     lab::statement rows(store.file(), "SELECT document, is_lenient FROM indicator_results ORDER BY number");
+    lab::statement empty(store.file(),
+                         "SELECT id, size FROM indicator_batches WHERE id NOT IN"
+                         " (SELECT batch FROM indicator_results WHERE batch IS NOT NULL) ORDER BY id");
+    while (empty.next())  // of which every run is missing
+        std::cout << text_of_json({{"indicator_batch", {{"id", empty.text(0)}, {"size", empty.integer(1)}}}})
+                  << '\n';
     while (rows.next()) {
         json document = json::parse(rows.text(0));
         if (!document.contains("indicator_result"))

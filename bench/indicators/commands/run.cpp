@@ -113,7 +113,7 @@ void add_run(CLI::App& app, const shared_arguments& shared) {
                                             "not all of them were accepted");
     auto arguments = std::make_shared<run_arguments>();
     command.add_option("--batch", arguments->batch.size, "runs it so often")
-        ->check(CLI::Range(1, 1'000'000))
+        ->check(CLI::Range(std::int64_t{1}, most_runs))
         ->capture_default_str();
     command
         .add_option("--env", arguments->environment,

@@ -169,7 +169,6 @@ class reader {
         const auto place = integer_of(member(batch, "place"));
         const auto size = integer_of(member(batch, "size"));
         const std::string id = text_of(member(batch, "id"));
-        constexpr std::int64_t most_runs = 1'000'000;
         if (id.empty() || !place || !size || *place < 0 || *place >= *size || *size > most_runs) {
             run_.wrong.push_back({"$.batch", "has to have an id, a size up to " + std::to_string(most_runs) +
                                                  ", and a place from 0 on that is less than that"});

@@ -89,7 +89,8 @@ std::vector<found_record> records_in(const std::string& text, const std::string&
         if (line.find_first_not_of(" \t\r") == line.npos) continue;
         run_record one = read_record(line);
         // A document a line, as `run` and `export` write them, and only those: a program prints one document.
-        const bool is_ours = one.whole.is_object() && one.whole.contains("indicator_result");
+        const bool is_ours = one.whole.is_object() && (one.whole.contains("indicator_result") ||
+                                                       one.whole.contains("indicator_batch"));
         if (!is_ours && all.empty()) break;
         all.push_back({name + ":" + std::to_string(number), std::move(one)});
     }

@@ -12,6 +12,9 @@
 
 namespace indicators {
 
+// More than that no batch has.
+inline constexpr std::int64_t most_runs = 1'000'000;
+
 // A run in a batch of `size`, the first at place 0.
 struct batch_place {
     std::string id;

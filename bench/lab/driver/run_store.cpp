@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace lab {
@@ -45,9 +46,9 @@ class run_store::table {
             if (row[c].empty()) {
                 insert_.bind_null(place);
             } else if (const auto number = number_in(row[c])) {
-                const auto whole = static_cast<std::int64_t>(*number);
-                if (static_cast<double>(whole) == *number) {
-                    insert_.bind(place, whole);
+                constexpr double most_whole = 9e15;
+                if (std::abs(*number) < most_whole && std::floor(*number) == *number) {
+                    insert_.bind(place, static_cast<std::int64_t>(*number));
                 } else {
                     insert_.bind(place, *number);
                 }
