@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +30,6 @@ class batch {
     explicit batch(batch_options options);
 
     [[nodiscard]] const std::string& id() const { return id_; }
-    [[nodiscard]] const batch_options& options() const { return options_; }
     // The next run, to its end. Its document has everything but what became of it: whether it is accepted.
     json run(std::int64_t place);
 
