@@ -3,17 +3,15 @@
 #include "indicators/record/read_record.hpp"
 #include "indicators/runner/batch.hpp"
 #include "lab/data/input_error.hpp"
+#include "lab/driver/stop.hpp"
 
 #include <cmath>
-#include <csignal>
 #include <iostream>
 #include <optional>
 
 namespace indicators {
 
 namespace {
-
-volatile std::sig_atomic_t stop_signal = 0;
 
 struct run_arguments {
     batch_options batch;
@@ -73,14 +71,13 @@ void run_run(const run_arguments& arguments, const shared_arguments& shared) {
         throw lab::input_error("--limit-s has to be a finite number of seconds");
     options.environment = environment_in(arguments.environment);
     options.most_output = static_cast<std::size_t>(arguments.most_output_mb * 1024 * 1024);
-    options.stop = &stop_signal;
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-        std::signal(signal, [](int number) { stop_signal = number; });
+    options.stop = &lab::stop_signal;
+    lab::stop_on_signals();
     batch runs(options);
     if (store) store->add_batch(runs.id(), options.size);
     const validation_options how{arguments.keep_extra, false};
     std::int64_t accepted = 0;
-    for (std::int64_t place = 0; place < options.size && stop_signal == 0; ++place) {
+    for (std::int64_t place = 0; place < options.size && lab::stop_signal == 0; ++place) {
         judged_run result = judged(runs.run(place), models, how);
         try {
             if (store) store_it(*store, result, how);
@@ -98,7 +95,7 @@ void run_run(const run_arguments& arguments, const shared_arguments& shared) {
         for (const refusal& r : result.printed.doubts) std::cerr << "\n    doubtful: " << r.text();
         std::cerr << '\n';
     }
-    if (stop_signal != 0) throw CLI::RuntimeError(128 + stop_signal);
+    if (lab::stop_signal != 0) throw CLI::RuntimeError(128 + lab::stop_signal);
     if (accepted < options.size) throw CLI::RuntimeError(1);
 }
 

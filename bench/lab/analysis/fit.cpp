@@ -31,7 +31,7 @@ void predict_instead(grouped_fit& fitted, const model_matrix& model, const shrun
 
 void set_terms(fit_result& result, const model_matrix& model, const grouped_fit& fitted, double confidence,
                const Eigen::VectorXd& shrunk) {
-    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> probabilities;
     for (Eigen::Index c = 0; c < model.values.cols(); ++c) {
         if (std::binary_search(fitted.left_out.begin(), fitted.left_out.end(), c)) continue;
@@ -41,9 +41,9 @@ void set_terms(fit_result& result, const model_matrix& model, const grouped_fit&
         term.treatments = column.treatments;
         term.factors = column.factors;
         term.estimate = fitted.estimates(c);
-        term.shrunk = shrunk.size() > 0 && column.treatments.size() == 2 ? shrunk(c) : nan;
+        term.shrunk = shrunk.size() > 0 && column.treatments.size() == 2 ? shrunk(c) : unknown;
         term.freedom = fitted.freedom(c);
-        term.error = term.low = term.high = term.p = nan;
+        term.error = term.low = term.high = term.p = unknown;
         if (term.freedom > 0 && fitted.freedom_left > 0) {
             term.error = fitted.errors(c);
             const double wide = t_quantile(0.5 + confidence / 2, term.freedom) * term.error;
@@ -52,7 +52,7 @@ void set_terms(fit_result& result, const model_matrix& model, const grouped_fit&
             term.p = term.error > 0 ? t_two_sided(term.estimate / term.error, term.freedom)
                                     : (term.estimate == 0 ? 1 : 0);
         }
-        probabilities.push_back(column.treatments.empty() ? nan : term.p);
+        probabilities.push_back(column.treatments.empty() ? unknown : term.p);
         result.terms.push_back(std::move(term));
     }
     const std::vector<double> rates = false_discovery_rates(probabilities);

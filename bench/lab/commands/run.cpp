@@ -3,18 +3,16 @@
 #include "lab/data/input_error.hpp"
 #include "lab/driver/experiment.hpp"
 #include "lab/driver/schedule.hpp"
+#include "lab/driver/stop.hpp"
 #include "lab/stats/distributions.hpp"
 
 #include <cmath>
-#include <csignal>
 #include <iostream>
 #include <memory>
 
 namespace lab {
 
 namespace {
-
-volatile std::sig_atomic_t stop_signal = 0;
 
 struct run_arguments {
     std::string factors;
@@ -60,7 +58,7 @@ void run_run(const run_arguments& arguments) {
     options.seed = std::to_string(how.seed);
     options.stop = &stop_signal;
     if (!arguments.quiet) options.progress = [](const std::string& line) { std::cerr << line << '\n'; };
-    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int number) { stop_signal = number; });
+    stop_on_signals();
 
     const experiment_result done = run_experiment(file, scheduled(planned, file, how), options);
     json failed = json::object();

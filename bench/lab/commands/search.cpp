@@ -6,9 +6,9 @@
 #include "lab/data/input_error.hpp"
 #include "lab/design/sampling.hpp"
 #include "lab/driver/experiment.hpp"
+#include "lab/driver/stop.hpp"
 
 #include <cmath>
-#include <csignal>
 #include <iostream>
 #include <memory>
 #include <random>
@@ -83,8 +83,6 @@ json search_file(const search_arguments& arguments) {
     return document;
 }
 
-volatile std::sig_atomic_t stop_signal = 0;
-
 json search_program(const search_arguments& arguments) {
     const factor_file file = read_factor_file(arguments.factors);
     if (file.command.empty()) throw input_error(file.name, "has no 'command'");
@@ -108,7 +106,7 @@ json search_program(const search_arguments& arguments) {
     how.seed = std::to_string(options.seed);
     how.stop = &stop_signal;
     how.progress = [](const std::string& line) { std::cerr << line << '\n'; };
-    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int number) { stop_signal = number; });
+    stop_on_signals();
     plan schedule{file.name, file.factors, {}};
     const search_result found = search(
         file.factors, candidates,

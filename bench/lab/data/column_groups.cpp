@@ -10,7 +10,7 @@ namespace lab {
 
 namespace {
 
-using columns = std::vector<std::size_t>;
+using column_places = std::vector<std::size_t>;
 
 class group_search {
   public:
@@ -22,15 +22,15 @@ class group_search {
     }
 
     // Of two columns there is none: a plan may have two factors that are each other's opposite by chance.
-    std::optional<columns> beginning_with(std::size_t first) {
-        columns group{first};
+    std::optional<column_places> beginning_with(std::size_t first) {
+        column_places group{first};
         steps_ = 0;
         if (extend(group, counts_[first]) && group.size() > 2) return group;
         return std::nullopt;
     }
 
   private:
-    bool extend(columns& group, std::size_t covered) {
+    bool extend(column_places& group, std::size_t covered) {
         if (covered == table_.runs.size()) return true;
         if (++steps_ > 20'000) return false;  // in a table of many rare factors
         for (std::size_t f = group.back() + 1; f < ons_.size(); ++f) {
@@ -56,7 +56,7 @@ class group_search {
 };
 
 // What the names have in common, without the sign before what differs; or all of them.
-std::string name_of(const std::vector<factor>& factors, const columns& group) {
+std::string name_of(const std::vector<factor>& factors, const column_places& group) {
     std::string common = factors[group[0]].name;
     for (const std::size_t f : group) {
         const std::string& name = factors[f].name;
@@ -74,7 +74,7 @@ std::string name_of(const std::vector<factor>& factors, const columns& group) {
     return all;
 }
 
-void make_one(run_table& table, const columns& group) {
+void make_one(run_table& table, const column_places& group) {
     factor one;
     one.name = name_of(table.factors, group);
     one.kind = factor_kind::levels;

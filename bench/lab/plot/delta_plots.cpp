@@ -3,6 +3,7 @@
 #include "lab/plot/makers.hpp"
 #include "lab/plot/scatter.hpp"
 #include "lab/plot/strips.hpp"
+#include "lab/plot/wording.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,9 +11,6 @@
 namespace lab {
 
 namespace {
-
-const char* const no_deltas =
-    "no two runs differ in one treatment alone; `lab plan --kind around` plans the missing ones";
 
 scatter scatter_of(study& of, std::size_t factor, double value, const split* by) {
     scatter result;

@@ -1,6 +1,7 @@
 // lab plot: what each treatment changes in the mean, with all runs and with the strongest kept out
 #include "lab/plot/bars.hpp"
 #include "lab/plot/makers.hpp"
+#include "lab/plot/wording.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +9,6 @@
 namespace lab {
 
 namespace {
-
-const char* const no_deltas =
-    "no two runs differ in one treatment alone; `lab plan --kind around` plans the missing ones";
 
 bar_chart chart_of(const std::vector<mean_delta>& means, const wording& words) {
     bar_chart chart;

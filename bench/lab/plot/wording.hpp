@@ -22,6 +22,10 @@ struct wording {
     [[nodiscard]] std::string effect(double change) const;
 };
 
+// Where there is nothing to plot.
+inline constexpr const char* no_deltas =
+    "no two runs differ in one treatment alone; `lab plan --kind around` plans the missing ones";
+
 // Four digits, with a minus sign that isn't a hyphen.
 std::string figure(double value);
 // "93 %".

@@ -43,9 +43,9 @@ double inverse(const Function& probability_of, double probability) {
     while (probability_of(low) > probability && low > -1e300) low *= 2;
     while (probability_of(high) < probability && high < 1e300) high *= 2;
     for (int i = 0; i < 2000; ++i) {
-        const double middle = low + (high - low) / 2;
-        if (middle <= low || middle >= high) break;
-        (probability_of(middle) < probability ? low : high) = middle;
+        const double between = low + (high - low) / 2;
+        if (between <= low || between >= high) break;
+        (probability_of(between) < probability ? low : high) = between;
     }
     return high;
 }
