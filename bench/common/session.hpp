@@ -4,11 +4,10 @@
 
 #include "session_document.hpp"
 
-#include <sys/utsname.h>
+#include <weir/platform/system_info.hpp>
 
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <exception>
 #include <fstream>
 #include <iostream>
@@ -45,9 +44,10 @@ class session {
             }
         }
         std::ostringstream out;
-        out << name_ << ": " << compiler() << ", " << processor() << ", "
-            << std::thread::hardware_concurrency() << " cores, " << kernel() << ", load " << load() << ", "
-            << date();
+        out << name_ << ": " << weir::detail::name_of_compiler() << ", "
+            << weir::detail::line_of_system("/proc/cpuinfo", "model name") << ", "
+            << std::thread::hardware_concurrency() << " cores, " << weir::detail::name_of_system()
+            << ", load " << load() << ", " << weir::detail::utc_now();
         machine_ = out.str();
         if (!json_) std::cout << machine_ << "\n";
     }
@@ -124,33 +124,6 @@ class session {
             if (!(in >> comma)) return all;
         }
         return {};
-    }
-    static std::string compiler() {
-#if defined(__clang__)
-        return "clang " + std::to_string(__clang_major__) + "." + std::to_string(__clang_minor__);
-#elif defined(__GNUC__)
-        return "g++ " + std::to_string(__GNUC__) + "." + std::to_string(__GNUC_MINOR__);
-#else
-        return "unknown compiler";
-#endif
-    }
-    static std::string processor() {
-        std::ifstream info("/proc/cpuinfo");
-        for (std::string line; std::getline(info, line);) {
-            if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-        }
-        return "unknown processor";
-    }
-    static std::string kernel() {
-        utsname u{};
-        uname(&u);
-        return std::string(u.sysname) + " " + u.release;
-    }
-    static std::string date() {
-        char text[32];
-        const std::time_t now = std::time(nullptr);
-        std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
-        return text;
     }
 
     std::string name_;

@@ -84,6 +84,24 @@ TEST_CASE("what stacks differ in tells configurations apart, once") {
     CHECK(apart.notes.size() == 3);
 }
 
+TEST_CASE("variables and arguments tell runs apart, but for those that set a parameter") {
+    std::vector<indicators::found_result> all{found("a", 2, "fast"), found("b", 4, "slow"),
+                                              found("c", 4, "slow")};
+    const auto run_with = [&](std::size_t i, const std::string& arguments, const std::string& mode) {
+        all[i].stack["arguments"] = arguments;
+        all[i].stack["env.SPEED_MODE"] = mode;
+    };
+    run_with(0, "--mode=fast --reps 3 in.txt", "fast");
+    run_with(1, "--mode=slow --reps 50 in.txt", "slow");
+    run_with(2, "--test-mode slow --reps 9 in.txt", "SLOW");
+    CHECK(factors(comparable(all)) == "mode");
+    run_with(2, "--mode=slow --depmode x in.txt", "slow");  // which only ends like it
+    CHECK(factors(comparable(all)) == "mode, arguments");
+    run_with(2, "--mode=slow in.txt", "slow");
+    all[2].stack["env.LD_PREMODE"] = "x.so";
+    CHECK(factors(comparable(all)) == "mode, env.LD_PREMODE");
+}
+
 TEST_CASE("any result that is a number may be the cost, and results without it are left out, and counted") {
     auto scored = found("a", 2);
     scored.values["overall_score"] = 3.5;

@@ -460,6 +460,23 @@ print(json.dumps({"component": "numpy", "name": "PiMatmul",
     refused("name an indicator", "query", "--store", "r.sqlite", "--where", "device=cpu")
 
 
+def look_at_runs_of_the_lab():
+    text = "@run;@host;mode;work;ms\n" + "".join(
+        f"{i};{host};{mode};{work};{ms}\n" for i, (host, mode, work, ms) in enumerate(
+            (host, mode, work, ms * work + i / 100) for host, ms in (("one", 2), ("two", 5)) for work in (1, 3)
+            for mode, ms in (("fast", ms), ("slow", 2 * ms)) for i in range(3)))
+    write("lab.csv", text)
+    refused("the runs are of several machines", "recommend", "--runs", "lab.csv")
+    told = json.loads(call("recommend", "--json", "--runs", "lab.csv", "--machine", "one", "--where", "work>=3").stdout)
+    expect(told["best"] == {"mode": "fast"} and told["n"] == 3 and told["runs"] == 6 and told["machine"] == ["one"],
+           f"the lab's runs: {told}")
+    told = json.loads(call("recommend", "--json", "--runs", "lab.csv", "--machine", "two").stdout)
+    expect(told["best"] == {"mode": "fast", "work": "1"}, f"all factors are choices: {told['best']}")
+    refused("there is no column 'size'", "recommend", "--runs", "lab.csv", "--where", "size=3")
+    refused("has no such run", "recommend", "--runs", "lab.csv", "--machine", "three")
+    refused("not both", "recommend", "PiMatmul", "--runs", "lab.csv")
+
+
 def look_at_migration():
     def model(name="Mine", **results):
         write("mine/mine.json", json.dumps({"name": name, "parameters": {"n": {"type": "int"}}, "results": results}))
@@ -588,7 +605,7 @@ def main():
     look_at_ends()
     look_at_wheres()
     look_at_models()
-    for look in (look_at_documents, look_at_recommendations, look_at_migration, look_at_strange_stores):
+    for look in (look_at_documents, look_at_recommendations, look_at_runs_of_the_lab, look_at_migration, look_at_strange_stores):
         look()
     expect(os.listdir(path("temporary")) == [], "it leaves nothing behind")
     os.mkdir(path("kills"))

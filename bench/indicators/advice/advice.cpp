@@ -48,6 +48,10 @@ class adviser {
         });
         compare_with_best();
         say_whether_enough();
+        // Wide enough for having been picked as the best of all (Šidák, 1967).
+        const double share = 1 / static_cast<double>(result_.ranked.size());
+        std::tie(result_.low_as_best, result_.high_as_best) =
+            interval(result_.ranked.front(), std::pow(options_.confidence, share));
         explain();
         return std::move(result_);
     }
@@ -138,10 +142,6 @@ class adviser {
         } else {
             result_.enough = true;
         }
-        // Wide enough for having been picked as the best of all (Šidák, 1967).
-        const double all = static_cast<double>(result_.ranked.size());
-        std::tie(result_.low_as_best, result_.high_as_best) =
-            interval(best, std::pow(options_.confidence, 1 / all));
     }
 
     // By a model of what each setting does on the average; none where there are too few runs for it.

@@ -54,11 +54,15 @@ void shorten(column& c) {
         if (cell.size() == 64) cell = cell.substr(0, enough);
 }
 
-// "MATMUL_REPS" and "--reps=50" set what a document says in a parameter.
+// "MATMUL_REPS" and "--reps=50" set what a document says in a parameter: the last words of their names are its name.
 bool is_told(const std::string& name, const model& of) {
-    const std::string lower = lab::lower(name);
-    return std::any_of(of.fields.begin(), of.fields.end(),
-                       [&](const field& f) { return !f.is_result && lower.ends_with(lab::lower(f.name)); });
+    const auto in_words = [](std::string text) {
+        for (char& c : text) c = c == '-' || c == '.' ? '_' : c;
+        return "_" + lab::lower(text);
+    };
+    return std::any_of(of.fields.begin(), of.fields.end(), [&](const field& f) {
+        return !f.is_result && in_words(name).ends_with(in_words(f.name));
+    });
 }
 std::string untold_arguments(const std::string& text, const model& of) {
     std::string left;

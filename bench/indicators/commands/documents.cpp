@@ -66,15 +66,14 @@ void store_it(result_store& store, const judged_run& judged, const validation_op
     }
 }
 
-// A line of an export: a batch that has no results.
-void add_batch(result_store& store, const json& batch, const std::string& file) {
+// A line of an export: a batch that has no results. Whether it is one.
+bool add_batch(result_store& store, const json& batch) {
     const json id = batch.is_object() ? batch.value("id", json()) : json();
     const json size = batch.is_object() ? batch.value("size", json()) : json();
-    if (!id.is_string() || id.get<std::string>().empty() || !size.is_number_integer() || size < 1 ||
-        size > most_runs)
-        throw lab::input_error(file, "'indicator_batch' has to have an id, and a size up to " +
-                                         std::to_string(most_runs));
+    if (!id.is_string() || id == "" || !size.is_number_integer() || size < 1 || size > most_runs)
+        return false;
     store.add_batch(id.get<std::string>(), size.get<std::int64_t>());
+    return true;
 }
 
 void judge_files(const document_arguments& arguments, const shared_arguments& shared, bool is_import) {
@@ -87,8 +86,7 @@ void judge_files(const document_arguments& arguments, const shared_arguments& sh
             const json& whole = found.run.whole;
             if (is_import && whole.is_object() && whole.contains("indicator_batch")) {
                 if (!store) store.emplace(arguments.store);
-                add_batch(*store, whole["indicator_batch"], found.file);
-                continue;
+                if (add_batch(*store, whole["indicator_batch"])) continue;
             }
             validation_options how = arguments.how;
             how.keep_extra = how.keep_extra || (whole.is_object() && whole.value("lenient", json()) == true);

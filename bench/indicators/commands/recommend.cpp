@@ -131,6 +131,12 @@ comparable_runs runs_in(lab::csv_file file, const recommend_arguments& arguments
     if (!what.stack.empty() || !what.since.empty() || !what.until.empty() || !what.version.empty())
         throw lab::input_error(file.name,
                                "--stack, --since, --until and --version-of are of stored indicators");
+    for (const std::string& text : arguments.what.where) {
+        const condition wanted = condition_in(text);
+        const std::size_t column = file.needed(wanted.field, "--where");
+        std::erase_if(file.rows,
+                      [&](const lab::csv_row& row) { return !wanted.holds_for(row.fields[column]); });
+    }
     if (const auto host = file.column("@host")) {
         std::erase_if(file.rows, [&](const lab::csv_row& row) {
             return row.fields[*host].find(arguments.what.machine) == std::string::npos;
@@ -141,12 +147,6 @@ comparable_runs runs_in(lab::csv_file file, const recommend_arguments& arguments
         only_one_machine(runs.machines, arguments.comparable.pool_machines);
     } else if (!arguments.what.machine.empty()) {
         throw lab::input_error(file.name, "--machine: these runs don't say on which machine they were");
-    }
-    for (const std::string& text : arguments.what.where) {
-        const condition wanted = condition_in(text);
-        const std::size_t column = file.needed(wanted.field, "--where");
-        std::erase_if(file.rows,
-                      [&](const lab::csv_row& row) { return !wanted.holds_for(row.fields[column]); });
     }
     if (file.rows.empty()) throw lab::input_error(file.name, "has no such run");
     runs.table = lab::read_data(arguments.data, file);

@@ -5,7 +5,7 @@
 #include "indicators/record/bytes.hpp"
 #include "lab/driver/process.hpp"
 
-#include <sys/utsname.h>
+#include <weir/platform/system_info.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -190,8 +190,7 @@ program_facts facts_of(const std::vector<std::string>& command, const variables&
     if (interpreter.empty() && !found.script.empty() && found.script != found.program)
         interpreter = found.program;
     json& stack = facts.stack;
-    utsname system{};
-    if (::uname(&system) == 0) stack["kernel"] = std::string(system.sysname) + " " + system.release;
+    if (const std::string system = weir::detail::name_of_system(); !system.empty()) stack["kernel"] = system;
     const json release = os_release_of_machine();
     if (release.is_object() && release.contains("id"))
         stack["os"] = release["id"].get<std::string>() + " " + release.value("version_id", "");

@@ -6,12 +6,13 @@
 #include "lab/data/text.hpp"
 #include "lab/driver/process.hpp"
 
-#include <unistd.h>
+#include <weir/platform/system_info.hpp>
 
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 
 extern char** environ;
 
@@ -23,16 +24,13 @@ using lab::process_end;
 
 // "2026-11-25T02:54:16.123456Z".
 std::string utc_text(double unix_seconds) {
-    const double whole = std::floor(unix_seconds);
-    const auto at = std::chrono::sys_seconds(std::chrono::seconds(static_cast<std::int64_t>(whole)));
-    const auto day = std::chrono::floor<std::chrono::days>(at);
-    const std::chrono::year_month_day date(day);
-    const std::chrono::hh_mm_ss time(at - day);
+    const auto whole = static_cast<std::time_t>(std::floor(unix_seconds));
+    std::tm parts{};
+    ::gmtime_r(&whole, &parts);
     char text[64];
-    std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ", static_cast<int>(date.year()),
-                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                  static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-                  static_cast<int>(time.seconds().count()), static_cast<int>((unix_seconds - whole) * 1e6));
+    const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+    std::snprintf(text + size, sizeof text - size, ".%06dZ",
+                  static_cast<int>((unix_seconds - static_cast<double>(whole)) * 1e6));
     return text;
 }
 
@@ -84,12 +82,6 @@ json environment_of(const batch_options& options) {
     return {{"set", set}, {"inherited", inherited}, {"inherited_bytes", bytes}};
 }
 
-std::string host_name() {
-    char name[256] = "";
-    ::gethostname(name, sizeof name - 1);
-    return name;
-}
-
 }  // namespace
 
 batch::batch(batch_options options)
@@ -133,7 +125,7 @@ json batch::run(std::int64_t place) {
     document["start_datetime"] = utc_text(run.started);
     document["end_datetime"] = utc_text(run.ended);
     document["duration_s"] = run.duration_s;
-    document["hostname"] = host_name();
+    document["hostname"] = weir::detail::name_of_host();
     document["machine"] = hardware;
     document["os_release"] = release_;
     document["stack"] = facts_.stack;

@@ -37,36 +37,30 @@ std::string few(const std::vector<std::string>& all) {
 
 }  // namespace
 
-// Within the transaction of what needs it.
-void result_store::keep_model(const model& of) {
-    const std::string before = declared(file_, of.name);
-    if (before == of.declaration.dump()) return;
-    if (!before.empty()) {
-        registry only;
-        only.add(of.declaration, "the model " + of.name);
-        judge_again(of, only, false, true);
-        return;
-    }
+// These within the transaction of what needs them.
+void result_store::declare(const model& of) {
+    if (!declared(file_, of.name).empty()) file_.run("DROP TABLE " + lab::sql_name(of.table()));
     no_other_case(file_, of.name);
     file_.run(schema_of(of));
-    lab::statement(file_, "INSERT INTO indicator_models VALUES (?1, ?2)")
+    lab::statement(file_, "INSERT OR REPLACE INTO indicator_models VALUES (?1, ?2)")
         .bind(1, of.name)
         .bind(2, of.declaration.dump())
         .run();
 }
 
+void result_store::keep_model(const model& of) {
+    const std::string before = declared(file_, of.name);
+    if (before.empty()) return declare(of);
+    if (before == of.declaration.dump()) return;
+    registry only;
+    only.add(of.declaration, "the model " + of.name);
+    judge_again(of, only, false, true);
+}
+
 result_store::migration result_store::judge_again(const model& of, const registry& models,
                                                   bool refuse_misfits, bool is_changed) {
     migration result{of.name, 0, 0, {}};
-    if (is_changed) {
-        if (!declared(file_, of.name).empty()) file_.run("DROP TABLE " + lab::sql_name(of.table()));
-        no_other_case(file_, of.name);
-        file_.run(schema_of(of));
-        lab::statement(file_, "INSERT OR REPLACE INTO indicator_models VALUES (?1, ?2)")
-            .bind(1, of.name)
-            .bind(2, of.declaration.dump())
-            .run();
-    }
+    if (is_changed) declare(of);
     // Their numbers first: what is updated must not be looked for at the same time.
     std::vector<std::int64_t> numbers;
     lab::statement select(
@@ -113,8 +107,7 @@ std::vector<result_store::migration> result_store::migrate(const registry& model
         const model& of = *models.find(name);
         const std::string before = declared(file_, name);
         const bool any_refused = has_refused(file_, name);
-        if (before.empty() && !any_refused) continue;
-        if (before == of.declaration.dump() && !any_refused) continue;
+        if ((before.empty() || before == of.declaration.dump()) && !any_refused) continue;
         done.push_back(judge_again(of, models, refuse_misfits, before != of.declaration.dump()));
     }
     all.commit();

@@ -47,6 +47,7 @@ class result_store {
   private:
     void insert(const judged_run& result, const validation_options& how);
     void insert_values(const model& of, std::int64_t number, const validation& printed);
+    void declare(const model& of);  // with an empty table
     void keep_model(const model& of);
     migration judge_again(const model& of, const registry& models, bool refuse_misfits, bool is_changed);
 

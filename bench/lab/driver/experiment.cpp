@@ -12,7 +12,7 @@
 #include "lab/driver/run_store.hpp"
 #include "lab/driver/score.hpp"
 
-#include <unistd.h>
+#include <weir/platform/system_info.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -25,12 +25,6 @@
 namespace lab {
 
 namespace {
-
-std::string host_name() {
-    char name[256] = "";
-    ::gethostname(name, sizeof name - 1);
-    return name;
-}
 
 std::string last_line_of(const std::string& text) {
     std::string last;
@@ -45,7 +39,8 @@ class experiment {
     experiment(const factor_file& file, const plan& schedule, const experiment_options& options)
         : file_(file), schedule_(schedule), options_(options),
           store_(options.folder, columns_of(schedule, file)),
-          builds_(options.folder + "/builds", options.build_limit_s, options.stop), host_(host_name()) {}
+          builds_(options.folder + "/builds", options.build_limit_s, options.stop),
+          host_(weir::detail::name_of_host()) {}
 
     experiment_result run() {
         result_.planned = schedule_.runs.size();
