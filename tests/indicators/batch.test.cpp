@@ -99,6 +99,11 @@ TEST_CASE("what doesn't end, or prints without an end, is ended, with all that i
     CHECK(document["end"] == "too_much_output");
     CHECK(document["stdout"].get<std::string>().size() == 1000);
 
+    // Also where the program has ended before anybody looked.
+    document = run("head -c 5000 /dev/zero | tr '\\0' x", options);
+    CHECK(document["end"] == "too_much_output");
+    CHECK(document["stdout"].get<std::string>().size() == 1000);
+
     volatile std::sig_atomic_t stop = 1;
     options.stop = &stop;
     document = run("sleep 1000", options);

@@ -174,6 +174,8 @@ TEST_CASE("results are found by parameters, results, machine, time, stack and ve
     CHECK(ids({"", {}, "", {}, "2026-11-26T00:30:00Z", "", "", false}) == "late.0 ");
     CHECK(ids({"", {}, "", {}, "2026-11-26T00:30:01Z", "", "", false}).empty());
     CHECK(ids({"", {}, "", {}, "2026-11-25", "2026-11-26", "", false}) == "a.0 o'hara.0 ");
+    CHECK(
+        ids({"", {}, "", {}, "", "2026-11-25T10:00:00.500Z", "", false}).empty());  // not that moment itself
     CHECK_THROWS_WITH(ids({"", {}, "", {}, "yesterday", "", "", false}),
                       ContainsSubstring("'yesterday' is no time"));
     CHECK(ids({"", {}, "", {}, "", "", "de", false}) == "late.0 ");
