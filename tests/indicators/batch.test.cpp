@@ -132,6 +132,10 @@ TEST_CASE("the hash is of the script that a command runs, not of its interpreter
     CHECK(facts.script_sha256 == facts.files[1]["sha256"]);
     const auto direct = indicators::facts_of({folder / "script"}, {});
     CHECK(direct.script_sha256 == facts.script_sha256);
+    // What runs it is no program that is measured, but tells runs apart.
+    const auto wrapped = indicators::facts_of({"nice", "-n", "1", folder / "script"}, {});
+    CHECK(wrapped.script_sha256 == direct.script_sha256);
+    CHECK(wrapped.stack["arguments"] == "nice -n 1");
     const auto program = indicators::facts_of({"sort", folder / "data"}, {});
     CHECK(program.script_sha256 == program.files[0]["sha256"]);
     CHECK(indicators::facts_of({"no-such-program"}, {}).script_sha256.empty());

@@ -24,7 +24,8 @@ TEST_CASE("groups that vary alike have the variance of all of them") {
 
 TEST_CASE("groups that vary by themselves have nearly their own variance") {
     std::vector<std::pair<double, double>> apart;
-    for (int i = 0; i < 20; ++i) apart.emplace_back(5 * std::pow(10.0, i % 5 - 2), 5);  // variances 0.01 to 100
+    for (int i = 0; i < 20; ++i)
+        apart.emplace_back(5 * std::pow(10.0, i % 5 - 2), 5);  // variances 0.01 to 100
     CHECK(moderated(apart, 0.01, 5) < 0.05);
     CHECK(moderated(apart, 1, 5) == Catch::Approx(1).epsilon(0.3));
     CHECK(indicators::spreads(apart).moderated(5, 5).freedom < 10);
