@@ -28,7 +28,7 @@ weir_lint_coroutines(target) in CMake, else tests/compilers/lint_coroutines PATH
 #endif
 
 #if __has_include(<cxxabi.h>)
-#include <cxxabi.h>  // for abi::__cxa_demangle
+#include <cxxabi.h>  // for abi::__cxa_demangle, abi::__cxa_current_exception_type
 #include <cstdlib>   // for std::free
 #endif
 #include <source_location>  // for std::source_location
@@ -131,6 +131,16 @@ inline std::string demangled(const char* name) {
     return result;
 #else
     return name;
+#endif
+}
+
+// The `typeid(...).name()` of the exception that is being handled; null where the compiler doesn't tell.
+inline const char* name_of_current_exception_type() noexcept {
+#if __has_include(<cxxabi.h>)
+    const std::type_info* const type = abi::__cxa_current_exception_type();
+    return type == nullptr ? nullptr : type->name();
+#else
+    return nullptr;
 #endif
 }
 

@@ -4,13 +4,12 @@
 #define WEIR_REPORT_FAILURE_LOG_HPP
 
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/config.hpp>
+#include <weir/platform/error_text.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/failure.hpp>
 
 #include <cstddef>        // for std::size_t
 #include <cstdint>        // for std::uint64_t
-#include <exception>      // for std::rethrow_exception
 #include <memory>         // for std::shared_ptr
 #include <mutex>          // for std::lock_guard
 #include <ostream>        // for std::ostream
@@ -68,7 +67,8 @@ class failure_log {
     /// For `run_options::on_failure`.
     void operator()(const failure& f) const {
         const std::string message = one_line(f.message());
-        std::string name = f.stage + '\n' + type_of(f) + '\n' + message.substr(0, longest_key);
+        std::string name =
+            f.stage + '\n' + detail::error_type(f.error) + '\n' + message.substr(0, longest_key);
         const std::lock_guard guard(shared_->lock);
         kind& k = shared_->kind_of(std::move(name), f.stage, message);
         ++k.count;
@@ -152,16 +152,6 @@ class failure_log {
             if (c == '\n' || c == '\r') c = ' ';
         }
         return text;
-    }
-    static std::string type_of(const failure& f) {
-        try {
-            std::rethrow_exception(f.error);
-        } catch (const std::exception& e) {
-            const char* const type = detail::name_of_type_of(e);
-            return type == nullptr ? "std::exception" : type;
-        } catch (...) {
-            return {};
-        }
     }
 
     static constexpr std::size_t longest_key = 400;

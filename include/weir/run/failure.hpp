@@ -3,6 +3,7 @@
 #ifndef WEIR_RUN_FAILURE_HPP
 #define WEIR_RUN_FAILURE_HPP
 
+#include <weir/platform/error_text.hpp>
 #include <weir/platform/source_place.hpp>
 
 #include <concepts>         // for std::integral
@@ -30,16 +31,9 @@ struct failure {
             std::source_location composed = {})
         : stage(std::move(stage_name)), item(number), error(std::move(e)), where(composed) {}
 
-    /// \returns `what()` of a standard exception; else a phrase that says that it is none.
-    [[nodiscard]] std::string message() const {
-        try {
-            std::rethrow_exception(error);
-        } catch (const std::exception& e) {
-            return e.what();
-        } catch (...) {
-            return "an exception that is no std::exception";
-        }
-    }
+    /// \returns `what()` of a `std::exception` that has a text; of a string or a number that was thrown the
+    ///          text and the type, `42 (thrown as int)`; else `an exception of type T, without a text`.
+    [[nodiscard]] std::string message() const { return detail::error_text(error); }
 };
 
 /// A run of a pipeline has stopped because a stage failed more than it may. Catch it as it is, or

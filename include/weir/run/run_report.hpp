@@ -6,6 +6,7 @@
 #include <weir/measure/stats.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/error_text.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/system_output.hpp>
 #include <weir/run/failure.hpp>
@@ -13,7 +14,7 @@
 
 #include <cstddef>      // for std::size_t
 #include <cstdio>       // for std::snprintf
-#include <exception>    // for std::exception
+#include <exception>    // for std::exception_ptr
 #include <memory>       // for std::shared_ptr
 #include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
@@ -125,24 +126,22 @@ class run_reports {
             if (each->gave_up.load(std::memory_order_relaxed)) continue;
             try {
                 call(*each->report);
-            } catch (const std::exception& e) {
-                give_up(*each, e.what());
             } catch (...) {
-                give_up(*each, "an exception that is no std::exception");
+                give_up(*each, std::current_exception());
             }
         }
     }
 
   private:
-    static void give_up(one& it, const char* why) noexcept {
+    static void give_up(one& it, const std::exception_ptr& why) noexcept {
         if (it.gave_up.exchange(true, std::memory_order_relaxed)) return;  // relaxed: who is first warns
         // acquire; pairs with set_report_warning()
         const report_warning warn = the_report_warning.load(std::memory_order_acquire);
         if (warn == nullptr) return;
         try {
-            warn(it.report->name(), why);
+            warn(it.report->name(), detail::error_text(why));
         } catch (...) {
-            warn("a report", why);  // whose name there is no memory for
+            warn("a report", "memory lacks to say what");
         }
     }
 

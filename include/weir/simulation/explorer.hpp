@@ -4,6 +4,7 @@
 #define WEIR_SIMULATION_EXPLORER_HPP
 
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/error_text.hpp>
 #include <weir/platform/random_bits.hpp>
 #include <weir/simulation/decisions.hpp>
 #include <weir/simulation/explore_options.hpp>
@@ -14,7 +15,7 @@
 #include <cstddef>       // for std::size_t
 #include <cstdint>       // for std::uint32_t, std::uint64_t
 #include <cstdlib>       // for std::getenv
-#include <exception>     // for std::exception, std::rethrow_if_nested
+#include <exception>     // for std::exception_ptr, std::nested_exception
 #include <functional>    // for std::function
 #include <stdexcept>     // for std::invalid_argument
 #include <string>        // for std::string
@@ -109,10 +110,8 @@ class explorer {
         std::string cause;
         try {
             run_(here);
-        } catch (const std::exception& e) {
-            cause = text_of(e);
         } catch (...) {
-            cause = "something that is no std::exception was thrown";
+            cause = text_of(std::current_exception());
         }
         ++done_.schedules;
         done_.steps += here.steps();
@@ -125,16 +124,15 @@ class explorer {
     }
 
     // With what is nested in it: a pipeline_failure carries the exception of the stage.
-    static std::string text_of(const std::exception& e) {
-        std::string text = e.what();
+    static std::string text_of(const std::exception_ptr& error) {
+        std::string text = weir::detail::error_text(error);
         try {
-            std::rethrow_if_nested(e);
-        } catch (const std::exception& inner) {
-            text += ": " + text_of(inner);
-        } catch (...) {
-            text += ": something that is no std::exception";
+            std::rethrow_exception(error);
+        } catch (const std::nested_exception& outer) {
+            if (outer.nested_ptr()) text += ": " + text_of(outer.nested_ptr());
+        } catch (...) {  // NOLINT(bugprone-empty-catch): nothing is nested in it
         }
-        return text.empty() ? "an exception without a text was thrown" : text;
+        return text;
     }
 
     choices chosen() const {

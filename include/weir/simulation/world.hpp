@@ -9,12 +9,14 @@
 #include <weir/executor/virtual_clock.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/error_text.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/simulation/decisions.hpp>
 
 #include <algorithm>   // for std::lower_bound, std::rotate
 #include <coroutine>   // for std::coroutine_handle
 #include <cstddef>     // for std::size_t
+#include <exception>   // for std::current_exception
 #include <functional>  // for std::function
 #include <span>        // for std::span
 #include <stdexcept>   // for std::invalid_argument, std::runtime_error
@@ -177,10 +179,8 @@ class world final : public weir::detail::virtual_executor {
         for (const auto& invariant : invariants_) {
             try {
                 invariant();
-            } catch (const std::exception& e) {
-                break_off(e.what());
             } catch (...) {
-                break_off("an invariant threw something that is no std::exception");
+                break_off(weir::detail::error_text(std::current_exception()));
             }
         }
     }

@@ -3,6 +3,7 @@
 #ifndef WEIR_TASK_UNJOINED_SINK_HPP
 #define WEIR_TASK_UNJOINED_SINK_HPP
 
+#include <weir/platform/error_text.hpp>
 #include <weir/platform/process_function.hpp>
 
 #include <cstddef>    // for std::size_t
@@ -26,11 +27,9 @@ inline void print_unjoined(const std::exception_ptr& first, std::size_t count) n
             count, what);
     };
     try {
-        std::rethrow_exception(first);
-    } catch (const std::exception& e) {
-        print(e.what());
+        print(detail::error_text(first).c_str());
     } catch (...) {
-        print("something that is no std::exception");
+        print("memory lacks to say what");
     }
 }
 

@@ -45,7 +45,7 @@ TEST_CASE("a failure log writes stage, item and message, in one line") {
     CHECK(out.str() ==
           "[read] item 17 failed: no such file\n"
           "[parse] item 3 failed: line 1 line 2  line 3\n"
-          "[odd] item 0 failed: an exception that is no std::exception\n");
+          "[odd] item 0 failed: 7 (thrown as int)\n");
     CHECK(log.count() == 3);
 }
 

@@ -29,7 +29,7 @@ std::exception_ptr error(const char* text) { return std::make_exception_ptr(std:
 
 TEST_CASE("a failure says what was thrown, also if that is no exception class") {
     CHECK(failure("decode", 3, error("no JPEG")).message() == "no JPEG");
-    CHECK(contains(failure("decode", 3, std::make_exception_ptr(7)).message(), "no std::exception"));
+    CHECK(failure("decode", 3, std::make_exception_ptr(7)).message() == "7 (thrown as int)");
 }
 
 TEST_CASE("a pipeline's failure names stage, item and reason, and those of other stages behind") {

@@ -187,8 +187,22 @@ TEST_CASE("what is no std::exception is passed on as it is") {
         static_cast<void>(run.get());
         FAIL("nothing was thrown");
     } catch (const pipeline_failure& e) {
-        CHECK(items::contains(e.what(), "no std::exception"));
+        CHECK(items::contains(e.what(), "42 (thrown as int)"));
         CHECK_THROWS_AS(std::rethrow_if_nested(e), int);
+    }
+}
+
+TEST_CASE("an exception whose text is a null pointer ends the run as any other") {
+    struct silent : std::exception {
+        const char* what() const noexcept override { return nullptr; }
+    };
+    virtual_time time;
+    auto run = (up_to(1) | weir::pipe([](int) -> int { throw silent(); }) | weir::sink()).start(time);
+    try {
+        static_cast<void>(run.get());
+        FAIL("nothing was thrown");
+    } catch (const pipeline_failure& e) {
+        CHECK(items::contains(e.what(), "silent, without a text"));
     }
 }
 

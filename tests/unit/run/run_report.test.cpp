@@ -186,6 +186,19 @@ TEST_CASE("of a report that fails one is warned once, the others hear on, and th
     }
 }
 
+TEST_CASE("the warning of a report names the text and the type of what the report threw") {
+    struct thrower final : weir::run_report {
+        std::string name() const override { return "r"; }
+        void begins(const pipeline_stats&) override { throw 42; }
+    };
+    const warnings here;
+    virtual_time time;
+    CHECK(
+        take_all(slow().start(time, {.max_failures = 1, .reports = {std::make_shared<thrower>()}})).size() ==
+        4);
+    CHECK(warned == "r: 42 (thrown as int);");
+}
+
 TEST_CASE("that reports hear of a failure doesn't keep it from the consumer") {
     virtual_time time;
     const auto one = std::make_shared<listener>();

@@ -7,6 +7,8 @@
 #include <weir/task/task.hpp>
 
 #include <cstddef>
+#include <exception>
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -39,6 +41,32 @@ TEST_CASE("of what fails only the decisions are left that it takes, and those as
         CHECK(std::string(e.what()).find("2 decisions other") != std::string::npos);
         CHECK_THROWS_AS(explorer(draws, {.replay = e.schedule()}).explore(), sim::schedule_failure);
     }
+}
+
+TEST_CASE(
+    "the cause of a failure names the text and the type of what was thrown, and of what is nested in it") {
+    const auto cause_of = [](std::function<void(sim::world&)> run) {
+        try {
+            explorer(run, {.schedules = 1}).explore();
+        } catch (const sim::schedule_failure& e) {
+            return e.cause();
+        }
+        return std::string();
+    };
+    CHECK(cause_of([](sim::world&) { throw 42; }) == "42 (thrown as int)");
+    const auto nests = [](sim::world&) {
+        try {
+            throw std::string("inner");
+        } catch (...) {
+            std::throw_with_nested(std::runtime_error("outer"));
+        }
+    };
+    CHECK(cause_of(nests) == "outer: inner (thrown as std::string)");
+    const auto breaks = [](sim::world& w) {
+        w.always([] { throw 7; });
+        weir::sync_wait(w, step());
+    };
+    CHECK(cause_of(breaks).ends_with(": 7 (thrown as int)"));
 }
 
 TEST_CASE("without an attempt to make it shorter a schedule stays what it was when it failed") {
