@@ -29,7 +29,9 @@ class runs_within_post final : public weir::executor {
 // no executor, and who resumes it crashes.
 struct vanishing {
     struct promise_type {
-        promise_type(const auto&, weir::executor& ex) noexcept { env_.executor = &ex; }
+        explicit promise_type(weir::executor& ex) noexcept { env_.executor = &ex; }
+        // g++ passes a lambda's object first, as the standard says; clang 19 does not.
+        promise_type(const auto&, weir::executor& ex) noexcept : promise_type(ex) {}
         vanishing get_return_object() const noexcept { return {}; }
         std::suspend_never initial_suspend() const noexcept { return {}; }
         std::suspend_never final_suspend() const noexcept { return {}; }
