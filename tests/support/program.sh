@@ -63,6 +63,7 @@ run_program() {
             exit 77
         fi
     fi
+    if [[ ! -e $build/$folder/$name ]]; then echo "building $name, for the first time ..." >&2; fi
     shown "building $name" "$build/$name.log" cmake --build "$build" --target "$target" --parallel "$(job_count)"
     exec "$build/$folder/$name" "$@"
 }

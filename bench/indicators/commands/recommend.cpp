@@ -3,7 +3,7 @@
 #include "indicators/advice/comparable.hpp"
 #include "indicators/commands/command.hpp"
 #include "indicators/store/condition.hpp"
-#include "lab/commands/command.hpp"
+#include "lab/commands/data_arguments.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/data/numbers.hpp"
 #include "lab/data/text.hpp"

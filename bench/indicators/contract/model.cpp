@@ -19,9 +19,9 @@ constexpr std::array<std::pair<const char*, field_type>, 5> types{{{"text", fiel
                                                                    {"bool", field_type::boolean},
                                                                    {"datetime", field_type::datetime}}};
 
-class reader {
+class model_reader {
   public:
-    explicit reader(const std::string& file) : file_(file) {}
+    explicit model_reader(const std::string& file) : file_(file) {}
 
     [[noreturn]] void fail(const std::string& path, const std::string& reason) const {
         throw lab::input_error(file_, path + ": " + reason);
@@ -71,7 +71,7 @@ field_type type_of(const std::string& name) {
     return std::find_if(types.begin(), types.end(), [&](const auto& t) { return t.first == name; })->second;
 }
 
-field field_of(const reader& in, const std::string& name, const json& object, const std::string& path,
+field field_of(const model_reader& in, const std::string& name, const json& object, const std::string& path,
                bool is_result) {
     in.only(object, path,
             {"type", "type_of_framework", "optional", "unit", "role", "at_least", "at_most", "above", "below",
@@ -118,7 +118,7 @@ field field_of(const reader& in, const std::string& name, const json& object, co
     return f;
 }
 
-void read_fields(const reader& in, const json& declaration, const char* key, bool is_result, model& m) {
+void read_fields(const model_reader& in, const json& declaration, const char* key, bool is_result, model& m) {
     const auto found = declaration.find(key);
     if (found == declaration.end()) return;
     const std::string path = member_path("$", key);
@@ -141,7 +141,7 @@ void read_fields(const reader& in, const json& declaration, const char* key, boo
     }
 }
 
-derived_check check_of(const reader& in, const json& object, const std::string& path) {
+derived_check check_of(const model_reader& in, const json& object, const std::string& path) {
     in.only(object, path, {"holds", "equal", "within", "because", "doubt"});
     derived_check c;
     c.holds = in.text(object, path, "holds", "");
@@ -200,7 +200,7 @@ std::vector<std::string> model::names() const {
 }
 
 model model_of(const json& declaration, const model* base, const std::string& file) {
-    const reader in(file);
+    const model_reader in(file);
     in.only(declaration, "$",
             {"name", "about", "abstract", "extends", "parameters", "results", "checks", "score"});
     model m;

@@ -48,10 +48,10 @@ bool is_end(const std::string& end) {
     return all.contains(end);
 }
 
-class reader {
+class record_reader {
   public:
     // `beside`: what has the batch and the specification that the run belongs to.
-    reader(const json& envelope, const json& beside, std::string path)
+    record_reader(const json& envelope, const json& beside, std::string path)
         : envelope_(envelope), beside_(beside), path_(std::move(path)),
           is_ours_(member(envelope, "indicator_result") != nullptr) {}
 
@@ -204,11 +204,11 @@ run_record read_record(std::string_view text) {
         return of != nullptr && of->is_object() && of->contains("stdout") && !of->contains("@result");
     };
     if (is_envelope(&document)) {
-        run = reader(document, inside != nullptr ? whole : document, at).run();
+        run = record_reader(document, inside != nullptr ? whole : document, at).run();
     } else if (const json* log = member(document, "job_log"); is_envelope(log)) {
-        run = reader(*log, document, at + ".job_log").run();
+        run = record_reader(*log, document, at + ".job_log").run();
     } else if (const json* result = member(document, "result"); is_envelope(result)) {
-        run = reader(*result, document, at + ".result").run();
+        run = record_reader(*result, document, at + ".result").run();
     } else {
         run.printed.document = document;
         run.printed.is_json = true;

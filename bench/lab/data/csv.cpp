@@ -14,9 +14,9 @@ namespace lab {
 
 namespace {
 
-class reader {
+class csv_reader {
   public:
-    reader(const std::string& text, const std::string& name) : text_(text), name_(name) {
+    csv_reader(const std::string& text, const std::string& name) : text_(text), name_(name) {
         if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
     }
 
@@ -123,7 +123,7 @@ double csv_file::number(const csv_row& row, std::size_t place) const {
 
 csv_file parse_csv(const std::string& text, const std::string& name) {
     csv_file file{name, {}, {}};
-    reader from(text, name);
+    csv_reader from(text, name);
     while (from.more()) {
         csv_row row = from.row();
         const bool blank = row.fields.size() == 1 && row.fields[0].empty();

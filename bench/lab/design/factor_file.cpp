@@ -17,9 +17,9 @@ namespace lab {
 
 namespace {
 
-class reader {
+class factor_reader {
   public:
-    reader(const std::string& text, const std::string& name) : text_(text), name_(name) {}
+    factor_reader(const std::string& text, const std::string& name) : text_(text), name_(name) {}
 
     [[nodiscard]] json document() const {
         std::vector<std::set<std::string>> keys;
@@ -75,7 +75,7 @@ class reader {
     const std::string& name_;
 };
 
-void read_levels(const reader& in, const json& object, factor& f) {
+void read_levels(const factor_reader& in, const json& object, factor& f) {
     f.levels.clear();
     if (!object["levels"].is_array() || object["levels"].empty())
         in.fail(f.name, f.name + ": 'levels' has to be a list with at least one name");
@@ -99,7 +99,7 @@ void read_levels(const reader& in, const json& object, factor& f) {
     f.kind = switches.contains(f.levels) ? factor_kind::on_off : factor_kind::levels;
 }
 
-void read_range(const reader& in, const json& object, factor& f) {
+void read_range(const factor_reader& in, const json& object, factor& f) {
     f.kind = factor_kind::number;
     f.levels.clear();
     for (const char* key : {"low", "high"})
@@ -117,7 +117,7 @@ void read_range(const reader& in, const json& object, factor& f) {
         in.fail(f.name, f.name + ": the base " + exact_text(f.base) + " is not " + values_text(f));
 }
 
-void check_level_names(const reader& in, const factor& f, const json& by_level, const char* what) {
+void check_level_names(const factor_reader& in, const factor& f, const json& by_level, const char* what) {
     if (!by_level.is_object()) in.fail(f.name, f.name + ": '" + what + "' has to be an object: level, value");
     for (const auto& [level, value] : by_level.items())
         if (std::find(f.levels.begin(), f.levels.end(), level) == f.levels.end())
@@ -125,7 +125,7 @@ void check_level_names(const reader& in, const factor& f, const json& by_level, 
                     f.name + ": '" + what + "' names the level '" + level + "'; there are " + values_text(f));
 }
 
-application read_application(const reader& in, const json& object, const factor& f) {
+application read_application(const factor_reader& in, const json& object, const factor& f) {
     application result;
     const auto apply = object.find("apply");
     if (apply == object.end()) {
@@ -202,7 +202,7 @@ configuration factor_file::base() const {
 }
 
 factor_file parse_factor_file(const std::string& text, const std::string& name) {
-    const reader in(text, name);
+    const factor_reader in(text, name);
     const json document = in.document();
     in.only(document,
             {"name", "about", "factors", "constraints", "command", "settings", "build", "score", "also",

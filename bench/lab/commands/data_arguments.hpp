@@ -1,0 +1,31 @@
+// lab commands: the arguments that say which runs are read, and how the answer is shown
+#ifndef LAB_COMMANDS_DATA_ARGUMENTS_HPP
+#define LAB_COMMANDS_DATA_ARGUMENTS_HPP
+
+#include "lab/data/document.hpp"
+#include "lab/data/run_table.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+namespace lab {
+
+// FILE and the options that say what of it is the cost, a factor, or neither.
+struct data_arguments {
+    read_options read;
+    std::string factors;  // a factor file
+    bool as_json = false;
+};
+void add_data_arguments(CLI::App& command, data_arguments& arguments);
+// The runs, with what the factor file, if there is one, says of bases, logarithms and tiers.
+run_table read_data(const data_arguments& arguments);
+run_table read_data(const data_arguments& arguments, const csv_file& file);
+void add_json_argument(CLI::App& command, bool& as_json);
+
+// To standard output.
+void answer(const json& document, bool as_json);
+
+}  // namespace lab
+
+#endif
