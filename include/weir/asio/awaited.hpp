@@ -114,6 +114,28 @@ lib::awaitable<T, Executor> visiting(A a) {
 template <class A>
 using kept_t = std::conditional_t<!std::is_reference_v<A> && std::is_move_constructible_v<A>, A, A&&>;
 
+// What awaits an operation that moves an item, which `||` would drop where it ends second.
+template <class T, class Executor>
+class item_awaitable : public lib::awaitable<T, Executor> {
+  public:
+    explicit item_awaitable(lib::awaitable<T, Executor>&& it) noexcept
+        : lib::awaitable<T, Executor>(std::move(it)) {}
+};
+template <class A>
+inline constexpr bool is_item_awaitable = false;
+template <class T, class Executor>
+inline constexpr bool is_item_awaitable<item_awaitable<T, Executor>> = true;
+
+template <class A, class B>
+    requires(is_item_awaitable<std::remove_cvref_t<A>> || is_item_awaitable<std::remove_cvref_t<B>>)
+auto operator||(A&&, B&&) {
+    static_assert(
+        std::is_void_v<A>,
+        "weir: || drops the item of an operation that ends second: await "
+        "awaited(channel.get_for(10ms)), or awaited(select(on_get(a), on_put(b, item), after(10ms))), "
+        "which does exactly one of several");
+}
+
 }  // namespace detail
 
 /// Makes what a coroutine of ours may await awaitable in one of Asio's, which takes its own kinds only:
@@ -132,7 +154,8 @@ using kept_t = std::conditional_t<!std::is_reference_v<A> && std::is_move_constr
 /// Stops:    cancelling the coroutine, in whatever way, asks what is awaited to end, as the stop of a run
 ///           does: sleeps, channels and operations of Asio throw `stopped`, which comes out as Asio's
 ///           `system_error` with `operation_aborted`. What was done by then is not lost: what has an item
-///           gives it.
+///           gives it. Asio's `||` drops the result of what ends second: there an operation that moves an
+///           item is rejected at compile time, and a task is not to give an item as its result.
 /// Lifetime: a context that is destroyed first destroys the coroutine, as one that waits for Asio, and
 ///           the task that it awaits; on no other thread may anything wake that meanwhile. What can be moved,
 ///           as a task, is kept; what can't, as an operation of a channel, is awaited in the same expression.
@@ -144,7 +167,12 @@ template <class Executor = lib::any_io_executor, awaitable A>
     static_assert(!std::is_reference_v<given>,
                   "weir: an asio::awaitable gives values, and awaiting this gives a reference: await it in a "
                   "weir::task that returns a pointer, or a copy");
-    return detail::visiting<given, detail::kept_t<A>, Executor>(std::forward<A>(a));
+    if constexpr (weir::detail::moves_item<std::remove_cvref_t<A>>) {
+        return detail::item_awaitable(
+            detail::visiting<given, detail::kept_t<A>, Executor>(std::forward<A>(a)));
+    } else {
+        return detail::visiting<given, detail::kept_t<A>, Executor>(std::forward<A>(a));
+    }
 }
 /// Rejects what can't be awaited at compile time.
 template <class Executor = lib::any_io_executor, class A>

@@ -64,6 +64,7 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
   public:
     // It tells the slot whose work waits by itself, and only where it waits.
     using part_of_its_awaiter = void;
+    using moves_item = void;
 
     // Resumes on the coroutine's executor: posted by whoever lets the operation end, puts and gets of any
     // thread, a stop or a close; or by itself, where it only lets others go first.

@@ -56,6 +56,8 @@ class choice_operation {
     choice_operation(const choice_operation&) = delete;
     choice_operation& operator=(const choice_operation&) = delete;
 
+    using moves_item = void;
+
     bool await_ready() {
         const std::size_t first = first_to_try();
         for (std::size_t i = 0; i < count_; ++i) {

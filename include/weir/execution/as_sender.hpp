@@ -82,7 +82,9 @@ auto make_sender_of(A&& a, executor* on) {
 /// Threads:  runs, and completes, on the executor of the library that runs the thread which starts it, or
 ///           where a `channel` would resume a coroutine of another library.
 /// Stops:    by the receiver's stop token, as by the stop of a run: what waits for a sleep, a channel or Asio
-///           ends, and so the sender completes as stopped; what was done by then, as an item taken, it gives.
+///           ends, and so the sender completes as stopped; what was done by then, as an item taken, it gives,
+///           also under `stop_when`. A race of several senders (`exec::when_any`) drops what the later ones
+///           give: race operations that move items by `select`, in one sender.
 /// Errors:   what awaiting throws; `forked_error`.
 /// Lifetime: the executor outlives the operation; what a function refers to, too.
 /// Cost:     one allocation, where it is connected, beside those of the task.

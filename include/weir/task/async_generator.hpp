@@ -73,6 +73,7 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
     class [[nodiscard("co_await this, or nothing happens")]] next_operation {
       public:
         using part_of_its_awaiter = void;
+        using moves_item = void;
         explicit next_operation(handle h) noexcept : handle_(h) {}
         bool await_ready() const noexcept { return !handle_ || handle_.done(); }
         // Resumes on the coroutine's executor, when the generator has yielded or ended: at once, on the

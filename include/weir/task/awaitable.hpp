@@ -36,6 +36,10 @@ template <class A>
 concept has_adapter =
     requires(A&& a) { awaited_by_adapter<std::remove_cvref_t<A>>::get_awaiter(std::forward<A>(a)); };
 
+// Takes an item from somewhere or gives one away, so that nobody may drop its result.
+template <class A>
+inline constexpr bool moves_item = requires { typename A::moves_item; };
+
 // What is kept of a result longer than its awaiter: not a reference to what is to be moved from, which as a
 // rule is a part of that.
 template <class T>

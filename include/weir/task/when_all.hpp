@@ -222,8 +222,9 @@ concept copyable_awaitables =
 ///           has ended; one of another library that runs on none where a `channel` would resume it, and
 ///           there the parts run, too.
 /// Errors:   all are joined first; then the error of the first in the order of the arguments is
-///           thrown, the others are dropped. `std::logic_error`, and none
-///           is started, where one is a task with nothing to await, and from a second await.
+///           thrown. The other errors are dropped, and the results are destroyed: an item that must outlive
+///           the error of another part is kept by its task, not given as a result. `std::logic_error`, and
+///           none is started, where one is a task with nothing to await, and from a second await.
 /// Threads:  each part is posted to the awaiter's executor.
 /// Lifetime: arguments are moved in; one that can't be moved (a sleep, a put, a get) is kept by
 ///           reference: await in the same expression. One that gives a reference has a name, or is a

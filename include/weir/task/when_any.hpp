@@ -4,14 +4,11 @@
 #define WEIR_TASK_WHEN_ANY_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/measure/slot.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/platform/platform.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/detached_task.hpp>
-#include <weir/task/foreign_executor.hpp>
-#include <weir/task/stop_token.hpp>
 #include <weir/task/when_all.hpp>
+#include <weir/task/when_any_join.hpp>
 
 #include <coroutine>    // for std::coroutine_handle, std::suspend_never
 #include <cstddef>      // for std::size_t
@@ -19,84 +16,39 @@
 #include <optional>     // for std::optional
 #include <stdexcept>    // for std::invalid_argument
 #include <tuple>        // for std::tuple
-#include <type_traits>  // for std::is_move_constructible_v
+#include <type_traits>  // for std::integral_constant, std::is_move_constructible_v
 #include <utility>      // for std::forward, std::index_sequence, std::pair
 #include <variant>      // for std::variant
 #include <vector>       // for std::vector
 
 namespace weir {
 
+/// What `when_any` gives: `First`, the result of the first to end, and what the others gave.
+template <class First, class Others>
+class when_any_result : public First {
+  public:
+    /// Of both, which are moved in.
+    when_any_result(First&& first, Others&& rest) : First(std::move(first)), others(std::move(rest)) {}
+
+    /// In the order of the arguments, each an `optional`: the result of one that ended after the first, and
+    /// threw nothing; empty at the place of the first, and of one that was stopped, which throws `stopped`.
+    Others others;
+};
+
 namespace detail {
 
-// Starts the parts, has the others stop when the first has ended, and wakes the awaiting coroutine when all
-// have.
-class when_any_join {
-  public:
-    explicit when_any_join(std::size_t parts) noexcept : left_(parts + 1) {}
-    when_any_join(const when_any_join&) = delete;
-    when_any_join& operator=(const when_any_join&) = delete;
-
-    // The awaiter is resumed on its executor, by the part that ends last. False: all have ended.
-    // `start(ex, ends)` posts all of them.
-    template <class Promise, class Start>
-    bool start(std::coroutine_handle<Promise> awaiter, Start start_parts) {
-        const coroutine_env env = detail::env_of(awaiter);
-        executor& ex = detail::executor_of(env);
-        awaiter_ = awaiter;
-        executor_ = &ex;
-        measured_ = env.measured;
-        if (env.ends != nullptr) {
-            ends_.within = env.ends;
-            on_end_.emplace(*env.ends->stop, stop_parts{&stop_});
-        }
-        start_parts(ex, ends_);
-        return !is_last();
-    }
-
-    void ended(std::size_t part) noexcept {
-        // relaxed: read when all have ended, which is_last() orders
-        if (!has_first_.exchange(true, std::memory_order_relaxed)) {
-            first_ = part;
-            stop_.request_stop();
-        }
-        if (measured_ != nullptr) ready_.store(clock_of(*measured_), std::memory_order_relaxed);
-        if (is_last()) executor_->post(awaiter_);  // the join may be gone from here on
-    }
-
-    // After all have ended.
-    std::size_t first() noexcept {
-        on_end_.reset();  // waits for a callback that runs right now
-        return first_;
-    }
-    std::int64_t ready_at() const noexcept { return ready_.load(std::memory_order_relaxed); }
-
-  private:
-    struct stop_parts {
-        const stop_source* parts;
-        void operator()() const noexcept { parts->request_stop(); }
-    };
-
-    // acq_rel; pairs with itself: who is the last sees all that the others did
-    bool is_last() noexcept { return left_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
-
-    template <class T>
-    using atomic = standard_platform::atomic<T>;
-    atomic<std::size_t> left_;  // parts, and who starts them
-    atomic<bool> has_first_{false};
-    std::size_t first_ = 0;
-    const stop_source stop_;
-    const stop_token token_{stop_.get_token()};
-    end_token ends_{&token_};
-    std::coroutine_handle<> awaiter_;
-    executor* executor_ = nullptr;
-    slot* measured_ = nullptr;
-    atomic<std::int64_t> ready_{0};
-    std::optional<stop_callback<stop_parts>> on_end_;
-};
+template <class... As>
+inline constexpr bool moves_item<when_all_tuple<As...>> = (moves_item<std::remove_cvref_t<As>> || ...);
 
 // One of the awaitables, in a coroutine around it. What can't be moved into it stays where it is.
 template <class A>
 class when_any_part final : detached_task_owner {
+    static_assert(
+        !moves_item<std::remove_cvref_t<A>>,
+        "weir: when_any doesn't take an operation that moves an item, as it would drop the item of "
+        "one that ends as the others do: select(on_get(a), on_put(b, item), after(10ms)) does exactly "
+        "one of several; get_for(10ms) and put_for(item, 10ms) wait for some time; what a task gives "
+        "that isn't the first to end is in `others` of the result");
     static_assert(
         std::is_reference_v<A> || is_task<A> || !std::is_lvalue_reference_v<await_result_t<A>>,
         "weir: when_any would give a reference that may be into an awaitable that is gone by then: "
@@ -122,6 +74,11 @@ class when_any_part final : detached_task_owner {
         if (join_ != nullptr) detail::refuse_task();
     }
     decltype(auto) take() { return detached_task_.take(); }
+    // What one gave that wasn't the first to end; `first`: whether it was.
+    std::optional<value> take_late(bool first) {
+        if (first || detached_task_.has_exception()) return std::nullopt;
+        return std::optional<value>(detail::take_non_void(*this));
+    }
 
   private:
     void ended() noexcept override { join_->ended(index_); }
@@ -134,7 +91,8 @@ class when_any_part final : detached_task_owner {
 
 template <class... As>
 class when_any_tuple {
-    using result = std::variant<typename when_any_part<As>::value...>;
+    using first_of = std::variant<typename when_any_part<As>::value...>;
+    using result = when_any_result<first_of, std::tuple<std::optional<typename when_any_part<As>::value>...>>;
     static constexpr std::index_sequence_for<As...> all{};
 
   public:
@@ -161,12 +119,12 @@ class when_any_tuple {
   private:
     template <std::size_t... I>
     result take(std::size_t first, std::index_sequence<I...>) {
-        std::optional<result> r;
+        std::optional<first_of> r;
         static_cast<void>(
             ((I == first &&
               (r.emplace(std::in_place_index<I>, detail::take_non_void(std::get<I>(parts_))), true)) ||
              ...));
-        return *std::move(r);
+        return result(*std::move(r), {std::get<I>(parts_).take_late(I == first)...});
     }
 
     when_any_join join_{sizeof...(As)};
@@ -207,7 +165,11 @@ class when_any_vector {
             parts_[first].take();
             return first;
         } else {
-            return std::pair<std::size_t, value>(first, parts_[first].take());
+            std::pair<std::size_t, value> it(first, parts_[first].take());
+            std::vector<std::optional<value>> others;
+            others.reserve(parts_.size());
+            for (auto& part : parts_) others.push_back(part.take_late(&part == &parts_[first]));
+            return when_any_result(std::move(it), std::move(others));
         }
     }
 
@@ -221,19 +183,23 @@ class when_any_vector {
 /// Runs all of its arguments until the first has ended, has the others stop, and waits until they have ended,
 /// too: none of them outlives the await.
 ///
-/// \returns  awaitable of a `std::variant` of the results, in the order of the arguments: `index()` says
-///           which was the first to end (`std::monostate` for void; `std::reference_wrapper` for a
-///           reference).
+/// \returns  awaitable of a `when_any_result`, which is a `std::variant` of the results, in the order of the
+///           arguments: `index()` says which was the first to end (`std::monostate` for void;
+///           `std::reference_wrapper` for a reference). Its member `others` has the results of those that
+///           ended later and threw nothing, as a task that had got an item when it was told to stop.
+///           An operation that moves an item by itself, as `channel.get()`, `put_for` or `next()`, is
+///           rejected at compile time: `select` does exactly one of several, `get_for` waits for some time.
 /// Suspends: always.
 /// Resumes:  on the awaiter's executor, when the last has ended; one of another library that runs on none
 ///           where a `channel` would resume it, and there the parts run, too.
 /// Order:    they are posted in the order of the arguments. Each is started, also if one has ended by then.
-/// Errors:   of the first to end, when all have. What the others throw is dropped, and so are their results.
-///           They are told to stop as a stage's function is whose run is stopped: what they await of sleeps,
-///           channels and, by our adapter, Asio ends at once by `stopped`, which unwinds them; who awaits
-///           none of these is waited for. Where the run is stopped in whose stage all this is awaited,
-///           all of them are told so, too. `std::logic_error` for a task with nothing to await, at once, and
-///           from a second await.
+/// Stops:    the others as a stage's function is stopped whose run is: what they await of sleeps, channels
+///           and, by our adapter, Asio ends at once by `stopped`, which unwinds them; who awaits none of
+///           these is waited for. Where the run is stopped in whose stage all this is awaited, all of them
+///           are told so, too.
+/// Errors:   of the first to end, when all have: what the others gave is destroyed then. What the others
+///           throw is dropped. `std::logic_error` for a task with nothing to await, at once, and from a
+///           second await.
 /// Lifetime: as of `when_all`.
 /// Cost:     one allocation for each part, and one.
 template <awaitable... As>
@@ -243,8 +209,9 @@ template <awaitable... As>
 }
 
 /// The same for any number of awaitables of one type.
-/// \returns  awaitable of a `std::pair` of the index of the first to end and its result; where there is none,
-///           of the index alone, a `std::size_t`.
+/// \returns  awaitable of a `when_any_result`, which is a `std::pair` of the index of the first to end and
+///           its result, and has a vector as `others`; where there is no result, of the index alone, a
+///           `std::size_t`.
 /// Errors:   `std::invalid_argument` for an empty vector, at once.
 template <awaitable A>
 [[nodiscard("co_await this, or nothing of it runs")]] auto when_any(std::vector<A>&& parts) {
@@ -273,5 +240,13 @@ auto when_any(As&&...) {
 }
 
 }  // namespace weir
+
+// So that `auto [index, value]` takes that of a vector apart.
+template <class First, class Second, class Others>
+struct std::tuple_size<weir::when_any_result<std::pair<First, Second>, Others>>
+    : std::integral_constant<std::size_t, 2> {};
+template <std::size_t I, class First, class Second, class Others>
+struct std::tuple_element<I, weir::when_any_result<std::pair<First, Second>, Others>>
+    : std::tuple_element<I, std::pair<First, Second>> {};
 
 #endif
