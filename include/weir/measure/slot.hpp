@@ -130,6 +130,7 @@ class slot : public basic_slot_times<> {
 
     // The same of a wait that is not accounted, and before it.
     void is_on_thread() noexcept {
+        resumed();
         thread_.store(standard_platform::this_thread(), std::memory_order_relaxed);
         has_thread_.store(true, std::memory_order_release);  // pairs with is_below()
     }

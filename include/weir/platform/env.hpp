@@ -21,17 +21,10 @@ namespace weir::detail {
 class slot;
 struct standard_platform;
 
-// What asks the work of a stage's function to end. `within`: the work of which it is a part that can be asked
-// by itself, too; the outermost stands for the stage.
+// What asks the work of a stage's function to end. `work`: for whose work: see `trampoline::is_work_of`.
 struct end_token {
     const basic_stop_token<standard_platform>* stop;
-    const end_token* within = nullptr;
-
-    const end_token* outermost() const noexcept {
-        const end_token* it = this;
-        while (it->within != nullptr) it = it->within;
-        return it;
-    }
+    const void* work = nullptr;
 };
 
 // `executor`: where the coroutine runs and is posted to when it wakes; null: nowhere in particular.
@@ -50,7 +43,7 @@ concept has_env = requires(Promise& p) {
 
 // For whose work a coroutine does: see `trampoline::is_work_of`.
 inline const void* whose_work(const end_token* ends) noexcept {
-    return ends != nullptr ? ends->outermost() : nullptr;
+    return ends != nullptr ? ends->work : nullptr;
 }
 
 // The executor whose work this thread does now; null outside of one. Not inlined: see WEIR_NOINLINE.

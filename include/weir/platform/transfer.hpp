@@ -118,11 +118,13 @@ class trampoline {
     }
     void owe_no_more(const owed_join& to) noexcept { owed_ = to.below_; }
 
-    // The task that was begun here at a fork, while nothing but what it awaits has run since.
+    // The task that was begun here at a fork, while nothing but what it awaits has run since. It knows for
+    // whom it works, if that is somebody. Null: one that nobody asks for.
     bool has_begun(const void* task) const noexcept { return begun_ == task; }
     void begins(const void* task) noexcept {
         let_go();
         begun_ = task;
+        whose_ = nullptr;
     }
 
     // What runs here from now on has nothing to do with what ran before.
@@ -138,6 +140,13 @@ class trampoline {
     // would know when that is.
     WEIR_NOINLINE static void is_work_of(const void* whose) noexcept {
         if (trampoline* const here = of_thread()) here->whose_ = whose;
+    }
+
+    // For whose work the caller is called: the innermost. Null: nobody's that is known.
+    WEIR_NOINLINE static const void* work_here() noexcept {
+        const trampoline* each = of_thread();
+        while (each != nullptr && each->whose_ == nullptr) each = each->outer_;
+        return each != nullptr ? each->whose_ : nullptr;
     }
 
     // Whether the caller is called by such work, which doesn't go on before the caller returns.

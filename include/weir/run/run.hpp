@@ -46,9 +46,10 @@ namespace weir {
 ///           thread. Only moving and destroying the run, and one pass over `epochs`, are for one alone.
 /// Lifetime: the destructor stops the run and blocks until nothing of it runs any more: as long as the
 ///           longest invocation under way; but what a stage's function awaits of sleeps, channels and Asio
-///           ends at once, by `stopped`. In a stage of the run itself it ends the program, with a sentence.
-///           The executors, and what the stages refer to, outlive it. Nobody waits for an item of it when
-///           it is moved or destroyed: of runs that take from each other, stop all first.
+///           ends at once, by `stopped`. In work of the run itself, where `stop` would throw, it aborts the
+///           program, with the same sentence on stderr, and so does an assignment. The executors, and what
+///           the stages refer to, outlive it. Nobody waits for an item of it when it is moved or destroyed:
+///           of runs that take from each other, stop all first.
 /// Cost:     of taking an item, that of `channel::get`; one coroutine more where the source has epochs.
 ///
 /// \tparam T  what its last queue holds: the items, with more around them where the source has epochs.

@@ -57,10 +57,12 @@ class run_control {
     /// Stops: no stage takes another item, what is in the queues is destroyed, and the call blocks
     /// until all invocations under way have ended. Doing it again does nothing.
     ///
-    /// Errors: `std::logic_error` from a stage of this run, its hooks, `on_failure` and `on_lap`, which would
-    ///         wait for themselves: `request_stop` is for those. Where nothing is measured, that can't be
-    ///         told of a function that something of another library has resumed on a thread of its own: such
-    ///         a one waits for ever.
+    /// Errors: `std::logic_error` in work of this run, which would wait for itself: in a stage's function and
+    ///         what it awaits, its groups' tasks and what it waits for by `sync_wait`, in hooks, callbacks
+    ///         and reports. `request_stop` is for those. A coroutine of another library that such a function
+    ///         awaits is not recognised once it has waited: there this never returns, and on virtual time it
+    ///         must not be called. Nor is, where nothing is measured, what another library has resumed on a
+    ///         thread of its own.
     void stop() {
         if (!core_ || core_->orphaned()) return;
         core_->stop();

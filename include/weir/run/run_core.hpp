@@ -19,6 +19,8 @@
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t
+#include <cstdio>     // for std::fprintf
+#include <cstdlib>    // for std::abort
 #include <exception>  // for std::exception_ptr
 #include <optional>   // for std::optional
 #include <stdexcept>  // for std::logic_error
@@ -36,9 +38,13 @@ class run_core final : public rehearsed_graph<Policy> {
 
   public:
     using base::base;
-    // Within a stage of its own: the exception that says so ends the program.
-    ~run_core() {  // NOLINT(bugprone-exception-escape)
-        stop();
+    ~run_core() {
+        try {
+            stop();
+        } catch (const std::logic_error& within_itself) {
+            std::fprintf(stderr, "%s\n", within_itself.what());
+            std::abort();
+        }
         this->tell_unheard([this] { return this->whole_name(); });
         this->leave_registry();
         for (auto& stage : stages_) stage->destroy_workers();

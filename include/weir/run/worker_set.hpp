@@ -86,10 +86,10 @@ class worker_set : public stage_gate {
         }
     }
 
-    // Whether the caller is called by one of the workers, and what that does would wait for it. Where nothing
-    // is timed, the thread knows for whom it works, unless something of another library has resumed it there.
+    // Whether the caller is called by work of this stage, which doesn't go on before the caller returns. A
+    // thread knows for whom it works. One of another library doesn't, but there a slot that is timed does.
     bool is_below() const {
-        if (trampoline::is_below(&name_) || trampoline::is_below(&ends_)) return true;
+        if (trampoline::is_below(&name_)) return true;
         if constexpr (Policy::statistics) {
             const std::lock_guard guard(lock_);
             for (slot* const each : slots_) {
@@ -171,7 +171,7 @@ class worker_set : public stage_gate {
     const std::string name_;
     const std::size_t trail_{run_.trail() != nullptr ? run_.trail()->add_stage(name_) : 0};
     const std::source_location where_;
-    const end_token ends_{&run_.ends()};  // stands for the stage
+    const end_token ends_{&run_.ends(), &name_};  // the name stands for the stage
     // Guards the two vectors against a change of the concurrency; held for a change, or a look, only.
     mutable standard_platform::mutex lock_;
     owning_list<slot> slots_;

@@ -8,8 +8,10 @@
 #include <weir/platform/parker.hpp>
 #include <weir/platform/result.hpp>
 #include <weir/platform/thread_record.hpp>
+#include <weir/platform/transfer.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/foreign_awaitable_adapter.hpp>
+#include <weir/task/stop_token.hpp>
 
 #include <coroutine>    // for std::coroutine_handle
 #include <cstddef>      // for std::nullptr_t
@@ -19,6 +21,18 @@
 #include <utility>      // for std::exchange
 
 namespace weir::detail {
+
+// The work of this thread, of which what it starts and waits for is a part: a thread that runs such a part
+// knows so. A stop of the run doesn't end what that awaits.
+class work_of_starter {
+  public:
+    // Null: the thread works for nobody that is known.
+    const end_token* ends() const noexcept { return ends_.work != nullptr ? &ends_ : nullptr; }
+
+  private:
+    const stop_token never_;
+    const end_token ends_{&never_, trampoline::work_here()};
+};
 
 // Told when a root has ended. `ended` is the last thing that happens to the coroutine: it may destroy
 // it, and so may any thread that it wakes.

@@ -28,6 +28,7 @@ class waiting_thread final : public detached_task_owner, public task_join {
         return std::noop_coroutine();
     }
     parker done;
+    const work_of_starter work;
 };
 
 }  // namespace detail
@@ -50,12 +51,12 @@ auto sync_wait(executor& ex, A&& a) -> detail::joined_result_t<A> {
     if constexpr (detail::is_task<A>) {
         detail::joined_task<typename A::value_type> it(std::forward<A>(a));
         (*it).check();
-        ex.post((*it).start(thread, ex));
+        ex.post((*it).start(thread, ex, thread.work.ends()));
         detail::block_until(thread.done, ex);
         return (*it).take();
     } else {
         auto detached_task = detail::make_detached_task<await_result_t<A>, A>(a);
-        detached_task.start(ex, nullptr, thread);
+        detached_task.start(ex, nullptr, thread, thread.work.ends());
         detail::block_until(thread.done, ex);
         return detached_task.take();
     }

@@ -38,6 +38,8 @@ namespace weir {
 /// Errors:   a task's exception is kept; `join` throws the first one, after all have ended.
 /// Threads:  `spawn` and `join` from one thread or coroutine at a time; the tasks run on any thread of
 ///           the executor.
+/// Stops:    a task of a group that was made in a stage's function counts as work of that stage: to wait for
+///           the stage's own run there is an error, as of `run_control::stop`.
 /// Lifetime: the destructor waits for tasks that nobody joined, as where an exception passes between `spawn`
 ///           and `join`: it keeps the thread, which runs the executor's work meanwhile, and tells the
 ///           `unjoined_sink` of their exceptions. Where the wait ends in a `deadlock_error`, the tasks that
@@ -131,20 +133,15 @@ class task_group final : detail::task_join {
             executor* const ex = detail::env_of(h).executor;
             const std::coroutine_handle<> started = group_->start(std::move(task_), h);
             detail::trampoline* const here = detail::trampoline::of_this_call();
-            if (ex != &*group_->executor_ || here == nullptr) {
+            detail::own_forks* const forks = here != nullptr ? here->forks_of(ex) : nullptr;
+            if (ex != &*group_->executor_ || here == nullptr ||
+                (forks == nullptr && detail::current_executor() != ex)) {
                 group_->executor_->fork(started);
                 return h;
             }
-            if (detail::own_forks* const forks = here->forks_of(ex)) {
-                here->begins(started.address());
-                forks->fork(h);  // this frame may be running elsewhere from here on
-                return here->next(started);
-            }
-            if (detail::current_executor() != ex) {
-                group_->executor_->fork(started);
-                return h;
-            }
-            ex->fork(h);
+            here->begins(forks != nullptr ? started.address() : nullptr);
+            // This frame may be running elsewhere from here on.
+            forks != nullptr ? forks->fork(h) : ex->fork(h);
             return here->next(started);
         }
         void await_resume() const noexcept {}
@@ -173,7 +170,7 @@ class task_group final : detail::task_join {
     std::coroutine_handle<> start(task<>&& t, std::coroutine_handle<> forker = {}) noexcept {
         detail::joined_task<void> it(std::move(t));
         ++spawned_;
-        const std::coroutine_handle<> handle = (*it).start(*this, *executor_, nullptr, forker);
+        const std::coroutine_handle<> handle = (*it).start(*this, *executor_, work_.ends(), forker);
         it.release();
         return handle;
     }
@@ -263,6 +260,7 @@ class task_group final : detail::task_join {
     }
 
     detail::executor_use executor_;
+    const detail::work_of_starter work_;
     std::int64_t spawned_ = 0;  // since the last join
     detail::standard_platform::atomic<std::int64_t> left_{far};
     std::coroutine_handle<> awaiter_;

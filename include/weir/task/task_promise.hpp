@@ -128,7 +128,23 @@ class task_promise_base {
     static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
     static void operator delete(void* frame, std::size_t size) noexcept { frame_pool::free(frame, size); }
 
-    std::suspend_always initial_suspend() const noexcept { return {}; }
+    // A part of a join may begin on any thread, which then knows for whose work; an awaited task begins where
+    // its awaiter runs.
+    class begin {
+      public:
+        explicit begin(const task_promise_base& p) noexcept : promise_(&p) {}
+        bool await_ready() const noexcept { return false; }
+        // Resumed where it is awaited, or by the executor of its join.
+        void await_suspend(std::coroutine_handle<>) const noexcept {}
+        WEIR_ALWAYS_INLINE void await_resume() const noexcept {
+            const coroutine_env& env = promise_->env_;
+            if (promise_->join_ != nullptr && env.ends != nullptr) detail::continues(env);
+        }
+
+      private:
+        const task_promise_base* promise_;
+    };
+    begin initial_suspend() const noexcept { return begin(*this); }
 
     class to_awaiter {
       public:

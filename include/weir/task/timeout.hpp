@@ -52,11 +52,7 @@ class timeout final : detached_task_owner {
             return timeout_.state_.compare_exchange_strong(expected, awaited, std::memory_order_acq_rel);
         }
         void await_resume() const noexcept {
-            if (who_ != nullptr) {
-                who_->is_on_thread();
-            } else if (ends_ != nullptr) {
-                trampoline::is_work_of(whose_work(ends_));
-            }
+            who_ != nullptr ? who_->is_on_thread() : trampoline::is_work_of(whose_work(ends_));
         }
 
       private:

@@ -35,7 +35,7 @@ class when_any_join {
         executor_ = &ex;
         measured_ = env.measured;
         if (env.ends != nullptr) {
-            ends_.within = env.ends;
+            ends_.work = env.ends->work;
             on_end_.emplace(*env.ends->stop, stop_parts{&stop_});
         }
         start_parts(ex, ends_);

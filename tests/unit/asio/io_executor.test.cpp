@@ -24,6 +24,7 @@
 #include <memory>
 #include <ranges>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -267,4 +268,28 @@ TEST_CASE("a watchdog sees coroutines that keep all of its threads while another
     sync_wait(group.join());
     for (int k = 0; k < 20; ++k) dog.inspect(now += 20ms);
     CHECK(stalls.size() == 1);
+}
+
+TEST_CASE("a part of a stage's function on a context can't wait for the end of the stage's run") {
+    lib::io_context io;
+    io_executor ex(io, 0);
+    weir::run<int>* own = nullptr;
+    std::vector<std::string> said;
+    const auto stops = [&]() -> task<> {
+        said.push_back(items::message_of([&] { own->stop(); }));
+        co_return;
+    };
+    const auto asks = [&](int n) -> task<int> {
+        co_await weir::when_all(stops(), stops());
+        weir::task_group group(ex);
+        group.spawn(stops());
+        co_await group.join();
+        co_return n;
+    };
+    auto run = (weir::source({1}) | weir::pipe(asks) | weir::sink()).start(ex);
+    own = &run;
+    CHECK(items::take_all(run) == ints{1});
+    REQUIRE(said.size() == 3);
+    for (const std::string& each : said)
+        CHECK(each.starts_with("weir: stage 'pipe#1' can't wait for the end of its own run"));
 }

@@ -5,25 +5,34 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/run_loop.hpp>
 #include <weir/executor/thread_pool.hpp>
+#include <weir/executor/timer.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/task/async_generator.hpp>
+#include <weir/task/generator.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
+#include <weir/task/task_group.hpp>
 #include <weir/task/when_all.hpp>
 #include <weir/task/when_any.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <iterator>
@@ -32,6 +41,7 @@
 #include <ranges>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -615,43 +625,244 @@ TEST_CASE(
     check(weir::unmeasured());
 }
 
-TEST_CASE("a part of a when_all or a when_any in a stage's function can't wait for the end of its own run") {
-    const auto check = [](auto& executor, auto policy, bool of_any, weir::duration first) {
+namespace {
+
+using action = std::function<void()>;
+
+task<> act(const action& wait, bool first_waits) {
+    if (first_waits) co_await weir::sleep_for(1us);
+    wait();
+}
+weir::generator<int> acts_and_gives(const action& wait) {
+    wait();
+    co_yield 1;
+}
+weir::async_generator<int> acts_and_gives_later(const action& wait, bool first_waits) {
+    if (first_waits) co_await weir::sleep_for(1us);
+    wait();
+    co_yield 1;
+}
+// A coroutine of somebody else's, which knows nothing of executors.
+struct stranger {
+    struct promise_type {
+        struct back {
+            bool await_ready() const noexcept { return false; }
+            // Resumes who awaits it; the coroutine itself is destroyed where it stands.
+            std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> h) const noexcept {
+                return h.promise().awaiter;
+            }
+            void await_resume() const noexcept {}
+        };
+        stranger get_return_object() noexcept {
+            return stranger(std::coroutine_handle<promise_type>::from_promise(*this));
+        }
+        std::suspend_always initial_suspend() const noexcept { return {}; }
+        back final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+        std::coroutine_handle<> awaiter;
+    };
+    explicit stranger(std::coroutine_handle<promise_type> h) : handle(h) {}
+    stranger(const stranger&) = delete;
+    stranger& operator=(const stranger&) = delete;
+    ~stranger() { handle.destroy(); }
+    bool await_ready() const noexcept { return false; }
+    // Resumed at the end of the coroutine.
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiter) const noexcept {
+        handle.promise().awaiter = awaiter;
+        return handle;
+    }
+    void await_resume() const noexcept {}
+    std::coroutine_handle<promise_type> handle;
+};
+stranger acts_as_a_stranger(const action& wait) {
+    wait();
+    co_return;
+}
+
+// How deep inside of a stage's function somebody may wait for the run of the stage.
+struct depth {
+    const char* name;
+    task<> (*act_there)(const action& wait, bool first_waits, weir::executor& here, weir::executor& other);
+};
+const depth depths[] = {
+    {"a task",
+     [](const action& wait, bool first, weir::executor&, weir::executor&) -> task<> {
+         co_await act(wait, first);
+     }},
+    {"when_all",
+     [](const action& wait, bool first, weir::executor&, weir::executor&) -> task<> {
+         co_await weir::when_all(act(wait, first), act([] {}, first), act(wait, first));
+     }},
+    {"when_any",
+     [](const action& wait, bool first, weir::executor&, weir::executor&) -> task<> {
+         static_cast<void>(co_await weir::when_any(act(wait, first), weir::sleep_for(1h)));
+     }},
+    {"when_all in when_any",
+     [](const action& wait, bool first, weir::executor&, weir::executor&) -> task<> {
+         const auto both = [](const action& what, bool waits) -> task<> {
+             co_await weir::when_all(act(what, waits), act([] {}, waits));
+         };
+         static_cast<void>(co_await weir::when_any(both(wait, first), weir::sleep_for(1h)));
+     }},
+    {"a group, spawned",
+     [](const action& wait, bool first, weir::executor& here, weir::executor&) -> task<> {
+         weir::task_group group(here);
+         group.spawn(act(wait, first));
+         co_await group.join();
+     }},
+    {"a group, forked",
+     [](const action& wait, bool first, weir::executor& here, weir::executor&) -> task<> {
+         weir::task_group group(here);
+         co_await group.fork(act(wait, first));
+         co_await group.join();
+     }},
+    {"a group elsewhere",
+     [](const action& wait, bool first, weir::executor&, weir::executor& other) -> task<> {
+         weir::task_group group(other);
+         group.spawn(act(wait, first));
+         co_await group.join();
+     }},
+    {"a group in a when_all",
+     [](const action& wait, bool first, weir::executor& here, weir::executor&) -> task<> {
+         const auto starts = [](const action& what, bool waits, weir::executor& where) -> task<> {
+             weir::task_group group(where);
+             group.spawn(act(what, waits));
+             co_await group.join();
+         };
+         co_await weir::when_all(starts(wait, first, here), act([] {}, first));
+     }},
+    {"a generator",
+     [](const action& wait, bool first, weir::executor&, weir::executor&) -> task<> {
+         if (first) co_await weir::sleep_for(1us);
+         for (const int n : acts_and_gives(wait)) static_cast<void>(n);
+     }},
+    {"an async_generator",
+     [](const action& wait, bool first, weir::executor&, weir::executor&) -> task<> {
+         auto items = acts_and_gives_later(wait, first);
+         while (const auto n = co_await items.next()) static_cast<void>(n);
+     }},
+    {"a stranger",
+     [](const action& wait, bool first, weir::executor&, weir::executor&) -> task<> {
+         if (first) co_await weir::sleep_for(1us);
+         const stranger it = acts_as_a_stranger(wait);
+         co_await it;
+     }},
+    {"sync_wait elsewhere",
+     [](const action& wait, bool first, weir::executor&, weir::executor& other) -> task<> {
+         weir::sync_wait(other, act(wait, first));
+         co_return;
+     }},
+};
+
+// A loop of one's own, in which its thread runs what is there.
+class own_loop final : public weir::executor {
+  public:
+    using executor::post;
+    void post(std::coroutine_handle<> h) noexcept override { ready_.push_back(h); }
+    void add(weir::timer& t) noexcept override {
+        if (!timers_.add(t)) post(t.waiter());
+    }
+    void cancel(weir::timer& t) noexcept override {
+        if (timers_.cancel(t, now())) post(t.waiter());
+    }
+    bool drive(flag&, time_point) override {
+        while (weir::timer* const due = timers_.pop_due(now())) post(due->waiter());
+        if (ready_.empty()) return true;
+        const std::coroutine_handle<> next = ready_.front();
+        ready_.pop_front();
+        resume(next);
+        return true;
+    }
+
+  private:
+    std::deque<std::coroutine_handle<>> ready_;
+    weir::timer_queue timers_;
+};
+
+}  // namespace
+
+TEST_CASE("who waits for the run of a stage gets that error at each depth of the stage, on each executor") {
+    weir::thread_pool other(1);
+    const auto check = [&other](auto policy, weir::executor& executor, const char* on, bool has_threads) {
         weir::run<int, decltype(policy)>* own = nullptr;
         weir::channel<int> known(1);
+        const depth* at = nullptr;
+        bool first_waits = false;
         std::string what;
-        const auto stops_it = [&]() -> task<int> {
-            if (first > 0ns) co_await weir::sleep_for(first);
-            what = items::message_of([&] { own->stop(); });
-            co_return 1;
+        const action wait = [&] {
+            const std::string said = items::message_of([&] { own->stop(); });
+            if (what.empty() || said.empty()) what = said;
         };
         const auto asks = [&](int n) -> task<int> {
             if (n == 0) static_cast<void>(co_await known.get());
-            if (n == 3 && of_any) {
-                static_cast<void>(co_await weir::when_any(stops_it(), weir::sleep_for(1s)));
-            } else if (n == 3) {
-                static_cast<void>(co_await weir::when_all(stops_it(), weir::sleep_for(1ms)));
-            }
+            if (n == 1) co_await at->act_there(wait, first_waits, executor, other);
             co_return n;
         };
-        auto run = (weir::source(std::views::iota(0, 6)) | weir::pipe(asks) | weir::sink())
+        const auto p = weir::source(std::views::iota(0, 3)) | weir::pipe(asks, {.name = "work"}) |
+                       weir::pipe([](int n) { return n; }, {.executor = &executor}) | weir::sink();
+        for (const depth& each : depths) {
+            for (const bool waits : {false, true}) {
+                // What is elsewhere may act when the only thread that the clock has looks at it.
+                if (!has_threads && std::string_view(each.name).ends_with("elsewhere")) continue;
+                INFO(each.name << " on " << on << (waits ? ", after a wait" : ""));
+                at = &each;
+                first_waits = waits;
+                what.clear();
+                auto run = p.template start<decltype(policy)>(executor);
+                own = &run;
+                CHECK(known.blocking_put(1) == channel_status::success);
+                CHECK(take_all(run) == ints{0, 1, 2});
+                CHECK(what.starts_with("weir: stage 'work' can't wait for the end of its own run"));
+            }
+        }
+    };
+    const auto on_all = [&check](auto policy) {
+        virtual_time time;
+        check(policy, time, "virtual time", false);
+        weir::run_loop loop;
+        check(policy, loop, "a run_loop", true);
+        own_loop own;
+        check(policy, own, "a loop of one's own", true);
+        weir::thread_pool one(1);
+        check(policy, one, "a pool of one", true);
+        weir::thread_pool two(2);
+        check(policy, two, "a pool of two", true);
+        weir::blocking_pool files(2);
+        check(policy, files, "a blocking_pool", true);
+    };
+    on_all(weir::measured());
+    on_all(weir::unmeasured());
+}
+
+TEST_CASE("a task of a group that is none of a stage's may wait for the run of the stage that starts it") {
+    const auto check = [](auto policy, weir::executor& executor) {
+        weir::run<int, decltype(policy)>* own = nullptr;
+        weir::channel<int> known(1);
+        std::string what = "it did not run";
+        weir::task_group outside(executor);
+        const action wait = [&] { what = items::message_of([&] { own->stop(); }); };
+        const auto asks = [&](int n) -> task<int> {
+            if (n == 0) static_cast<void>(co_await known.get());
+            if (n == 1) co_await outside.fork(act(wait, false));
+            co_return n;
+        };
+        auto run = (weir::source(std::views::iota(0)) | weir::pipe(asks) | weir::sink())
                        .template start<decltype(policy)>(executor);
         own = &run;
-        CHECK(known.blocking_put(1) == weir::channel_status::success);
-        CHECK(take_all(run).size() == 6);
-        CHECK(what.find("stage 'pipe#1' can't wait for the end of its own run") != std::string::npos);
+        CHECK(known.blocking_put(1) == channel_status::success);
+        static_cast<void>(take_all(run));
+        const auto joins = [](weir::task_group& group) -> task<> { co_await group.join(); };
+        weir::sync_wait(executor, joins(outside));
+        CHECK(what.empty());
+        CHECK(run.outcome() == weir::run_outcome::stopped);
     };
     virtual_time time;
     weir::thread_pool pool(2);
-    for (const bool of_any : {true, false}) {
-        for (const weir::duration first : {weir::duration(0), weir::duration(1us)}) {
-            if (!of_any && first == 0ns) continue;  // of a when_all it is known from its first wait on
-            check(time, weir::measured(), of_any, first);
-            check(time, weir::unmeasured(), of_any, first);
-            check(pool, weir::measured(), of_any, first);
-            check(pool, weir::unmeasured(), of_any, first);
-        }
-    }
+    check(weir::measured(), time);
+    check(weir::unmeasured(), time);
+    check(weir::measured(), pool);
+    check(weir::unmeasured(), pool);
 }
 
 TEST_CASE("a part of a when_any that waits for its own run by co_await gets that error, too") {
