@@ -47,11 +47,10 @@ void run(const char* title, const Pipeline& pipeline, weir::executor& executor, 
     if (examples::interrupted()) return;
     std::cout << title << std::endl;
     const auto view = std::make_shared<weir::live_view>(weir::live_view_options{.total = items});
-    auto run = pipeline.start(executor, {.lap = std::chrono::milliseconds(250), .reports = {view}});
-    while (run.get()) {
-        examples::be_busy(foreground);
-        if (examples::interrupted()) break;
-    }
+    auto run = pipeline.start(executor, {.lap = std::chrono::milliseconds(250),
+                                         .reports = {view},
+                                         .stop = examples::stop_request()});
+    while (run.get()) examples::be_busy(foreground);
     run.stop();
     const weir::pipeline_stats stats = run.stats();
     weir::log_lines(std::cout, stats, weir::log_style::document);
@@ -68,7 +67,7 @@ int main(int argc, char** argv) {
     options.number("--items", items, 1, 1'000'000, "items of each run");
     options.number("--delay-ms", delay_ms, 0, 60'000, "how long the slow side takes for an item");
     if (const auto status = options.parse(argc, argv)) return *status;
-    examples::stop_on_interrupt();
+    static_cast<void>(examples::stop_request());
 
     const std::chrono::milliseconds delay(delay_ms);
     // A coroutine may use the captures of its lambda: the stage keeps the function while it runs.

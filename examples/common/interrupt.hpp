@@ -4,10 +4,12 @@
 #ifndef WEIR_EXAMPLES_COMMON_INTERRUPT_HPP
 #define WEIR_EXAMPLES_COMMON_INTERRUPT_HPP
 
+#include <weir/task/stop_on_signals.hpp>
+
 #include <algorithm>  // for std::min
-#include <atomic>     // for std::atomic
 #include <chrono>     // for std::chrono::nanoseconds
-#include <csignal>    // for std::signal, SIGINT
+#include <csignal>    // for SIGINT, SIGTERM
+#include <iostream>   // for std::cout
 #include <thread>     // for std::this_thread::sleep_for
 
 namespace examples {
@@ -15,18 +17,20 @@ namespace examples {
 /// The exit status of a program that Ctrl-C ended, as shells expect it: 128 + SIGINT.
 inline constexpr int exit_interrupted = 130;
 
-// A signal handler may touch nothing but a lock-free atomic.
-inline std::atomic<bool> interrupted_flag{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
-
-inline void stop_on_interrupt() {
-    std::signal(SIGINT, [](int) {
-        interrupted_flag.store(true, std::memory_order_relaxed);
-        std::signal(SIGINT, SIG_DFL);
-    });
+/// What stops each run of the program; from the first call on.
+inline const weir::stop_on_signals& stop_request() {
+    static const weir::stop_on_signals all({SIGINT, SIGTERM});
+    return all;
 }
 
-[[nodiscard]] inline bool interrupted() noexcept { return interrupted_flag.load(std::memory_order_relaxed); }
+[[nodiscard]] inline bool interrupted() { return stop_request().stop_requested(); }
+
+/// \returns `otherwise`, unless the program was asked to stop early, which it says.
+inline int status_of_run(int otherwise) {
+    if (!interrupted()) return otherwise;
+    std::cout << "stopped early, as asked\n";
+    return exit_interrupted;
+}
 
 /// Plays the work of a foreground (a training step): sleeps, but not through a Ctrl-C.
 inline void be_busy(std::chrono::nanoseconds time) {

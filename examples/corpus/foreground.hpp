@@ -1,13 +1,11 @@
 // corpus: the foreground, a training loop that counts tokens instead of training.
-// It looks at Ctrl-C also while no batch comes.
+// The run ends at the end of the files, or by Ctrl-C.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_CORPUS_FOREGROUND_HPP
 #define WEIR_EXAMPLES_CORPUS_FOREGROUND_HPP
 
 #include "../common/interrupt.hpp"
 #include "settings.hpp"
-
-#include <weir/channel/get_result.hpp>
 
 #include <chrono>   // for std::chrono::milliseconds
 #include <cstdint>  // for std::uint64_t
@@ -21,18 +19,14 @@ struct totals {
     std::uint64_t padding = 0;
 };
 
-/// Takes all there is, unless Ctrl-C ends it.
+/// Takes all that the run gives, which Ctrl-C stops.
 template <class Run>
 totals consume(Run& run, const settings& s) {
     totals sum;
-    while (!examples::interrupted()) {
-        // Waits for a while only, so that Ctrl-C is looked at; a time-out loses nothing.
-        const auto batch = run.get(std::chrono::milliseconds(100));
-        if (batch.status() == weir::channel_status::closed) break;
-        if (!batch) continue;
+    for (const auto& batch : run) {
         ++sum.batches;
-        sum.tokens += batch->real_tokens();
-        sum.padding += batch->padded;
+        sum.tokens += batch.real_tokens();
+        sum.padding += batch.padded;
         examples::be_busy(std::chrono::milliseconds(s.train_ms));
     }
     return sum;

@@ -46,7 +46,7 @@ int run_corpus(const settings& s) {
 
     // Where the work runs. Reading blocks its thread, so it gets threads of its own.
     weir::thread_pool workers(static_cast<unsigned>(s.workers));
-    weir::blocking_pool io(static_cast<unsigned>(s.read_concurrency));
+    weir::blocking_pool io(static_cast<unsigned>(reads));
 
     const auto files = [&] { return walk(s.directory, &books); };
     const auto read = [&](const std::vector<std::string>& paths) {
@@ -72,16 +72,16 @@ int run_corpus(const settings& s) {
 
     // Whatever goes wrong with a file stops nothing, and is told by name at the end.
     const auto note = [&](const weir::failure& f) { books.add_problem(f.message()); };
-    auto run =
-        pipeline.start(workers, {.max_failures = weir::unlimited, .on_failure = note, .reports = {view}});
+    weir::run_options how{.on_failure = note, .reports = {view}, .stop = examples::stop_request()};
+    how.max_failures = weir::unlimited;
+    auto run = pipeline.start(workers, how);
     const totals sum = consume(run, s);
     run.stop();
     const weir::pipeline_stats stats = run.stats();
     std::cout << stats << '\n';
     weir::log_lines(std::cout, stats);
     report(sum, books, static_cast<double>(stats.elapsed.count()) / 1e9);
-    if (examples::interrupted()) std::cout << "stopped early, as asked\n";
-    return examples::interrupted() ? examples::exit_interrupted : 0;
+    return examples::status_of_run(0);
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ int run_corpus(const settings& s) {
 int main(int argc, char** argv) {
     settings s;
     if (const auto status = parse(argc, argv, s)) return *status;
-    examples::stop_on_interrupt();
+    static_cast<void>(examples::stop_request());
     try {
         return examples::exit_status(run_corpus(s), "corpus");
     } catch (const std::exception& e) {  // such as more threads than the system gives

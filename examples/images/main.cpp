@@ -49,14 +49,15 @@ int run_images(const images::settings& s) {
     const auto view = std::make_shared<weir::live_view>(
         weir::live_view_options{.total = paths.size() * static_cast<std::size_t>(s.epochs),
                                 .counted = "list"});
-    auto run =
-        loader.start(workers, {.on_failure = log, .lap = std::chrono::milliseconds(250), .reports = {view}});
+    auto run = loader.start(workers, {.on_failure = log,
+                                      .lap = std::chrono::milliseconds(250),
+                                      .reports = {view},
+                                      .stop = examples::stop_request()});
 
     images::learned network;
     for (auto& batch : run) {
         network.add(there.take(batch));
         examples::be_busy(std::chrono::milliseconds(s.train_ms));  // as a larger network is
-        if (examples::interrupted()) break;
     }
     run.stop();
 
@@ -65,11 +66,7 @@ int run_images(const images::settings& s) {
     images::report(std::cout, network, stats);
     log.summary();
     if (log.count() > 0) std::cout << log.count() << " failed:\n" << broken.str();
-    if (examples::interrupted()) {
-        std::cout << "stopped early, as asked\n";
-        return examples::exit_interrupted;
-    }
-    return network.images > 0 ? 0 : 1;
+    return examples::status_of_run(network.images > 0 ? 0 : 1);
 }
 
 }  // namespace
@@ -77,7 +74,7 @@ int run_images(const images::settings& s) {
 int main(int argc, char** argv) {
     images::settings s;
     if (const auto status = images::parse(s, argc, argv)) return *status;
-    examples::stop_on_interrupt();
+    static_cast<void>(examples::stop_request());
     try {
         return examples::exit_status(run_images(s), "images");
     } catch (const std::exception& e) {

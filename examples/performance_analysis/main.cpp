@@ -1,6 +1,7 @@
 // performance_analysis: a loader as a training has it, which downloads, prepares and batches, for a minute; all
 // that is reported of it is written: a page of HTML, SQLite, a trace, metrics, JSON.
 // SPDX-License-Identifier: BSL-1.0
+#include "../common/interrupt.hpp"
 #include "../common/options.hpp"
 #include "../common/output.hpp"
 #include "loader.hpp"
@@ -48,7 +49,8 @@ int analyse(std::int64_t seconds, const std::string& folder) {
                                                           made_of, settings),
                     std::make_shared<weir::trace_report>(folder + "/run.trace.json",
                                                          weir::trace_options{.every = 20}),
-                    std::make_shared<weir::metrics_file>(folder + "/run.prom")}};
+                    std::make_shared<weir::metrics_file>(folder + "/run.prom")},
+        .stop = examples::stop_request()};
 
     std::uint64_t batches = 0;
     {

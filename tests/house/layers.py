@@ -48,13 +48,13 @@ UMBRELLA = "weir.hpp"
 VERSION = "version.hpp"
 CONFIG = "platform/config.hpp"
 SYSTEM_CALLS = ("platform/system.hpp", "platform/system_files.hpp", "platform/system_info.hpp",
-                "platform/system_output.hpp")
+                "platform/system_output.hpp", "platform/system_signals.hpp")
 OF_CUDA = "cuda/runtime.hpp"  # its versions
 OF_FORMAT = "report/format.hpp"  # whether there is std::format
 SRC = "src.hpp"  # what is compiled once for a program
 # What the platform is made of, and the count of forks, which no thread but the only one of a child writes.
 OF_SYSTEM = ("platform/system.hpp", "platform/platform.hpp", "platform/process.hpp", "platform/system_thread.hpp",
-             "platform/tick_clock.hpp")
+             "platform/tick_clock.hpp", "platform/system_signals.hpp")
 ADAPTERS = ("cuda/", "mpi/", "asio/", "execution/")
 SYSTEM = re.compile(
     r"\bstd::(?:atomic\w*|(?:\w+_)?mutex|j?thread|this_thread|condition_variable\w*|\w+_semaphore|latch|barrier|"

@@ -383,6 +383,13 @@ auto rows(const std::vector<image>& some, const std::vector<int>& others) {
 }
 }  // namespace of_zip
 
+auto of_stop_on_signals(weir::thread_pool& pool) {
+    const auto pipeline = weir::source({1, 2, 3}) | weir::sink();
+    const weir::stop_on_signals interrupted({SIGINT, SIGTERM});
+    auto run = pipeline.start(pool, {.stop = interrupted});
+    return run;
+}
+
 weir::task<> of_select(weir::channel<int>& jobs, weir::channel<int>& orders, void (*work)(int)) {
     auto done = co_await weir::select(weir::on_get(jobs), weir::on_get(orders), weir::after(10ms));
     if (done.index() == 0 && done.status() == weir::channel_status::success) work(*done.get<0>());

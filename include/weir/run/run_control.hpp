@@ -68,7 +68,8 @@ class run_control {
         core_->stop();
     }
 
-    /// The same without waiting, from anywhere: from a stage of this run, too.
+    /// The same without waiting, from anywhere: from a stage of this run, too; but not in a signal handler,
+    /// for which there is `stop_on_signals`.
     void request_stop() noexcept {
         if (!core_ || core_->orphaned()) return;
         core_->request_stop();

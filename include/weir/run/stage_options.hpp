@@ -112,7 +112,7 @@ struct run_options {
     /// is warned of (`set_report_warning`), and the run goes on.
     std::vector<std::shared_ptr<run_report>> reports = {};
 
-    /// Stops the run when asked, as `run::request_stop` does.
+    /// Stops the run when asked, as `run::request_stop` does. For Ctrl-C: `stop_on_signals`.
     stop_token stop = {};
 };
 

@@ -83,7 +83,8 @@ class basic_stop_source {
     }
 
     /// Runs every registered callback, on this thread, before it returns. A callback may destroy
-    /// this source.
+    /// this source. Not to be called in a signal handler, which may have interrupted the thread while it
+    /// held a lock that this takes: it would never return. For signals there is `stop_on_signals`.
     ///
     /// \returns true if this call made the request; false if it had been made, or from a source
     ///          that was moved from. In the first case of these two the callbacks may still be

@@ -1,0 +1,130 @@
+// Signals from outside, as Ctrl-C is one, to a process of its own. Parent and child tell each other by a pipe how
+// far they are.
+#include <weir/task/stop_on_signals.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/executor/thread_pool.hpp>
+#include <weir/run/run_outcome.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/stop_token.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <ranges>
+
+namespace {
+
+class child {
+  public:
+    // Does `function(tell)`, and ends with what that gives.
+    template <class Function>
+    explicit child(Function function) {
+        int ends[2];
+        if (pipe(ends) != 0) return;
+        from_ = ends[0];
+        pid_ = fork();
+        if (pid_ == 0) {
+            alarm(60);
+            std::signal(SIGINT, SIG_DFL);
+            close(ends[0]);
+            _exit(function([to = ends[1]](char what) { return write(to, &what, 1) == 1; }));
+        }
+        close(ends[1]);
+    }
+    child(const child&) = delete;
+    child& operator=(const child&) = delete;
+    ~child() { close(from_); }
+
+    // 0: it has ended.
+    char next() const {
+        char what = 0;
+        return read(from_, &what, 1) == 1 ? what : '\0';
+    }
+    void interrupt() const { kill(pid_, SIGINT); }
+    int status() const {
+        int how = 0;
+        waitpid(pid_, &how, 0);
+        return how;
+    }
+
+  private:
+    int from_ = -1;
+    pid_t pid_ = -1;
+};
+
+bool was_interrupted(int status) { return WIFSIGNALED(status) && WTERMSIG(status) == SIGINT; }
+
+// Begins, says so, and takes items until the end of the run.
+template <class Tell>
+int consume(const Tell& tell) {
+    const weir::stop_on_signals interrupted({SIGINT, SIGTERM});
+    weir::thread_pool pool(2);
+    auto run = (weir::source(std::views::iota(0)) | weir::pipe([](int n) { return n; }, {.concurrency = 2}) |
+                weir::sink(3))
+                   .start(pool, {.stop = interrupted});
+    static_cast<void>(run.get());
+    tell('b');
+    while (run.get()) continue;
+    return run.outcome() == weir::run_outcome::stopped_by_token ? 42 : 1;
+}
+
+}  // namespace
+
+TEST_CASE("Ctrl-C stops a run, and the program goes on to its own end") {
+    const child it([](auto tell) { return consume(tell); });
+    CHECK(it.next() == 'b');
+    it.interrupt();
+    const int status = it.status();
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 42));
+}
+
+TEST_CASE("a second Ctrl-C ends a program that doesn't stop") {
+    const child it([](auto tell) {
+        const weir::stop_on_signals interrupted({SIGINT});
+        const weir::stop_callback hears(weir::stop_token(interrupted), [&] { tell('s'); });
+        tell('b');
+        while (true) pause();
+        return 0;
+    });
+    CHECK(it.next() == 'b');
+    it.interrupt();
+    CHECK(it.next() == 's');
+    it.interrupt();
+    CHECK(was_interrupted(it.status()));
+}
+
+TEST_CASE("a Ctrl-C after the object is gone ends the program") {
+    const child it([](auto tell) {
+        {
+            const weir::stop_on_signals gone({SIGINT});
+        }
+        tell('b');
+        while (true) pause();
+        return 0;
+    });
+    CHECK(it.next() == 'b');
+    it.interrupt();
+    CHECK(was_interrupted(it.status()));
+}
+
+TEST_CASE("in a forked process signals are handled as before, and may be taken anew") {
+    const weir::stop_on_signals interrupted({SIGINT});
+    const child plain([](auto tell) {
+        tell('b');
+        while (true) pause();
+        return 0;
+    });
+    CHECK(plain.next() == 'b');
+    plain.interrupt();
+    CHECK(was_interrupted(plain.status()));
+
+    const child anew([](auto tell) { return consume(tell); });
+    CHECK(anew.next() == 'b');
+    anew.interrupt();
+    const int status = anew.status();
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 42));
+    CHECK_FALSE(interrupted.stop_requested());
+}

@@ -1,0 +1,220 @@
+#include <weir/task/stop_on_signals.hpp>
+
+#include "support/catch.hpp"
+#include "support/items.hpp"
+
+#include <weir/executor/thread_pool.hpp>
+#include <weir/platform/parker.hpp>
+#include <weir/run/run_outcome.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/stop_token.hpp>
+
+#include <atomic>
+#include <concepts>
+#include <csignal>
+#include <functional>
+#include <optional>
+#include <ranges>
+#include <stdexcept>
+#include <thread>
+#include <type_traits>
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+using items::message_of;
+using weir::stop_callback;
+using weir::stop_on_signals;
+using weir::stop_token;
+
+static_assert(std::convertible_to<const stop_on_signals&, stop_token>);
+static_assert(!std::is_copy_constructible_v<stop_on_signals> &&
+              !std::is_move_constructible_v<stop_on_signals>);
+
+namespace {
+
+// Handles a signal as a program does that knows nothing of the library, and puts back what was there.
+class own_handler {
+  public:
+    explicit own_handler(int number) : number_(number), before_(std::signal(number, &count)) { calls = 0; }
+    own_handler(const own_handler&) = delete;
+    own_handler& operator=(const own_handler&) = delete;
+    ~own_handler() {
+        if (std::signal(number_, before_) == SIG_IGN) std::signal(number_, SIG_IGN);
+    }
+
+    inline static std::atomic<int> calls{0};
+
+  private:
+    static void count(int) { ++calls; }
+    int number_;
+    void (*before_)(int);
+};
+
+bool is_handled_by_the_program(int number) {
+    const int before = own_handler::calls;
+    raise(number);
+    return own_handler::calls == before + 1;
+}
+
+// Waits until a stop was requested, and what hears of it has been told.
+class told {
+  public:
+    explicit told(const stop_token& token) : callback_(token, [this] { done_.set(); }) {}
+    void wait() { done_.wait(); }
+
+  private:
+    weir::detail::parker done_;
+    stop_callback<std::function<void()>> callback_;
+};
+
+}  // namespace
+
+TEST_CASE("a signal stops the run that was given the token, whatever it does") {
+    const own_handler program(SIGUSR1);
+    const stop_on_signals interrupted({SIGUSR1, SIGUSR2});
+    weir::thread_pool pool(2);
+    auto run = (weir::source(std::views::iota(0)) | weir::pipe([](int n) { return n; }) | weir::sink())
+                   .start(pool, {.stop = interrupted});
+    CHECK(run.get().has_value());
+    CHECK_FALSE(interrupted.stop_requested());
+    kill(getpid(), SIGUSR1);
+    static_cast<void>(items::take_all(run));
+    CHECK(interrupted.stop_requested());
+    CHECK(run.outcome() == weir::run_outcome::stopped_by_token);
+    CHECK(own_handler::calls == 0);
+}
+
+TEST_CASE("the first signal gives all of them back, so that the next is handled as ever") {
+    const own_handler first(SIGUSR1);
+    const own_handler second(SIGUSR2);
+    const stop_on_signals interrupted({SIGUSR1, SIGUSR2});
+    told stop(interrupted);
+    raise(SIGUSR1);
+    stop.wait();
+    CHECK(own_handler::calls == 0);
+    CHECK(is_handled_by_the_program(SIGUSR1));
+    CHECK(is_handled_by_the_program(SIGUSR2));
+}
+
+TEST_CASE("who goes before a signal came gives it back, also while nothing runs") {
+    const own_handler program(SIGUSR1);
+    {
+        const stop_on_signals unused({SIGUSR1});
+    }
+    CHECK(is_handled_by_the_program(SIGUSR1));
+    for (int round = 0; round < 3; ++round) {
+        const stop_on_signals again({SIGUSR1});
+        told stop(again);
+        raise(SIGUSR1);
+        stop.wait();
+        CHECK(again.stop_requested());
+    }
+    CHECK(is_handled_by_the_program(SIGUSR1));
+}
+
+TEST_CASE("each that names a signal is stopped by it, and the others are not") {
+    const own_handler first(SIGUSR1);
+    const own_handler second(SIGUSR2);
+    const stop_on_signals one({SIGUSR1});
+    std::optional<stop_on_signals> other(std::in_place, std::initializer_list<int>{SIGUSR1, SIGUSR2});
+    const stop_on_signals later({SIGUSR2});
+    {
+        const stop_on_signals gone({SIGUSR1, SIGUSR2});
+    }
+    told first_stop(one);
+    told second_stop(*other);
+    raise(SIGUSR1);
+    first_stop.wait();
+    second_stop.wait();
+    CHECK_FALSE(later.stop_requested());
+    const stop_token outlives = *other;
+    other.reset();
+    CHECK(outlives.stop_requested());
+    told third_stop(later);
+    raise(SIGUSR2);
+    third_stop.wait();
+    CHECK(is_handled_by_the_program(SIGUSR1));
+    CHECK(is_handled_by_the_program(SIGUSR2));
+}
+
+TEST_CASE("who hears of the stop may destroy the object that told, and make another") {
+    const own_handler program(SIGUSR1);
+    std::optional<stop_on_signals> interrupted(std::in_place, std::initializer_list<int>{SIGUSR1});
+    weir::detail::parker done;
+    const stop_token token = *interrupted;
+    const stop_callback renew(token, [&] {
+        interrupted.emplace(std::initializer_list<int>{SIGUSR1});
+        done.set();
+    });
+    raise(SIGUSR1);
+    done.wait();
+    told stop(*interrupted);
+    raise(SIGUSR1);
+    stop.wait();
+    CHECK(is_handled_by_the_program(SIGUSR1));
+}
+
+TEST_CASE("a signal that all other threads have blocked is taken all the same") {
+    const own_handler program(SIGUSR2);
+    sigset_t blocked;
+    sigset_t before;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &blocked, &before);
+    {
+        const stop_on_signals interrupted({SIGUSR2});
+        told stop(interrupted);
+        kill(getpid(), SIGUSR2);
+        stop.wait();
+        CHECK(interrupted.stop_requested());
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+TEST_CASE("a signal that the program ignores stays ignored") {
+    void (*const before)(int) = std::signal(SIGUSR1, SIG_IGN);
+    {
+        const stop_on_signals interrupted({SIGUSR1});
+        raise(SIGUSR1);
+        CHECK_FALSE(interrupted.stop_requested());
+    }
+    CHECK(std::signal(SIGUSR1, before) == SIG_IGN);
+}
+
+TEST_CASE("who takes a signal after the library has it keeps it") {
+    const own_handler program(SIGUSR1);
+    {
+        const stop_on_signals interrupted({SIGUSR1});
+        std::signal(SIGUSR1, SIG_IGN);
+    }
+    CHECK(std::signal(SIGUSR1, SIG_DFL) == SIG_IGN);
+}
+
+TEST_CASE("what can't request a stop is refused by its number, and leaves nothing behind") {
+    const own_handler program(SIGUSR1);
+    for (const int wrong : {0, -1, 100'000, SIGKILL, SIGSTOP, SIGSEGV, SIGABRT}) {
+        const std::string what = message_of([wrong] { const stop_on_signals it({SIGUSR1, wrong}); });
+        CHECK(what.starts_with("weir: signal " + std::to_string(wrong) + " can't request a stop"));
+        CHECK(is_handled_by_the_program(SIGUSR1));
+    }
+    CHECK(
+        message_of([] { const stop_on_signals none({}); }).starts_with("weir: stop_on_signals was given no"));
+}
+
+TEST_CASE("objects come and go on two threads while signals come") {
+    const own_handler program(SIGUSR1);
+    const auto work = [] {
+        for (int round = 0; round < 200; ++round) {
+            const stop_on_signals interrupted({SIGUSR1});
+            told stop(interrupted);
+            kill(getpid(), SIGUSR1);
+        }
+    };
+    std::thread other(work);
+    work();
+    other.join();
+    CHECK(is_handled_by_the_program(SIGUSR1));
+    std::signal(SIGUSR1, SIG_IGN);  // one that came behind its object may still be on its way
+}
