@@ -7,6 +7,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/graph/fan_in.hpp>
 #include <weir/graph/inputs.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/source_place.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/stages/pipeline.hpp>
@@ -88,12 +89,12 @@ struct merge_stage : stage_of_inputs<Inputs...> {
                   "merges, and has both an order and a rule; give it one of them");
         double sum = 0;
         for (const double weight : how.weights) {
-            run.check(weight >= 0, self.options,
-                      "merges, and a weight was negative, or no number; give it 0 or more");
+            run.check(is_finite(weight) && weight >= 0, self.options,
+                      "merges, and a weight was negative, infinite or no number; give it 0 or more");
+            run.check(weight <= std::numeric_limits<double>::max() - sum, self.options,
+                      "merges, and its weights sum to more than a number can be");
             sum += weight;
         }
-        run.check(sum <= std::numeric_limits<double>::max(), self.options,
-                  "merges, and its weights sum to more than a number can be");
         const auto in = merge_stage::attach_inputs(std::forward<Self>(self), run);
         auto queues = std::apply([](auto*... each) { return std::vector{each...}; }, in);
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it

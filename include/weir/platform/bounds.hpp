@@ -3,8 +3,10 @@
 #ifndef WEIR_PLATFORM_BOUNDS_HPP
 #define WEIR_PLATFORM_BOUNDS_HPP
 
-#include <cstdint>    // for std::int64_t, std::uint64_t
-#include <stdexcept>  // for std::invalid_argument
+#include <bit>          // for std::bit_cast
+#include <cstdint>      // for std::int64_t, std::uint64_t
+#include <stdexcept>    // for std::invalid_argument
+#include <type_traits>  // for std::is_constant_evaluated
 
 namespace weir::detail {
 
@@ -23,6 +25,16 @@ constexpr T larger(T a, T b) noexcept {
 template <class T>
 constexpr bool was_negative(T n) noexcept {
     return n > static_cast<T>(-1) / 2;
+}
+
+// Whether a number that a user gave is neither infinite nor NaN, told by its bits, as -ffast-math lets a
+// compiler take each comparison for one of such numbers. It knows nothing of bits that it has to read again.
+constexpr bool is_finite(double x) noexcept {
+    constexpr std::uint64_t exponent = std::uint64_t{0x7ff} << 52U;
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    if (std::is_constant_evaluated()) return (bits & exponent) != exponent;
+    const volatile std::uint64_t read_again = bits;
+    return (read_again & exponent) != exponent;
 }
 
 constexpr void refuse_if(bool wrong, const char* sentence) {

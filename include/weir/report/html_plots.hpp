@@ -13,7 +13,7 @@
 #include <weir/report/svg_plot.hpp>
 
 #include <algorithm>  // for std::sort
-#include <cmath>      // for std::floor, std::isnan
+#include <cmath>      // for std::floor
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint64_t
 #include <string>     // for std::string
@@ -24,7 +24,7 @@ namespace weir::detail {
 
 // A figure in the unit that fits it.
 [[nodiscard]] inline std::string figure_text(figure_kind what, double value) {
-    if (std::isnan(value)) return "–";
+    if (!is_figure(value)) return "–";
     const double whole =
         std::floor(smaller(larger(value, 0.0), 9.2e18) + 0.5);  // of a count, or of nanoseconds
     switch (what) {

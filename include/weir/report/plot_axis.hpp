@@ -6,9 +6,8 @@
 #include <weir/report/markup.hpp>
 
 #include <algorithm>  // for std::max, std::min, std::sort
-#include <cmath>      // for std::ceil, std::floor, std::isnan, std::log10, std::pow
+#include <cmath>      // for std::ceil, std::floor, std::log10, std::pow
 #include <cstddef>    // for std::size_t
-#include <limits>     // for std::numeric_limits
 #include <string>     // for std::string
 #include <utility>    // for std::move
 #include <vector>     // for std::vector
@@ -18,8 +17,9 @@ namespace weir::detail {
 // What a figure is of: nanoseconds, things, things a second, parts of 1.
 enum class figure_kind { time, count, rate, share };
 
-// Where there is no figure.
-inline constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
+// Where there is no figure: none is negative. No NaN, which -ffast-math doesn't tell from numbers.
+inline constexpr double no_value = -1;
+[[nodiscard]] constexpr bool is_figure(double value) noexcept { return value >= 0; }
 
 struct plot_tick {
     double place = 0;  // 0 to 1
@@ -77,7 +77,7 @@ class plot_axis {
     // Exactly as long as what is shown.
     [[nodiscard]] static plot_axis of_length(figure_kind what, double greatest) {
         plot_axis axis = linear(what, greatest, 6);
-        if (!(greatest > 0)) return axis;
+        if (greatest <= 0) return axis;
         const double longer = axis.greatest_;
         axis.greatest_ = greatest / axis.unit_.scale;
         std::vector<plot_tick> ticks;
@@ -116,15 +116,15 @@ class plot_axis {
         for (const auto& each : series) {
             for (const double v : each) {
                 if (v > 0) least = least > 0 ? std::min(least, v) : v;
-                greatest = std::max(std::isnan(v) ? 0 : v, greatest);
-                zero = zero || v <= 0;
+                greatest = std::max(v, greatest);
+                zero = zero || v == 0;
             }
         }
         double low = 0;
         double high = 0;
         for (const double v : over_all) {
             if (v > 0) low = low > 0 ? std::min(low, v) : v;
-            high = std::max(std::isnan(v) ? 0 : v, high);
+            high = std::max(v, high);
         }
         const bool wide = (by_differences && high > 50 * low) || greatest > 50 * high;
         return wide && low > 0 ? logarithmic(what, least, greatest, zero) : linear(what, greatest);

@@ -7,7 +7,7 @@
 #include <weir/report/plot_axis.hpp>
 
 #include <algorithm>  // for std::any_of, std::max
-#include <cmath>      // for std::isnan, std::lround
+#include <cmath>      // for std::lround
 #include <cstddef>    // for std::size_t
 #include <string>     // for std::string
 #include <vector>     // for std::vector
@@ -24,7 +24,7 @@ struct plot_line {
     std::size_t style = num_line_styles;  // that many: thin and grey, with no place in the legend
 
     [[nodiscard]] bool has_values() const {
-        return std::any_of(values.begin(), values.end(), [](double v) { return !std::isnan(v); });
+        return std::any_of(values.begin(), values.end(), [](double v) { return is_figure(v); });
     }
 };
 
@@ -55,13 +55,13 @@ struct plot_frame {
 // The way of a line. Points in a flat stretch are left out; where figures are missing it is interrupted, and
 // one that stands alone is a dot. The only point of a plot is as long as the run.
 [[nodiscard]] inline std::string path_of(const plot& p, const std::vector<double>& values) {
-    if (values.size() == 1 && !std::isnan(values[0]))
+    if (values.size() == 1 && is_figure(values[0]))
         return "M" + std::to_string(plot_frame::left) + " " +
                std::to_string(plot_frame::y(p.y.place(values[0] / p.y.scale()))) + "H" +
                std::to_string(plot_frame::right);
     std::string path;
     const auto height_at = [&](std::size_t i) { return plot_frame::y(p.y.place(values[i] / p.y.scale())); };
-    const auto is_at = [&](std::size_t i) { return i < values.size() && !std::isnan(values[i]); };
+    const auto is_at = [&](std::size_t i) { return i < values.size() && is_figure(values[i]); };
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!is_at(i)) continue;
         const bool begins = i == 0 || !is_at(i - 1);
@@ -106,7 +106,7 @@ inline void append_line(std::string& out, const plot& p, const plot_line& line) 
         out += " data-v=\"";
         for (std::size_t i = 0; i < line.values.size(); ++i) {
             if (i > 0) out += ',';
-            if (!std::isnan(line.values[i])) out += short_number(line.values[i] / p.y.scale());
+            if (is_figure(line.values[i])) out += short_number(line.values[i] / p.y.scale());
         }
         out += '"';
     }
@@ -116,7 +116,7 @@ inline void append_line(std::string& out, const plot& p, const plot_line& line) 
     // A few marks, those of each line elsewhere, so that lines on top of each other are seen.
     const std::size_t every = std::max<std::size_t>(line.values.size() / 5, 1);
     for (std::size_t i = every * line.style / num_line_styles; named && i < line.values.size(); i += every) {
-        if (std::isnan(line.values[i])) continue;
+        if (!is_figure(line.values[i])) continue;
         out += "<use href=\"#mark" + std::to_string(line.style) + "\" x=\"" +
                std::to_string(plot_frame::x(only ? alone : p.x.place(p.at[i]))) + "\" y=\"" +
                std::to_string(plot_frame::y(p.y.place(line.values[i] / p.y.scale()))) + "\"/>";

@@ -3,6 +3,7 @@
 #ifndef WEIR_RUN_FAILURE_HPP
 #define WEIR_RUN_FAILURE_HPP
 
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/error_text.hpp>
 #include <weir/platform/source_place.hpp>
 
@@ -126,7 +127,7 @@ class failure_limit {
 /// \param share  in (0, 1]: 0.05 is one in twenty.
 /// Errors: `std::invalid_argument` outside of that.
 [[nodiscard]] constexpr failure_limit rate(double share) {
-    if (!(share > 0 && share <= 1)) {
+    if (!detail::is_finite(share) || share <= 0 || share > 1) {
         throw std::invalid_argument("weir: a failure rate lies in (0, 1]: rate(0.05) is one item in twenty");
     }
     failure_limit limit;

@@ -3,6 +3,7 @@
 #ifndef WEIR_SAMPLING_ALIAS_TABLE_HPP
 #define WEIR_SAMPLING_ALIAS_TABLE_HPP
 
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/random_bits.hpp>
 
 #include <algorithm>  // for std::max
@@ -124,7 +125,7 @@ class alias_table {
         double greatest = 0;
         for (std::size_t i = 0; i < weights.size(); ++i) {
             const double w = weights[i];
-            if (!(w >= 0 && w <= std::numeric_limits<double>::max())) {
+            if (!detail::is_finite(w) || w < 0) {
                 throw std::invalid_argument("weir: weight number " + std::to_string(i) + " is " +
                                             std::to_string(w) + "; weights are finite and not negative");
             }

@@ -14,7 +14,6 @@
 #include <cstddef>     // for std::size_t
 #include <exception>   // for std::exception_ptr
 #include <functional>  // for std::function
-#include <limits>      // for std::numeric_limits
 #include <optional>    // for std::optional
 #include <stdexcept>   // for std::invalid_argument
 #include <utility>     // for std::move
@@ -82,7 +81,7 @@ class retrying {
                   "weir: the delay of a retry can't be negative; 0 means that it calls again at once");
         refuse_if(options_.max_delay < duration(0),
                   "weir: the max_delay of a retry can't be negative; 0 means that it calls again at once");
-        refuse_if(!(options_.factor >= 1 && options_.factor <= std::numeric_limits<double>::max()),
+        refuse_if(!is_finite(options_.factor) || options_.factor < 1,
                   "weir: the factor of a retry has to be 1 or more: 2 doubles the delay each time");
     }
 
@@ -118,9 +117,11 @@ class retrying {
     bool is_worth_it(const std::exception_ptr& error) const { return !options_.when || options_.when(error); }
     duration shorter(duration d) const noexcept { return d < options_.max_delay ? d : options_.max_delay; }
     duration longer(duration d) const noexcept {
-        const double next = static_cast<double>(d.count()) * options_.factor;
-        if (next >= static_cast<double>(options_.max_delay.count())) return options_.max_delay;
-        return duration(static_cast<duration::rep>(next));
+        if (d == duration(0)) return d;
+        const auto now = static_cast<double>(d.count());
+        const auto most = static_cast<double>(options_.max_delay.count());
+        const double next = options_.factor < most / now ? now * options_.factor : most;  // never infinite
+        return next < most ? duration(static_cast<duration::rep>(next)) : options_.max_delay;
     }
 
     F function_;
