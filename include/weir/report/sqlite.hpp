@@ -18,13 +18,16 @@
 #include <weir/run/failure.hpp>
 #include <weir/run/run_report.hpp>
 
-#include <cstddef>   // for std::size_t
-#include <cstdint>   // for std::int64_t, std::uint64_t
-#include <mutex>     // for std::lock_guard
-#include <optional>  // for std::optional
-#include <string>    // for std::string
-#include <utility>   // for std::move
-#include <vector>    // for std::vector
+#include <algorithm>  // for std::min
+#include <chrono>     // for std::chrono::milliseconds
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t, std::uint64_t
+#include <mutex>      // for std::lock_guard
+#include <optional>   // for std::optional
+#include <stdexcept>  // for std::runtime_error
+#include <string>     // for std::string
+#include <utility>    // for std::move
+#include <vector>     // for std::vector
 
 namespace weir {
 
@@ -40,8 +43,12 @@ namespace weir {
 /// is one transaction of a write-ahead log: of a process that is killed the lap in progress is missing, and
 /// nothing else; what it leaves beside the file is taken in by whoever opens that next.
 ///
+/// A file that others have locked is waited for a tenth of a second; then what came is kept, and written with a
+/// later lap, or at the end, which waits for `patience`. Of 600 laps that wait the last takes in those that
+/// follow.
+///
 /// Errors:  as of every `run_report`; one is a file that is something else, or of a later version, which is
-///          left as it is, and one that others lock for five seconds.
+///          left as it is, and one that is still locked at the end: the error says how many laps are missing.
 /// Threads: as every `run_report`.
 /// Cost:    some 30 us for each row, on a thread of the run's executor.
 class sqlite_report : public run_report {
@@ -50,9 +57,11 @@ class sqlite_report : public run_report {
     /// \param name     what the runs are called.
     /// \param made_of  `describe(pipeline)`.
     /// \param settings what the program says of its runs.
+    /// \param patience for how long the end of a run waits for others that have locked the file.
     explicit sqlite_report(std::string path, std::string name = {}, pipeline_description made_of = {},
-                           std::vector<run_setting> settings = {})
-        : path_(std::move(path)) {
+                           std::vector<run_setting> settings = {},
+                           duration patience = std::chrono::seconds(5))
+        : path_(std::move(path)), patience_(patience) {
         head_.name = std::move(name);
         head_.description = std::move(made_of);
         head_.settings = std::move(settings);
@@ -66,47 +75,25 @@ class sqlite_report : public run_report {
     void begins(const pipeline_stats& all) override {
         file_.reset();
         file_.emplace(path_, detail::sqlite_file::use::write);
-        file_->wait_at_most(5000);
-        static_cast<void>(file_->run_unless_busy("PRAGMA journal_mode = WAL"));
         file_->run("PRAGMA synchronous = NORMAL");
         head_.started = detail::utc_now();
         head_.ended = false;
         head_.total = all;
-        begin_ = duration(0);
-        failures_written_ = 0;
+        written_ = {};
+        waiting_.clear();
+        taken_.clear();
         {
             const std::lock_guard guard(lock_);
             head_.num_failures = 0;
             failures_.clear();
             laps_ = 0;
         }
-        in_transaction([this] {
-            detail::make_tables(*file_);
-            insert("runs", "NULL", detail::head_cells(head_));
-            run_ = file_->last_row();
-            write_json(head_lap, weir::json_text(head_));
-        });
+        static_cast<void>(write(at_a_lap()));
     }
     void lap(const pipeline_stats& one) override {
-        in_transaction([&] {
-            const std::string key = std::to_string(run_) + "," + std::to_string(laps_);
-            const std::string times = key + "," + std::to_string(begin_.count()) + "," +
-                                      std::to_string((begin_ + one.elapsed).count());
-            insert("laps", times, detail::lap_cells(one.process));
-            for (std::size_t i = 0; i < one.stages.size(); ++i)
-                insert("stages", times + "," + std::to_string(i), detail::cells_of(one.stages[i]));
-            for (std::size_t i = 0; i < one.channels.size(); ++i)
-                insert("queues", times + "," + std::to_string(i), detail::cells_of(one.channels[i]));
-            std::string json;
-            detail::append_json(json, one);
-            write_json(static_cast<std::int64_t>(laps_), json);
-            head_.total.elapsed = begin_ + one.elapsed;
-            write_failures();
-            update_run();
-        });
-        begin_ += one.elapsed;
-        const std::lock_guard guard(lock_);
-        ++laps_;
+        head_.total.elapsed += one.elapsed;
+        keep(one);
+        static_cast<void>(write(at_a_lap()));
     }
     void failed(const failure& what) override {
         const std::lock_guard guard(lock_);
@@ -114,14 +101,15 @@ class sqlite_report : public run_report {
         failures_.push_back({what.stage, what.item, what.message(), detail::place_text(what.where), laps_});
     }
     void ends(const pipeline_stats& rest, const pipeline_stats& all) override {
-        if (!detail::is_nothing(rest)) lap(rest);
+        if (!detail::is_nothing(rest)) keep(rest);
         head_.total = all;
         head_.ended = true;
-        in_transaction([this] {
-            write_failures();
-            update_run();
-            write_json(head_lap, weir::json_text(head_));
-        });
+        if (!write(patience_)) {
+            file_.reset();
+            throw std::runtime_error(path_ + ": others had it locked until the end, so that it lacks " +
+                                     (written_.run == 0 ? "the run" : "the end of the run") + ", with " +
+                                     std::to_string(waiting_.size()) + " laps");
+        }
         // All of it into the one file, unless others still use it.
         file_->wait_at_most(0);
         static_cast<void>(file_->run_unless_busy("PRAGMA journal_mode = DELETE"));
@@ -131,18 +119,95 @@ class sqlite_report : public run_report {
   private:
     static constexpr std::int64_t head_lap = -1;  // of the record without its laps
     static constexpr std::uint64_t most_failures = 100;
+    static constexpr std::size_t most_waiting = 600;
 
-    template <class Work>
-    void in_transaction(Work work) {
-        file_->run("BEGIN IMMEDIATE");
+    // What of the run is in the file.
+    struct written {
+        std::int64_t run = 0;  // its number there; 0: nothing
+        std::int64_t laps = 0;
+        std::int64_t failures = 0;
+        duration until{};
+    };
+
+    duration at_a_lap() const { return std::min<duration>(patience_, std::chrono::milliseconds(100)); }
+
+    // A lap that is to be written.
+    void keep(const pipeline_stats& one) {
+        if (waiting_.size() >= most_waiting) {
+            waiting_.back() = joined(waiting_.back(), one);
+            return;
+        }
+        waiting_.push_back(one);
+        const std::lock_guard guard(lock_);
+        ++laps_;
+    }
+
+    // Writes all that waits, in one transaction. False: others use the file, and all of it goes on waiting.
+    bool write(duration wait) {
+        file_->wait_at_most(wait / std::chrono::milliseconds(1));
+        if (written_.run == 0) static_cast<void>(file_->run_unless_busy("PRAGMA journal_mode = WAL"));
+        if (!file_->run_unless_busy("BEGIN IMMEDIATE")) return false;
         try {
-            work();
-            file_->run("COMMIT");
+            const written all = insert_all();
+            if (!file_->run_unless_busy("COMMIT")) {
+                file_->roll_back();
+                return false;
+            }
+            written_ = all;
         } catch (...) {
             file_->roll_back();
             throw;
         }
+        waiting_.clear();
+        taken_.clear();
+        return true;
     }
+    written insert_all() {
+        written now = written_;
+        if (now.run == 0) {
+            detail::make_tables(*file_);
+            insert("runs", "NULL", detail::head_cells(head_));
+            now.run = file_->last_row();
+        }
+        for (const pipeline_stats& one : waiting_) {
+            insert_lap(now, one);
+            ++now.laps;
+            now.until += one.elapsed;
+        }
+        const std::uint64_t failures = take_failures();
+        for (const recorded_failure& each : taken_) {
+            insert("failures", std::to_string(now.run) + "," + std::to_string(now.failures++),
+                   detail::cells_of(each));
+        }
+        detail::sqlite_statement run(
+            *file_, "UPDATE runs SET ended = ?, elapsed = ?, num_failures = ? WHERE run = ?");
+        run << std::int64_t{head_.ended} << head_.total.elapsed.count() << static_cast<std::int64_t>(failures)
+            << now.run;
+        run.step();
+        if (written_.run == 0 || head_.ended) write_json(now.run, head_lap, weir::json_text(head_));
+        return now;
+    }
+    void insert_lap(const written& before, const pipeline_stats& one) {
+        const std::string key = std::to_string(before.run) + "," + std::to_string(before.laps);
+        const std::string times = key + "," + std::to_string(before.until.count()) + "," +
+                                  std::to_string((before.until + one.elapsed).count());
+        insert("laps", times, detail::lap_cells(one.process));
+        for (std::size_t i = 0; i < one.stages.size(); ++i)
+            insert("stages", times + "," + std::to_string(i), detail::cells_of(one.stages[i]));
+        for (std::size_t i = 0; i < one.channels.size(); ++i)
+            insert("queues", times + "," + std::to_string(i), detail::cells_of(one.channels[i]));
+        std::string json;
+        detail::append_json(json, one);
+        write_json(before.run, before.laps, json);
+    }
+    // How many there were in all.
+    std::uint64_t take_failures() {
+        const std::lock_guard guard(lock_);
+        for (recorded_failure& each : failures_) taken_.push_back(std::move(each));
+        failures_.clear();
+        return head_.num_failures;
+    }
+
     void insert(const char* table, const std::string& key, const detail::cell_row& row) {
         std::string sql = std::string("INSERT INTO ") + table + " VALUES(" + key;
         for (std::size_t i = 0; i < row.size(); ++i) sql += ",?";
@@ -150,44 +215,22 @@ class sqlite_report : public run_report {
         detail::bind(one, row);
         one.step();
     }
-    void write_json(std::int64_t lap, const std::string& json) {
+    void write_json(std::int64_t run, std::int64_t lap, const std::string& json) {
         detail::sqlite_statement one(*file_, "INSERT OR REPLACE INTO json VALUES(?,?,?)");
-        one << run_ << lap << json;
-        one.step();
-    }
-    void write_failures() {
-        std::vector<recorded_failure> some;
-        {
-            const std::lock_guard guard(lock_);
-            some.swap(failures_);
-        }
-        for (const recorded_failure& each : some) {
-            insert("failures", std::to_string(run_) + "," + std::to_string(failures_written_++),
-                   detail::cells_of(each));
-        }
-    }
-    void update_run() {
-        std::uint64_t failures = 0;
-        {
-            const std::lock_guard guard(lock_);
-            failures = head_.num_failures;
-        }
-        detail::sqlite_statement one(
-            *file_, "UPDATE runs SET ended = ?, elapsed = ?, num_failures = ? WHERE run = ?");
-        one << std::int64_t{head_.ended} << head_.total.elapsed.count() << static_cast<std::int64_t>(failures)
-            << run_;
+        one << run << lap << json;
         one.step();
     }
 
     const std::string path_;
+    const duration patience_;
     std::optional<detail::sqlite_file> file_;
     run_record head_;  // without laps and failures; `num_failures` under the lock
-    std::int64_t run_ = 0;
-    std::size_t laps_ = 0;  // changed under the lock
-    duration begin_{};
-    std::uint64_t failures_written_ = 0;
-    detail::spin_lock lock_;
-    std::vector<recorded_failure> failures_;  // that are not written yet
+    written written_;
+    std::vector<pipeline_stats> waiting_;  // laps
+    std::vector<recorded_failure> taken_;  // that are to be written, too
+    detail::spin_lock lock_;               // guards the two below
+    std::size_t laps_ = 0;                 // that have ended
+    std::vector<recorded_failure> failures_;
 };
 
 /// \param run  its number in the table `runs`, from 1; 0: the newest.

@@ -3,6 +3,7 @@
 #ifndef WEIR_REPORT_SQLITE_FILE_HPP
 #define WEIR_REPORT_SQLITE_FILE_HPP
 
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/process.hpp>
 
 #include <sqlite3.h>  // for sqlite3_open_v2
@@ -45,7 +46,9 @@ class sqlite_file {
     }
 
     // For how long a statement waits for others that use the file.
-    void wait_at_most(int milliseconds) { sqlite3_busy_timeout(db_, milliseconds); }
+    void wait_at_most(std::int64_t milliseconds) {
+        sqlite3_busy_timeout(db_, static_cast<int>(smaller<std::int64_t>(milliseconds, INT32_MAX)));
+    }
 
     void run(const char* sql) {
         if (!run_unless_busy(sql)) fail();

@@ -12,13 +12,17 @@
 #include <weir/task/task.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 using namespace std::chrono_literals;
 using items::take_all;
@@ -122,11 +126,122 @@ TEST_CASE("on a pool, several runs write to one file at once") {
     }
 }
 
+namespace {
+
+// Somebody else who locks the file as long as it lives.
+class lock {
+  public:
+    explicit lock(const std::string& path) : file_(path, weir::detail::sqlite_file::use::write) {
+        file_.run("BEGIN IMMEDIATE");
+    }
+
+  private:
+    weir::detail::sqlite_file file_;
+};
+
+std::string& warnings() {
+    static std::string all;
+    return all;
+}
+// What the reports say that give up.
+class warnings_of_reports {
+  public:
+    warnings_of_reports() { warnings().clear(); }
+    warnings_of_reports(const warnings_of_reports&) = delete;
+    warnings_of_reports& operator=(const warnings_of_reports&) = delete;
+    ~warnings_of_reports() { weir::set_report_warning(before_); }
+
+  private:
+    weir::report_warning before_ = weir::set_report_warning(
+        [](std::string_view who, std::string_view why) noexcept { (warnings() += who) += why; });
+};
+
+std::string text_of(const weir::pipeline_stats& stats) {
+    std::string text;
+    weir::detail::append_json(text, stats);
+    return text;
+}
+
+// A run of which others lock the file from item `from` on, before it begins if that is 0, up to item `to`; nobody
+// waits for them. Each item takes a little more than a lap.
+run_record locked_run(const database& db, int from, int to, int items = 8) {
+    virtual_time time;
+    std::optional<lock> others;
+    if (from == 0) others.emplace(db.path);
+    const auto step = [&](int n) -> weir::task<int> {
+        if (n == from && !others) others.emplace(db.path);
+        if (n == to) others.reset();
+        co_await weir::sleep_for(11ms);
+        if (n == 2 || n == 6) throw std::runtime_error("item " + std::to_string(n));
+        co_return n;
+    };
+    const auto p =
+        weir::source(std::views::iota(0, items)) | weir::pipe(step, {.name = "step"}) | weir::sink(8);
+    const auto rows = std::make_shared<weir::sqlite_report>(db.path, "locked", weir::describe(p),
+                                                            std::vector<weir::run_setting>{}, 0s);
+    const auto recorder = std::make_shared<weir::run_recorder>("locked", weir::describe(p));
+    auto run = p.start(time, {.max_failures = weir::unlimited, .lap = 10ms, .reports = {rows, recorder}});
+    CHECK(take_all(run).size() == static_cast<std::size_t>(items) - 2);
+    run.stop();
+    return recorder->record();
+}
+
+}  // namespace
+
+TEST_CASE("what comes while others lock the file is written when they are done") {
+    const warnings_of_reports heard;
+    for (const auto& [from, to] : {std::pair(3, 5), std::pair(0, 4), std::pair(0, 7), std::pair(1, 2)}) {
+        const database db;
+        const run_record as_it_was = locked_run(db, from, to);
+        const run_record r = weir::read_sqlite(db.path);
+        CHECK(r.ended);
+        REQUIRE(r.laps.size() == as_it_was.laps.size());
+        for (std::size_t i = 0; i < r.laps.size(); ++i)
+            CHECK(text_of(r.laps[i]) == text_of(as_it_was.laps[i]));
+        CHECK(text_of(r.total) == text_of(as_it_was.total));
+        REQUIRE(r.failures.size() == 2);
+        CHECK(r.failures[0].lap == as_it_was.failures[0].lap);
+        CHECK(r.failures[1].lap == as_it_was.failures[1].lap);
+        CHECK(warnings().empty());
+    }
+}
+
+TEST_CASE("of more laps than are kept while others lock the file no item is lost") {
+    const warnings_of_reports heard;
+    const database db;
+    static_cast<void>(locked_run(db, 0, 649, 650));
+    const run_record r = weir::read_sqlite(db.path);
+    CHECK(r.laps.size() > 600);
+    CHECK(r.laps.size() < 610);
+    std::uint64_t tasks = 0;
+    weir::duration elapsed{};
+    for (const weir::pipeline_stats& lap : r.laps) {
+        tasks += lap.stages.at(1).num_tasks;
+        elapsed += lap.elapsed;
+    }
+    CHECK(tasks == 650);
+    CHECK(elapsed == r.total.elapsed);
+    CHECK(warnings().empty());
+}
+
+TEST_CASE("a run whose file others lock until its end goes on, and what the file lacks is told") {
+    const warnings_of_reports heard;
+    const database db;
+    static_cast<void>(locked_run(db, 0, 100));
+    CHECK(warnings().find("others had it locked until the end, so that it lacks the run, with 9 laps") !=
+          std::string::npos);
+    warnings().clear();
+    static_cast<void>(locked_run(db, 5, 100));
+    CHECK(warnings().find("so that it lacks the end of the run, with 4 laps") != std::string::npos);
+    const run_record r = weir::read_sqlite(db.path);
+    CHECK_FALSE(r.ended);
+    CHECK(r.laps.size() == 5);
+    CHECK(r.failures.size() == 1);
+}
+
 TEST_CASE("what is no database of runs is refused, left as it is, and warned of") {
-    static std::string warned;
-    warned.clear();
-    const auto before = weir::set_report_warning(
-        [](std::string_view who, std::string_view why) noexcept { (warned += who) += why; });
+    const warnings_of_reports heard;
+    const std::string& warned = warnings();
     const database db;
     virtual_time time;
     const auto goes_on = [&](const std::string& path) {
@@ -149,5 +264,4 @@ TEST_CASE("what is no database of runs is refused, left as it is, and warned of"
     CHECK(warned.find("/no/such/folder/a.sqlite: unable to open database file: No such file") !=
           std::string::npos);
     CHECK_THROWS_AS(weir::read_sqlite("/no/such/a.sqlite"), std::runtime_error);
-    weir::set_report_warning(before);
 }
