@@ -86,9 +86,9 @@ inline void listen_for_signals(signal_listener to) noexcept {
         if (n == 1) to(number);
     }
 }
-// A thread calls `to` from now on: with 0 after each `tell_signal_thread(0)`. False: the system lacks
+// A thread calls `Listener` from now on: with 0 after each `tell_signal_thread(0)`. False: the system lacks
 // something.
-template <signal_listener to>
+template <signal_listener Listener>
 bool begin_signals() noexcept {
     int ends[2];
     if (::pipe(ends) != 0) return false;
@@ -100,7 +100,7 @@ bool begin_signals() noexcept {
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool begun = begin_thread([] { detail::listen_for_signals(to); });
+    const bool begun = begin_thread([] { detail::listen_for_signals(Listener); });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return begun;
 }
@@ -137,9 +137,9 @@ inline void give_back_signal(int number) noexcept {
 inline void send_signal_again(int number) noexcept { std::raise(number); }
 inline void accept_signal(int number) noexcept { static_cast<void>(number); }
 inline void tell_signal_thread(int number) noexcept { static_cast<void>(number); }
-template <signal_listener to>
+template <signal_listener Listener>
 bool begin_signals() noexcept {
-    signal_told.store(to);
+    signal_told.store(Listener);
     return true;
 }
 inline void forget_signals() noexcept {}

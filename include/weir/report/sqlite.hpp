@@ -43,8 +43,8 @@ namespace weir {
 /// is one transaction of a write-ahead log: of a process that is killed the lap in progress is missing, and
 /// nothing else; what it leaves beside the file is taken in by whoever opens that next.
 ///
-/// A file that others have locked is waited for a tenth of a second; then what came is kept, and written with a
-/// later lap, or at the end, which waits for `patience`. Of 600 laps that wait the last takes in those that
+/// A file that others have locked is waited for a tenth of a second; then what came is kept, and written with
+/// a later lap, or at the end, which waits for `patience`. Of 600 laps that wait the last takes in those that
 /// follow.
 ///
 /// Errors:  as of every `run_report`; one is a file that is something else, or of a later version, which is

@@ -28,7 +28,7 @@ namespace detail {
 // Who is to be told of which signals, once.
 class signal_request {
   public:
-    explicit signal_request(std::initializer_list<int> numbers) : numbers_(numbers) {}
+    signal_request(std::initializer_list<int> numbers) : numbers_(numbers) {}
 
     stop_source stop;
 
@@ -53,7 +53,8 @@ class signal_watch {
     static void add(signal_request& to) {
         signal_watch& me = *only;
         const std::lock_guard guard(me.lock_);
-        if (!me.begun_ && !(me.begun_ = begin_signals<&signal_watch::tell>())) {
+        me.begun_ = me.begun_ || begin_signals<&signal_watch::tell>();
+        if (!me.begun_) {
             throw std::system_error(errno, std::generic_category(),
                                     "weir: signals need a pipe and a thread, of which one can't be had");
         }
@@ -176,7 +177,7 @@ inline const bool signal_watch::forks_are_known = at_fork_in_child([] { only->be
 class [[nodiscard("signals are caught as long as this lives: give it a name")]] stop_on_signals {
   public:
     /// \param numbers  the signals, by the names of `<csignal>`.
-    explicit stop_on_signals(std::initializer_list<int> numbers) : request_(numbers) {
+    stop_on_signals(std::initializer_list<int> numbers) : request_(numbers) {
         if (numbers.size() == 0) {
             throw std::invalid_argument(
                 "weir: stop_on_signals was given no signal; give it one or more, as {SIGINT, SIGTERM}");

@@ -28,7 +28,7 @@ template <class First, class Others>
 class when_any_result : public First {
   public:
     /// Of both, which are moved in.
-    when_any_result(First&& first, Others&& rest) : First(std::move(first)), others(std::move(rest)) {}
+    when_any_result(First&& result, Others&& rest) : First(std::move(result)), others(std::move(rest)) {}
 
     /// In the order of the arguments, each an `optional`: the result of one that ended after the first, and
     /// threw nothing; empty at the place of the first, and of one that was stopped, which throws `stopped`.
