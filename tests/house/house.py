@@ -49,6 +49,7 @@ ELSEWHERE = {
     "report/run_view.hpp": ("tests/unit/report/html.test.cpp", "what of a run a page shows"),
     "report/svg_graph.hpp": ("tests/browser/check.py", "that nothing of a graph lies on something else"),
     "report/svg_plot.hpp": ("tests/browser/pages.py", "what the lines of plots show"),
+    "task/observed.hpp": ("tests/unit/task/task.test.cpp", "what a slot hears of the awaits of its function"),
     "task/when_any_join.hpp": ("tests/unit/task/when_any.test.cpp", "which part is the first, and who is told"),
     "channel/channel_operation.hpp": ("tests/unit/channel/channel_operations.test.cpp", "what both of them share"),
     "cuda/core.hpp": ("tests/cuda/context.test.cpp", "what a context owns"),

@@ -29,6 +29,7 @@ namespace weir {
 /// Lifetime: the object owns the coroutine; it may be destroyed between two `next`. What its parameters
 ///           refer to outlives it, and so does a lambda with captures.
 /// Cost:     one allocation for the frame; a value is moved once, from the `co_yield` to the caller.
+///           Destroyed between two `next`, generators inside of each other take stack for each level.
 template <class T>
 class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
     static_assert(std::is_object_v<T>, "weir: async_generator gives values; for references yield pointers");
@@ -40,12 +41,12 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
     /// An empty one, which has ended.
     async_generator() noexcept = default;
     ~async_generator() {
-        if (handle_) handle_.destroy();
+        if (handle_) promise_type::destroy(handle_);
     }
     async_generator(async_generator&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
     async_generator& operator=(async_generator&& other) noexcept {
         if (this != &other) {
-            if (handle_) handle_.destroy();
+            if (handle_) promise_type::destroy(handle_);
             handle_ = std::exchange(other.handle_, {});
         }
         return *this;
@@ -74,18 +75,18 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
       public:
         using part_of_its_awaiter = void;
         using moves_item = void;
-        explicit next_operation(handle h) noexcept : handle_(h) {}
-        bool await_ready() const noexcept { return !handle_ || handle_.done(); }
+        explicit next_operation(handle& generator) noexcept : handle_(&generator) {}
+        bool await_ready() const noexcept { return !*handle_ || handle_->done(); }
         // Resumes on the coroutine's executor, when the generator has yielded or ended: at once, on the
         // thread that ran it, if it is one of that executor, else by a post.
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
-            handle_.promise().awaited_by(h, detail::env_of(h));
-            return detail::trampoline::transfer(handle_);
+            handle_->promise().awaited_by(h, handle_);
+            return detail::trampoline::transfer(*handle_);
         }
         std::optional<T> await_resume() const {
-            if (!handle_) return std::nullopt;
-            promise_type& p = handle_.promise();
+            if (!*handle_) return std::nullopt;
+            promise_type& p = handle_->promise();
             p.awaiter_resumed();
             if (std::exception_ptr error = std::exchange(p.error, nullptr)) {
                 std::rethrow_exception(std::move(error));
@@ -96,7 +97,7 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
         }
 
       private:
-        handle handle_;
+        handle* handle_;
     };
 
     handle handle_;

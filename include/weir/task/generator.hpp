@@ -37,6 +37,7 @@ namespace weir {
 /// Lifetime: parameters that the body takes by reference outlive the generator; a lambda with
 ///           captures outlives it too. What `*` gives lives until the next `++`.
 /// Cost:     one frame, that of one that has ended if there is any; nothing for each item.
+///           Generators inside of each other take stack for each level, in `++` and when they are destroyed.
 /// Source:   std::generator (P2502), without recursive yields and allocators.
 template <class T>
 class [[nodiscard("a generator does nothing until it is iterated")]] generator {

@@ -41,7 +41,8 @@ class joining;
 ///           awaited destroys the arguments and runs nothing. What its parameters refer to outlives it, and
 ///           so does a lambda with captures.
 /// Cost:     one allocation for the frame; two control transfers. The stack stays flat, at any
-///           optimisation level, however many tasks end without waiting.
+///           optimisation level, however many tasks end without waiting, and however many that wait for each
+///           other are destroyed: the innermost first. A task among another's arguments takes stack with it.
 /// Source:   symmetric transfer, Lewis Baker, "Understanding symmetric transfer" (2020).
 template <class T = void>
 class [[nodiscard("co_await this task, or nothing of it runs")]] task {
@@ -52,7 +53,7 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
     /// An empty one, to be assigned to.
     task() noexcept = default;
     ~task() {
-        if (handle_) handle_.destroy();
+        if (handle_) promise_type::destroy(handle_);
     }
 
     task(task&& other) noexcept
@@ -61,14 +62,14 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
     }
     task& operator=(task&& other) noexcept {
         if (this != &other) {
-            if (handle_) handle_.destroy();
+            if (handle_) promise_type::destroy(handle_);
             handle_ = std::exchange(other.handle_, {});
         }
         return *this;
     }
 
     /// Only a temporary or a moved task can be awaited: it has one result.
-    auto operator co_await() && noexcept { return awaiter(handle_); }
+    auto operator co_await() && noexcept { return awaiter(*this); }
 
     /// Rejects a condition without a co_await at compile time.
     template <class Result = T>
@@ -94,7 +95,7 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
 
     class awaiter {
       public:
-        explicit awaiter(handle h) noexcept : handle_(h) {}
+        explicit awaiter(task& t) noexcept : handle_(t.handle_), owner_(&t.handle_) {}
         bool await_ready() const {
             task::check(handle_);
             return false;
@@ -103,7 +104,7 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
         // if it is one of that executor, else by a post.
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
-            handle_.promise().awaited_by(h, detail::env_of(h));
+            handle_.promise().awaited_by(h, owner_);
             return detail::trampoline::transfer(handle_);
         }
         T await_resume() const {
@@ -113,6 +114,7 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
 
       private:
         handle handle_;
+        handle* owner_;
     };
 
     handle handle_;
@@ -140,6 +142,8 @@ class joining {
         handle_.promise().joined_by(join, ex, ends, forked_before);
         return handle_;
     }
+    // Leaves the frame to the caller.
+    static void* release(task<T>& from) noexcept { return std::exchange(from.handle_, {}).address(); }
     bool has_exception() const noexcept { return handle_.promise().result.has_exception(); }
     std::exception_ptr exception() const noexcept { return handle_.promise().result.exception(); }
     T take() const { return handle_.promise().result.take(); }

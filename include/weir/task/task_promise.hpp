@@ -10,104 +10,18 @@
 #include <weir/platform/transfer.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/frame_pool.hpp>
+#include <weir/task/observed.hpp>
 
-#include <concepts>     // for std::same_as
+#include <concepts>     // for std::convertible_to, std::same_as
 #include <coroutine>    // for std::coroutine_handle
 #include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint8_t
+#include <cstring>      // for std::memcpy, std::memset
 #include <exception>    // for std::current_exception
 #include <type_traits>  // for std::is_void_v
 #include <utility>      // for std::exchange
 
-namespace weir {
-
-template <class T>
-class task;
-
-namespace detail {
-
-template <class A>
-inline constexpr bool is_task = false;
-template <class T>
-inline constexpr bool is_task<task<T>> = true;
-
-// What one gets who awaits it and can't keep its awaiter: of what it moves from, if it is no task, the value.
-template <class A>
-using joined_result_t = std::conditional_t<is_task<A>, await_result_t<A>, lasting_t<await_result_t<A>>>;
-
-// Runs as a part of the coroutine that awaits it, and tells the slot for itself.
-template <class A>
-concept part_of_its_awaiter = is_task<A> || requires { typename A::part_of_its_awaiter; };
-
-// Such a one that can't be moved, as g++ 12 would even what `await_transform` gives by reference.
-template <class A>
-class in_its_place {
-    A& inner_;
-
-  public:
-    explicit in_its_place(A& a) noexcept : inner_(a) {}
-    WEIR_ALWAYS_INLINE bool await_ready() const { return inner_.await_ready(); }
-    // Resumes where the inner awaiter lets it.
-    template <class Promise>
-    auto await_suspend(std::coroutine_handle<Promise> h) const {
-        return inner_.await_suspend(h);
-    }
-    // An optional that is returned through memory costs 5 ns: see `uninitialised_slot`.
-    WEIR_ALWAYS_INLINE decltype(auto) await_resume() const { return inner_.await_resume(); }
-};
-
-template <class A>
-using as_it_is = std::conditional_t<std::is_move_constructible_v<std::remove_cvref_t<A>>, A&&,
-                                    in_its_place<std::remove_reference_t<A>>>;
-
-// Awaits on behalf of a stage's function and tells the slot: suspended from here, back from there.
-// Without a slot it costs one comparison.
-template <class A>
-class observed {
-    using inner = decltype(detail::get_awaiter(std::declval<A>()));
-
-  public:
-    observed(A&& a, coroutine_env& env) : inner_(detail::get_awaiter(std::forward<A>(a))), env_(&env) {}
-    observed(const observed&) = delete;
-    observed& operator=(const observed&) = delete;
-
-    bool await_ready() { return static_cast<bool>(inner_.await_ready()); }
-
-    // Resumes where the inner awaiter lets it.
-    template <class Promise>
-    auto await_suspend(std::coroutine_handle<Promise> h) {
-        // Told before the inner call, which may publish the coroutine: after it nothing is touched
-        // unless it says that the coroutine stays.
-        suspended_ = env_->measured != nullptr || env_->ends != nullptr;
-        constexpr bool ready = requires { std::remove_reference_t<inner>::ready_at_once; };
-        if (suspended_) detail::pauses(*env_, ready ? slot_state::runnable : slot_state::await);
-        using answer = decltype(inner_.await_suspend(h));
-        if constexpr (std::same_as<answer, bool> || std::is_void_v<answer>) {
-            return inner_.await_suspend(h);
-        } else {
-            // What it names may be anybody's, unless it says that it has seen to that.
-            if constexpr (!requires { std::remove_reference_t<inner>::goes_on_with_parts; }) {
-                trampoline::let_go_here();
-            }
-            return std::coroutine_handle<>(inner_.await_suspend(h));
-        }
-    }
-
-    WEIR_ALWAYS_INLINE decltype(auto) await_resume() {
-        if (suspended_) {
-            if constexpr (requires { inner_.ready_at(); }) {
-                detail::continues(*env_, inner_.ready_at());
-            } else {
-                detail::continues(*env_);
-            }
-        }
-        return inner_.await_resume();
-    }
-
-  private:
-    inner inner_;
-    coroutine_env* env_;
-    bool suspended_ = false;
-};
+namespace weir::detail {
 
 class task_promise_base;
 
@@ -121,9 +35,19 @@ class task_join {
     ~task_join() = default;
 };
 
+template <class A>
+class observed_join;
+
 class task_promise_base {
   public:
     coroutine_env& env() noexcept { return env_; }
+
+    // Of a coroutine that is suspended: those that it awaits are destroyed before it, as by an exception, so
+    // that what they refer to is there; the stack stays flat.
+    template <class Promise>
+    static void destroy(std::coroutine_handle<Promise> h) noexcept {
+        h.promise().below_ != nullptr ? destroy_all(h, h.promise()) : h.destroy();
+    }
 
     static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
     static void operator delete(void* frame, std::size_t size) noexcept { frame_pool::free(frame, size); }
@@ -138,7 +62,7 @@ class task_promise_base {
         void await_suspend(std::coroutine_handle<>) const noexcept {}
         WEIR_ALWAYS_INLINE void await_resume() const noexcept {
             const coroutine_env& env = promise_->env_;
-            if (promise_->join_ != nullptr && env.ends != nullptr) detail::continues(env);
+            if (promise_->awaited_ == awaited::in_join && env.ends != nullptr) detail::continues(env);
         }
 
       private:
@@ -154,7 +78,7 @@ class task_promise_base {
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             task_promise_base& p = h.promise();
-            return p.join_ != nullptr ? p.join_->task_ended(p) : p.wake_awaiter();
+            return p.awaited_ == awaited::in_join ? p.join_->task_ended(p) : p.wake_awaiter();
         }
         void await_resume() const noexcept {}
     };
@@ -169,6 +93,8 @@ class task_promise_base {
                       "away: co_await std::move(it); if it is a value, use it as it is");
         if constexpr (part_of_its_awaiter<std::remove_cvref_t<A>>) {
             return static_cast<detail::as_it_is<A>>(a);
+        } else if constexpr (joins_frames<A>) {
+            return observed_join<A>(std::forward<A>(a), *this);
         } else if constexpr (awaitable<A>) {
             return observed<A>(std::forward<A>(a), env_);
         } else {
@@ -189,16 +115,27 @@ class task_promise_base {
         if (std::exchange(was_posted_, false)) detail::continues(env_);
     }
 
-    void awaited_by(std::coroutine_handle<> awaiter, const coroutine_env& env) noexcept {
+    // `owner`: where the handle of this one is kept.
+    template <class Promise, class Own>
+    void awaited_by(std::coroutine_handle<Promise> awaiter, std::coroutine_handle<Own>* owner) noexcept {
         awaiter_ = awaiter;
-        awaiter_executor_ = env.executor;
-        env_ = env;
+        if constexpr (std::is_base_of_v<task_promise_base, Promise>) {
+            awaited_ = awaited::by_one_of_ours;
+            parent_ = &awaiter.promise();
+            env_ = parent_->env_;
+            parent_->below_ = is_in_its_place<Own> ? owner : nullptr;
+        } else {
+            awaited_ = awaited::by_another;
+            env_ = detail::env_of(awaiter);
+            awaiter_executor_ = env_.executor;
+        }
     }
 
-    bool was_awaited() const noexcept { return awaiter_ != nullptr || join_ != nullptr; }
+    bool was_awaited() const noexcept { return awaited_ != awaited::not_yet; }
 
     void joined_by(task_join& join, executor& ex, const end_token* ends,
                    std::coroutine_handle<> forked_before) noexcept {
+        awaited_ = awaited::in_join;
         join_ = &join;
         awaiter_ = forked_before;
         env_.executor = &ex;
@@ -207,27 +144,106 @@ class task_promise_base {
     // Of one that is joined: what the thread that started it had forked last by then.
     std::coroutine_handle<> forked_before() const noexcept { return awaiter_; }
 
+    // A join, for as long as that is there; null: no more.
+    void awaits(awaited_join* join) noexcept {
+        below_ = join;
+        joins_ = join != nullptr;
+    }
+    // Whether the promise is where `promise_of` looks for it.
+    template <class Promise>
+    static constexpr bool is_in_its_place = alignof(Promise) <= 2 * sizeof(void*);
+
   private:
+    enum class awaited : std::uint8_t { not_yet, by_one_of_ours, by_another, in_join };
+
     // Not inlined, as parts of a join do without it.
     WEIR_NOINLINE std::coroutine_handle<> wake_awaiter() noexcept {
-        if (awaiter_executor_ == nullptr) return trampoline::transfer(awaiter_);
+        executor* to = awaiter_executor_;
+        if (awaited_ == awaited::by_one_of_ours) [[likely]] {
+            to = parent_->env_.executor;
+            parent_->below_ = nullptr;
+        }
+        if (to == nullptr) return trampoline::transfer(awaiter_);
         // What the body awaited last may have left it on a thread of somebody else.
-        if (awaiter_executor_ == env_.executor) {
+        if (to == env_.executor) {
             if (const auto next = trampoline::transfer_at_work(awaiter_)) return next;
         }
         was_posted_ = env_.measured != nullptr || env_.ends != nullptr;
         if (slot* const measured = env_.measured) {
             measured->enter(slot_state::runnable, clock_of(*measured));
         }
-        awaiter_executor_->post(awaiter_);  // the frame may be gone from here on
+        to->post(awaiter_);  // the frame may be gone from here on
         return std::noop_coroutine();
     }
 
+    // The promise lies where that of any coroutine of ours does.
+    static task_promise_base& promise_of(void* frame) noexcept {
+        return std::coroutine_handle<task_promise_base>::from_address(frame).promise();
+    }
+    // With two links of each frame turned round on the way down, to go up again.
+    WEIR_NOINLINE static void destroy_all(std::coroutine_handle<> frame, task_promise_base& top) noexcept {
+        top.parent_ = nullptr;
+        for (task_promise_base* at = &top; at != nullptr;) {
+            if (void* const below = at->release_one()) {
+                task_promise_base& next = promise_of(below);
+                next.parent_ = at;
+                next.awaiter_ = std::exchange(frame, std::coroutine_handle<>::from_address(below));
+                at = &next;
+            } else {
+                task_promise_base* const above = at->parent_;
+                const std::coroutine_handle<> ended = std::exchange(frame, at->awaiter_);
+                at = above;
+                ended.destroy();
+            }
+        }
+    }
+
+    // The frame of what it awaits, or of a part of that.
+    void* release_one() noexcept {
+        if (joins_) return static_cast<awaited_join*>(below_)->release_one();
+        void* frame = nullptr;
+        if (void* const owner = std::exchange(below_, nullptr)) {
+            std::memcpy(&frame, owner, sizeof(frame));  // a handle, whatever its promise
+            std::memset(owner, 0, sizeof(frame));
+        }
+        return frame;
+    }
+
     coroutine_env env_;
-    task_join* join_ = nullptr;
+    union {
+        task_join* join_;
+        task_promise_base* parent_;
+        executor* awaiter_executor_;
+    };
     std::coroutine_handle<> awaiter_;  // or what was forked before
-    executor* awaiter_executor_ = nullptr;
+    // While it is suspended in that: an `awaited_join`, or where the handle of a task or generator is kept.
+    void* below_ = nullptr;
+    bool joins_ = false;  // that is a join
+    awaited awaited_ = awaited::not_yet;
     bool was_posted_ = false;  // by a post, which the stage has to be told of
+};
+
+// Tells the coroutine what it awaits, for as long as that is there.
+template <class A>
+class observed_join final : public observed<A>, awaited_join {
+  public:
+    observed_join(A&& a, task_promise_base& awaiter)
+        : observed<A>(std::forward<A>(a), awaiter.env()), awaiter_(&awaiter) {}
+    observed_join(const observed_join&) = delete;
+    observed_join& operator=(const observed_join&) = delete;
+    ~observed_join() { awaiter_->awaits(nullptr); }
+
+    // Resumes where the inner awaiter lets it.
+    template <class Promise>
+    auto await_suspend(std::coroutine_handle<Promise> h) {
+        awaiter_->awaits(this);
+        return observed<A>::await_suspend(h);
+    }
+
+  private:
+    void* release_one() noexcept override { return this->inner_.release_one(); }
+
+    task_promise_base* awaiter_;
 };
 
 // What `co_return` may be given. Where that becomes a reference, this refers to what is still there then, as
@@ -277,8 +293,6 @@ class task_promise<void> final : public task_promise_base {
     detail::result<void> result;
 };
 
-}  // namespace detail
-
-}  // namespace weir
+}  // namespace weir::detail
 
 #endif

@@ -48,6 +48,33 @@ decltype(auto) take_non_void(Part&& part) {
     }
 }
 
+// The frame of a task, or of a part of a join, which the caller owns then; null: there is none.
+template <class A>
+void* release_frame(A& it) noexcept {
+    if constexpr (is_task<A>) {
+        constexpr bool is_found = task_promise_base::is_in_its_place<typename A::promise_type>;
+        return is_found ? joining<typename A::value_type>::release(it) : nullptr;
+    } else if constexpr (joins_frames<A>) {
+        return it.release_one();
+    } else {
+        return nullptr;
+    }
+}
+template <class... Parts>
+void* release_part(std::tuple<Parts...>& parts) noexcept {
+    void* frame = nullptr;
+    std::apply([&](auto&... each) { ((frame != nullptr || (frame = detail::release_frame(each))), ...); },
+               parts);
+    return frame;
+}
+template <class Part>
+void* release_part(std::vector<Part>& parts) noexcept {
+    void* frame = nullptr;
+    for (std::size_t i = 0; frame == nullptr && i < parts.size(); ++i)
+        frame = detail::release_frame(parts[i]);
+    return frame;
+}
+
 // One of the awaitables: a task starts by itself, anything else in a coroutine around it. What can't be
 // moved into the join stays where it is.
 template <class A>
@@ -75,6 +102,7 @@ class when_all_part final : detached_task_owner {
     void check() const {
         if (join_ != nullptr) detail::refuse_task();
     }
+    void* release_one() noexcept { return detail::release_frame(awaitable_); }
     bool has_exception() const noexcept { return detached_task_.has_exception(); }
     std::exception_ptr exception() const noexcept { return detached_task_.exception(); }
     decltype(auto) take() { return detached_task_.take(); }
@@ -149,6 +177,8 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
         }
     }
 
+    void* release_one() noexcept { return detail::release_part(parts_); }
+
   private:
     std::tuple<when_all_kept<As>...> parts_;
     when_all_join join_{sizeof...(As)};
@@ -201,6 +231,8 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
             return values;
         }
     }
+
+    void* release_one() noexcept { return detail::release_part(parts_); }
 
   private:
     std::vector<when_all_kept<A>> parts_;

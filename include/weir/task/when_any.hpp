@@ -73,6 +73,7 @@ class when_any_part final : detached_task_owner {
     void check() const {
         if (join_ != nullptr) detail::refuse_task();
     }
+    void* release_one() noexcept { return detail::release_frame(awaitable_); }
     decltype(auto) take() { return detached_task_.take(); }
     // What one gave that wasn't the first to end; `first`: whether it was.
     std::optional<value> take_late(bool first) {
@@ -114,6 +115,7 @@ class when_any_tuple {
         });
     }
     std::int64_t ready_at() const noexcept { return join_.ready_at(); }
+    void* release_one() noexcept { return detail::release_part(parts_); }
     result await_resume() { return take(join_.first(), all); }
 
   private:
@@ -159,6 +161,7 @@ class when_any_vector {
         });
     }
     std::int64_t ready_at() const noexcept { return join_.ready_at(); }
+    void* release_one() noexcept { return detail::release_part(parts_); }
     auto await_resume() {
         const std::size_t first = join_.first();
         if constexpr (std::is_void_v<await_result_t<A>>) {

@@ -4,6 +4,7 @@
 
 #include "support/catch.hpp"
 
+#include <weir/executor/deadlock.hpp>
 #include <weir/executor/run_loop.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
@@ -12,6 +13,7 @@
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 #include <weir/task/when_all.hpp>
+#include <weir/task/when_any.hpp>
 
 #include <coroutine>
 #include <cstdint>
@@ -20,6 +22,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 using weir::channel;
 using weir::sync_wait;
@@ -175,4 +178,67 @@ TEST_CASE("a chain of a hundred thousand tasks takes a bounded stack") {
     depth d;
     CHECK(sync_wait(chain(100'000, d)) == 100'000);
     CHECK(d.reached() < allowed);
+}
+
+namespace {
+
+// Notes where the stack is when the frame that it lives in is destroyed.
+struct noted {
+    explicit noted(depth& d) noexcept : seen(&d) {}
+    noted(const noted&) = delete;
+    noted& operator=(const noted&) = delete;
+    ~noted() { seen->note(); }
+    depth* seen;
+};
+
+task<> waits(channel<int>& never, depth& d) {
+    const noted here(d);
+    static_cast<void>(co_await never.get());
+}
+task<> by_await(int n, channel<int>& never, depth& d) {
+    const noted here(d);
+    if (n == 0) co_await waits(never, d);
+    if (n != 0) co_await by_await(n - 1, never, d);
+}
+task<> by_when_all(int n, channel<int>& never, depth& d) {
+    const noted here(d);
+    if (n == 0) co_await waits(never, d);
+    if (n != 0) co_await weir::when_all(by_when_all(n - 1, never, d), waits(never, d));
+}
+task<> by_vector(int n, channel<int>& never, depth& d) {
+    const noted here(d);
+    std::vector<task<>> parts;
+    parts.push_back(waits(never, d));
+    if (n != 0) parts.push_back(by_vector(n - 1, never, d));
+    co_await weir::when_all(std::move(parts));
+}
+task<> by_when_any(int n, channel<int>& never, depth& d) {
+    const noted here(d);
+    if (n == 0) co_await waits(never, d);
+    if (n != 0) static_cast<void>(co_await weir::when_any(by_when_any(n - 1, never, d), waits(never, d)));
+}
+weir::async_generator<int> gives(int n, channel<int>& never, depth& d) {
+    const noted here(d);
+    if (n == 0) co_await waits(never, d);
+    if (n != 0) {
+        auto inner = gives(n - 1, never, d);
+        while (auto x = co_await inner.next()) co_yield *x;
+    }
+}
+task<> by_generator(int n, channel<int>& never, depth& d) {
+    const noted here(d);
+    auto inner = gives(n, never, d);
+    static_cast<void>(co_await inner.next());
+}
+
+}  // namespace
+
+TEST_CASE("coroutines that wait inside of each other are destroyed on a bounded stack") {
+    for (const auto chain : {by_await, by_when_all, by_vector, by_when_any, by_generator}) {
+        weir::virtual_time time;
+        channel<int> never(1, time);
+        depth d;
+        CHECK_THROWS_AS(sync_wait(time, chain(20'000, never, d)), weir::deadlock_error);
+        CHECK(d.reached() < allowed);
+    }
 }

@@ -2,8 +2,14 @@
 
 #include "support/catch.hpp"
 
+#include <weir/channel/channel.hpp>
+#include <weir/executor/deadlock.hpp>
 #include <weir/executor/run_loop.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <coroutine>
 #include <functional>
@@ -64,4 +70,42 @@ TEST_CASE("a task that is joined tells the join where it ended, and keeps its re
     CHECK(t.address() == h.address());
     CHECK_FALSE((*t).has_exception());
     CHECK((*t).take() == 7);
+}
+
+namespace {
+
+// Says its name when it goes, to a text of whoever awaits its coroutine.
+struct named {
+    named(std::string& out, char c) noexcept : to(&out), name(c) {}
+    named(const named&) = delete;
+    named& operator=(const named&) = delete;
+    ~named() { *to += name; }
+    std::string* to;
+    char name;
+};
+struct alignas(64) aligned_result {
+    int n = 1;
+};
+
+weir::task<aligned_result> waits(weir::channel<int>& never, std::string& gone) {
+    const named mine(gone, 'c');
+    static_cast<void>(co_await never.get());
+    co_return aligned_result();
+}
+}  // namespace
+
+TEST_CASE("of a chain that waits what is awaited is destroyed first, while what it refers to is there") {
+    weir::virtual_time time;
+    weir::channel<int> never(1, time);
+    std::string all;
+    const auto chain = [&]() -> weir::task<> {
+        const named last(all, 'a');
+        const auto between = [](weir::channel<int>& c, std::string& to) -> weir::task<> {
+            const named mine(to, 'b');
+            static_cast<void>(co_await waits(c, to));
+        };
+        co_await weir::when_all(between(never, all), weir::yield());
+    };
+    CHECK_THROWS_AS(weir::sync_wait(time, chain()), weir::deadlock_error);
+    CHECK(all == "cba");
 }

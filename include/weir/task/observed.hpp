@@ -1,0 +1,126 @@
+// weir task, internal: awaits on behalf of a stage's function, and tells the slot of it
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_TASK_OBSERVED_HPP
+#define WEIR_TASK_OBSERVED_HPP
+
+#include <weir/measure/slot.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/platform/transfer.hpp>
+#include <weir/task/awaitable.hpp>
+
+#include <concepts>     // for std::same_as
+#include <coroutine>    // for std::coroutine_handle
+#include <type_traits>  // for std::is_void_v
+#include <utility>      // for std::forward
+
+namespace weir {
+
+template <class T>
+class task;
+
+namespace detail {
+
+template <class A>
+inline constexpr bool is_task = false;
+template <class T>
+inline constexpr bool is_task<task<T>> = true;
+
+// What one gets who awaits it and can't keep its awaiter: of what it moves from, if it is no task, the value.
+template <class A>
+using joined_result_t = std::conditional_t<is_task<A>, await_result_t<A>, lasting_t<await_result_t<A>>>;
+
+// Runs as a part of the coroutine that awaits it, and tells the slot for itself.
+template <class A>
+concept part_of_its_awaiter = is_task<A> || requires { typename A::part_of_its_awaiter; };
+
+// Such a one that can't be moved, as g++ 12 would even what `await_transform` gives by reference.
+template <class A>
+class in_its_place {
+    A& inner_;
+
+  public:
+    explicit in_its_place(A& a) noexcept : inner_(a) {}
+    WEIR_ALWAYS_INLINE bool await_ready() const { return inner_.await_ready(); }
+    // Resumes where the inner awaiter lets it.
+    template <class Promise>
+    auto await_suspend(std::coroutine_handle<Promise> h) const {
+        return inner_.await_suspend(h);
+    }
+    // An optional that is returned through memory costs 5 ns: see `uninitialised_slot`.
+    WEIR_ALWAYS_INLINE decltype(auto) await_resume() const { return inner_.await_resume(); }
+};
+
+template <class A>
+using as_it_is = std::conditional_t<std::is_move_constructible_v<std::remove_cvref_t<A>>, A&&,
+                                    in_its_place<std::remove_reference_t<A>>>;
+
+// Awaits on behalf of a stage's function and tells the slot: suspended from here, back from there.
+// Without a slot it costs one comparison.
+template <class A>
+class observed {
+    using inner = decltype(detail::get_awaiter(std::declval<A>()));
+
+  public:
+    observed(A&& a, coroutine_env& env) : inner_(detail::get_awaiter(std::forward<A>(a))), env_(&env) {}
+    observed(const observed&) = delete;
+    observed& operator=(const observed&) = delete;
+
+    bool await_ready() { return static_cast<bool>(inner_.await_ready()); }
+
+    // Resumes where the inner awaiter lets it.
+    template <class Promise>
+    auto await_suspend(std::coroutine_handle<Promise> h) {
+        // Told before the inner call, which may publish the coroutine: after it nothing is touched
+        // unless it says that the coroutine stays.
+        suspended_ = env_->measured != nullptr || env_->ends != nullptr;
+        constexpr bool ready = requires { std::remove_reference_t<inner>::ready_at_once; };
+        if (suspended_) detail::pauses(*env_, ready ? slot_state::runnable : slot_state::await);
+        using answer = decltype(inner_.await_suspend(h));
+        if constexpr (std::same_as<answer, bool> || std::is_void_v<answer>) {
+            return inner_.await_suspend(h);
+        } else {
+            // What it names may be anybody's, unless it says that it has seen to that.
+            if constexpr (!requires { std::remove_reference_t<inner>::goes_on_with_parts; }) {
+                trampoline::let_go_here();
+            }
+            return std::coroutine_handle<>(inner_.await_suspend(h));
+        }
+    }
+
+    WEIR_ALWAYS_INLINE decltype(auto) await_resume() {
+        if (suspended_) {
+            if constexpr (requires { inner_.ready_at(); }) {
+                detail::continues(*env_, inner_.ready_at());
+            } else {
+                detail::continues(*env_);
+            }
+        }
+        return inner_.await_resume();
+    }
+
+  protected:
+    inner inner_;
+
+  private:
+    coroutine_env* env_;
+    bool suspended_ = false;
+};
+
+// A join, which gives up the frames of its parts when the coroutine that awaits it is destroyed.
+class awaited_join {
+  public:
+    // The frame of a part that is left: the caller owns it then. Null: none is left.
+    virtual void* release_one() noexcept = 0;
+
+  protected:
+    ~awaited_join() = default;
+};
+template <class A>
+concept joins_frames = requires(std::remove_cvref_t<A>& a) { a.release_one(); };
+
+}  // namespace detail
+
+}  // namespace weir
+
+#endif
