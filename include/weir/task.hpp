@@ -8,7 +8,6 @@
 #include <weir/task/external_wait.hpp>
 #include <weir/task/generator.hpp>
 #include <weir/task/sleep.hpp>
-#include <weir/task/stop_on_signals.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>

@@ -43,12 +43,14 @@ graph report
 # For tests, or in need of a library: up to which room each includes.
 BESIDE = {"simulation": "executor", "asio": "task", "execution": "task", "cuda": "stages"}
 BY_NAME = {"report": {"line.hpp", "table.hpp"}}  # room: what of it weir.hpp includes, instead of its face
-NEEDS_A_LIBRARY = {"report/fmt.hpp", "report/format.hpp", "report/sqlite.hpp", "asio/awaited.hpp", "asio/native_awaitable.hpp"}  # no face includes them
+# No face includes them: they need a library, or, the last, are for few programs.
+NEEDS_A_LIBRARY = {"report/fmt.hpp", "report/format.hpp", "report/sqlite.hpp", "asio/awaited.hpp", "asio/native_awaitable.hpp",
+                   "task/stop_on_signals.hpp"}
 UMBRELLA = "weir.hpp"
 VERSION = "version.hpp"
 CONFIG = "platform/config.hpp"
 SYSTEM_CALLS = ("platform/system.hpp", "platform/system_files.hpp", "platform/system_info.hpp",
-                "platform/system_output.hpp", "platform/system_signals.hpp")
+                "platform/system_output.hpp", "platform/system_signals.hpp", "platform/signal_frames.hpp")
 OF_CUDA = "cuda/runtime.hpp"  # its versions
 OF_FORMAT = "report/format.hpp"  # whether there is std::format
 SRC = "src.hpp"  # what is compiled once for a program

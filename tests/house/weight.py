@@ -30,9 +30,9 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 18520),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 12350),
-    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2520),
+    ("weir.hpp", HEAVY, 18280),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 12370),
+    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2530),
 ]
 
 MARKER = re.compile(r'#(?:line)? (\d+) "([^"]*)"((?: \d)*)')

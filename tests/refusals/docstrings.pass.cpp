@@ -12,6 +12,7 @@
 #include <weir/report/trace.hpp>
 #include <weir/report/watchdog.hpp>
 #include <weir/simulation.hpp>
+#include <weir/task/stop_on_signals.hpp>
 #include <weir/weir.hpp>
 
 #include <chrono>

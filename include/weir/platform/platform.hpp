@@ -4,6 +4,7 @@
 #define WEIR_PLATFORM_PLATFORM_HPP
 
 #include <weir/platform/config.hpp>
+#include <weir/platform/signal_frames.hpp>
 #include <weir/platform/system.hpp>
 #include <weir/platform/tick_clock.hpp>
 
@@ -55,6 +56,9 @@ struct standard_platform {
         if (!detail::heavy_fence()) [[unlikely]]
             end_without_fence();
     }
+
+    // A wait for a lock takes long: see there. Other platforms need not have it.
+    static void doubt_wait() noexcept { end_if_in_signal_handler(); }
 
     static void pause() noexcept { cpu_pause(); }
     static void yield() noexcept { yield_thread(); }

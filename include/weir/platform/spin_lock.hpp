@@ -49,6 +49,9 @@ class basic_spin_lock {
         } else if (round < spins + yields) {
             Platform::yield();
         } else {
+            if constexpr (requires { Platform::doubt_wait(); }) {
+                if (round == spins + yields + 1000) Platform::doubt_wait();
+            }
             Platform::wait(locked_, 1, 50'000);
         }
     }

@@ -154,7 +154,7 @@ inline const bool signal_watch::forks_are_known = at_fork_in_child([] { only->be
 
 }  // namespace detail
 
-/// Requests a stop when a signal comes:
+/// Requests a stop when a signal comes. `weir.hpp` doesn't include it.
 ///
 ///     const weir::stop_on_signals interrupted({SIGINT, SIGTERM});
 ///     auto run = pipeline.start(pool, {.stop = interrupted});

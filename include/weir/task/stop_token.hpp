@@ -84,7 +84,8 @@ class basic_stop_source {
 
     /// Runs every registered callback, on this thread, before it returns. A callback may destroy
     /// this source. Not to be called in a signal handler, which may have interrupted the thread while it
-    /// held a lock that this takes: it would never return. For signals there is `stop_on_signals`.
+    /// held a lock that this takes: if it did, the program ends with a sentence where the stack can be looked
+    /// through (not on Windows), and else hangs. For signals there is `stop_on_signals`.
     ///
     /// \returns true if this call made the request; false if it had been made, or from a source
     ///          that was moved from. In the first case of these two the callbacks may still be

@@ -5,15 +5,21 @@
 #include "support/catch.hpp"
 
 #include <weir/executor/thread_pool.hpp>
+#include <weir/platform/spin_lock.hpp>
 #include <weir/run/run_outcome.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/stop_token.hpp>
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <ranges>
+#include <string_view>
+#include <thread>
 
 namespace {
 
@@ -127,4 +133,56 @@ TEST_CASE("in a forked process signals are handled as before, and may be taken a
     const int status = anew.status();
     CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 42));
     CHECK_FALSE(interrupted.stop_requested());
+}
+
+namespace {
+weir::detail::spin_lock held;
+}
+
+TEST_CASE("a signal handler that waits for a lock of its own thread ends the program, and says so") {
+    const child it([](auto tell) {
+        const rlimit no_core{0, 0};
+        setrlimit(RLIMIT_CORE, &no_core);
+        int words[2];
+        if (pipe(words) != 0) return 1;
+        const pid_t waits = fork();
+        if (waits == 0) {
+            alarm(60);
+            std::signal(SIGABRT, SIG_DFL);
+            dup2(words[1], STDERR_FILENO);
+            std::signal(SIGUSR1, [](int) { held.lock(); });
+            held.lock();
+            raise(SIGUSR1);
+            _exit(0);
+        }
+        close(words[1]);
+        char text[1000];
+        const ssize_t n = read(words[0], text, sizeof text);
+        int how = 0;
+        waitpid(waits, &how, 0);
+        const std::string_view said(text, n > 0 ? static_cast<std::size_t>(n) : 0);
+        tell(said.starts_with("weir: a signal handler waits for a lock") ? 'y' : 'n');
+        return WIFSIGNALED(how) && WTERMSIG(how) == SIGABRT ? 42 : 1;
+    });
+    CHECK(it.next() == 'y');
+    const int status = it.status();
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 42));
+}
+
+TEST_CASE("a lock that is held for long elsewhere is waited for") {
+    const child it([](auto tell) {
+        weir::detail::spin_lock lock;
+        std::atomic<int> looks{0};
+        lock.lock();
+        std::thread other([&] {
+            for (int round = 0; round < 1300; ++round) lock.wait_between_looks(round);
+            looks = 1;
+            tell('w');
+        });
+        other.join();
+        return looks == 1 ? 42 : 1;
+    });
+    CHECK(it.next() == 'w');
+    const int status = it.status();
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 42));
 }
