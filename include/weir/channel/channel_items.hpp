@@ -40,8 +40,8 @@ class channel_items : public channel_core<Policy> {
     channel_items(const item_type& type, std::size_t capacity, executor* clock, std::string name)
         : core(capacity, clock, std::move(name)), type_(type), ring_(type, capacity) {}
     ~channel_items() {
-        const std::uint64_t end = put_end_.count.load(std::memory_order_relaxed);
-        for (auto i = get_end_.count.load(std::memory_order_relaxed); i != end; ++i) ring_.destroy(i);
+        const std::uint64_t first = get_end_.count.load(std::memory_order_relaxed);
+        detail::destroy_items(ring_, type_, first, put_end_.count.load(std::memory_order_relaxed));
     }
 
     // ---- under no lock --------------------------------------------------------------------------

@@ -5,12 +5,13 @@
 
 #include <weir/channel/item_type.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/nested_destruction.hpp>
 
 #include <bit>      // for std::bit_ceil
 #include <cstddef>  // for std::byte, std::size_t
 #include <cstdint>  // for PTRDIFF_MAX, std::uint64_t
 #include <limits>   // for std::numeric_limits
-#include <new>      // for std::align_val_t, std::bad_alloc
+#include <new>      // for std::align_val_t, std::bad_alloc, std::nothrow
 #include <utility>  // for std::swap
 
 namespace weir::detail {
@@ -84,6 +85,33 @@ class ring {
     void* block_ = nullptr;
     std::size_t places_;
 };
+
+// Items of a ring that is destroyed, from number `first` up to `last`; put off while memory allows it, where
+// these lie deep inside of items of other rings.
+inline void destroy_items(ring& from, const item_type& type, std::uint64_t first,
+                          std::uint64_t last) noexcept {
+    class rest final : public nested_destruction::rest {
+      public:
+        rest(ring& items, const item_type& of, std::uint64_t begin, std::uint64_t end)
+            : items_(of, 0), begin_(begin), end_(end) {
+            items_.swap(items);
+        }
+        ~rest() override {
+            for (; begin_ != end_; ++begin_) items_.destroy(begin_);
+        }
+
+      private:
+        ring items_;
+        std::uint64_t begin_;
+        const std::uint64_t end_;
+    };
+    if (first == last) return;
+    nested_destruction here;
+    if (here.is_deep()) {
+        if (rest* const it = new (std::nothrow) rest(from, type, first, last)) return here.put_off(it);
+    }
+    for (; first != last; ++first) from.destroy(first);
+}
 
 }  // namespace weir::detail
 

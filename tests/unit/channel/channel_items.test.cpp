@@ -171,3 +171,40 @@ TEST_CASE("threads that put and get meet a third one that changes the capacity")
     CHECK(ordered);
     CHECK(c.size() == 0);
 }
+
+namespace {
+
+// An item that owns a channel of such items.
+struct nest {
+    std::unique_ptr<channel<nest>> inside;
+    int* destroyed = nullptr;
+
+    nest(std::unique_ptr<channel<nest>> c, int& count) : inside(std::move(c)), destroyed(&count) {}
+    nest(nest&& other) noexcept = default;
+    nest& operator=(nest&&) = delete;
+    ~nest() {
+        if (inside != nullptr) ++*destroyed;
+    }
+};
+
+std::unique_ptr<channel<nest>> nests(int n, int& destroyed) {
+    auto outer = std::make_unique<channel<nest>>(1);
+    for (int i = 0; i < n; ++i) {
+        nest item(std::move(outer), destroyed);
+        outer = std::make_unique<channel<nest>>(1);
+        static_cast<void>(outer->try_put(std::move(item)));
+    }
+    return outer;
+}
+
+}  // namespace
+
+TEST_CASE("channels whose items own channels are destroyed on a bounded stack, each item once") {
+    int destroyed = 0;
+    auto outer = nests(50'000, destroyed);
+    outer.reset();
+    CHECK(destroyed == 50'000);
+    outer = nests(50'000, destroyed);
+    outer->cancel();
+    CHECK(destroyed == 100'000);
+}
