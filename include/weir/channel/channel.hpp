@@ -45,7 +45,7 @@ namespace weir {
 ///           wait where the channel measures by the clock of a pool that was made before the fork.
 ///           `stopped`, from a wait in the function of a stage whose run is stopped: the item of a put stays
 ///           with the caller, and what was answered before gives what it has.
-/// Lifetime: outlives its operations. Destroys what is inside; past 100 channels in each other, at the very end.
+/// Lifetime: outlives its operations. Destroys what is inside; past 100 channels in each other, at its end.
 /// Cost:     O(1), one short lock for an operation that doesn't wait and wakes nobody, and for any where the
 ///           capacity is 1 or 2; else two. They cost next to nothing while one thread alone uses the channel
 ///           (figures: bench/results.md). No allocation after the constructor but in `set_capacity`; the
