@@ -30,8 +30,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 18280),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 12370),
+    ("weir.hpp", HEAVY, 18340),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 12430),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2530),
 ]
 
