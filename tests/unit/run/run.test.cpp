@@ -37,6 +37,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <ranges>
 #include <stdexcept>
@@ -755,27 +756,38 @@ const depth depths[] = {
      }},
 };
 
-// A loop of one's own, in which its thread runs what is there.
+// A loop of one's own, in which its thread runs what is there. Any thread may post.
 class own_loop final : public weir::executor {
   public:
     using executor::post;
-    void post(std::coroutine_handle<> h) noexcept override { ready_.push_back(h); }
+    void post(std::coroutine_handle<> h) noexcept override {
+        const std::lock_guard guard(lock_);
+        ready_.push_back(h);
+    }
     void add(weir::timer& t) noexcept override {
-        if (!timers_.add(t)) post(t.waiter());
+        const std::lock_guard guard(lock_);
+        if (!timers_.add(t)) ready_.push_back(t.waiter());
     }
     void cancel(weir::timer& t) noexcept override {
-        if (timers_.cancel(t, now())) post(t.waiter());
+        const std::lock_guard guard(lock_);
+        if (timers_.cancel(t, now())) ready_.push_back(t.waiter());
     }
     bool drive(flag&, time_point) override {
-        while (weir::timer* const due = timers_.pop_due(now())) post(due->waiter());
-        if (ready_.empty()) return true;
-        const std::coroutine_handle<> next = ready_.front();
-        ready_.pop_front();
+        std::coroutine_handle<> next = std::noop_coroutine();
+        {
+            const std::lock_guard guard(lock_);
+            while (weir::timer* const due = timers_.pop_due(now())) ready_.push_back(due->waiter());
+            if (!ready_.empty()) {
+                next = ready_.front();
+                ready_.pop_front();
+            }
+        }
         resume(next);
         return true;
     }
 
   private:
+    std::mutex lock_;
     std::deque<std::coroutine_handle<>> ready_;
     weir::timer_queue timers_;
 };
