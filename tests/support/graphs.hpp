@@ -105,10 +105,19 @@ inline void check_accounts(const pipeline_stats& s, complaints& wrong, bool at_o
     }
 }
 
+// Of a snapshot from the beginning on, whatever ended the run, or has not yet.
+inline void check_total(const pipeline_stats& s, complaints& wrong) {
+    for (const channel_stats& q : s.channels) {
+        wrong.check(q.num_put == q.num_get + q.num_discarded + q.size, q.name,
+                    "what was put was got, was discarded, or is inside");
+    }
+}
+
 // `whole`: nothing was left over, as what has no partner in a zip is.
 inline void check_end(const pipeline_stats& s, bool whole, complaints& wrong) {
     for (const channel_stats& q : s.channels) {
-        if (whole) wrong.check(q.num_put == q.num_get, q.name, "what went in came out");
+        if (whole)
+            wrong.check(q.num_put == q.num_get && q.num_discarded == 0, q.name, "what went in came out");
         wrong.check(q.size == 0 && q.bytes == 0, q.name, "nothing is left inside");
         wrong.check(q.put_waits.count() == q.num_put && q.get_waits.count() == q.num_get, q.name,
                     "each operation is in its histogram");

@@ -57,6 +57,7 @@ void check_graphs(std::uint64_t from, std::uint64_t to) {
                 if (!expected.whole) going.stop();
                 const pipeline_stats end = going.stats();
                 check_accounts(end, wrong, true, !acts);
+                check_total(end, wrong);
                 check_end(end, expected.whole, wrong);
                 if (!expected.whole) return;
                 std::uint64_t failures = 0;

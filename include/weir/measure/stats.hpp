@@ -33,22 +33,24 @@ namespace weir {
 
 /// What a channel measured.
 struct channel_stats {
-    std::string name;           ///< that of the stage before it; of a channel by itself, as constructed
-    std::size_t size = 0;       ///< items in it at the snapshot
-    std::size_t capacity = 0;   ///< items it has room for at the snapshot
-    std::size_t bytes = 0;      ///< in it at the snapshot, where bytes are limited; else 0
-    std::size_t max_bytes = 0;  ///< its limit in bytes at the snapshot; 0: none
-    duration elapsed{};         ///< from the channel's start to the snapshot
-    std::uint64_t num_put = 0;  ///< puts completed; a refused one (closed, stopped, full) is none
-    std::uint64_t num_get = 0;  ///< gets completed with an item
-    duration put_wait{};        ///< time that puts waited for room, summed over puts
-    duration get_wait{};        ///< time that gets waited for an item, summed over gets
-    duration put_blocked{};     ///< time in which at least one put waited
-    duration get_blocked{};     ///< time in which at least one get waited
-    duration empty{};           ///< time in which no item was in it; handing an item to a get that
-                                ///< waits does not end it
-    histogram put_waits;        ///< of the wait of each completed put; no wait counts as 0
-    histogram get_waits;        ///< of the wait of each completed get; no wait counts as 0
+    std::string name;                 ///< that of the stage before it; of a channel by itself, as constructed
+    std::size_t size = 0;             ///< items in it at the snapshot
+    std::size_t capacity = 0;         ///< items it has room for at the snapshot
+    std::size_t bytes = 0;            ///< in it at the snapshot, where bytes are limited; else 0
+    std::size_t max_bytes = 0;        ///< its limit in bytes at the snapshot; 0: none
+    duration elapsed{};               ///< from the channel's start to the snapshot
+    std::uint64_t num_put = 0;        ///< puts completed; a refused one (closed, stopped, full) is none
+    std::uint64_t num_get = 0;        ///< gets completed with an item
+    std::uint64_t num_discarded = 0;  ///< items destroyed in the queue, by `cancel` or the end of a run:
+                                      ///< `num_put` is `num_get + num_discarded + size`, at any instant
+    duration put_wait{};              ///< time that puts waited for room, summed over puts
+    duration get_wait{};              ///< time that gets waited for an item, summed over gets
+    duration put_blocked{};           ///< time in which at least one put waited
+    duration get_blocked{};           ///< time in which at least one get waited
+    duration empty{};                 ///< time in which no item was in it; handing an item to a get that
+                                      ///< waits does not end it
+    histogram put_waits;              ///< of the wait of each completed put; no wait counts as 0
+    histogram get_waits;              ///< of the wait of each completed get; no wait counts as 0
 
     /// Data readiness, which the documents also call occupancy rate: the share of the time in which
     /// an item was there to be taken.
@@ -80,6 +82,7 @@ struct channel_stats {
         later.elapsed = detail::since(earlier.elapsed, later.elapsed);
         later.num_put = detail::since(earlier.num_put, later.num_put);
         later.num_get = detail::since(earlier.num_get, later.num_get);
+        later.num_discarded = detail::since(earlier.num_discarded, later.num_discarded);
         later.put_wait = detail::since(earlier.put_wait, later.put_wait);
         later.get_wait = detail::since(earlier.get_wait, later.get_wait);
         later.put_blocked = detail::since(earlier.put_blocked, later.put_blocked);

@@ -47,6 +47,7 @@ struct fields<channel_stats> {
         visit("elapsed", s.elapsed);
         visit("num_put", s.num_put);
         visit("num_get", s.num_get);
+        visit("num_discarded", s.num_discarded);
         visit("put_wait", s.put_wait);
         visit("get_wait", s.get_wait);
         visit("put_blocked", s.put_blocked);

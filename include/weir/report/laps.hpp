@@ -34,7 +34,8 @@ void add_up(std::optional<T>& sum, const std::optional<T>& more) {
 inline bool is_nothing(const pipeline_stats& lap) noexcept {
     bool nothing = lap.elapsed == duration(0);
     for (const stage_stats& s : lap.stages) nothing = nothing && s.num_tasks == 0;
-    for (const channel_stats& c : lap.channels) nothing = nothing && c.num_put == 0 && c.num_get == 0;
+    for (const channel_stats& c : lap.channels)
+        nothing = nothing && (c.num_put | c.num_get | c.num_discarded) == 0;
     return nothing;
 }
 
@@ -48,6 +49,7 @@ inline bool is_nothing(const pipeline_stats& lap) noexcept {
     detail::add_up(later.elapsed, earlier.elapsed);
     later.num_put += earlier.num_put;
     later.num_get += earlier.num_get;
+    later.num_discarded += earlier.num_discarded;
     detail::add_up(later.put_wait, earlier.put_wait);
     detail::add_up(later.get_wait, earlier.get_wait);
     detail::add_up(later.put_blocked, earlier.put_blocked);

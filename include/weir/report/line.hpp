@@ -40,12 +40,14 @@ namespace weir {
            units::time(s.ave_time()) + "; " + line_text(s.times());
 }
 
-/// \returns `load_queue: 2 of 8 in it, 200 taken, 33.3 /s, put wait 2.7 ms, get wait 0, readiness 98.2 %`.
+/// \returns `load_queue: 2 of 8 in it, 200 taken, 33.3 /s, put wait 2.7 ms, get wait 0, readiness 98.2 %`;
+///          with `3 discarded`, where some were.
 [[nodiscard]] inline std::string line_text(const channel_stats& c) {
     return c.name + "_queue: " + std::to_string(c.size) + " of " + std::to_string(c.capacity) + " in it, " +
-           units::count(c.num_get) + " taken, " + units::rate(c.rate()) + ", put wait " +
-           units::time(c.ave_put_wait()) + ", get wait " + units::time(c.ave_get_gap()) + ", readiness " +
-           units::percent(c.readiness());
+           units::count(c.num_get) + " taken, " +
+           (c.num_discarded != 0 ? units::count(c.num_discarded) + " discarded, " : "") +
+           units::rate(c.rate()) + ", put wait " + units::time(c.ave_put_wait()) + ", get wait " +
+           units::time(c.ave_get_gap()) + ", readiness " + units::percent(c.readiness());
 }
 
 /// \returns `1.8 of 2 processors busy, 0.1 in the system; 212 MB resident; 12.0 k context switches, 3.1 k of

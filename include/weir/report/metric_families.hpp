@@ -94,6 +94,8 @@ inline constexpr metric<channel_stats> queue[] = {
      [](metric_samples& to, const channel_stats& c) { to.add(c.num_put); }},
     {{"weir.queue.gets", "{item}", counter, "Items taken."},
      [](metric_samples& to, const channel_stats& c) { to.add(c.num_get); }},
+    {{"weir.queue.discards", "{item}", counter, "Items destroyed in the queue, when a run was stopped."},
+     [](metric_samples& to, const channel_stats& c) { to.add(c.num_discarded); }},
     {{"weir.queue.put.wait", "s", counter,
       "Time that puts waited for room, summed over puts, open ones included."},
      [](metric_samples& to, const channel_stats& c) { to.add(c.put_wait); }},

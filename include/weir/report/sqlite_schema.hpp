@@ -17,7 +17,7 @@ namespace weir::detail {
 
 // What a file says that is ours, and by which schema it is made. "weir", as SQLite's PRAGMA application_id.
 inline constexpr std::int64_t sqlite_application = 0x77656972;
-inline constexpr std::int64_t sqlite_schema = 1;
+inline constexpr std::int64_t sqlite_schema = 2;
 
 [[nodiscard]] inline std::int64_t number_in(const sqlite_file& file, const char* sql) {
     sqlite_statement ask(file, sql);

@@ -105,9 +105,10 @@ class svg_graph {
         }
         out += "<g class=\"queue\"><title>" + escaped("queue behind " + view_.stage(q.from)) + ": " +
                std::to_string(c.capacity) + (c.capacity == 1 ? " place, " : " places, ") +
-               units::count(c.num_get) + " items taken, data ready " + units::percent(c.readiness()) +
-               ", put " + time_markup(c.ave_put_wait()) + ", get " + time_markup(c.ave_get_gap()) +
-               "</title><path d=\"" + path + "\"/>";
+               units::count(c.num_get) + " items taken, " +
+               (c.num_discarded != 0 ? units::count(c.num_discarded) + " discarded, " : "") + "data ready " +
+               units::percent(c.readiness()) + ", put " + time_markup(c.ave_put_wait()) + ", get " +
+               time_markup(c.ave_get_gap()) + "</title><path d=\"" + path + "\"/>";
         // At that end of the line that has no other one, on the free side.
         std::size_t arrive = 0;
         for (const shown_queue& other : view_.queues()) arrive += other.to == q.to ? 1 : 0;

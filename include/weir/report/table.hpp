@@ -8,7 +8,7 @@
 #include <weir/measure/unit_text.hpp>
 #include <weir/report/line.hpp>
 
-#include <algorithm>  // for std::max, std::min
+#include <algorithm>  // for std::max, std::min, std::ranges::any_of
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
 #include <ostream>    // for std::ostream
@@ -129,15 +129,28 @@ class text_table {
 }
 
 [[nodiscard]] inline text_table table_of(const std::vector<channel_stats>& channels) {
-    text_table table({"queue", "size", "items", "rate", "ave", "p99", "ave", "p99", "readiness"});
+    const bool discarded =
+        std::ranges::any_of(channels, [](const channel_stats& c) { return c.num_discarded != 0; });
+    std::vector<std::string> heads = {"queue", "size", "items", "rate",     "ave",
+                                      "p99",   "ave",  "p99",   "readiness"};
+    if (discarded) heads.emplace_back("discarded");
+    text_table table(std::move(heads));
     table.head(4, 5, "put wait");
     table.head(6, 7, "get wait");
     for (const channel_stats& c : channels) {
-        table.add({c.name, std::to_string(c.size) + "/" + std::to_string(c.capacity),
-                   units::count(c.num_get, 8), units::rate(c.rate()), time_cell(c.ave_put_wait(), c.num_put),
-                   quantile_cell(c.put_waits, 0.99), time_cell(c.ave_get_gap(), c.num_get),
-                   quantile_cell(c.get_waits, 0.99),
-                   c.elapsed <= duration(0) ? "-" : units::whole_percent(c.readiness()) + " %"});
+        std::vector<std::string> row = {c.name,
+                                        std::to_string(c.size) + "/" + std::to_string(c.capacity),
+                                        units::count(c.num_get, 8),
+                                        units::rate(c.rate()),
+                                        time_cell(c.ave_put_wait(), c.num_put),
+                                        quantile_cell(c.put_waits, 0.99),
+                                        time_cell(c.ave_get_gap(), c.num_get),
+                                        quantile_cell(c.get_waits, 0.99),
+                                        c.elapsed <= duration(0)
+                                            ? "-"
+                                            : units::whole_percent(c.readiness()) + " %"};
+        if (discarded) row.push_back(units::count(c.num_discarded, 8));
+        table.add(std::move(row));
     }
     return table;
 }

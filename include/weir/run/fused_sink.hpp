@@ -9,6 +9,7 @@
 #include <weir/run/stage_options.hpp>
 
 #include <cstddef>   // for std::size_t
+#include <cstdint>   // for std::uint64_t
 #include <optional>  // for std::optional
 #include <string>    // for std::string
 
@@ -63,9 +64,10 @@ class fused_sink {
             // Of each item nobody knows.
             before.bytes = all == 0 ? 0 : before.bytes / all * (before.num_put - before.num_get);
         }
-        if (all != 0) {  // else what was put, and not got, may have been discarded
-            behind.size = static_cast<std::size_t>(behind.num_put - behind.num_get);
-            before.size = static_cast<std::size_t>(before.num_put - before.num_get);
+        for (channel_stats* const each : {&before, &behind}) {
+            // A discard takes all: of what was put, and not got, either all is inside, or all was discarded.
+            const std::uint64_t rest = each->num_put - each->num_get;
+            all != 0 ? void(each->size = static_cast<std::size_t>(rest)) : void(each->num_discarded = rest);
         }
         behind.bytes -= before.bytes;
         s.stages.push_back(sink);

@@ -28,7 +28,7 @@ inline void require(bool right, const char* what, const std::string& name, const
 ///     w.always([&] { weir::simulation::check_identities(run.stats()); });
 ///
 /// Each slot is always in exactly one state; what was put into a queue was taken out, is inside, or was
-/// thrown away; nobody waits to get where an item is, nor to put where none is; no time is negative.
+/// discarded; nobody waits to get where an item is, nor to put where none is; no time is negative.
 /// Errors: `failed_check` that names the stage or the queue, and what is not so.
 inline void check_identities(const pipeline_stats& stats) {
     constexpr duration none(0);
@@ -50,7 +50,8 @@ inline void check_identities(const pipeline_stats& stats) {
         const auto holds = [&queue](bool right, const char* identity) {
             detail::require(right, "queue", queue.name, identity);
         };
-        holds(queue.num_get + queue.size <= queue.num_put, "what comes out, or is inside, went in");
+        holds(queue.num_put == queue.num_get + queue.num_discarded + queue.size,
+              "what was put was got, was discarded, or is inside");
         holds(none <= queue.empty && queue.empty <= queue.elapsed, "it is empty for a part of the time");
         holds(none <= queue.put_blocked && queue.put_blocked <= queue.put_wait,
               "who waits alone waits as long as all do");

@@ -115,6 +115,7 @@ void compare(Run run, const expectation& expected, const habits& consumer, bool 
     const pipeline_stats end = run.stats();
     complaints wrong(where);
     check_accounts(end, wrong, at_one_instant);
+    check_total(end, wrong);
     if (!left) check_end(end, expected.whole, wrong);
     if (!wrong.text().empty()) complain(where, wrong.text());
     if (left) {

@@ -134,6 +134,7 @@ void cancelled_by_a_third(world& w) {
             const std::size_t before = book.alive();
             const std::size_t inside = c.size();
             c.cancel();
+            book.check(c.stats().num_discarded == inside, "a cancel counts what it destroys");
             book.check(book.alive() + inside == before, "a cancel destroys what is inside");
         });
         weir::sync_wait(w, weir::when_all(produce(book, c, 0, open), produce(book, c, 1, open),

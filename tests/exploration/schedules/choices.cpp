@@ -38,7 +38,7 @@ weir::duration some_time(world& w) { return weir::duration(w.draw(4)); }
 // What holds of a channel that nobody uses any more.
 void check_books(ledger& book, item_queue& c, std::size_t discarded = 0) {
     const weir::channel_stats s = c.stats();
-    book.check(s.num_put == s.num_get + s.size + discarded,
+    book.check(s.num_put == s.num_get + s.size + discarded && s.num_discarded == discarded,
                "what was put was got, is inside, or was cancelled");
     book.check(s.put_blocked <= s.put_wait && s.get_blocked <= s.get_wait,
                "who waits alone waits as long as all do");

@@ -4,6 +4,7 @@
 
 #include "support/flows.hpp"
 
+#include <weir/simulation/identities.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>
@@ -69,8 +70,10 @@ void stopped(world& w) {
             run.stop();
             book.check(book.alive() <= 1,
                        "after a stop nothing is left but what is on its way to the consumer");
+            weir::simulation::check_identities(run.stats());
         });
         take_all(run, to, how);
+        weir::simulation::check_identities(run.stats());
     }
     book.settle_stopped(how.most_under_way());
 }

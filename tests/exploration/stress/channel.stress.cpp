@@ -418,9 +418,8 @@ std::string two_ends(weir::thread_pool& pool, std::size_t capacity, std::size_t 
             if (now.num_put < before.num_put || now.num_get < before.num_get) {
                 wrong = "a count went backwards";
             }
-            // A cancel takes out what nobody gets.
-            if (how != end::cancelled && now.num_put - now.num_get != now.size) {
-                wrong = "puts - gets is not what is inside";
+            if (now.num_put != now.num_get + now.num_discarded + now.size) {
+                wrong = "what was put was neither got, nor discarded, nor is it inside";
             }
             if (now.size > 64 || c.size() > 64) wrong = "more is inside than had room";
             before = now;

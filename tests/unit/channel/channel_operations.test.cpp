@@ -695,6 +695,7 @@ std::string check_books(std::uint64_t seed, event what, int step) {
         const weir::channel_stats s = b.c.stats() - before;
         if (s.num_put != b.in.size()) return "num_put is not the puts that were done";
         if (s.num_get != out) return "num_get is not the gets that were done";
+        if (s.num_discarded != s.num_put - out) return "num_discarded is not what a cancel destroyed";
         if (s.put_waits.count() != s.num_put || s.get_waits.count() != s.num_get) {
             return "a histogram has another count than its operations";
         }

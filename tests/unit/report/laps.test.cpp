@@ -39,6 +39,7 @@ void go_on(pipeline_stats& s, std::mt19937& random) {
             more(*d);
         more(c.num_put);
         more(c.num_get);
+        more(c.num_discarded);
         c.put_waits.record(duration(random() % 100));
         c.get_waits.record(duration(random() % 100));
         c.size = random() % 9;

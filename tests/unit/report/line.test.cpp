@@ -60,6 +60,8 @@ TEST_CASE("a slot's times, a stage and a queue are a line each") {
     CHECK(line_text(c) ==
           "decode_queue: 2 of 8 in it, 20 taken, 2.0 /s, put wait 1.0 ms, get wait 2.0 ms, "
           "readiness 90.0 %");
+    c.num_discarded = 2;
+    CHECK(line_text(c).find("20 taken, 2 discarded, 2.0 /s") != std::string::npos);
 }
 
 TEST_CASE("a process is a line of what the system says of it") {

@@ -111,6 +111,15 @@ TEST_CASE("a table reads the same in a German locale and whatever the stream's f
     CHECK(out.str() == text_of_example);
 }
 
+TEST_CASE("a table says what was discarded in the queues, if anything was") {
+    pipeline_stats p = example();
+    p.channels[1].num_discarded = 12;
+    const std::string text = weir::table_text(p);
+    CHECK(text.find("  readiness  discarded\n") != std::string::npos);
+    CHECK(text.find("      100 %         12\n") != std::string::npos);
+    CHECK(text.find("       99 %          0\n") != std::string::npos);
+}
+
 TEST_CASE("a table of nothing is a heading") {
     CHECK(weir::table_text(pipeline_stats()) == "pipeline, 0 s elapsed\n");
 }

@@ -51,6 +51,26 @@ TEST_CASE("the statistics show a merged sink as a stage between two queues") {
     CHECK(s.channels[1].capacity == 3);
 }
 
+TEST_CASE(
+    "what a cancel discarded was discarded before a merged sink whose work isn't measured, else where it "
+    "was") {
+    for (const std::uint64_t taken : {10U, 13U, 14U}) {
+        CAPTURE(taken);
+        weir::pipeline_stats s = stats_of(6);
+        s.channels[0].size = s.channels[0].bytes = 0;
+        s.channels[0].num_discarded = 6;
+        weir::detail::sink_figures kept;
+        kept.num_taken = taken;
+        kept.num_passed = taken - (taken == 14 ? 1 : 0);  // its queue was full
+        sink_of(3, 2).split(s, 0, taken == 10 ? std::nullopt : std::optional(kept));
+        CHECK(s.channels[0].num_discarded == 16 - taken);
+        CHECK(s.channels[1].num_discarded == (taken == 10 ? 0 : 3));
+        for (const weir::channel_stats& q : s.channels) {
+            CHECK(q.num_put == q.num_get + q.num_discarded + q.size);
+        }
+    }
+}
+
 TEST_CASE("items are behind a merged sink first, then in it, then before it") {
     struct {
         std::size_t size, before, behind, passed;

@@ -7,6 +7,7 @@
 
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
+#include <weir/report/laps.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage_list.hpp>
 #include <weir/task/async_generator.hpp>
@@ -110,7 +111,8 @@ void check_together(const pipeline_stats& s, complaints& wrong) {
 // Of a snapshot from the beginning on, not of a lap.
 void check_total(const pipeline_stats& s, complaints& wrong) {
     for (const channel_stats& q : s.channels) {
-        wrong.check(q.num_put - q.num_get == q.size, q.name, "what went in and not out is inside");
+        wrong.check(q.num_put == q.num_get + q.num_discarded + q.size, q.name,
+                    "what went in came out, was discarded, or is inside");
         wrong.check(q.size <= q.capacity, q.name, "no more inside than there is room for");
         wrong.check(q.put_waits.count() == q.num_put, q.name, "each put is in its histogram");
         wrong.check(q.get_waits.count() == q.num_get, q.name, "each get is in its histogram");
@@ -372,6 +374,59 @@ TEST_CASE("the accounts of 200 random pipelines balance in every lap, to the nan
     CHECK(delivered > 4000);
 }
 
+TEST_CASE("each queue adds up in each lap and at the end, whatever ends a run, and discards are counted") {
+    enum class ends : std::uint8_t { drained, stopped, asked, failed };
+    for (const ends how : {ends::drained, ends::stopped, ends::asked, ends::failed}) {
+        for (int after = 1; after < 24; ++after) {
+            CAPTURE(how, after);
+            complaints wrong("run");
+            std::vector<std::uint64_t> inside(3, 0);
+            pipeline_stats laps;
+            const auto on_lap = [&](const pipeline_stats& lap) {
+                for (std::size_t i = 0; i < lap.channels.size(); ++i) {
+                    const channel_stats& q = lap.channels[i];
+                    wrong.check(inside[i] + q.num_put == q.num_get + q.num_discarded + q.size, q.name,
+                                "what came out in a lap, or is left, was inside before or was put");
+                    inside[i] = q.size;
+                }
+                laps = laps.channels.empty() ? lap : weir::joined(laps, lap);
+            };
+            const auto on_end = [&](const pipeline_stats& rest, const pipeline_stats&) { on_lap(rest); };
+            const auto work = [how, after](int n) -> task<int> {
+                co_await weir::sleep_for(3ns);
+                if (how == ends::failed && n == after) throw std::runtime_error("no");
+                co_return n;
+            };
+            virtual_time time(static_cast<std::uint64_t>(after));
+            auto run = (weir::source(std::views::iota(0, 40), {.capacity = 3}) |
+                        weir::pipe(work, {.name = "w", .concurrency = 3, .capacity = 3}) | weir::sink(4))
+                           .start(time, {.lap = 5ns, .on_lap = on_lap, .on_end = on_end});
+            try {
+                for (int n = 0; (how != ends::stopped && how != ends::asked) || n < after; ++n) {
+                    if (!run.get()) break;
+                }
+            } catch (const weir::pipeline_failure&) {
+                CHECK(how == ends::failed);
+            }
+            if (how == ends::asked) run.request_stop();
+            run.stop();
+            const pipeline_stats end = run.stats();
+            check_total(end, wrong);
+            std::uint64_t discarded = 0;
+            for (std::size_t i = 0; i < end.channels.size(); ++i) {
+                const channel_stats& q = end.channels[i];
+                discarded += q.num_discarded;
+                wrong.check(q.size == 0, q.name, "nothing is left");
+                wrong.check(q.num_put == laps.channels.at(i).num_put &&
+                                q.num_discarded == laps.channels.at(i).num_discarded,
+                            q.name, "the laps sum to the whole");
+            }
+            CHECK((discarded == 0) == (how == ends::drained));
+            CHECK(wrong.text() == "");
+        }
+    }
+}
+
 TEST_CASE("what is measured doesn't depend on the order in which coroutines of one instant run") {
     for (std::uint64_t number = 1000; number < 1040; ++number) {
         complaints wrong("pipeline " + std::to_string(number));
@@ -541,7 +596,8 @@ TEST_CASE("each object's accounts balance in a snapshot of any thread, while a p
             // The difference clips at 0, so it balances only if nothing has become less.
             check_each(now - before, wrong);
             for (const channel_stats& q : now.channels) {
-                wrong.check(q.num_put - q.num_get == q.size, q.name, "what went in and not out is inside");
+                wrong.check(q.num_put == q.num_get + q.num_discarded + q.size, q.name,
+                            "what went in came out, was discarded, or is inside");
             }
             before = now;
             ++looks;

@@ -88,7 +88,8 @@ TEST_CASE("each contradiction is told, and where it is") {
     CHECK_THAT(told([](auto& s, auto&) { s.num_failures = 4; }), ContainsSubstring("no more fail"));
     CHECK_THAT(told([](auto& s, auto&) { s.num_tasks = 4; }), ContainsSubstring("each success has a time"));
     CHECK_THAT(told([](auto&, auto& q) { q.size = 3; }),
-               ContainsSubstring("queue 'in': what comes out, or is inside, went in"));
+               ContainsSubstring("queue 'in': what was put was got, was discarded, or is inside"));
+    CHECK_THAT(told([](auto&, auto& q) { q.num_discarded = 1; }), ContainsSubstring("was discarded"));
     CHECK_THAT(told([](auto&, auto& q) { q.empty = duration(101); }),
                ContainsSubstring("a part of the time"));
     CHECK_THAT(told([](auto&, auto& q) { q.put_blocked = duration(1); }),
@@ -99,5 +100,6 @@ TEST_CASE("each contradiction is told, and where it is") {
                ContainsSubstring("to put while it is empty"));
     CHECK_THAT(told([](auto&, auto& q) { q.empty = duration(69); }),
                ContainsSubstring("to get while something"));
-    CHECK_THAT(told([](auto&, auto& q) { q.num_put = 6; }), ContainsSubstring("each operation has a wait"));
+    CHECK_THAT(told([](auto&, auto& q) { q.num_put += q.num_discarded = 1; }),
+               ContainsSubstring("each operation has a wait"));
 }
