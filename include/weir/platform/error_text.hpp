@@ -36,7 +36,7 @@ inline std::string error_text(const std::exception_ptr& error) {
         return what == nullptr || *what == '\0' ? detail::text_with_type({}) : what;
     } catch (const std::string& text) {
         return detail::text_with_type(text);
-    } catch (std::string_view text) {
+    } catch (const std::string_view& text) {
         return detail::text_with_type(text);
     } catch (const char* text) {
         return detail::text_with_type(text == nullptr ? "" : text);

@@ -42,8 +42,7 @@ class task_promise_base {
   public:
     coroutine_env& env() noexcept { return env_; }
 
-    // Of a coroutine that is suspended: those that it awaits are destroyed before it, as by an exception, so
-    // that what they refer to is there; the stack stays flat.
+    // A suspended coroutine, after those that it awaits, as an exception does; the stack stays flat.
     template <class Promise>
     static void destroy(std::coroutine_handle<Promise> h) noexcept {
         h.promise().below_ != nullptr ? destroy_all(h, h.promise()) : h.destroy();
@@ -190,9 +189,8 @@ class task_promise_base {
                 next.awaiter_ = std::exchange(frame, std::coroutine_handle<>::from_address(below));
                 at = &next;
             } else {
-                task_promise_base* const above = at->parent_;
                 const std::coroutine_handle<> ended = std::exchange(frame, at->awaiter_);
-                at = above;
+                at = at->parent_;
                 ended.destroy();
             }
         }
@@ -203,7 +201,7 @@ class task_promise_base {
         if (joins_) return static_cast<awaited_join*>(below_)->release_one();
         void* frame = nullptr;
         if (void* const owner = std::exchange(below_, nullptr)) {
-            std::memcpy(&frame, owner, sizeof(frame));  // a handle, whatever its promise
+            std::memcpy(static_cast<void*>(&frame), owner, sizeof(frame));  // a handle, whatever its promise
             std::memset(owner, 0, sizeof(frame));
         }
         return frame;
@@ -211,10 +209,10 @@ class task_promise_base {
 
     coroutine_env env_;
     union {
-        task_join* join_;
-        task_promise_base* parent_;
-        executor* awaiter_executor_;
-    };
+        task_join* join_;             // NOLINT(readability-identifier-naming): these are private, too
+        task_promise_base* parent_;   // NOLINT(readability-identifier-naming)
+        executor* awaiter_executor_;  // NOLINT(readability-identifier-naming)
+    };  // by `awaited_`: in a join, by one of ours, by another
     std::coroutine_handle<> awaiter_;  // or what was forked before
     // While it is suspended in that: an `awaited_join`, or where the handle of a task or generator is kept.
     void* below_ = nullptr;
@@ -223,21 +221,25 @@ class task_promise_base {
     bool was_posted_ = false;  // by a post, which the stage has to be told of
 };
 
-// Tells the coroutine what it awaits, for as long as that is there.
+// Tells the coroutine what it awaits, until it goes on.
 template <class A>
 class observed_join final : public observed<A>, awaited_join {
   public:
     observed_join(A&& a, task_promise_base& awaiter)
         : observed<A>(std::forward<A>(a), awaiter.env()), awaiter_(&awaiter) {}
     observed_join(const observed_join&) = delete;
-    observed_join& operator=(const observed_join&) = delete;
-    ~observed_join() { awaiter_->awaits(nullptr); }
+    ~observed_join() {
+        if (awaiter_ != nullptr) awaiter_->awaits(nullptr);
+    }
 
-    // Resumes where the inner awaiter lets it.
-    template <class Promise>
+    template <class Promise>  // Resumes where the inner awaiter lets it.
     auto await_suspend(std::coroutine_handle<Promise> h) {
         awaiter_->awaits(this);
         return observed<A>::await_suspend(h);
+    }
+    decltype(auto) await_resume() {
+        std::exchange(awaiter_, nullptr)->awaits(nullptr);
+        return observed<A>::await_resume();
     }
 
   private:

@@ -205,6 +205,18 @@ task<> by_when_all(int n, channel<int>& never, depth& d) {
     if (n == 0) co_await waits(never, d);
     if (n != 0) co_await weir::when_all(by_when_all(n - 1, never, d), waits(never, d));
 }
+task<int> one() { co_return 1; }
+task<int> waits_for_one(channel<int>& never) {
+    static_cast<void>(co_await never.get());
+    co_return 1;
+}
+// Of the same expression a join has ended that is still there.
+task<> by_both(int n, channel<int>& never, depth& d) {
+    const noted here(d);
+    const auto sum = [](const std::tuple<int, int>& a, int b) { return std::get<0>(a) + b; };
+    static_cast<void>(sum(co_await weir::when_all(one(), one()), co_await waits_for_one(never)));
+    if (n != 0) co_await by_both(n - 1, never, d);
+}
 task<> by_vector(int n, channel<int>& never, depth& d) {
     const noted here(d);
     std::vector<task<>> parts;
@@ -234,7 +246,7 @@ task<> by_generator(int n, channel<int>& never, depth& d) {
 }  // namespace
 
 TEST_CASE("coroutines that wait inside of each other are destroyed on a bounded stack") {
-    for (const auto chain : {by_await, by_when_all, by_vector, by_when_any, by_generator}) {
+    for (const auto chain : {by_await, by_when_all, by_both, by_vector, by_when_any, by_generator}) {
         weir::virtual_time time;
         channel<int> never(1, time);
         depth d;
