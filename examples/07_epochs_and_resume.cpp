@@ -1,5 +1,5 @@
 // Shows training as it is done: shuffled epochs with batches that never mix two of them; a checkpoint of
-// what was taken; and a second run, on two machines instead of one, that goes on exactly there.
+// what was taken (`run_control::checkpoint` says of which pipelines); and a run on two machines that goes on there.
 #include <weir/executor/thread_pool.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/stages/epochs.hpp>

@@ -5,23 +5,24 @@
 
 #include <weir/platform/platform.hpp>
 
-#include <cstddef>      // for std::size_t
+#include <cstddef>      // for std::ptrdiff_t, std::size_t
 #include <cstdint>      // for std::uint64_t
 #include <memory>       // for std::shared_ptr
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::conditional_t
-#include <utility>      // for std::move
+#include <utility>      // for std::exchange, std::move
 #include <vector>       // for std::vector
 
 namespace weir::detail {
 
+class origin;
 class progress_keeper;
 
-// Told of every item of the source of which nothing is left to be taken: the consumer has all that
-// was made of it, or it was dropped.
+// Keeps the books of what the consumer has taken of the source's items.
 class progress_listener {
   public:
-    virtual void finished(std::uint64_t position) noexcept = 0;
+    // The consumer has taken one share of `from`, or a stage has dropped it.
+    virtual void settle(origin& from, bool taken) noexcept = 0;
 
     // This, if it keeps a checkpoint; else null.
     virtual const progress_keeper* keeper() const noexcept { return nullptr; }
@@ -30,69 +31,96 @@ class progress_listener {
     ~progress_listener() = default;
 };
 
-// What became of one item of the source: a share for each item that was made of it and is still on its way.
+// An item that others were made of: a share for each of those that is still on its way. It is an item of the
+// source, with a position, or it was made of several items itself, its parts.
 class origin {
   public:
-    origin(std::uint64_t position, std::shared_ptr<progress_listener> listener) noexcept
-        : position_(position), listener_(std::move(listener)) {}
+    static constexpr std::uint64_t no_position = UINT64_MAX;
+
+    // `books` outlive the run.
+    origin(std::uint64_t position, progress_listener& books) noexcept : position_(position), books_(books) {}
 
     void add_share() noexcept { shares_.fetch_add(1, std::memory_order_relaxed); }
-    // acq_rel; pairs with itself: who takes the last share tells of all
-    void acknowledge_share() noexcept {
-        if (shares_.fetch_sub(1, std::memory_order_acq_rel) == 1) listener_->finished(position_);
+
+    // One share less. Calls `finished` with the position of each item of the source of which none is left.
+    // Returns by how many more origins are torn: the consumer has some of their shares, and lacks others.
+    // Under the lock of the books.
+    template <class Finished>
+    std::ptrdiff_t settle(bool taken, const Finished& finished) {
+        // acq_rel; pairs with itself: who takes the last share sees the parts
+        const bool is_last = shares_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+        const bool was_torn = std::exchange(is_taken_, is_taken_ || taken);
+        std::ptrdiff_t torn = std::ptrdiff_t(is_taken_ && !is_last) - std::ptrdiff_t(was_torn);
+        if (!is_last) return torn;
+        if (position_ != no_position) finished(position_);
+        for (const auto& part : parts_) {
+            if (part) torn += part->settle(is_taken_, finished);
+        }
+        return torn;
     }
 
   private:
+    friend class provenance;
+
     const std::uint64_t position_;
-    const std::shared_ptr<progress_listener> listener_;
+    progress_listener& books_;
+    std::vector<std::shared_ptr<origin>> parts_;
     standard_platform::atomic<std::uint32_t> shares_{1};
+    bool is_taken_ = false;   // the consumer has taken a share; guarded by the lock of the books
+    bool in_places_ = false;  // part k is what element k of the item was made of; only of an undivided item
 };
 
-// What travels with an item: its epoch, and a share of each source item that it was made of. One that is
-// destroyed with its item (a run that was stopped) acknowledges nothing: those items have not been taken.
+// What travels with an item: its epoch, and a share of what it was made of. One that is destroyed with its
+// item (a run that was stopped) settles nothing: those items have not been taken.
 class provenance {
   public:
     provenance() noexcept = default;
     explicit provenance(std::uint64_t epoch) noexcept : epoch_(epoch) {}
-    provenance(std::uint64_t epoch, std::shared_ptr<origin> from) : epoch_(epoch) {
-        from_.push_back(std::move(from));
-    }
-
-    std::uint64_t epoch() const noexcept { return epoch_; }
-
-    // One more item of the same origin.
-    provenance share() const {
-        provenance other(*this);
-        for (const auto& each : other.from_) each->add_share();
-        return other;
-    }
-    // For an item that is made of both.
-    void add(provenance&& other) {
-        epoch_ = other.epoch_;
-        if (from_.empty()) {
-            from_ = std::move(other.from_);
-        } else {
-            from_.insert(from_.end(), other.from_.begin(), other.from_.end());
-        }
-        other.from_.clear();
-    }
-    // The item is taken, or dropped.
-    void acknowledge() noexcept {
-        for (const auto& each : from_) each->acknowledge_share();
-        from_.clear();
-    }
-
-  private:
-    provenance(const provenance&) = default;
-
-  public:
+    provenance(std::uint64_t epoch, std::shared_ptr<origin> from) noexcept
+        : epoch_(epoch), from_(std::move(from)) {}
     provenance(provenance&&) noexcept = default;
     provenance& operator=(provenance&&) noexcept = default;
     ~provenance() = default;
 
+    std::uint64_t epoch() const noexcept { return epoch_; }
+
+    // For an item whose next element is made of `other`: all of a run have origins, or none has.
+    void add(provenance&& other) {
+        epoch_ = other.epoch_;
+        if (!other.from_) return;
+        if (!from_) {
+            from_ = std::make_shared<origin>(origin::no_position, other.from_->books_);
+            from_->in_places_ = true;
+        }
+        from_->parts_.push_back(std::move(other.from_));
+    }
+    // The elements of the item may be others, or elsewhere.
+    void forget_places() noexcept {
+        if (from_ && from_->in_places_) from_->in_places_ = false;
+    }
+    // One more item of the same origin.
+    provenance share() noexcept {
+        forget_places();
+        if (from_) from_->add_share();
+        return provenance(epoch_, from_);
+    }
+    // For element `k` of the `n` of the item, each of which is asked for once, in order.
+    provenance of_element(std::size_t k, std::size_t n) noexcept {
+        if (from_ && from_->in_places_ && from_->parts_.size() == n) {
+            return provenance(epoch_, std::move(from_->parts_[k]));
+        }
+        if (k + 1 != n) return share();
+        forget_places();
+        return std::move(*this);
+    }
+    // The item is dropped, or the consumer has taken it.
+    void acknowledge(bool taken = false) noexcept {
+        if (const auto from = std::exchange(from_, nullptr)) from->books_.settle(*from, taken);
+    }
+
   private:
     std::uint64_t epoch_ = 0;
-    std::vector<std::shared_ptr<origin>> from_;
+    std::shared_ptr<origin> from_;
 };
 
 // What a queue of a run with epochs holds: an item with its provenance, or the mark that an epoch has ended,
@@ -122,9 +150,11 @@ class epoch_item {
 // An item of a run without epochs is itself; it travels with nothing.
 struct no_provenance {
     static constexpr std::uint64_t epoch() noexcept { return 0; }
-    no_provenance share() const noexcept { return {}; }
     void add(no_provenance&&) noexcept {}
-    void acknowledge() noexcept {}
+    void forget_places() noexcept {}
+    no_provenance share() const noexcept { return {}; }
+    no_provenance of_element(std::size_t, std::size_t) const noexcept { return {}; }
+    void acknowledge(bool = false) noexcept {}
 };
 
 template <class C>

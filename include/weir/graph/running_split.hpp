@@ -239,6 +239,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         } else {
             any = restore(now.entry, parts, batch);
         }
+        now.entry.about.forget_places();
         if (any) now.whole.emplace(epoch_item_traits<D>::carry(batch, std::move(now.entry.about)));
     }
 

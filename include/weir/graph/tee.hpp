@@ -163,7 +163,9 @@ struct tee_stage : stage_base {
         auto& out = run.template add_queue<C>(options);
         auto& tee = run.template add<worker_loop<running_tee<C, Policy>>>({&in}, {&out, &side}, options, in,
                                                                           out, side);
+        const std::string main_way = run.why_no_checkpoint();
         auto& end = pipeline<Row>::attach(std::forward<Self>(self).part, run, side);
+        run.why_no_checkpoint() = main_way;  // what the side gives is no consumer's
         named.name = options.name + "_end";
         using last = typename std::remove_reference_t<decltype(end)>::value_type;
         run.template add<worker_loop<running_drain<last, channel<C, Policy>, Policy>>>({&end}, {}, named, end,

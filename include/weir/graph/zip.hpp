@@ -142,7 +142,6 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
     template <class T>
     static void pass_over(std::optional<epoch_item<T>>& item) noexcept {
         if (item->is_mark()) return;
-        item->about().acknowledge();
         item.reset();
     }
 

@@ -8,9 +8,11 @@
 #include <weir/sampling/checkpoint.hpp>
 #include <weir/sampling/progress.hpp>
 
+#include <cstddef>    // for std::ptrdiff_t
 #include <cstdint>    // for std::uint64_t
 #include <exception>  // for std::exception_ptr
 #include <mutex>      // for std::lock_guard
+#include <stdexcept>  // for std::logic_error
 #include <utility>    // for std::move
 
 namespace weir::detail {
@@ -19,11 +21,12 @@ class progress_keeper final : public progress_listener {
   public:
     explicit progress_keeper(weir::checkpoint start) : progress_(std::move(start)) {}
 
-    // What goes wrong (no memory) is told by whoever asks for the checkpoint, which would be wrong.
-    void finished(std::uint64_t position) noexcept override {
+    // All of an item at once: no checkpoint has half of a batch. What goes wrong (no memory) is told by
+    // whoever asks for the checkpoint, which would be wrong.
+    void settle(origin& from, bool taken) noexcept override {
         const std::lock_guard guard(lock_);
         try {
-            progress_.took(position);
+            num_torn_ += from.settle(taken, [this](std::uint64_t position) { progress_.took(position); });
         } catch (...) {
             error_ = std::current_exception();
         }
@@ -34,12 +37,23 @@ class progress_keeper final : public progress_listener {
     weir::checkpoint checkpoint() const {
         const std::lock_guard guard(lock_);
         if (error_) std::rethrow_exception(error_);
+        if (num_torn_ != 0) {
+            throw std::logic_error(
+                "weir: no checkpoint is exact now: of what was made of one draw, or of one batch, the "
+                "consumer "
+                "has taken some items and not others, and a resumed run would give the first ones again; "
+                "take "
+                "the others first, as at the end of an epoch. Where a pipe between aggregate and "
+                "disaggregate "
+                "makes element k of a batch of element k alone, .elementwise = true says so");
+        }
         return progress_.checkpoint();
     }
 
   private:
     mutable standard_platform::mutex lock_;
     progress progress_;
+    std::ptrdiff_t num_torn_ = 0;  // origins: see `origin::settle`
     std::exception_ptr error_;
 };
 

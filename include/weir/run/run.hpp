@@ -207,7 +207,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
 
     // The consumer has it.
     static value_type hand_over(T& got) noexcept {
-        load::provenance_of(got).acknowledge();
+        load::provenance_of(got).acknowledge(true);
         return std::move(load::value_of(got));
     }
 

@@ -89,23 +89,24 @@ class run_context : public detached_task_owner {
     // The first epoch of the source, where it has epochs.
     std::uint64_t first_epoch() const noexcept { return first_epoch_; }
 
-    // A source has epochs, from `first` on, and keeps the books of what the consumer has taken. With
-    // several such there is no one place from which all could go on.
+    // A source has epochs, from `first` on, and keeps the books of what the consumer has taken.
     void introduce(std::uint64_t first, std::shared_ptr<progress_listener> progress) {
-        if (std::exchange(has_epochs_, true)) {
-            if (first != first_epoch_) {
-                throw std::invalid_argument("weir: the sources of this run begin with epochs " +
-                                            std::to_string(first_epoch_) + " and " + std::to_string(first) +
-                                            "; they can only be joined if they are at the same one");
-            }
-            progress_ = nullptr;
-        } else {
-            first_epoch_ = first;
-            progress_ = std::move(progress);
+        if (progress_ && first != first_epoch_) {
+            throw std::invalid_argument("weir: the sources of this run begin with epochs " +
+                                        std::to_string(first_epoch_) + " and " + std::to_string(first) +
+                                        "; they can only be joined if they are at the same one");
         }
+        if (progress_) why_no_checkpoint_ = one_sampler;
+        first_epoch_ = first;
+        progress_ = std::move(progress);
     }
-    void forget_progress() noexcept { progress_ = nullptr; }
     const std::shared_ptr<progress_listener>& progress() const noexcept { return progress_; }
+    // Empty: it has one. Complete when the run starts: then its sources begin to keep books, or don't.
+    std::string& why_no_checkpoint() noexcept { return why_no_checkpoint_; }
+    void has_no_checkpoint(const stage_options& options, const char* as_it) {
+        why_no_checkpoint_ = "stage '" + options.name + "' " + as_it;
+    }
+    static constexpr auto one_sampler = "its one source has to be a sampler, which knows where to go on";
 
     // No slot begins with another item until the run is resumed, or none at all: a hint, and where to wait.
     bool is_paused() const noexcept { return paused_.load(std::memory_order_relaxed); }
@@ -274,9 +275,9 @@ class run_context : public detached_task_owner {
     std::vector<executor_use> others_;  // on which stages run
     std::optional<priority_lanes> lanes_;
     std::optional<run_budget> budget_;
-    bool has_epochs_ = false;
     std::uint64_t first_epoch_ = 0;
     std::shared_ptr<progress_listener> progress_;
+    std::string why_no_checkpoint_;
     standard_platform::atomic<bool> paused_{false};
     standard_platform::atomic<bool> may_hold_up_{false};
     bool rehearses_ = false;  // under the lock of the pause

@@ -40,10 +40,22 @@ class run_control {
     [[nodiscard]] run_outcome outcome() const { return core().outcome(); }
 
     /// What the consumers have taken until now, to go on from there in another run, on any number of
-    /// machines: see `checkpoint`. An item counts when `next` or `get` has returned it;
-    /// a draw of which a stage made several items, when all of them have been taken.
+    /// machines: see `checkpoint`. An item counts when `next` or `get` has returned it, all of it at once.
+    /// A run of the same pipeline that goes on from there gives every item that was not taken, and no other.
     ///
-    /// Errors: `std::logic_error` if the source is not one that can go on from a checkpoint.
+    /// - At any time: with `pipe`, `filter`, `retry`, `shuffle`, `route`, `tee`, `for_each`, of any order and
+    ///   any number of slots; with `aggregate` and `split`; with `disaggregate` of what `aggregate` made, if
+    ///   between them is nothing but `shuffle`, `route`, `tee`, and `stage_options::elementwise` functions.
+    /// - Only when a batch is taken whole, or nothing of it: with `disaggregate` behind another function or a
+    ///   `split`, or an `aggregate` with `drop_last`, an aggregator of one's own, or a type of batch.
+    /// - Only when all that was made of a draw is taken, or nothing: with `flat_map`, a `pipe`'s generator.
+    /// - If it has `keeps_last()`: with an aggregator of one's own.
+    /// - Never: with `take`, `skip`, `cache`, several sources, or one that is no `draws` of a sampler.
+    ///
+    /// Where an epoch has ended for the consumer, all that was made of its draws is taken. An item that a
+    /// function dropped, or failed where that is tolerated, is not given again. Functions have to decide by
+    /// the item alone.
+    /// Errors: `std::logic_error` if there is none, with what stands in the way.
     /// Takes `<weir/stages/epochs.hpp>`, which has such sources: no other program compiles what it needs.
     template <class Keeper = detail::progress_keeper>
     [[nodiscard]] auto checkpoint() const {

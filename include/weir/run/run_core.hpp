@@ -134,12 +134,9 @@ class run_core final : public rehearsed_graph<Policy> {
         this->worker_joined();
     }
 
-    const progress_keeper& keeper() const {
-        const progress_listener* const listener = this->progress().get();
-        if (listener != nullptr && listener->keeper() != nullptr) return *listener->keeper();
-        throw std::logic_error(
-            "weir: this run has no checkpoint: its one source has to be a sampler, which "
-            "knows where to go on, and no stage a cache");
+    const progress_keeper& keeper() {
+        if (this->why_no_checkpoint().empty()) return *this->progress()->keeper();
+        throw std::logic_error("weir: this run has no checkpoint: " + this->why_no_checkpoint());
     }
 
     // release; pairs with has_ended(): who sees the end sees what the run did before

@@ -62,6 +62,12 @@ struct stage_options {
     /// `invocation::stop`), but never left behind: the slot goes on when it has ended.
     duration time_limit = duration(0);
 
+    /// Of a function from a batch to a batch: that element k of what it gives is made of element k of what it
+    /// was given, and of no other. So a checkpoint knows which draws the elements are made of that a
+    /// `disaggregate` behind it gives one by one. With it, a function that sorts or replaces elements makes
+    /// draws come twice after a resumption, and others never.
+    bool elementwise = false;
+
     /// Called around every invocation of this stage, inside of those of the run, in this order.
     std::vector<shared_hook> hooks = {};
 

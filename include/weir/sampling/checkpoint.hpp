@@ -32,6 +32,7 @@ namespace weir {
 ///     auto all = weir::checkpoint::merge(those_of_all_ranks);    // later, with any number of ranks
 ///     weir::sampler next({.size = n, .seed = 7, .shard = mine, .resume = all});
 ///
+/// A run keeps these books itself: see `run_control::checkpoint`, which says for which pipelines.
 /// The ranks need not stop at the same draw. Together with what the next run gives, each position is
 /// taken exactly once; with `tail::drop` fewer than `world` of an epoch never are, however often that
 /// is interrupted.

@@ -18,7 +18,7 @@
 #include <optional>         // for std::optional
 #include <source_location>  // for std::source_location
 #include <string>           // for std::string
-#include <type_traits>      // for std::is_constructible_v
+#include <type_traits>      // for std::is_constructible_v, std::is_same_v
 #include <utility>          // for std::move
 #include <vector>           // for std::vector
 
@@ -93,8 +93,9 @@ class batch_op {
         items_ = std::vector<In>();
         weight_ = 0;
         due_ = false;
+        // A resumed run that began within such a batch would drop others at the end of the epoch.
+        if (drop_last_ || !std::is_same_v<Batch, std::vector<In>>) about_.forget_places();
         out.emplace(load::carry(batch, std::move(about_)));
-        about_ = {};
     }
 
     static constexpr std::size_t most_reserved = 1U << 16U;
@@ -233,8 +234,9 @@ template <class Batch = void>
 ///         std::optional<batch> flush();             // the stream, or an epoch, has ended: the rest
 ///     };
 ///
-/// Each run gets a copy of it. If a batch that `accumulate` returns may lack the item that it was given,
-/// `bool keeps_last() const` says so after the call; only a checkpoint asks.
+/// Each run gets a copy of it. The run has a checkpoint only if it has `bool keeps_last() const`, too, called
+/// when `accumulate` has returned a batch: true if that lacks the item that it was given. All items before
+/// that one are in the batch then, in an earlier one, or dropped.
 /// Order:  that in which it gives them.
 /// Errors: an exception from it stops the run; `std::invalid_argument` for a `max_delay`.
 template <class Aggregator>

@@ -135,8 +135,7 @@ struct cache_stage : stage_base {
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         run.check(self.options.concurrency == 1, self.options,
                   "caches: it gives one item after the other, its concurrency is 1");
-        // What is repeated is nothing that a source could go on from.
-        run.forget_progress();
+        run.has_no_checkpoint(self.options, "repeats what its source can't go on from");
         return run.template append<worker_loop<running_cache<C, Policy>>>(self.options, in, self.epochs);
     }
 

@@ -8,6 +8,7 @@
 #include <weir/stages/stage.hpp>
 #include <weir/stages/transform.hpp>
 
+#include <cstddef>   // for std::size_t
 #include <optional>  // for std::optional
 #include <span>      // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
 #include <utility>   // for std::move
@@ -43,6 +44,7 @@ class unpack_op {
     void push(C&& item, std::optional<D>&) {
         about_ = load::provenance_of(item);
         whole_.emplace(std::move(load::value_of(item)));
+        place_ = 0;
     }
     void pop(std::optional<D>& out) {
         if (!whole_) return;
@@ -57,17 +59,26 @@ class unpack_op {
             about_.acknowledge();
         } else if constexpr (std::ranges::view<In>) {
             Out each(**at_);  // what a view names is somebody else's
-            out.emplace(load::carry(each, about_.share()));
+            out.emplace(load::carry(each, of_element()));
         } else {
             Out each(std::ranges::iter_move(*at_));
-            out.emplace(load::carry(each, about_.share()));
+            out.emplace(load::carry(each, of_element()));
         }
     }
 
   private:
+    auto of_element() noexcept {
+        if constexpr (std::ranges::sized_range<In&>) {
+            return about_.of_element(place_++, static_cast<std::size_t>(std::ranges::size(*whole_)));
+        } else {
+            return about_.share();
+        }
+    }
+
     std::optional<In> whole_;
     std::optional<std::ranges::iterator_t<In>> at_;
     typename load::provenance about_;
+    std::size_t place_ = 0;  // of the next element
 };
 
 struct disaggregate_stage : transform_stage {
@@ -89,7 +100,9 @@ struct disaggregate_stage : transform_stage {
 
 }  // namespace detail
 
-/// Gives the elements of each item, which is a range, one by one.
+/// Gives the elements of each item, which is a range, one by one. For a checkpoint each element is of what
+/// `aggregate` gathered in its place, if functions between them are `stage_options::elementwise`; else of all
+/// of the batch, and there is no checkpoint until all elements have been taken.
 ///
 /// Order:  kept.
 /// Errors: what is thrown while an item is taken apart stops the run.

@@ -173,7 +173,10 @@ class items_of<draws_of<Sampler>> {
     explicit items_of(draws_of<Sampler>&& from)
         : from_(std::move(from)), progress_(std::make_shared<progress_keeper>(from_.sampler.start())) {}
 
-    void introduce(run_context& run) { run.introduce(from_.sampler.epoch(), progress_); }
+    void introduce(run_context& run) {
+        run.introduce(from_.sampler.epoch(), progress_);
+        run_ = &run;
+    }
 
     std::optional<item> next() {
         const std::uint64_t epoch = from_.sampler.epoch();
@@ -181,13 +184,17 @@ class items_of<draws_of<Sampler>> {
         std::optional<draw> next = from_.sampler.next();
         if (!next) return item::end_of_epoch(epoch);
         provenance about(epoch);
-        if (!next->padded) about = provenance(epoch, std::make_shared<origin>(next->position, progress_));
+        if (run_->why_no_checkpoint().empty()) {
+            const std::uint64_t position = next->padded ? origin::no_position : next->position;
+            about = provenance(epoch, std::make_shared<origin>(position, *progress_));
+        }
         return std::optional<item>(std::in_place, std::move(*next), std::move(about));
     }
 
   private:
     draws_of<Sampler> from_;
     std::shared_ptr<progress_keeper> progress_;
+    run_context* run_ = nullptr;
 };
 
 }  // namespace detail

@@ -80,7 +80,7 @@ class running_for_each
     // It has acted on it.
     no_item* next(pass& now) noexcept {
         if (!now.mine.mark) ++now.on->tools.num_done;
-        this->acknowledge(now);
+        now.about.acknowledge(true);
         return nullptr;
     }
     void put_away(auto& on) noexcept {

@@ -11,6 +11,7 @@
 #include <weir/stages/transform.hpp>
 
 #include <concepts>     // for std::same_as
+#include <cstdint>      // for std::uint64_t
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::is_convertible
 #include <utility>      // for std::forward, std::move
@@ -39,6 +40,7 @@ class own_batch_op {
         give(batch, out);
         if (keeps) about_.add(std::move(about));
     }
+    void enter(std::uint64_t epoch) noexcept { about_ = typename load::provenance(epoch); }
     void end(std::optional<D>& out, bool cut) {
         std::optional<Batch> batch = aggregator_.flush();
         if (!drop_last_) give(batch, out);
@@ -48,8 +50,8 @@ class own_batch_op {
   private:
     void give(std::optional<Batch>& batch, std::optional<D>& out) {
         if (!batch) return;
-        out.emplace(load::carry(*batch, std::move(about_)));
-        about_ = {};
+        about_.forget_places();
+        out.emplace(load::carry(*batch, std::move(about_)));  // whose epoch stays, for what is held
     }
 
     A aggregator_;
@@ -77,6 +79,11 @@ struct own_aggregate_stage : transform_stage {
     static constexpr const char* kind = "aggregate";
     static constexpr const char* one_slot =
         "aggregates: it fills one batch after the other, its concurrency is 1";
+    static constexpr const char* no_checkpoint =
+        requires(const A& a) { a.keeps_last(); }
+            ? nullptr
+            : "may hold items longer than until its next batch; if its aggregator doesn't, give it bool "
+              "keeps_last() const, which says whether a batch lacks the last item";
 
     template <class Options>
     own_aggregate_stage(A a, const Options& o)

@@ -105,7 +105,8 @@ class running_pipe : public ordered_function<Given, C, Policy> {
     template <class G>
     running_pipe(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
                  typename base::output& out)
-        : base(run, options, std::forward<G>(f), in, out), limit_(options.time_limit) {}
+        : base(run, options, std::forward<G>(f), in, out), limit_(options.time_limit),
+          is_elementwise_(options.elementwise) {}
 
     duration limit() const noexcept { return limit_; }
 
@@ -124,6 +125,7 @@ class running_pipe : public ordered_function<Given, C, Policy> {
         } else if (now.mine.mark) {
             return &now.result.emplace(D::end_of_epoch(now.mine.epoch));
         } else if (now.value) {
+            if (!is_elementwise_) now.about.forget_places();
             return &now.result.emplace(base::load::carry(*now.value, std::move(now.about)));
         } else {
             now.about.acknowledge();
@@ -133,6 +135,7 @@ class running_pipe : public ordered_function<Given, C, Policy> {
 
   private:
     const duration limit_;
+    const bool is_elementwise_;
 };
 
 template <class C, class Types>

@@ -50,7 +50,6 @@ class skip_op {
             out.emplace(std::move(item));
         } else {
             --left_;
-            epoch_item_traits<C>::provenance_of(item).acknowledge();
         }
     }
 
@@ -62,6 +61,7 @@ struct take_stage : transform_stage {
     static constexpr const char* kind = "take";
     static constexpr const char* one_slot =
         "takes the first items, one after the other: its concurrency is 1";
+    static constexpr const char* no_checkpoint = "would take as many items again in a resumed run";
 
     take_stage(std::uint64_t items, const take_options& o)
         : transform_stage{detail::stage_options_of(o, kind)}, n(items) {
@@ -79,6 +79,7 @@ struct skip_stage : transform_stage {
     static constexpr const char* kind = "skip";
     static constexpr const char* one_slot =
         "skips the first items, one after the other: its concurrency is 1";
+    static constexpr const char* no_checkpoint = "would skip as many items again in a resumed run";
 
     skip_stage(std::uint64_t items, const take_options& o)
         : transform_stage{detail::stage_options_of(o, kind)}, n(items) {
@@ -98,15 +99,15 @@ struct skip_stage : transform_stage {
 /// has in hand, which is destroyed, as is what waits in the queues. `take(0)` gives nothing.
 ///
 /// Of a source with epochs: `n` items in all. The last epoch ends where they end; the stages behind give
-/// what they hold, as at the end of the stream.
+/// what they hold, as at the end of the stream. A run with it has no checkpoint, but on the side of a `tee`.
 /// Order:  kept.
 /// Errors: `std::invalid_argument` for what was negative, and at the start for a capacity of 0.
 [[nodiscard]] inline auto take(std::uint64_t n, take_options options = {}) {
     return detail::take_stage(n, options);
 }
 
-/// Drops the first `n` items, and gives all others; of a source with epochs, `n` in all. For a checkpoint
-/// they count as taken.
+/// Drops the first `n` items, and gives all others; of a source with epochs, `n` in all. A run with it has
+/// no checkpoint.
 ///
 /// Order:  kept.
 /// Errors: as of `take`.

@@ -28,6 +28,7 @@ namespace weir::detail {
 //     void end(std::optional<D>& out, bool cut)   the stream or an epoch has ended: what is held is to leave,
 //                              or dropped; `cut`: the stream, maybe before its end, so that nothing of it is
 //                              known to be dropped for good
+//     void enter(std::uint64_t epoch)             what comes next, or leaves at its end, is of this epoch
 //     void pop(std::optional<D>& out)             what leaves next; called until it puts nothing out
 //     bool done() const        a pop would put nothing out; spares the call
 //     bool finished() const    it wants no more items; the stage ends
@@ -84,7 +85,9 @@ class running_transform : public stage_kind<C, D, Policy> {
 
     running_transform(run_context& run, const stage_options& options, const char* kind, Op&& op,
                       channel<C, Policy>& in, channel<D, Policy>& out)
-        : base(run, kind, options, &in, &out), op_(std::move(op)) {}
+        : base(run, kind, options, &in, &out), op_(std::move(op)) {
+        enter(run.first_epoch());
+    }
 
     void work(pass& now) {
         now.mark_is_due = is_epoch_item<C> && now.mine.mark;
@@ -93,6 +96,7 @@ class running_transform : public stage_kind<C, D, Policy> {
             op_.push(std::move(*now.item), now.result);
         } else if (now.item != nullptr || now.has_ended) {
             if constexpr (requires { op_.end(now.result, true); }) op_.end(now.result, now.has_ended);
+            if (now.mark_is_due) enter(now.mine.epoch + 1);
         } else if constexpr (is_patient<Op>) {
             op_.hurry();
         }
@@ -172,6 +176,10 @@ class running_transform : public stage_kind<C, D, Policy> {
     }
 
   private:
+    void enter([[maybe_unused]] std::uint64_t epoch) noexcept {
+        if constexpr (is_epoch_item<C> && requires { op_.enter(epoch); }) op_.enter(epoch);
+    }
+
     static constexpr bool pops = requires(Op& op, std::optional<D>& out) { op.pop(out); };
 
     Op op_;
@@ -180,6 +188,7 @@ class running_transform : public stage_kind<C, D, Policy> {
 // The description of such a stage has
 //     static constexpr const char* kind;       as statistics name it
 //     static constexpr const char* one_slot;   ends the sentence that says why it has one slot
+//     static constexpr const char* no_checkpoint;  ends the sentence that says why its run has none; or null
 //     template <class C> using output = ...;   what is in the queue behind it, if `C` is in that before it
 //     op(self, queue)                          makes its `Op` for one run
 struct transform_stage : stage_base {
@@ -191,6 +200,9 @@ struct transform_stage : stage_base {
         using own = std::remove_cvref_t<Self>;
         using D = typename own::template output<C>;
         run.check(self.options.concurrency == 1, self.options, own::one_slot);
+        if constexpr (requires { own::no_checkpoint; }) {
+            if (own::no_checkpoint) run.has_no_checkpoint(self.options, own::no_checkpoint);
+        }
         auto op = own::op(std::forward<Self>(self), in);
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
         return run.template append<worker_loop<running_transform<decltype(op), C, D, Policy>>>(self.options,

@@ -44,14 +44,17 @@ using ints = std::vector<int>;
 namespace {
 
 struct history final : weir::detail::progress_listener {
-    void finished(std::uint64_t position) noexcept override { positions.push_back(position); }
+    void settle(origin& from, bool taken) noexcept override {
+        torn += from.settle(taken, [this](std::uint64_t position) { positions.push_back(position); });
+    }
+    std::ptrdiff_t torn = 0;
     std::vector<std::uint64_t> positions;
 };
 
 }  // namespace
 
 TEST_CASE("the ledger of a split keeps its batches in their order, with what was noted about each") {
-    const auto listener = std::make_shared<history>();
+    history listener;
     split_ledger<provenance> ledger;
     for (const unsigned n : {1U, 2U}) {
         epoch_item<ints> batch(ints{}, provenance(9, std::make_shared<origin>(n, listener)));
@@ -59,7 +62,7 @@ TEST_CASE("the ledger of a split keeps its batches in their order, with what was
         entry.places = {{n}, {}};
         ledger.add(std::move(entry), batch);
         batch.about().acknowledge();
-        CHECK(listener->positions.empty());  // the ledger has its note
+        CHECK(listener.positions.empty());  // the ledger has its note
     }
     auto mark = epoch_item<ints>::end_of_epoch(9);
     split_ledger<provenance>::entry end;
@@ -72,8 +75,8 @@ TEST_CASE("the ledger of a split keeps its batches in their order, with what was
         CHECK_FALSE(entry.end_of_epoch);
         CHECK(entry.about.epoch() == 9);
         entry.about.acknowledge();
-        CHECK(listener->positions.size() == n);
-        CHECK(listener->positions.back() == n);
+        CHECK(listener.positions.size() == n);
+        CHECK(listener.positions.back() == n);
     }
     CHECK(ledger.take().end_of_epoch == 9U);
 }

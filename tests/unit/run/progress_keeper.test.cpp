@@ -4,33 +4,68 @@
 
 #include <weir/sampling/sampler.hpp>
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
+using weir::detail::origin;
 using weir::detail::progress_keeper;
+using weir::detail::provenance;
 
-TEST_CASE("a keeper is told by several threads, and knows all of it") {
-    const weir::sampler all({.size = 4000});
+namespace {
+
+provenance of(progress_keeper& keeper, std::uint64_t position) {
+    return provenance(0, std::make_shared<origin>(position, keeper));
+}
+void take(progress_keeper& keeper, std::uint64_t position) { of(keeper, position).acknowledge(true); }
+
+}  // namespace
+
+TEST_CASE("a keeper is told by several threads, and knows all of it, of each item either all or nothing") {
+    const weir::sampler all({.size = 4001});
     progress_keeper keeper(all.start());
     std::vector<std::thread> threads;
-    for (std::uint64_t t = 0; t < 4; ++t) {
-        threads.emplace_back([&keeper, t] {
-            for (std::uint64_t i = t; i < 3999; i += 4) keeper.finished(i);
+    std::atomic<int> left{2};
+    for (std::uint64_t t = 0; t < 2; ++t) {
+        threads.emplace_back([&keeper, &left, t] {
+            for (std::uint64_t i = 4 * t; i < 4000; i += 8) {
+                provenance batch;
+                for (std::uint64_t k = 0; k < 4; ++k) batch.add(of(keeper, i + k));
+                batch.acknowledge(true);
+            }
+            --left;
         });
     }
-    static_cast<void>(keeper.checkpoint());  // at any time
+    while (left != 0) {
+        const auto now = keeper.checkpoint();  // at any time
+        if ((now.watermark() + now.ahead().size()) % 4 != 0) FAIL("it has a part of a batch");
+        std::this_thread::yield();
+    }
     for (auto& t : threads) t.join();
-    CHECK(keeper.checkpoint().watermark() == 3999);
+    CHECK(keeper.checkpoint().watermark() == 4000);
     CHECK(keeper.checkpoint().ahead().empty());
 }
 
 TEST_CASE("what a keeper was told wrongly is told by whoever asks for the checkpoint") {
     const weir::sampler all({.size = 10});
     progress_keeper keeper(all.start());
-    keeper.finished(3);
+    take(keeper, 3);
     CHECK(keeper.checkpoint().ahead().size() == 1);
-    keeper.finished(3);
+    take(keeper, 3);
     CHECK_THROWS_AS(keeper.checkpoint(), std::invalid_argument);
+}
+
+TEST_CASE("a keeper has no checkpoint while the consumer has a part of what was made of a draw") {
+    const weir::sampler all({.size = 10});
+    progress_keeper keeper(all.start());
+    provenance one = of(keeper, 0);
+    provenance other = one.share();
+    CHECK(keeper.checkpoint().watermark() == 0);
+    one.acknowledge(true);
+    CHECK_THROWS_AS(keeper.checkpoint(), std::logic_error);
+    other.acknowledge(true);
+    CHECK(keeper.checkpoint().watermark() == 1);
 }

@@ -550,6 +550,29 @@ TEST_CASE("an aggregator can keep the item that it was given with a batch for th
     CHECK(marks == std::vector<std::uint64_t>{3, 6, 8});
 }
 
+TEST_CASE(
+    "an aggregator that holds items behind its last batch gives them in their own epoch, and has no "
+    "checkpoint") {
+    struct evens_first {
+        ints odd;
+        std::optional<ints> accumulate(int n) {
+            if (n % 2 == 0) return ints{n};
+            odd.push_back(n);
+            return std::nullopt;
+        }
+        std::optional<ints> flush() { return std::exchange(odd, {}); }
+    };
+    virtual_time time;
+    auto run = (weir::source(weir::draws(weir::sampler({.size = 3, .shuffle = false}), 2)) |
+                weir::pipe([](weir::draw d) { return static_cast<int>(d.index); }) |
+                weir::aggregate(evens_first{}) | weir::pipe([](ints b) { return b; }) | weir::sink())
+                   .start(time);
+    CHECK(
+        items::contains(items::message_of([&] { static_cast<void>(run.checkpoint()); }),
+                        "weir: this run has no checkpoint: stage 'aggregate#2' may hold items longer than"));
+    CHECK(take_all(run) == std::vector<ints>{{0}, {2}, {1}, {0}, {2}, {1}, {}});
+}
+
 TEST_CASE("times that no aggregate can have are refused with what to do") {
     CHECK(items::message_of([] { static_cast<void>(weir::aggregate(2, {.max_delay = -1ns})); }) ==
           "weir: the max_delay of an aggregate can't be negative; 0 means that it waits for a full batch");

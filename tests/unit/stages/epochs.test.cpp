@@ -466,12 +466,20 @@ TEST_CASE("a checkpoint holds what the consumer has taken, and not what is finis
     CHECK(run.checkpoint().watermark() == 7);
 }
 
-TEST_CASE("what was made of a draw has to be taken whole, or dropped, to be in a checkpoint") {
+TEST_CASE(
+    "what was made of a draw is taken whole, or not at all, or dropped, in a checkpoint, or it is refused") {
     virtual_time time;
     // Only a stage that has gone on knows that nothing more comes of an item.
     const auto settled = [&time](auto& run) {
         time.run_until(time.now() + 1ns);
         return run.checkpoint().watermark();
+    };
+    const auto settles_at_thirds = [&](auto& run, std::uint64_t taken) {
+        if (taken % 3 == 0) {
+            CHECK(settled(run) == taken / 3);
+        } else {
+            CHECK_THROWS_AS(settled(run), std::logic_error);
+        }
     };
     const auto sampled = weir::source(weir::draws(weir::sampler({.size = 10, .shuffle = false}), 1));
     SECTION("a generator's values") {
@@ -481,7 +489,7 @@ TEST_CASE("what was made of a draw has to be taken whole, or dropped, to be in a
         auto run = (sampled | weir::pipe(thrice) | weir::sink()).start(time);
         for (std::uint64_t taken = 1; taken <= 30; ++taken) {
             CHECK(run.get().has_value());
-            CHECK(settled(run) == taken / 3);
+            settles_at_thirds(run, taken);
         }
     }
     SECTION("a generator's values, put together otherwise") {
@@ -491,19 +499,42 @@ TEST_CASE("what was made of a draw has to be taken whole, or dropped, to be in a
         auto run = (sampled | weir::pipe(thrice) | weir::aggregate(4) | weir::sink()).start(time);
         for (std::uint64_t taken = 4; taken <= 30; taken += 4) {
             CHECK(run.get().has_value());
-            CHECK(settled(run) == taken / 3);
+            settles_at_thirds(run, taken);
         }
         CHECK(run.get().has_value());
         CHECK(settled(run) == 10);
     }
     SECTION("parts of what was taken apart") {
         auto run = (sampled | weir::aggregate(3) | weir::disaggregate() | weir::sink()).start(time);
-        for (std::uint64_t taken = 1; taken <= 9; ++taken) {
+        for (std::uint64_t taken = 1; taken <= 10; ++taken) {
             CHECK(run.get().has_value());
-            CHECK(settled(run) == taken / 3 * 3);
+            CHECK(run.checkpoint().watermark() == taken);
         }
-        CHECK(run.get().has_value());
-        CHECK(settled(run) == 10);
+    }
+    SECTION("parts of what a function has made of batches, which says of which elements, or doesn't") {
+        const auto backwards = [](std::vector<draw> all) {
+            std::ranges::reverse(all);
+            return all;
+        };
+        const auto begin = [&](bool elementwise) {
+            return (sampled | weir::aggregate(3) | weir::pipe(backwards, {.elementwise = elementwise}) |
+                    weir::disaggregate() | weir::sink())
+                .start(time);
+        };
+        auto said = begin(true);
+        auto unknown = begin(false);
+        for (std::uint64_t taken = 1; taken <= 9; ++taken) {
+            CHECK(said.get().has_value());
+            CHECK(said.checkpoint().watermark() == taken);
+            CHECK(unknown.get().has_value());
+            if (taken % 3 == 0) {
+                CHECK(unknown.checkpoint().watermark() == taken);
+            } else {
+                CHECK(items::contains(
+                    items::message_of([&] { static_cast<void>(unknown.checkpoint()); }),
+                    "weir: no checkpoint is exact now: of what was made of one draw, or of one batch"));
+            }
+        }
     }
     SECTION("an item that is dropped, or fails, at once") {
         const auto some = [](draw d) -> std::optional<draw> {
@@ -548,6 +579,7 @@ TEST_CASE("a batch that is dropped because the run ended early was not taken") {
             if (all.empty()) return std::nullopt;
             return std::exchange(all, {});
         }
+        bool keeps_last() const { return false; }
     };
     const auto check = [](auto stage) {
         for (const bool fails : {false, true}) {

@@ -157,15 +157,17 @@ TEST_CASE("a flat_map keeps epochs apart, and an epoch of nothing is one all the
     CHECK(flows::add_up(run.stats()));
 }
 
-TEST_CASE("for a checkpoint an item is done with when all that was made of it is taken") {
+TEST_CASE("there is a checkpoint when all that was made of an item is taken, or nothing of it") {
     virtual_time time;
     auto run = (weir::source(weir::draws(weir::sampler({.size = 4}), 1)) |
                 weir::flat_map([](const weir::draw& d) { return n_times(static_cast<int>(d.position)); }) |
                 weir::sink())
                    .start(time);
     CHECK(run.get() == 1);
-    CHECK(run.get() == 2);
+    time.run_until(time.now() + 1ms);
     CHECK(run.checkpoint().watermark() == 2);
+    CHECK(run.get() == 2);
+    CHECK_THROWS_AS(run.checkpoint(), std::logic_error);
     CHECK(run.get() == 2);
     time.run_until(time.now() + 1ms);  // that there is no third one has to be seen
     CHECK(run.checkpoint().watermark() == 3);
