@@ -801,9 +801,11 @@ TEST_CASE("who waits for the run of a stage gets that error at each depth of the
         weir::channel<int> known(1);
         const depth* at = nullptr;
         bool first_waits = false;
+        std::mutex lock;
         std::string what;
         const action wait = [&] {
             const std::string said = items::message_of([&] { own->stop(); });
+            const std::lock_guard guard(lock);  // two parts may do so at once
             if (what.empty() || said.empty()) what = said;
         };
         const auto asks = [&](int n) -> task<int> {
