@@ -30,8 +30,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 18360),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 12430),
+    ("weir.hpp", HEAVY, 18440),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 12500),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2530),
 ]
 
