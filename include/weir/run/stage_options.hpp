@@ -58,8 +58,9 @@ struct stage_options {
     std::optional<failure_limit> max_failures = std::nullopt;
 
     /// How long one invocation may take; 0: as long as it likes. One that takes so long has failed, with
-    /// `time_limit_exceeded`, and its result, if any, is dropped. It is asked to stop in time (see
-    /// `invocation::stop`), but never left behind: the slot goes on when it has ended.
+    /// `time_limit_exceeded`, and its result, if any, is dropped. At the limit whatever it awaits ends that a
+    /// stop of the run ends, with `stopped`, whose documentation lists that; `invocation::stop` asks the
+    /// function to end all else. It is never left behind: the slot goes on when it has ended.
     duration time_limit = duration(0);
 
     /// Of a function from a batch to a batch: that element k of what it gives is made of element k of what it

@@ -4,8 +4,8 @@
 #define WEIR_STAGES_IN_HAND_HPP
 
 #include <weir/channel/epoch_item.hpp>
-#include <weir/executor/executor.hpp>
 #include <weir/measure/trail.hpp>
+#include <weir/platform/env.hpp>
 #include <weir/stages/output_sequencer.hpp>
 #include <weir/stages/surroundings.hpp>
 
@@ -35,7 +35,7 @@ enum class made_of : std::uint8_t { its_item, all, unknown };
 template <class Slot, class Tools>
 struct duty {
     Slot& me;
-    weir::executor& executor;
+    coroutine_env& env;        // of its coroutine
     const bool is_watched;     // one of these:
     const bool is_surrounded;  // hooks, a time limit or the function want to know of each invocation
     slot_trail* const trail;   // null: no item is followed

@@ -22,11 +22,11 @@ class invoking_stage : public followed_stage<Kind> {
     using slot = slot_of<typename Kind::policy_type>;
 
   protected:
-    auto duty_of(slot& me, executor& ex) const noexcept {
+    auto duty_of(slot& me, coroutine_env& env) const noexcept {
         const bool surrounded =
             Kind::is_invoked && (this->wants_call() || this->limit() > duration(0) || !this->hooks().empty());
         const bool watched = surrounded || me.trail != nullptr;
-        return duty<slot, typename Kind::tools>{me, ex, watched, surrounded, me.trail, {}, 0, 0, {}};
+        return duty<slot, typename Kind::tools>{me, env, watched, surrounded, me.trail, {}, 0, 0, {}};
     }
 
     WEIR_NOINLINE void surround(auto& now, auto& take) noexcept {
@@ -44,7 +44,7 @@ class invoking_stage : public followed_stage<Kind> {
                     std::as_const(epoch_item_traits<typename Kind::item_taken>::value_of(*now.item)));
         }
         now.on->around.emplace(this->hooks(), this->run_.ends(), this->name(), this->item_number(now),
-                               now.mine.epoch, now.on->me.index(), came, this->limit(), now.on->executor,
+                               now.mine.epoch, now.on->me.index(), came, this->limit(), now.on->env,
                                now.error);
     }
 

@@ -143,8 +143,8 @@ class retrying {
 /// Resumes:  on the stage's executor.
 /// Errors:   the last exception, as it is, fails the item; those before it are forgotten, and don't count
 ///           towards `max_failures`. `std::invalid_argument` for options that make no sense.
-/// Stops:    when the stage's time limit is over, it doesn't wait any longer, nor calls again. Nor when
-///           the run is stopped: what it waits for ends then, as in any stage.
+/// Stops:    when the stage's time limit is over, or the run is stopped, what it waits for ends, and it
+///           doesn't call again.
 template <class F>
 [[nodiscard]] auto retry(F&& function, retry_options options = {}) {
     return detail::retrying<detail::kept_t<F>>(std::forward<F>(function), std::move(options));

@@ -3,8 +3,8 @@
 #ifndef WEIR_STAGES_SURROUNDINGS_HPP
 #define WEIR_STAGES_SURROUNDINGS_HPP
 
-#include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/env.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/stages/time_limit.hpp>
 #include <weir/task/stop_token.hpp>
@@ -25,11 +25,11 @@ class surroundings {
     // It begins, unless `error` says that it can't: there is no memory for its limit, or a hook threw.
     surroundings(const std::vector<shared_hook>& hooks, const stop_token& run_ends, const std::string& stage,
                  std::uint64_t item, std::uint64_t epoch, std::size_t slot, const any_item& input,
-                 duration limit, executor& ex, std::exception_ptr& error) noexcept
+                 duration limit, coroutine_env& env, std::exception_ptr& error) noexcept
         : hooks_(hooks), call_(stage, item, epoch, slot, run_ends) {
         try {
             if (limit > duration(0)) {
-                limit_.emplace(ex, limit, run_ends);
+                limit_.emplace(env, limit, run_ends);
                 call_ = invocation(stage, item, epoch, slot, limit_->token());
             }
             call_.input_ = input;

@@ -5,6 +5,7 @@
 
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/env.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/timeout.hpp>
 
@@ -17,7 +18,7 @@
 namespace weir {
 
 /// An invocation took longer than its stage's `time_limit`. If the function threw after it was asked to
-/// stop, that exception is nested.
+/// stop, that exception is nested, unless it is `stopped`.
 class time_limit_exceeded : public std::runtime_error {
   public:
     /// \param limit  the stage's.
@@ -35,14 +36,20 @@ class time_limit_exceeded : public std::runtime_error {
 namespace detail {
 
 // Watches one invocation: asks it to stop when its time is over, or the run's, and says afterwards
-// whether its time was.
+// whether its time was. `env`: of the worker; until this is destroyed, its awaits end with that stop.
 class limited {
   public:
-    limited(executor& ex, duration limit, stop_token run_ends)
-        : executor_(ex), limit_(limit), deadline_(saturating_add(ex.now(), limit)),
-          on_end_(std::move(run_ends), pass_on{&stop_}), timeout_(ex, limit, expire{this}) {}
+    limited(coroutine_env& env, duration limit, stop_token run_ends)
+        : env_(env), outer_(env.ends), executor_(*env.executor), limit_(limit),
+          deadline_(saturating_add(executor_.now(), limit)), on_end_(std::move(run_ends), pass_on{&stop_}),
+          timeout_(executor_, limit, expire{this}) {
+        env.ends = &ends_;
+    }
+    limited(const limited&) = delete;
+    limited& operator=(const limited&) = delete;
+    ~limited() { env_.ends = outer_; }
 
-    stop_token token() const noexcept { return stop_.get_token(); }
+    const stop_token& token() const noexcept { return token_; }
 
     // To be awaited when the invocation has ended.
     auto off() noexcept {
@@ -59,6 +66,8 @@ class limited {
             if (!error) throw time_limit_exceeded(limit_);
             try {
                 std::rethrow_exception(error);
+            } catch (const stopped&) {
+                throw time_limit_exceeded(limit_);
             } catch (...) {
                 std::throw_with_nested(time_limit_exceeded(limit_));
             }
@@ -69,7 +78,7 @@ class limited {
 
   private:
     struct pass_on {
-        stop_source* stop;
+        const stop_source* stop;
         void operator()() const noexcept { stop->request_stop(); }
     };
     struct expire {
@@ -80,12 +89,16 @@ class limited {
         }
     };
 
+    coroutine_env& env_;
+    const end_token* const outer_;
     executor& executor_;
     const duration limit_;
     const time_point deadline_;
     bool late_ = false;
     bool expired_ = false;
-    stop_source stop_;
+    const stop_source stop_;
+    const stop_token token_{stop_.get_token()};
+    const end_token ends_{&token_, detail::whose_work(outer_)};
     stop_callback<pass_on> on_end_;
     timeout<expire> timeout_;
 };

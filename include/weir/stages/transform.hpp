@@ -92,7 +92,7 @@ class running_transform : public stage_kind<C, D, Policy> {
     void work(pass& now) {
         now.mark_is_due = is_epoch_item<C> && now.mine.mark;
         if (this->is_call(now)) {
-            if constexpr (is_patient<Op>) now.on->tools.came = now.on->executor.now();
+            if constexpr (is_patient<Op>) now.on->tools.came = now.on->env.executor->now();
             op_.push(std::move(*now.item), now.result);
         } else if (now.item != nullptr || now.has_ended) {
             if constexpr (requires { op_.end(now.result, true); }) op_.end(now.result, now.has_ended);
@@ -161,7 +161,7 @@ class running_transform : public stage_kind<C, D, Policy> {
     bool set_timeout(pass& now) noexcept {
         if (now.on->tools.patience_over || op_.patience() == duration(0) || !op_.holds()) return true;
         try {
-            executor& ex = now.on->executor;
+            executor& ex = *now.on->env.executor;
             now.on->tools.patience_over.emplace(ex, op_.patience() - (ex.now() - now.on->tools.came),
                                                 typename time_limited::expire{this, &now.on->me});
             return true;

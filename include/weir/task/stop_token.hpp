@@ -54,11 +54,14 @@ class basic_stop_token {
 /// The one to use; only tests have another platform.
 using stop_token = basic_stop_token<>;
 
-/// What an await throws that ends because the run has been stopped in whose stage it waits: a sleep, an
-/// operation on a channel or, by our adapter, of Asio, also in tasks, generators and `when_all`s that the
-/// stage's function awaits. It unwinds the function, and the item is destroyed; that is no failure, and
-/// nobody is told of one. Not derived from `std::exception`, so that what handles errors lets it pass; who
-/// catches it all the same throws it again, as the next await would.
+/// What an await throws that ends because the run has been stopped in whose stage it waits, or the stage's
+/// `time_limit` is over: a sleep, an operation on channels or, by our adapter, of Asio, also in tasks,
+/// generators, `when_all` and `when_any` that the stage's function awaits. A sender is asked to stop. Nothing
+/// else ends by itself, as a task of a `task_group`: let it look at `invocation::stop`.
+/// It unwinds the function, and the item is destroyed. After a stop that is no failure, and nobody is told of
+/// one; after the time limit it is the failure `time_limit_exceeded`. Not derived from `std::exception`, so
+/// that what handles errors lets it pass; who catches it all the same throws it again, as the next await
+/// would.
 class stopped {};
 
 /// Requests a stop, once, for all tokens that come from it or from a copy of it.

@@ -331,6 +331,22 @@ TEST_CASE("a stop of the run ends what its stages await of Asio, also in what th
     CHECK(ended == 4);
 }
 
+TEST_CASE("a time limit ends what an invocation awaits of Asio") {
+    served net;
+    thread_pool pool(2);
+    const auto reads = [&](int n) -> task<int> {
+        sockets::pair both(net.io);  // nobody ever writes
+        char c = 0;
+        co_await both.near.async_read_some(lib::buffer(&c, 1), awaiting);
+        co_return n;
+    };
+    auto run = (weir::source({1, 2}) |
+                weir::pipe(reads, {.max_failures = weir::unlimited, .time_limit = 1ms}) | weir::sink())
+                   .start(pool);
+    CHECK_FALSE(run.get());
+    CHECK(run.stats().stages.at(1).num_failures == 2);
+}
+
 TEST_CASE("in a run that was stopped, an operation that ends by itself gives its result, or its error") {
     served net;
     thread_pool pool(1);

@@ -270,6 +270,7 @@ TEST_CASE("when the time limit is over, a retry waits no longer and calls no mor
                   .start(time))
               .failed);
     CHECK(calls.size() == 1);
+    CHECK(time.now() == time_point(100ms));  // what the call waited for has ended with the limit
 }
 
 TEST_CASE("an item that is retried when the run is destroyed is destroyed once") {

@@ -4,13 +4,19 @@
 #include "support/items.hpp"
 #include "support/slow_world.hpp"
 
+#include <weir/channel/channel.hpp>
+#include <weir/channel/select.hpp>
 #include <weir/executor/thread_pool.hpp>
+#include <weir/executor/timer.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/task/async_generator.hpp>
 #include <weir/task/generator.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
+#include <weir/task/when_any.hpp>
 
 #include <chrono>
 #include <coroutine>
@@ -54,9 +60,39 @@ struct told {
 
 const std::string too_long = "weir: an invocation took longer than its stage's time limit of 10000000 ns";
 
+// Notes that a function has been left.
+class left_by {
+  public:
+    explicit left_by(bool& left) : left_(left) {}
+    left_by(const left_by&) = delete;
+    left_by& operator=(const left_by&) = delete;
+    ~left_by() { left_ = true; }
+
+  private:
+    bool& left_;
+};
+
+// A sleep that no stop ends.
+class deaf_sleep {
+  public:
+    explicit deaf_sleep(duration d) : duration_(d) {}
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> h) {
+        weir::executor& ex = weir::detail::executor_of(weir::detail::env_of(h));
+        timer_.emplace(ex.now() + duration_, h);
+        ex.add(*timer_);
+    }
+    void await_resume() const noexcept {}
+
+  private:
+    duration duration_;
+    std::optional<weir::timer> timer_;
+};
+
 // Item n takes n ms, whatever it is asked.
 task<int> deaf(int n) {
-    co_await weir::sleep_for(n * 1ms);
+    co_await deaf_sleep(n * 1ms);
     co_return n;
 }
 
@@ -96,6 +132,105 @@ TEST_CASE("a function is asked to stop when its time is over, and can end at onc
     CHECK(failures.all ==
           std::vector<std::pair<duration, std::string>>{{15ms, "1: " + too_long}, {34ms, "3: " + too_long}});
     CHECK(time.now() == time_point(34ms));
+}
+
+TEST_CASE(
+    "a time limit ends what a stop of the run ends: what a function awaits of sleeps and channels, at any "
+    "depth") {
+    const auto forever = [](int) -> task<> { co_await weir::sleep_for(1h); };
+    const auto both = [forever](int n) -> task<> {
+        std::vector<task<>> parts;
+        parts.push_back(forever(n));
+        parts.push_back(forever(n));
+        co_await weir::when_all(std::move(parts));
+    };
+    const auto values = []() -> weir::async_generator<int> {
+        co_await weir::sleep_for(1h);
+        co_yield 1;
+    };
+    for (int what = 0; what < 9; ++what) {
+        CAPTURE(what);
+        virtual_time time;
+        told failures;
+        weir::channel<int> empty(1), full(1);
+        REQUIRE(full.try_put(7) == weir::channel_status::success);
+        bool unwound = false;
+        const auto waits = [&](int n) -> task<int> {
+            if (n == 1) co_return n;
+            const left_by note(unwound);
+            if (what == 0) co_await weir::sleep_for(1h);
+            if (what == 1) static_cast<void>(co_await empty.get());
+            if (what == 2) static_cast<void>(co_await full.put(n));
+            if (what == 3) static_cast<void>(co_await empty.get_for(1h));
+            if (what == 4) static_cast<void>(co_await weir::select(weir::on_get(empty), weir::on_get(empty)));
+            if (what == 5) co_await both(n);
+            if (what == 6) co_await weir::when_any(forever(n), forever(n));
+            if (what == 7) {
+                auto all = values();
+                co_await all.next();
+            }
+            if (what == 8) {
+                try {
+                    co_await weir::sleep_for(1h);
+                } catch (const weir::stopped&) {
+                }
+                co_await weir::sleep_for(1h);  // ends at once
+            }
+            co_return n;
+        };
+        auto run = (weir::source({0, 1, 2}) |
+                    weir::pipe(waits, {.output_order = weir::output_order::input, .time_limit = 10ms}) |
+                    weir::sink())
+                       .start(time, failures.options(time));
+        CHECK(take_all(run) == ints{1});
+        CHECK(unwound);
+        CHECK(failures.all == std::vector<std::pair<duration, std::string>>{{10ms, "0: " + too_long},
+                                                                            {20ms, "2: " + too_long}});
+        CHECK(run.stats().elapsed == 20ms);
+        CHECK((empty.size() == 0 && full.size() == 1));
+    }
+}
+
+TEST_CASE("a run that is stopped within a time limit ends as without one: nobody is told of a failure") {
+    virtual_time time;
+    told failures;
+    const auto waits = [](int n) -> task<int> {
+        co_await weir::sleep_for(1h);
+        co_return n;
+    };
+    auto run = (weir::source({1, 2, 3}) | weir::pipe(waits, {.time_limit = 10ms}) | weir::sink())
+                   .start(time, failures.options(time));
+    time.run_until(time_point(15ms));
+    run.stop();
+    CHECK(failures.all.size() == 1);
+    CHECK(time.now() == time_point(15ms));
+    CHECK(run.stats().stages.at(1).num_failures == 1);
+}
+
+TEST_CASE("an item that comes in the moment in which the time is over is kept, or still in its channel") {
+    for (std::uint64_t seed = 0; seed < 16; ++seed) {
+        virtual_time time(seed);
+        told failures;
+        weir::channel<int> c(1);
+        ints got;
+        const auto takes = [&](int n) -> task<int> {
+            if (n == 0) {
+                co_await weir::sleep_for(10ms);
+                co_await c.put(5);
+            } else if (const auto item = co_await c.get()) {
+                got.push_back(*item);
+            }
+            co_return n;
+        };
+        auto run =
+            (weir::source({0, 1}) |
+             weir::pipe(takes, {.concurrency = 2, .time_limit = seed % 2 == 0 ? 10ms : 11ms}) | weir::sink())
+                .start(time, failures.options(time));
+        static_cast<void>(take_all(run));
+        const bool is_in = c.stats().num_put == 1;
+        CHECK(got.size() + c.size() == (is_in ? 1 : 0));
+        CHECK(c.stats().num_get == got.size());
+    }
 }
 
 TEST_CASE("what a function threw when it was asked to stop is nested in what its item fails with") {
