@@ -179,8 +179,15 @@ class slot : public basic_slot_times<> {
     // follows it, so most operations need no reading of their own. Only the chain uses it.
     std::int64_t last_reading = 0;
 
-    // Invocations that failed. Written by the chain.
-    standard_platform::atomic<std::uint64_t> failures{0};
+    // An invocation failed. Only the chain calls this.
+    void count_failure(std::int64_t spent) noexcept {
+        failure_time_.store(add_way(failure_time(), 0, spent), std::memory_order_relaxed);
+        failures_.store(failures() + 1, std::memory_order_release);  // pairs with failures()
+    }
+    // Any thread; of both the number first, as the time covers at least those. acquire; pairs with
+    // count_failure()
+    std::uint64_t failures() const noexcept { return failures_.load(std::memory_order_acquire); }
+    std::int64_t failure_time() const noexcept { return failure_time_.load(std::memory_order_relaxed); }
 
     // It is not to wait for an item: a get that would have to gives up. Whoever sets it then calls the
     // channel's `recall`, for a get that waits already.
@@ -201,6 +208,8 @@ class slot : public basic_slot_times<> {
     static constexpr std::uint8_t outstayed = 1;
     static constexpr std::uint8_t follows = 2;
 
+    standard_platform::atomic<std::uint64_t> failures_{0};
+    standard_platform::atomic<std::int64_t> failure_time_{0};  // ns
     // Only the chain uses these.
     std::int64_t last_resumed_ = 0;
     std::uint8_t urges_ = 0;
@@ -233,9 +242,11 @@ class timed_slot final : public slot {
         meter.read(add_way(0, last_reading, now), tasks);
         reads(now);
     }
-    void catch_up_failed(std::int64_t now) noexcept {
-        meter.read_failure(add_way(0, last_reading, now), tasks);
+    // Returns the time of the invocation that failed.
+    std::int64_t catch_up_failed(std::int64_t now) noexcept {
+        const std::int64_t spent = meter.read_failure(add_way(0, last_reading, now), tasks);
         reads(now);
+        return spent;
     }
 
     // Invocations that succeeded, with their times. Written by the chain.

@@ -202,6 +202,7 @@ struct stage_stats {
     std::uint64_t num_tasks = 0;       ///< invocations finished, failed ones included
     std::uint64_t num_failures = 0;    ///< invocations that ended with an exception
     duration task_time{};              ///< time of the successful invocations, summed
+    duration failure_time{};           ///< time of the failed ones, summed
     duration busy{};                   ///< time of all invocations, summed over slots, open ones included
     std::vector<slot_times> slots;     ///< one a slot; more than `concurrency` if that was lowered
     std::vector<std::size_t> inputs;   ///< from which of `pipeline_stats::channels` it takes
@@ -221,6 +222,11 @@ struct stage_stats {
         return detail::average(task_time, detail::since(num_failures, num_tasks));
     }
 
+    /// \returns the average time of a failed invocation; 0 without one.
+    [[nodiscard]] duration ave_failure_time() const noexcept {
+        return detail::average(failure_time, num_failures);
+    }
+
     /// \returns invocations finished a second.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_tasks, elapsed); }
 
@@ -231,6 +237,7 @@ struct stage_stats {
         later.num_tasks = detail::since(earlier.num_tasks, later.num_tasks);
         later.num_failures = detail::since(earlier.num_failures, later.num_failures);
         later.task_time = detail::since(earlier.task_time, later.task_time);
+        later.failure_time = detail::since(earlier.failure_time, later.failure_time);
         later.busy = detail::since(earlier.busy, later.busy);
         const std::size_t both = detail::smaller(later.slots.size(), earlier.slots.size());
         for (std::size_t i = 0; i < both; ++i) later.slots[i] -= earlier.slots[i];

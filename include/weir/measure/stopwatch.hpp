@@ -51,13 +51,16 @@ class stopwatch {
         stride_ = each_ || odd_one ? 1 : fitting(smaller(2 * stride_, longest_stride));
     }
 
-    // The same at the end of an invocation that failed, whose time is not among the times.
+    // The same at the end of an invocation that failed, whose time is returned, and not among the times.
     template <class Recorder>
-    void read_failure(std::int64_t spent, Recorder& times) noexcept {
+    std::int64_t read_failure(std::int64_t spent, Recorder& times) noexcept {
         behind_ = false;
         const std::uint32_t n = std::exchange(unread_, 0);
-        times.record(smaller(usual_, mean_of(larger<std::int64_t>(spent, 0), n + 1)), n);
+        spent = larger<std::int64_t>(spent, 0);
+        const std::int64_t each = smaller(usual_, mean_of(spent, n + 1));
+        times.record(each, n);
         stride_ = 1;
+        return spent - each * n;
     }
 
   private:

@@ -86,6 +86,7 @@ struct fields<stage_stats> {
         visit("num_tasks", s.num_tasks);
         visit("num_failures", s.num_failures);
         visit("task_time", s.task_time);
+        visit("failure_time", s.failure_time);
         visit("busy", s.busy);
         visit("slots", s.slots);
         visit("inputs", s.inputs);

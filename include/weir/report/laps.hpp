@@ -71,6 +71,7 @@ inline bool is_nothing(const pipeline_stats& lap) noexcept {
     later.num_tasks += earlier.num_tasks;
     later.num_failures += earlier.num_failures;
     detail::add_up(later.task_time, earlier.task_time);
+    detail::add_up(later.failure_time, earlier.failure_time);
     detail::add_up(later.busy, earlier.busy);
     later.task_times += earlier.task_times;
     if (later.transfers && earlier.transfers) {

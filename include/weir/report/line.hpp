@@ -31,13 +31,15 @@ namespace weir {
            units::time(t.off);
 }
 
-/// \returns `download[12]: 200 tasks, 3 failed, 33.3 /s, ave 2.7 ms; run 1.2 s, ...`.
+/// \returns `download[12]: 200 tasks, 3 failed after 80.0 ms, 33.3 /s, ave 2.7 ms; run 1.2 s,
+///          ...`: where some failed, after how long on average.
 [[nodiscard]] inline std::string line_text(const stage_stats& s) {
     std::string text = s.name;
     if (s.concurrency > 1) text += "[" + std::to_string(s.concurrency) + "]";
     return text + ": " + units::count(s.num_tasks) + (s.num_tasks == 1 ? " task, " : " tasks, ") +
-           units::count(s.num_failures) + " failed, " + units::rate(s.rate()) + ", ave " +
-           units::time(s.ave_time()) + "; " + line_text(s.times());
+           units::count(s.num_failures) + " failed" +
+           (s.num_failures != 0 ? " after " + units::time(s.ave_failure_time()) : "") + ", " +
+           units::rate(s.rate()) + ", ave " + units::time(s.ave_time()) + "; " + line_text(s.times());
 }
 
 /// \returns `load_queue: 2 of 8 in it, 200 taken, 33.3 /s, put wait 2.7 ms, get wait 0, readiness 98.2 %`;

@@ -33,6 +33,8 @@ inline constexpr metric<stage_stats> stage[] = {
      [](metric_samples& to, const stage_stats& s) { to.add(s.num_tasks); }},
     {{"weir.stage.failures", "{task}", counter, "Invocations that ended with an exception."},
      [](metric_samples& to, const stage_stats& s) { to.add(s.num_failures); }},
+    {{"weir.stage.failure.time", "s", counter, "Time of the failed invocations, summed."},
+     [](metric_samples& to, const stage_stats& s) { to.add(s.failure_time); }},
     {{"weir.stage.busy", "s", counter, "Time of all invocations, summed over slots, open ones included."},
      [](metric_samples& to, const stage_stats& s) { to.add(s.busy); }},
     {{"weir.stage.slot.time", "s", counter, "Where the slots spent their time; the states sum to all of it."},

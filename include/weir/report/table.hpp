@@ -155,6 +155,22 @@ class text_table {
     return table;
 }
 
+// Of those of which tasks failed; they may be none.
+[[nodiscard]] inline text_table failures_table_of(const std::vector<stage_stats>& stages) {
+    text_table table({"failures", "tasks", "ave", "in all", "of the work"});
+    table.head(2, 4, "time of failed tasks");
+    for (const stage_stats& s : stages) {
+        if (s.num_failures == 0) continue;
+        const auto part = static_cast<double>(s.failure_time.count());
+        table.add({s.name, units::count(s.num_failures, 8), units::time(s.ave_failure_time()),
+                   units::time(s.failure_time),
+                   s.busy <= duration(0)
+                       ? "-"
+                       : units::whole_percent(part / static_cast<double>(s.busy.count())) + " %"});
+    }
+    return table;
+}
+
 // Of those that copy to a device; they may be none.
 [[nodiscard]] inline text_table copies_table_of(const std::vector<stage_stats>& stages) {
     text_table table({"copies", "batches", "bytes", "bytes/s", "hidden", "waits", "ave"});
@@ -173,11 +189,11 @@ class text_table {
 
 }  // namespace detail
 
-/// \returns the statistics as two tables: the stages, with how long their work takes and where
-///          their slots spend the time, and the queues between them; and a third one of those that
-///          copy to a device; and a last line on the process. Plain ASCII, at most 120
-///          columns; of names the first 20 characters, a `~` shows where one was cut. Figures are
-///          rounded; the values that the table is made of are exact. What is not known is `-`.
+/// \returns the statistics as two tables: the stages, with how long their work takes and where their slots
+///          spend the time, and the queues between them; one more of the stages whose tasks failed, and one
+///          of those that copy to a device; and a last line on the process. Plain ASCII, at most 120 columns;
+///          of names the first 20 characters, a `~` shows where one was cut. Figures are rounded; the values
+///          that the table is made of are exact. What is not known is `-`.
 [[nodiscard]] inline std::string table_text(const pipeline_stats& stats) {
     std::string text =
         "pipeline, " + (stats.elapsed == duration(0) ? "0 s" : units::time(stats.elapsed)) + " elapsed\n";
@@ -189,10 +205,11 @@ class text_table {
         text += '\n';
         detail::table_of(stats.channels).append_to(text);
     }
-    const detail::text_table copies = detail::copies_table_of(stats.stages);
-    if (!copies.empty()) {
+    for (const detail::text_table& each :
+         {detail::failures_table_of(stats.stages), detail::copies_table_of(stats.stages)}) {
+        if (each.empty()) continue;
         text += '\n';
-        copies.append_to(text);
+        each.append_to(text);
     }
     if (!stats.stages.empty()) {
         text +=

@@ -124,20 +124,21 @@ class running_stage : public worker_set<Policy> {
         return !by_rate_ || is_within_rate();
     }
 
-    // An invocation that can't wait threw. One reading of the clock.
-    void failed(slot& me) const noexcept {
+    // An invocation that can't wait threw. One reading of the clock. Returns the time it took.
+    std::int64_t failed(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
-            me.catch_up_failed(this->now());
+            return me.catch_up_failed(this->now());
         } else {
             static_cast<void>(me);
+            return 0;
         }
     }
 
-    // An invocation threw. False: that is more than is tolerated, and the run stops.
-    bool tolerates(slot& me, std::uint64_t item, std::exception_ptr error) noexcept;
+    // An invocation threw, after `spent` ns. False: that is more than is tolerated, and the run stops.
+    bool tolerates(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent) noexcept;
 
     // What can't be tolerated, because the stage can't go on.
-    void gave_up(slot& me, std::uint64_t item, std::exception_ptr error) noexcept;
+    void gave_up(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent = 0) noexcept;
 
     // It takes nothing any more. The last of the stage's workers closes what they put into.
     template <class... Channels>
@@ -157,7 +158,7 @@ class running_stage : public worker_set<Policy> {
     virtual std::optional<transfer_stats> transfers() const { return std::nullopt; }
 
     void dismiss_hooks() noexcept;
-    bool count_and_tell(slot& me, std::uint64_t item, std::exception_ptr error) noexcept;
+    bool count_and_tell(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent) noexcept;
     WEIR_NOINLINE bool is_within_rate() noexcept;
     // `heard`: `on_failure` was told of it.
     void stop_run(const failure_tally::culprit& who, bool heard) noexcept;
@@ -201,8 +202,9 @@ void running_stage<Policy>::dismiss_hooks() noexcept {
 }
 
 template <class Policy>
-bool running_stage<Policy>::tolerates(slot& me, std::uint64_t item, std::exception_ptr error) noexcept {
-    if (!count_and_tell(me, item, error)) return false;
+bool running_stage<Policy>::tolerates(slot& me, std::uint64_t item, std::exception_ptr error,
+                                      std::int64_t spent) noexcept {
+    if (!count_and_tell(me, item, error, spent)) return false;
     const bool too_many = tally_.failed(failure_tally::culprit{&this->name(), item, error, this->where()});
     if (too_many) stop_run(item, std::move(error), run_.has_listener());
     return !too_many;
@@ -217,16 +219,18 @@ bool running_stage<Policy>::is_within_rate() noexcept {
 }
 
 template <class Policy>
-void running_stage<Policy>::gave_up(slot& me, std::uint64_t item, std::exception_ptr error) noexcept {
-    if (count_and_tell(me, item, error)) stop_run(item, std::move(error), run_.has_listener());
+void running_stage<Policy>::gave_up(slot& me, std::uint64_t item, std::exception_ptr error,
+                                    std::int64_t spent) noexcept {
+    if (count_and_tell(me, item, error, spent)) stop_run(item, std::move(error), run_.has_listener());
 }
 
 // False if it is no failure, as the run was stopped; or if `on_failure` threw, which stops the run: for the
 // item's own error, and for that.
 template <class Policy>
-bool running_stage<Policy>::count_and_tell(slot& me, std::uint64_t item, std::exception_ptr error) noexcept {
+bool running_stage<Policy>::count_and_tell(slot& me, std::uint64_t item, std::exception_ptr error,
+                                           std::int64_t spent) noexcept {
     if (run_.is_stopped_by(error)) return false;
-    me.failures.store(me.failures.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    me.count_failure(spent);
     try {
         run_.tell(failure(this->name(), item, error, this->where()));
     } catch (...) {

@@ -278,7 +278,8 @@ void worker_set<Policy>::add_times(stage_stats& s, [[maybe_unused]] std::int64_t
         s.elapsed = duration(time_between(begin_, at));
         for (slot* const each : slots_) {
             s.task_times.add(each->tasks);
-            s.num_failures += each->failures.load(std::memory_order_relaxed);
+            s.num_failures += each->failures();
+            s.failure_time = detail::sum(s.failure_time, duration(each->failure_time()));
         }
         s.num_tasks = s.task_times.count() + s.num_failures;
         s.task_time = s.task_times.sum();

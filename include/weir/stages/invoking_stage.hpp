@@ -8,7 +8,7 @@
 #include <weir/stages/in_hand.hpp>
 #include <weir/stages/stage_kind.hpp>
 
-#include <cstdint>    // for std::uint64_t
+#include <cstdint>    // for std::int64_t, std::uint64_t
 #include <exception>  // for std::current_exception
 #include <utility>    // for std::move
 
@@ -84,18 +84,19 @@ class invoking_stage : public followed_stage<Kind> {
         if constexpr (Kind::is_invoked && is_timed) {
             now.spent += this->work_done(me, now.began);
         } else if (Kind::is_invoked && now.error) {
-            this->failed(me);
+            now.spent = this->failed(me);
         }
         if (now.error) {
+            const std::int64_t spent = Kind::is_invoked ? now.spent : 0;
             if constexpr (Kind::is_tolerant) {
                 if (this->is_tolerable(now)) {
-                    if (!this->tolerates(me, this->item_number(now), std::move(now.error)))
+                    if (!this->tolerates(me, this->item_number(now), std::move(now.error), spent))
                         return verdict::fatal;
                     this->acknowledge(now);
                     return verdict::dropped;
                 }
             }
-            this->gave_up(me, this->item_number(now), std::move(now.error));
+            this->gave_up(me, this->item_number(now), std::move(now.error), spent);
             return verdict::fatal;
         }
         if constexpr (Kind::results_are_work) this->acknowledge(now);

@@ -58,6 +58,7 @@ stage_stats stage_at(int n) {
     s.num_tasks = static_cast<std::uint64_t>(10 * n);
     s.num_failures = static_cast<std::uint64_t>(2 * n);
     s.task_time = n * 8s;
+    s.failure_time = n * 1s;
     s.busy = n * 9s;
     s.slots = {slot_at(n), slot_at(n)};
     s.task_times.record(1s, static_cast<std::uint64_t>(8 * n));

@@ -93,7 +93,7 @@ TEST_CASE("a failure's time is not among the times; those that shared its readin
     const std::uint64_t before = times->sum();
     REQUIRE_FALSE(watch.finished_one());
     REQUIRE_FALSE(watch.finished_one());
-    watch.read_failure(20 + 5'000, *times);
+    CHECK(watch.read_failure(20 + 5'000, *times) == 5'000);
     CHECK(times->sum() == before + 20);
     CHECK(weir::histogram(*times).count() == 1'002);
     CHECK_FALSE(watch.is_behind());

@@ -26,6 +26,7 @@ void go_on(pipeline_stats& s, std::mt19937& random) {
         more(stage.num_tasks);
         more(stage.num_failures);
         more(stage.task_time);
+        more(stage.failure_time);
         more(stage.busy);
         stage.task_times.record(duration(random() % 100));
         auto& t = *stage.transfers;

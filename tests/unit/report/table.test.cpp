@@ -65,6 +65,8 @@ pipeline_stats example() {
                 stage("decode", 2, 333, 40ms, times(1s, 12'320ms, 20ms, 0ns, 6'660ms)),
                 stage("sink", 1, 0, 0ns, times(1ms, 0ns, 0ns, 9ms, 9'990ms))};
     p.stages[1].num_failures = 1;
+    p.stages[1].failure_time = 120ms;
+    p.stages[1].busy = 13'320ms;
     p.channels = {channel("src", 2, 2, 335, 30ms, 0ns, 3ms), channel("decode", 2, 2, 332, 20ms, 0ns, 40ms),
                   channel("sink", 3, 3, 330, 30ms, 27us, 100ms)};
     return p;
@@ -84,6 +86,10 @@ queue   size  items     rate      ave      p99      ave      p99  readiness
 src      2/2    335  33.5 /s  30.0 ms  30.0 ms        0        0      100 %
 decode   2/2    332  33.2 /s  20.0 ms  20.0 ms        0        0      100 %
 sink     3/3    330  33.0 /s  30.0 ms  30.0 ms  27.0 us  27.0 us       99 %
+
+                 -- time of failed tasks ---
+failures  tasks     ave  in all  of the work
+decode        1  120 ms  120 ms          1 %
 
 wait_get: starved by the stage before; wait_put: held back by the stage after; runnable: no thread was free.
 )";

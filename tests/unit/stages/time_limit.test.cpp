@@ -368,6 +368,7 @@ TEST_CASE("a function that doesn't wait can be late as well") {
     CHECK(take_all(run) == ints{5, 10});
     CHECK(asked == 0);  // nothing else runs meanwhile
     CHECK(run.stats().stages.at(1).num_failures == 2);
+    CHECK(run.stats().stages.at(1).failure_time == 41ms);
 }
 
 TEST_CASE("a limit that can't be is refused at the start") {
