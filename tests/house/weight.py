@@ -30,9 +30,9 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 18440),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 12500),
-    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2530),
+    ("weir.hpp", HEAVY, 18490),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 12540),
+    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2550),
 ]
 
 MARKER = re.compile(r'#(?:line)? (\d+) "([^"]*)"((?: \d)*)')
