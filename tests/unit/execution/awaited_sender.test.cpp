@@ -146,7 +146,7 @@ TEST_CASE("it is told the scheduler of the coroutine that awaits it") {
     CHECK(sync_wait(pool, asks));
 }
 
-TEST_CASE("a stage's function may return one, and the end of the run stops it") {
+TEST_CASE("a stage's function may return one, and the end of the run stops it, as a time limit does") {
     weir::virtual_time time;
     auto run = (weir::source(std::views::iota(0, 3)) | weir::pipe([](int n) { return just(n * 10); }) |
                 weir::pipe([](int n) -> task<int> { co_return co_await just(n + 1); }) | weir::sink())
@@ -163,6 +163,15 @@ TEST_CASE("a stage's function may return one, and the end of the run stops it") 
         CHECK_FALSE(endless.get(weir::duration(1)));
     }
     CHECK(begun);
+
+    auto limited = (weir::source(std::views::iota(0, 2)) |
+                    weir::pipe([&](int) { return until_stopped(begun); },
+                               {.max_failures = weir::unlimited, .time_limit = weir::duration(5)}) |
+                    weir::sink())
+                       .start(time);
+    CHECK_FALSE(limited.get());
+    CHECK(limited.stats().stages.at(1).num_failures == 2);
+    CHECK(limited.stats().elapsed == weir::duration(10));
 }
 
 TEST_CASE("ours are senders, and theirs are awaited: a task that crosses twice is the same") {
