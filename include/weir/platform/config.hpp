@@ -31,6 +31,7 @@ weir_lint_coroutines(target) in CMake, else tests/compilers/lint_coroutines PATH
 #include <cxxabi.h>  // for abi::__cxa_demangle, abi::__cxa_current_exception_type
 #include <cstdlib>   // for std::free
 #endif
+#include <cstddef>          // for std::size_t
 #include <source_location>  // for std::source_location
 #include <string>           // for std::string
 #include <string_view>      // for std::string_view
@@ -160,6 +161,21 @@ bool are_of_one_type([[maybe_unused]] const T& a, [[maybe_unused]] const T& b) n
     return typeid(a) == typeid(b);
 #else
     return true;
+#endif
+}
+
+// Items, results and the locals of coroutines may be aligned to so many bytes.
+inline constexpr std::size_t most_frame_alignment = 64;
+
+// For operator new and delete of a promise: the alignment of the coroutine's frame, or more. clang knows the
+// exact value in the coroutine, into which this is inlined; g++ makes the size a multiple of the alignment.
+WEIR_ALWAYS_INLINE std::size_t frame_alignment([[maybe_unused]] std::size_t size) noexcept {
+#if defined(__clang__)
+    return __builtin_coro_align();
+#elif defined(__GNUC__)
+    return size & (~size + 1);
+#else
+    return most_frame_alignment;
 #endif
 }
 

@@ -11,6 +11,7 @@
 #include <weir/platform/transfer.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/foreign_awaitable_adapter.hpp>
+#include <weir/task/frame_pool.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <coroutine>    // for std::coroutine_handle
@@ -88,7 +89,7 @@ class [[nodiscard]] detached_task {
     bool has_exception() const noexcept { return handle_.promise().error != nullptr; }
     std::exception_ptr exception() const noexcept { return handle_.promise().error; }
 
-    class promise_type {
+    class promise_type : public pooled_frame {
       public:
         detached_task get_return_object() noexcept { return detached_task(handle::from_promise(*this)); }
         coroutine_env& env() noexcept { return env_; }

@@ -6,6 +6,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/result.hpp>
+#include <weir/task/frame_pool.hpp>
 
 #include <coroutine>     // for std::coroutine_handle
 #include <exception>     // for std::current_exception
@@ -25,7 +26,7 @@ inline std::system_error no_result() {
 // also inside of the call that begins it. Ours is posted to its executor then, once.
 class foreign_awaitable_adapter {
   public:
-    class promise_type {
+    class promise_type : public pooled_frame {
       public:
         foreign_awaitable_adapter get_return_object() noexcept {
             return foreign_awaitable_adapter(std::coroutine_handle<promise_type>::from_promise(*this));

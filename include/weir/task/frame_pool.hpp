@@ -7,32 +7,41 @@
 #include <weir/platform/platform.hpp>
 
 #include <cstddef>  // for std::size_t
-#include <new>      // for operator new
+#include <cstdint>  // for std::uintptr_t
+#include <new>      // for std::align_val_t
 
 namespace weir::detail {
 
 // Blocks by size, in steps of 64 bytes, in lists of the thread that freed them: no atomics. A thread
-// keeps at most `most_kept` of a size (64 KiB in all for the largest) until it ends.
+// keeps at most `most_kept` of a size (64 KiB in all for the largest) until it ends. Blocks that are
+// `aligned`, to `most_frame_alignment` bytes, have lists of their own.
 class frame_pool {
   public:
-    static void* allocate(std::size_t size) {
-        const std::size_t c = class_of(size);
+    static void* allocate(std::size_t size, bool aligned) {
         // A sanitizer is to see each one, and the size that was asked for.
-        return pools_frames && c < classes ? take(c) : ::operator new(size);
+        if constexpr (!pools_frames) return aligned ? ::operator new(size, alignment) : ::operator new(size);
+        const std::size_t c = class_of(size, aligned);
+        return c < classes ? take(c) : from_heap(size, aligned);
     }
 
-    static void free(void* p, std::size_t size) noexcept {
-        const std::size_t c = class_of(size);
-        if (pools_frames && c < classes) {
-            keep(p, c);
+    static void free(void* p, std::size_t size, bool aligned) noexcept {
+        if constexpr (!pools_frames) {
+            aligned ? ::operator delete(p, alignment) : ::operator delete(p);
         } else {
-            ::operator delete(p);
+            const std::size_t c = class_of(size, aligned);
+            c < classes ? keep(p, c) : to_heap(p, aligned);
         }
     }
 
+    // For no list.
+    static void to_heap(void* p, bool aligned) noexcept {
+        ::operator delete(aligned ? static_cast<void**>(p)[-1] : p);
+    }
+
   private:
+    static constexpr std::align_val_t alignment{most_frame_alignment};
     static constexpr std::size_t step = 64;
-    static constexpr std::size_t classes = 16;
+    static constexpr std::size_t classes = 2 * 16;
     static constexpr unsigned most_kept = 64;
 
     struct block {
@@ -55,7 +64,7 @@ class frame_pool {
                 l.room = 0;
                 while (block* const b = l.first) {
                     l.first = b->next;
-                    ::operator delete(b);
+                    to_heap(b, is_aligned(static_cast<std::size_t>(&l - mine->lists)));
                 }
             }
         }
@@ -65,7 +74,7 @@ class frame_pool {
     WEIR_NOINLINE static void* take(std::size_t c) {
         list& l = here().lists[c];
         block* const b = l.first;
-        if (b == nullptr) return ::operator new((c + 1) * step);
+        if (b == nullptr) return from_heap((c / 2 + 1) * step, is_aligned(c));
         l.first = b->next;
         ++l.room;
         return b;
@@ -81,15 +90,46 @@ class frame_pool {
     // The first one of all that the thread frees, or one for which there is no room.
     WEIR_NOINLINE static void keep_first(void* p, std::size_t c) noexcept {
         lists_of_thread& mine = here();
-        if (mine.was_used) return ::operator delete(p);
+        if (mine.was_used) return to_heap(p, is_aligned(c));
         mine.was_used = true;
         standard_platform::of_thread<cleaner>().mine = &mine;
         for (list& l : mine.lists) l.room = most_kept;
         keep(p, c);
     }
 
-    static std::size_t class_of(std::size_t size) noexcept { return (size - 1) / step; }
+    // Aligned by hand: `operator new` with an alignment takes twice as long, and more memory. The address of
+    // the whole block is kept in front.
+    static void* from_heap(std::size_t size, bool aligned) {
+        if (!aligned) return ::operator new(size);
+        void* const whole = ::operator new(size + most_frame_alignment);
+        const std::size_t odd = reinterpret_cast<std::uintptr_t>(whole) % most_frame_alignment;
+        void** const p = static_cast<void**>(whole) + (most_frame_alignment - odd) / sizeof(void*);
+        p[-1] = whole;
+        return p;
+    }
+
+    // By size, and of each size first those that are not aligned.
+    static std::size_t class_of(std::size_t size, bool aligned) noexcept {
+        return (size - 1) / step * 2 + (aligned ? 1 : 0);
+    }
+    static bool is_aligned(std::size_t c) noexcept { return c % 2 != 0; }
     static lists_of_thread& here() noexcept { return standard_platform::of_thread<lists_of_thread>(); }
+};
+
+// The base of a promise: its frame has a block of the pool, and is aligned for all that it holds.
+class pooled_frame {
+  public:
+    WEIR_ALWAYS_INLINE static void* operator new(std::size_t size) {
+        return frame_pool::allocate(size, is_aligned(frame_alignment(size)));
+    }
+    WEIR_ALWAYS_INLINE static void operator delete(void* frame, std::size_t size) noexcept {
+        frame_pool::free(frame, size, is_aligned(frame_alignment(size)));
+    }
+
+  private:
+    static constexpr bool is_aligned(std::size_t alignment) {
+        return alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+    }
 };
 
 }  // namespace weir::detail

@@ -7,7 +7,7 @@
 
 #include <concepts>     // for std::copy_constructible
 #include <coroutine>    // for std::coroutine_handle
-#include <cstddef>      // for std::ptrdiff_t, std::size_t
+#include <cstddef>      // for std::ptrdiff_t
 #include <exception>    // for std::exception_ptr
 #include <iterator>     // for std::default_sentinel_t
 #include <memory>       // for std::addressof
@@ -89,7 +89,7 @@ class [[nodiscard("a generator does nothing until it is iterated")]] generator {
 };
 
 template <class T>
-class generator<T>::promise_type {
+class generator<T>::promise_type : public detail::pooled_frame {
     friend generator;
     friend iterator;
 
@@ -114,12 +114,6 @@ class generator<T>::promise_type {
 
   public:
     promise_type() noexcept = default;
-
-    // A stage makes one for each item.
-    static void* operator new(std::size_t size) { return detail::frame_pool::allocate(size); }
-    static void operator delete(void* frame, std::size_t size) noexcept {
-        detail::frame_pool::free(frame, size);
-    }
 
     generator get_return_object() noexcept { return generator(handle::from_promise(*this)); }
     std::suspend_always initial_suspend() const noexcept { return {}; }

@@ -14,7 +14,6 @@
 
 #include <concepts>     // for std::convertible_to, std::same_as
 #include <coroutine>    // for std::coroutine_handle
-#include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint8_t
 #include <cstring>      // for std::memcpy, std::memset
 #include <exception>    // for std::current_exception
@@ -38,7 +37,7 @@ class task_join {
 template <class A>
 class observed_join;
 
-class task_promise_base {
+class task_promise_base : public pooled_frame {
   public:
     coroutine_env& env() noexcept { return env_; }
 
@@ -47,9 +46,6 @@ class task_promise_base {
     static void destroy(std::coroutine_handle<Promise> h) noexcept {
         h.promise().below_ != nullptr ? destroy_all(h, h.promise()) : h.destroy();
     }
-
-    static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
-    static void operator delete(void* frame, std::size_t size) noexcept { frame_pool::free(frame, size); }
 
     // A part of a join may begin on any thread, which then knows for whose work; an awaited task begins where
     // its awaiter runs.

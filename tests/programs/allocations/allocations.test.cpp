@@ -287,12 +287,12 @@ TEST_CASE("of the frames of a size a thread keeps sixty-four, and none when it e
     const std::size_t before = counted_heap::bytes_in_use();
     std::thread([] {
         std::array<void*, 100> blocks{};
-        for (void*& p : blocks) p = frame_pool::allocate(size);
-        for (void* const p : blocks) frame_pool::free(p, size);
+        for (void*& p : blocks) p = frame_pool::allocate(size, false);
+        for (void* const p : blocks) frame_pool::free(p, size, false);
         const std::uint64_t allocated = counted_heap::allocations();
-        for (void*& p : blocks) p = frame_pool::allocate(size);
+        for (void*& p : blocks) p = frame_pool::allocate(size, false);
         CHECK(counted_heap::allocations() - allocated == 100 - 64);
-        for (void* const p : blocks) frame_pool::free(p, size);
+        for (void* const p : blocks) frame_pool::free(p, size, false);
     }).join();
     CHECK(counted_heap::bytes_in_use() <= before + 1'000);  // a thread's own things
 }
@@ -302,15 +302,15 @@ TEST_CASE("what is freed while a thread ends, after its frames were, is not kept
     constexpr std::size_t size = 960;
     struct late {
         void* block = nullptr;
-        ~late() { frame_pool::free(block, size); }
+        ~late() { frame_pool::free(block, size, false); }
     };
     const std::size_t before = counted_heap::bytes_in_use();
     for (int i = 0; i < 10; ++i) {
         std::thread([] {
             static thread_local late last;  // made first, so it ends last
-            last.block = frame_pool::allocate(size);
-            void* const other = frame_pool::allocate(size);
-            frame_pool::free(other, size);
+            last.block = frame_pool::allocate(size, false);
+            void* const other = frame_pool::allocate(size, false);
+            frame_pool::free(other, size, false);
         }).join();
     }
     CHECK(counted_heap::bytes_in_use() < before + 10 * size / 2);
