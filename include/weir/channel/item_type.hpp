@@ -5,6 +5,7 @@
 
 #include <weir/channel/epoch_item.hpp>
 #include <weir/channel/item_size.hpp>
+#include <weir/platform/config.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <memory>   // for std::construct_at, std::destroy_at
@@ -51,6 +52,7 @@ struct item_functions {
 
 template <class T>
 constexpr item_type make_item_type() noexcept {
+    static_assert(fits_a_frame<T>());
     using functions = item_functions<T>;
     item_type type{sizeof(T),          alignof(T),       functions::move, functions::relocate,
                    functions::destroy, functions::bytes, nullptr};

@@ -166,6 +166,13 @@ bool are_of_one_type([[maybe_unused]] const T& a, [[maybe_unused]] const T& b) n
 
 // Items, results and the locals of coroutines may be aligned to so many bytes.
 inline constexpr std::size_t most_frame_alignment = 64;
+template <class T>
+constexpr bool fits_a_frame() {
+    static_assert(alignof(T) <= most_frame_alignment,
+                  "weir: items and results may be aligned to 64 bytes, as the frames of coroutines are; "
+                  "hold what wants more by a std::unique_ptr");
+    return true;
+}
 
 // For operator new and delete of a promise: the alignment of the coroutine's frame, or more. clang knows the
 // exact value in the coroutine, into which this is inlined; g++ makes the size a multiple of the alignment.

@@ -31,6 +31,7 @@ template <class T>
 class result {
     // A reference is kept as a pointer.
     using stored = std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>;
+    static_assert(fits_a_frame<stored>());
 
   public:
     template <class U>

@@ -105,6 +105,8 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
 
 template <class T>
 class async_generator<T>::promise_type final : public detail::task_promise_base {
+    static_assert(detail::fits_a_frame<T>());
+
   public:
     async_generator get_return_object() noexcept { return async_generator(handle::from_promise(*this)); }
     to_awaiter yield_value(T&& v) noexcept {

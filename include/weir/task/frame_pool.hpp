@@ -41,7 +41,7 @@ class frame_pool {
   private:
     static constexpr std::align_val_t alignment{most_frame_alignment};
     static constexpr std::size_t step = 64;
-    static constexpr std::size_t classes = 2 * 16;
+    static constexpr std::size_t classes = 32;
     static constexpr unsigned most_kept = 64;
 
     struct block {
@@ -105,7 +105,7 @@ class frame_pool {
         const std::size_t odd = reinterpret_cast<std::uintptr_t>(whole) % most_frame_alignment;
         void** const p = static_cast<void**>(whole) + (most_frame_alignment - odd) / sizeof(void*);
         p[-1] = whole;
-        return p;
+        return static_cast<void*>(p);
     }
 
     // By size, and of each size first those that are not aligned.

@@ -90,6 +90,7 @@ class [[nodiscard("a generator does nothing until it is iterated")]] generator {
 
 template <class T>
 class generator<T>::promise_type : public detail::pooled_frame {
+    static_assert(detail::fits_a_frame<value>());
     friend generator;
     friend iterator;
 

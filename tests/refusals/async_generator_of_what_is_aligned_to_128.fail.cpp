@@ -1,0 +1,12 @@
+// expect-error: weir: items and results may be aligned to 64 bytes
+// A frame of a coroutine is aligned to 64 bytes.
+// SPDX-License-Identifier: BSL-1.0
+#include <weir/task/async_generator.hpp>
+
+struct alignas(128) wide {
+    int number = 0;
+};
+
+weir::async_generator<wide> make() { co_yield wide(); }
+
+int main() {}
