@@ -98,10 +98,11 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     // The last thing done to a waiter that was taken out of its line.
     static void wake(waiter& w) noexcept {
         if (executor* const ex = w.executor) {
-            ex->post(std::coroutine_handle<>::from_address(w.coroutine));
+            detail::post_woken(*ex, std::coroutine_handle<>::from_address(w.coroutine));
         } else if (w.choice != nullptr) {
             w.choice->wake();
         } else {
+            ++standard_platform::num_wakes();  // also one that still spins takes long to take over
             w.thread->set();
         }
     }

@@ -174,9 +174,18 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
             if (waiter_.outcome != outcome::pending) break;
             ex = &prepare_to_wait(env);
         }
-        core::wake_all(woken);
+        wake(woken);
         if (yields) posts(h, *ex, env);
         return yields;
+    }
+    WEIR_ALWAYS_INLINE void wake(wakes& woken) noexcept {
+        if constexpr (Policy::statistics) {
+            if (waiter_.measured != nullptr && !woken.wakes_nobody()) {
+                auto& me = *static_cast<slot_type*>(waiter_.measured);
+                return detail::wake_others(me, [&woken] { core::wake_all(woken); });
+            }
+        }
+        core::wake_all(woken);
     }
     // It didn't move at once: its slice ends, or it puts an item that is followed, and tells when that is in.
     WEIR_NOINLINE bool is_to_yield(const coroutine_env& env) noexcept {

@@ -46,17 +46,14 @@ class wait_queue final : public wait_site {
 
     template <class Change>
     void update(Change change) noexcept {
-        visitor* woken = nullptr;
-        {
-            const std::lock_guard guard(lock_);
-            change(rule_);
-            woken = let_go();
-        }
-        while (woken != nullptr) {
-            visitor* const v = woken;
-            woken = v->next;  // its frame may be gone after the post
-            v->executor->post(v->coroutine);
-        }
+        wake(changed(change));
+    }
+    // The same by the chain of a slot, whose overhead the wake-up is.
+    template <class Change, class Slot>
+    WEIR_NOINLINE void update(Change change, Slot& me) noexcept {
+        visitor* const woken = changed(change);
+        if (woken == nullptr) return;
+        detail::wake_others(me, [woken] { wake(woken); });
     }
 
     template <class Function>
@@ -133,6 +130,19 @@ class wait_queue final : public wait_site {
             v = next;
         }
         return woken;
+    }
+
+    visitor* changed(auto& change) noexcept {
+        const std::lock_guard guard(lock_);
+        change(rule_);
+        return let_go();
+    }
+    static void wake(visitor* woken) noexcept {
+        while (woken != nullptr) {
+            visitor* const v = woken;
+            woken = v->next;  // its frame may be gone after the post
+            detail::post_woken(*v->executor, v->coroutine);
+        }
     }
 
     void forget(visitor& v) noexcept {

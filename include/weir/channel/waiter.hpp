@@ -124,6 +124,7 @@ class wake_list {
         w.next = nullptr;
     }
     bool empty() const noexcept { return first_ == nullptr; }
+    bool wakes_nobody() const noexcept { return empty() && budget == nullptr; }
     waiter* pop() noexcept {
         waiter* const w = first_;
         first_ = w->next;

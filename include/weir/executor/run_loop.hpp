@@ -29,7 +29,7 @@ class endless_loop;
 /// Cost:     a short lock for each post and for each resumption.
 class run_loop final : public executor {
   public:
-    run_loop() : run_loop(executor_traits{.passing = true}) {}
+    run_loop() : run_loop(executor_traits{.passing = true, .counts_wakes = true}) {}
 
     using executor::post;
     void post(std::coroutine_handle<> h) noexcept override {

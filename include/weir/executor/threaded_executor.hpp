@@ -56,7 +56,8 @@ class threaded_executor : public executor {
                                        ? threads
                                        : throw std::invalid_argument(refusal),
                     .has_threads = true,
-                    .continues_with_forks = goes_on_with_forks}),
+                    .continues_with_forks = goes_on_with_forks,
+                    .counts_wakes = true}),
           threads_(name, std::move(on_start)) {}
     ~threaded_executor() = default;
 

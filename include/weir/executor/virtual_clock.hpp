@@ -74,7 +74,7 @@ class virtual_executor : public executor {
     [[nodiscard]] time_point now() const noexcept final { return clock_.now(); }
 
   protected:
-    virtual_executor() : executor({.exclusive = true, .waiters = &places_}) {}
+    virtual_executor() : executor({.exclusive = true, .waiters = &places_, .counts_wakes = true}) {}
     ~virtual_executor() = default;
 
     std::string waiters() {

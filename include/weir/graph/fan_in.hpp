@@ -68,13 +68,13 @@ class running_fan_in : public stage_kind<C, C, Policy> {
 
     bool takes_turns() const noexcept { return !as_they_come_; }
     auto turn(const merge_ticket& mine, slot& me) noexcept {
-        room_.update([&mine](merge_rule& rule) { rule.arrive(mine); });
+        room_.update([&mine](merge_rule& rule) { rule.arrive(mine); }, me);
         make_choices(me);
         return room_.wait(mine, me, slot_state::wait_turn);
     }
     bool leave_turn(const pass& now) noexcept {
         const bool more = ins_[now.input]->size() > 0;
-        room_.update([&now, more](merge_rule& rule) { rule.leave(now, more); });
+        room_.update([&now, more](merge_rule& rule) { rule.leave(now, more); }, now.on->me);
         make_choices(now.on->me);
         return !is_shut();
     }

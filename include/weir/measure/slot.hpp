@@ -25,9 +25,13 @@ namespace weir::detail {
 
 class slot_trail;
 
+// Its chain runs on a thread.
+constexpr bool has_thread(slot_state s) noexcept {
+    return s == slot_state::run || s == slot_state::overhead;
+}
 // It does nothing, and is not about to.
 constexpr bool is_idle(slot_state s) noexcept {
-    return s != slot_state::run && s != slot_state::await && s != slot_state::runnable;
+    return !has_thread(s) && s != slot_state::await && s != slot_state::runnable;
 }
 
 // How long a slot was in each state, in nanoseconds of the run's clock.
@@ -121,9 +125,20 @@ class slot : public basic_slot_times<> {
     // The chain continues on a thread.
     void resumed(std::int64_t now) noexcept {
         is_on_thread();
-        enter(slot_state::run, now);
+        enter_run(now);
         reads(last_resumed_ = now);
     }
+
+    // The chain does what is no work of the stage's function, until it is resumed, or `enter_run`.
+    void enter_overhead(std::int64_t now) noexcept {
+        is_in_overhead_ = true;
+        enter(slot_state::overhead, now);
+    }
+    void enter_run(std::int64_t now) noexcept {
+        is_in_overhead_ = false;
+        enter(slot_state::run, now);
+    }
+    bool is_in_overhead() const noexcept { return is_in_overhead_; }
 
     // The same where nothing is timed. Costs one look at the thread's own data.
     void resumed() const noexcept { trampoline::is_work_of(stage_); }
@@ -145,7 +160,7 @@ class slot : public basic_slot_times<> {
             return has_thread_.load(std::memory_order_acquire) &&
                    thread_.load(std::memory_order_relaxed) == standard_platform::this_thread();
         };
-        return was_here() && state() == slot_state::run && was_here();
+        return was_here() && has_thread(state()) && was_here();
     }
 
     // Whether it has had its thread for longer than is fair, as of the last reading.
@@ -213,6 +228,7 @@ class slot : public basic_slot_times<> {
     // Only the chain uses these.
     std::int64_t last_resumed_ = 0;
     std::uint8_t urges_ = 0;
+    bool is_in_overhead_ = false;
     // On which it runs, or ran last. relaxed: the flag orders it
     standard_platform::atomic<decltype(standard_platform::this_thread())> thread_{};
     standard_platform::atomic<bool> has_thread_{false};

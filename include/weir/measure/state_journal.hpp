@@ -10,9 +10,9 @@
 namespace weir::detail {
 
 // A slot is always in exactly one of these.
-enum class slot_state : std::uint8_t { off, wait_get, runnable, run, await, wait_put, wait_turn };
+enum class slot_state : std::uint8_t { off, wait_get, runnable, run, await, wait_put, wait_turn, overhead };
 
-inline constexpr std::size_t slot_states = 7;
+inline constexpr std::size_t slot_states = 8;
 
 // Written by whoever has the slot enter a state, read by its own chain, which runs then: never both at once.
 class state_journal {

@@ -106,11 +106,12 @@ struct slot_times {
     duration wait_put{};   ///< from suspending in put until there is room: held back
     duration wait_turn{};  ///< done with an item that has to wait for others before it may leave: for
                            ///< those that came before it, or for a merge's turn
+    duration overhead{};   ///< the library wakes the next stage or the consumer, or calls hooks and `on_failure`
 
     /// \returns the sum of all states.
     [[nodiscard]] constexpr duration total() const noexcept {
         duration all{};
-        for (const duration each : {off, wait_get, runnable, run, await, wait_put, wait_turn}) {
+        for (const duration each : {off, wait_get, runnable, run, await, wait_put, wait_turn, overhead}) {
             all = detail::sum(all, each);
         }
         return all;
@@ -127,6 +128,7 @@ struct slot_times {
         await = detail::sum(await, other.await);
         wait_put = detail::sum(wait_put, other.wait_put);
         wait_turn = detail::sum(wait_turn, other.wait_turn);
+        overhead = detail::sum(overhead, other.overhead);
         return *this;
     }
     /// A lap; nothing becomes negative.
@@ -138,6 +140,7 @@ struct slot_times {
         await = detail::since(earlier.await, await);
         wait_put = detail::since(earlier.wait_put, wait_put);
         wait_turn = detail::since(earlier.wait_turn, wait_turn);
+        overhead = detail::since(earlier.overhead, overhead);
         return *this;
     }
     [[nodiscard]] friend constexpr slot_times operator+(slot_times a, const slot_times& b) noexcept {

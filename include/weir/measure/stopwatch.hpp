@@ -25,6 +25,12 @@ class stopwatch {
     // Something else took time.
     void went_on() noexcept { behind_ = true; }
 
+    // The same, and it took so long that the next invocation is to be timed on its own.
+    void stands_apart() noexcept {
+        behind_ = true;
+        stride_ = 1;
+    }
+
     // Whether time has passed since the last reading for which there is no account.
     bool is_behind() const noexcept { return unread_ != 0 || behind_; }
 

@@ -43,8 +43,21 @@ struct standard_platform {
                      std::int64_t timeout_ns = -1) noexcept {
         futex_wait(word, expected, timeout_ns);
     }
-    static void wake_one(atomic<std::uint32_t>& word) noexcept { futex_wake(word, false); }
-    static void wake_all(atomic<std::uint32_t>& word) noexcept { futex_wake(word, true); }
+    static void wake_one(atomic<std::uint32_t>& word) noexcept {
+        ++num_wakes();
+        futex_wake(word, false);
+    }
+    static void wake_all(atomic<std::uint32_t>& word) noexcept {
+        ++num_wakes();
+        futex_wake(word, true);
+    }
+    // How often the calling thread has woken another, or may have: each takes microseconds.
+    static std::uint32_t& num_wakes() noexcept {
+        struct per_thread {
+            std::uint32_t wakes = 0;
+        };
+        return of_thread<per_thread>().wakes;
+    }
 
     // A fence between threads that is paid for by one side only. Light: keeps the compiler from
     // moving an access of this thread past it, at no cost. Heavy: is a full fence on all threads,

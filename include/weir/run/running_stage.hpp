@@ -80,6 +80,15 @@ class running_stage : public worker_set<Policy> {
         }
     }
 
+    // An invocation begins, or goes on behind what it gave. A reading of the clock where something else came before.
+    void begins(slot& me) const noexcept {
+        if constexpr (Policy::statistics) {
+            if (me.is_in_overhead()) ends_overhead(me);
+        } else {
+            static_cast<void>(me);
+        }
+    }
+
     // Something was done that is no invocation and can't wait: its end is the end of what comes next.
     void went_on(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
@@ -117,12 +126,8 @@ class running_stage : public worker_set<Policy> {
         }
     }
 
-    // False: more have failed before it than is tolerated, and the run stops behind it.
-    template <class... Spent>
-    [[nodiscard]] bool succeeded(slot& me, Spent... spent) noexcept {
-        gave(me, spent...);
-        return !by_rate_ || is_within_rate();
-    }
+    // An invocation has succeeded. False: more have failed before it than is tolerated, and the run stops behind it.
+    [[nodiscard]] bool succeeded() noexcept { return !by_rate_ || is_within_rate(); }
 
     // An invocation that can't wait threw. One reading of the clock. Returns the time it took.
     std::int64_t failed(slot& me) const noexcept {
@@ -157,6 +162,10 @@ class running_stage : public worker_set<Policy> {
     // Of what it copied to a device. Any thread, at any time.
     virtual std::optional<transfer_stats> transfers() const { return std::nullopt; }
 
+    WEIR_NOINLINE void ends_overhead(slot& me) const noexcept {
+        tick(me);
+        me.enter_run(me.last_reading);
+    }
     void dismiss_hooks() noexcept;
     bool count_and_tell(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent) noexcept;
     WEIR_NOINLINE bool is_within_rate() noexcept;
@@ -231,6 +240,7 @@ bool running_stage<Policy>::count_and_tell(slot& me, std::uint64_t item, std::ex
                                            std::int64_t spent) noexcept {
     if (run_.is_stopped_by(error)) return false;
     me.count_failure(spent);
+    detail::begins_overhead(me);
     try {
         run_.tell(failure(this->name(), item, error, this->where()));
     } catch (...) {
@@ -238,7 +248,6 @@ bool running_stage<Policy>::count_and_tell(slot& me, std::uint64_t item, std::ex
         stop_run(item, std::current_exception());
         return false;
     }
-    tick(me);  // the callback's time is the stage's, not a wait
     return true;
 }
 

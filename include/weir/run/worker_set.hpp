@@ -80,7 +80,7 @@ class worker_set : public stage_gate {
             // acquire; pairs with running_stage::leave(): of one that is gone the channels are closed
             slot_seen s{each, each->gone.load(std::memory_order_acquire)};
             if constexpr (Policy::statistics) {
-                if (states) s.runs = each->state() == slot_state::run;
+                if (states) s.runs = has_thread(each->state());
             }
             seen.slots.push_back(s);
         }
@@ -273,6 +273,7 @@ void worker_set<Policy>::add_times(stage_stats& s, [[maybe_unused]] std::int64_t
             times.await = in(slot_state::await);
             times.wait_put = in(slot_state::wait_put);
             times.wait_turn = in(slot_state::wait_turn);
+            times.overhead = in(slot_state::overhead);
         }
         for (slot* const each : slots_) each->unlock();
         s.elapsed = duration(time_between(begin_, at));

@@ -33,7 +33,13 @@ class invoking_stage : public followed_stage<Kind> {
         // What is followed is surrounded, too, so that its end is heard of where nobody else wants to.
         const bool followed = now.on->trail != nullptr && this->begin_visit(now, take);
         if constexpr (Kind::is_invoked) {
-            if ((followed || now.on->is_surrounded) && this->is_call(now)) surround_call(now);
+            if (!followed && !now.on->is_surrounded) return;
+            if (!this->is_call(now)) return;
+            detail::begins_overhead(now.on->me);
+            surround_call(now);
+            this->begins(now.on->me);
+            now.began = now.on->me.last_reading;
+            now.spent = 0;
         }
     }
     WEIR_NOINLINE void surround_call(auto& now) noexcept {
@@ -75,17 +81,19 @@ class invoking_stage : public followed_stage<Kind> {
         slot& me = now.on->me;
         this->release(now);
         if constexpr (Kind::takes && !Kind::gives_item) take.drop();  // its destructor is part of the work
-        if (Kind::is_invoked && now.on->around) end_surroundings(now);
+        // What can't wait, and gives one result, is timed together with others: see `stopwatch`. Not where hooks
+        // are called before and after.
+        const bool is_surrounded = Kind::is_invoked && now.on->around;
+        const bool is_timed = Kind::waits || Kind::results_are_work || is_surrounded;
+        if (Kind::is_invoked && is_timed) now.spent += this->work_done(me, now.began);
+        if (is_surrounded) {
+            detail::begins_overhead(me);
+            end_surroundings(now);
+        }
         if constexpr (requires { this->commit(now); }) {
             if (!now.error) now.error = this->commit(now);
         }
-        // What can't wait, and gives one result, is timed together with others: see `stopwatch`.
-        constexpr bool is_timed = Kind::waits || Kind::results_are_work;
-        if constexpr (Kind::is_invoked && is_timed) {
-            now.spent += this->work_done(me, now.began);
-        } else if (Kind::is_invoked && now.error) {
-            now.spent = this->failed(me);
-        }
+        if (Kind::is_invoked && !is_timed && now.error) now.spent = this->failed(me);
         if (now.error) {
             const std::int64_t spent = Kind::is_invoked ? now.spent : 0;
             if constexpr (Kind::is_tolerant) {
@@ -104,14 +112,9 @@ class invoking_stage : public followed_stage<Kind> {
             this->went_on(me);
             return verdict::good;
         }
-        if constexpr (Kind::is_tolerant && is_timed) {
-            return this->succeeded(me, now.spent) ? verdict::good : verdict::last;
-        } else if constexpr (Kind::is_tolerant) {
-            return this->succeeded(me) ? verdict::good : verdict::last;
-        } else if constexpr (is_timed) {
-            this->gave(me, now.spent);
-        } else {
-            this->gave(me);
+        is_timed ? this->gave(me, now.spent) : this->gave(me);
+        if constexpr (Kind::is_tolerant) {
+            if (!this->succeeded()) return verdict::last;
         }
         return verdict::good;
     }

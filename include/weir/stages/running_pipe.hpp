@@ -68,7 +68,7 @@ class ordered_function
     bool takes_turns() const noexcept { return takes_turns_; }
     auto turn(const auto& now, slot& me) noexcept { return turns_.wait(now.mine, me, slot_state::wait_turn); }
     bool leave_turn(const auto& now) noexcept {
-        turns_.update([&now](turn_rule& rule) { rule.leave(now.mine); });
+        turns_.update([&now](turn_rule& rule) { rule.leave(now.mine); }, now.on->me);
         return true;
     }
     // Nothing comes of this item, and of none that has to leave after it.

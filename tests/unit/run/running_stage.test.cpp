@@ -5,9 +5,12 @@
 #include "support/catch.hpp"
 #include "support/items.hpp"
 
+#include <weir/executor/executor.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/report/laps.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage_list.hpp>
 #include <weir/task/async_generator.hpp>
@@ -19,8 +22,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <random>
@@ -616,4 +621,155 @@ TEST_CASE("each object's accounts balance in a snapshot of any thread, while a p
     complaints at_the_end("end");
     check_each(run.stats(), at_the_end);
     CHECK(at_the_end.text() == "");
+}
+
+namespace {
+
+// A loop whose clock moves only by hand, and by its own posts: each wakes somebody, which takes 700 ns.
+class costly_loop final : public weir::executor {
+  public:
+    void post(std::coroutine_handle<> h) noexcept override {
+        pass(duration(700));
+        ready_.push_back(h);
+    }
+    void add(weir::timer& t) noexcept override {
+        if (!timers_.add(t)) post(t.waiter());
+    }
+    void cancel(weir::timer& t) noexcept override {
+        if (timers_.cancel(t, now())) post(t.waiter());
+    }
+    weir::time_point now() const noexcept override { return now_; }
+    bool drive(flag&, weir::time_point) override {
+        if (!ready_.empty()) {
+            const auto h = ready_.front();
+            ready_.pop_front();
+            resume(h);
+        }
+        return true;
+    }
+    void pass(duration d) noexcept { now_ += d; }
+
+  private:
+    std::deque<std::coroutine_handle<>> ready_;
+    weir::timer_queue timers_;
+    weir::time_point now_;
+};
+
+// What a function measures by itself: it takes so long.
+struct own_clock {
+    costly_loop* loop;
+    duration sum{};
+    int operator()(int n, duration each) {
+        const auto begin = loop->now();
+        loop->pass(each);
+        sum += loop->now() - begin;
+        return n;
+    }
+};
+
+class slow_hook final : public weir::hook {
+  public:
+    explicit slow_hook(costly_loop& loop) : loop_(loop) {}
+    void before(const weir::invocation&) override { loop_.pass(duration(3'000)); }
+    void after(const weir::invocation&, const std::exception_ptr&) override { loop_.pass(duration(4'000)); }
+
+  private:
+    costly_loop& loop_;
+};
+
+// The stages "a" and "b" against their own clocks, with whatever ends the run.
+void check_own_clocks(const pipeline_stats& s, const own_clock& a, const own_clock& b) {
+    for (const stage_stats& stage : s.stages) {
+        CAPTURE(stage.name);
+        CHECK(stage.times().total() == stage.elapsed * static_cast<int>(stage.slots.size()));
+        if (stage.name == "a") CHECK(stage.task_time == a.sum);
+        if (stage.name == "a") CHECK(stage.times().run == a.sum);
+        if (stage.name == "b") CHECK(stage.task_time == b.sum);
+        if (stage.name == "b") CHECK(stage.times().run == b.sum);
+    }
+}
+
+task<> consume(auto& run, int& sum) {
+    while (const std::optional<int> n = co_await run.next()) sum += *n;
+}
+
+}  // namespace
+
+TEST_CASE("to wake others is a stage's overhead: its time is that of its function by its own clock") {
+    enum class end { for_each, thread, coroutine };
+    const auto check = [](std::size_t capacity, std::size_t slots, weir::output_order order, end by) {
+        costly_loop loop;
+        own_clock a{&loop};
+        own_clock b{&loop};
+        weir::stage_options of_a{.name = "a", .concurrency = slots};
+        of_a.capacity = capacity;
+        of_a.output_order = order;
+        const auto head =
+            weir::source(std::views::iota(0, 50), {.capacity = capacity}) |
+            weir::pipe([&](int n) { return a(n, duration(1'500)); }, of_a) |
+            weir::pipe([&](int n) { return b(n, duration(40)); }, {.name = "b", .capacity = capacity});
+        CAPTURE(capacity, slots, static_cast<int>(order), static_cast<int>(by));
+        int sum = 0;
+        if (by == end::for_each) {
+            auto run = (head | weir::for_each([&](int n) { sum += n; })).start(loop);
+            run.wait();
+            check_own_clocks(run.stats(), a, b);
+            CHECK(run.stats().stages[1].times().overhead > duration(0));
+        } else {
+            auto run = (head | weir::sink(capacity)).start(loop);
+            if (by == end::thread) {
+                for (const int n : run) sum += n;
+            } else {
+                weir::sync_wait(loop, consume(run, sum));
+            }
+            check_own_clocks(run.stats(), a, b);
+        }
+        CHECK(sum == 49 * 25);
+    };
+    for (const std::size_t capacity : {1U, 2U, 5U}) {
+        for (const std::size_t slots : {1U, 2U}) {
+            for (const auto order : {weir::output_order::completion, weir::output_order::input}) {
+                for (const end by : {end::for_each, end::thread, end::coroutine}) {
+                    check(capacity, slots, order, by);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("hooks and on_failure are a stage's overhead, and no part of an invocation's time") {
+    costly_loop loop;
+    own_clock a{&loop};
+    own_clock b{&loop};
+    auto run = (weir::source(std::views::iota(0, 20)) |
+                weir::pipe([&](int n) -> task<int> { co_return a(n, duration(1'500)); }, {.name = "a"}) |
+                weir::pipe(
+                    [&](int n) {
+                        if (n % 2 != 0) throw std::runtime_error("odd");
+                        return b(n, duration(40));
+                    },
+                    {.name = "b", .max_failures = 10}) |
+                weir::for_each([](int) {}))
+                   .start(loop, {.on_failure = [&](const weir::failure&) { loop.pass(duration(9'000)); },
+                                 .hooks = {std::make_shared<slow_hook>(loop)}});
+    run.wait();
+    check_own_clocks(run.stats(), a, b);
+    CHECK(run.stats().stages[1].times().overhead >= duration(20 * 7'000));
+    CHECK(run.stats().stages[2].times().overhead >= duration(20 * 7'000 + 10 * 9'000));
+}
+
+TEST_CASE("many results of one item: the time of the function is without the wake-ups between them") {
+    costly_loop loop;
+    own_clock a{&loop};
+    own_clock b{&loop};
+    const auto twice = [&](int n) -> weir::generator<int> {
+        co_yield a(n, duration(1'500));
+        co_yield a(n, duration(300));
+    };
+    auto run = (weir::source(std::views::iota(0, 20)) | weir::pipe(twice, {.name = "a"}) |
+                weir::pipe([&](int n) { return b(n, duration(40)); }, {.name = "b"}) |
+                weir::for_each([](int) {}))
+                   .start(loop);
+    run.wait();
+    check_own_clocks(run.stats(), a, b);
 }

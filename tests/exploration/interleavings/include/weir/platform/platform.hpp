@@ -32,6 +32,12 @@ struct standard_platform {
     static void wake_all(atomic<std::uint32_t>& word, where w = where::current()) noexcept {
         interleavings::wake(&word, true, w);
     }
+    static std::uint32_t& num_wakes() noexcept {
+        struct per_thread {
+            std::uint32_t wakes = 0;
+        };
+        return of_thread<per_thread>().wakes;
+    }
 
     static bool has_heavy_fence() noexcept { return interleavings::fences_work(); }
     static void light_fence(where w = where::current()) noexcept { interleavings::step("fences", w); }
