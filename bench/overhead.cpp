@@ -13,6 +13,7 @@
 #include <weir/report/metrics_report.hpp>
 #include <weir/report/run_recorder.hpp>
 #include <weir/report/trace.hpp>
+#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
@@ -22,13 +23,17 @@
 #include <x86intrin.h>
 #endif
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
 #include <memory>
 #include <ranges>
 #include <string>
+#include <string_view>
+#include <vector>
 
 using namespace std::chrono_literals;
 
@@ -227,6 +232,45 @@ void compare_reports(bench::session& session, const std::string& title, const sh
     group.run();
 }
 
+// How much more a stage is said to take than its function does by its own clock, the executor's: at the median, in
+// nanoseconds. A reading of the clock is part of that. `how`: of the stage; `end`: what takes the items.
+struct own_clock {
+    const char* end;
+    weir::stage_options how = {};
+};
+void compare_own_clock(bench::session& session, const own_clock& with, unsigned workers) {
+    const std::string title = std::string("task time beyond the function's own clock, median: ") + with.end +
+                              ", " + bench::count(workers, "worker");
+    if (!session.wants(title)) return;
+    const std::size_t n = session.quick() ? 20'000 : 200'000;
+    std::vector<std::int64_t> own(n);
+    weir::thread_pool pool(workers);
+    const auto function = [&](std::size_t i) {
+        const weir::time_point begin = pool.now();
+        bench::keep(i);
+        own[i] = (pool.now() - begin).count();
+        return i;
+    };
+    auto head = weir::source(std::views::iota(std::size_t{0}, n)) | weir::pipe(function, with.how);
+    const std::string_view end = with.end;
+    weir::pipeline_stats stats;
+    if (end.starts_with("for_each")) {
+        auto run = (head | weir::for_each([](std::size_t i) { bench::keep(i); })).start(pool);
+        stats = run.wait().stats;
+    } else if (end.starts_with("a coroutine")) {
+        auto run = (head | weir::sink(2)).start(pool);
+        weir::sync_wait(pool, bench::sum_of(run));
+        stats = run.stats();
+    } else {
+        auto run = (head | weir::sink(2)).start(pool);
+        for (const std::size_t i : run) bench::keep(i);
+        stats = run.stats();
+    }
+    std::nth_element(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(n / 2), own.end());
+    const auto ours = stats.stages.at(1).task_times.quantile(0.5).count();
+    session.value(title, static_cast<double>(ours - own[n / 2]), "ns");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -244,6 +288,16 @@ int main(int argc, char** argv) {
             compare_reports(session, "three stages of 1 us, reported" + queues, {capacity, microsecond},
                             workers);
         }
+    }
+    for (const unsigned workers : session.workers()) {
+        compare_own_clock(session, {"a thread consumes"}, workers);
+        compare_own_clock(session, {"a coroutine consumes"}, workers);
+        compare_own_clock(session, {"for_each"}, workers);
+        compare_own_clock(session, {"a thread consumes, four slots", {.concurrency = 4}}, workers);
+        compare_own_clock(session,
+                          {"a thread consumes, two slots in the order of the input",
+                           {.concurrency = 2, .output_order = weir::output_order::input}},
+                          workers);
     }
     read_clocks(session);
     for (const std::size_t capacity : {64U, 2U}) {
