@@ -7,6 +7,7 @@
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/process_stats.hpp>
+#include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
 

@@ -7,6 +7,7 @@
 #include <weir/measure/figures.hpp>
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/process_stats.hpp>
+#include <weir/measure/slot_times.hpp>
 #include <weir/platform/bounds.hpp>
 
 #include <cstddef>   // for std::size_t
@@ -93,66 +94,6 @@ struct channel_stats {
         return later;
     }
     [[nodiscard]] friend bool operator==(const channel_stats&, const channel_stats&) = default;
-};
-
-/// Where one slot of a stage (one of its c workers) spent its time. It is always in exactly one of
-/// these states, so that they sum to the time that passed.
-struct slot_times {
-    duration off{};        ///< not at work: not started yet, ended, or taken out of service
-    duration wait_get{};   ///< from suspending in get until an item is handed over: starved
-    duration runnable{};   ///< from being ready to go on until a worker does so: short of threads
-    duration run{};        ///< the stage's function has a thread
-    duration await{};      ///< the stage's function is itself suspended: a sleep, I/O, a copy
-    duration wait_put{};   ///< from suspending in put until there is room: held back
-    duration wait_turn{};  ///< done with an item that has to wait for others before it may leave: for
-                           ///< those that came before it, or for a merge's turn
-    duration overhead{};   ///< the library wakes the next stage or the consumer, or calls hooks and `on_failure`
-
-    /// \returns the sum of all states.
-    [[nodiscard]] constexpr duration total() const noexcept {
-        duration all{};
-        for (const duration each : {off, wait_get, runnable, run, await, wait_put, wait_turn, overhead}) {
-            all = detail::sum(all, each);
-        }
-        return all;
-    }
-    /// \returns the time in which the slot had an item in work: `run` + `await`.
-    [[nodiscard]] constexpr duration busy() const noexcept { return detail::sum(run, await); }
-
-    /// State by state.
-    constexpr slot_times& operator+=(const slot_times& other) noexcept {
-        off = detail::sum(off, other.off);
-        wait_get = detail::sum(wait_get, other.wait_get);
-        runnable = detail::sum(runnable, other.runnable);
-        run = detail::sum(run, other.run);
-        await = detail::sum(await, other.await);
-        wait_put = detail::sum(wait_put, other.wait_put);
-        wait_turn = detail::sum(wait_turn, other.wait_turn);
-        overhead = detail::sum(overhead, other.overhead);
-        return *this;
-    }
-    /// A lap; nothing becomes negative.
-    constexpr slot_times& operator-=(const slot_times& earlier) noexcept {
-        off = detail::since(earlier.off, off);
-        wait_get = detail::since(earlier.wait_get, wait_get);
-        runnable = detail::since(earlier.runnable, runnable);
-        run = detail::since(earlier.run, run);
-        await = detail::since(earlier.await, await);
-        wait_put = detail::since(earlier.wait_put, wait_put);
-        wait_turn = detail::since(earlier.wait_turn, wait_turn);
-        overhead = detail::since(earlier.overhead, overhead);
-        return *this;
-    }
-    [[nodiscard]] friend constexpr slot_times operator+(slot_times a, const slot_times& b) noexcept {
-        a += b;
-        return a;
-    }
-    [[nodiscard]] friend constexpr slot_times operator-(slot_times later,
-                                                        const slot_times& earlier) noexcept {
-        later -= earlier;
-        return later;
-    }
-    [[nodiscard]] friend constexpr bool operator==(const slot_times&, const slot_times&) = default;
 };
 
 /// What a stage measured that copies its items to a device: see `weir/cuda/to_device.hpp`.

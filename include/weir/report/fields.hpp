@@ -25,13 +25,7 @@ template <>
 struct fields<slot_times> {
     template <class S, class V>
     static void each(S& s, V&& visit) {
-        visit("off", s.off);
-        visit("wait_get", s.wait_get);
-        visit("runnable", s.runnable);
-        visit("run", s.run);
-        visit("await", s.await);
-        visit("wait_put", s.wait_put);
-        visit("wait_turn", s.wait_turn);
+        for (const auto& state : states_by_number) visit(state.name, s.*state.time);
     }
 };
 

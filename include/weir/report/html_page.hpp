@@ -66,8 +66,11 @@ class html_page {
             "script-src 'unsafe-inline'\"/>\n"
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
             "<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>" +
-            escaped(shortened(name(), 80)) + "</title>\n<style>" + html_style +
-            "</style>\n</head>\n<body>\n" + html_marks;
+            escaped(shortened(name(), 80)) + "</title>\n<style>" + html_style;
+        for (const auto& state : states_in_reports) {
+            ((((out += ".st-") += state.name) += " { --state: ") += state.colour) += "; }\n";
+        }
+        (out += "</style>\n</head>\n<body>\n") += html_marks;
     }
 
     void append_summary(std::string& out) const {

@@ -28,7 +28,7 @@ inline constexpr std::size_t long_text = 300;
 
 inline void append_states(std::string& out) {
     out += "<ul class=\"states soft\" aria-label=\"The states of a stage's slots\">\n";
-    for (const stage_state& s : stage_states) {
+    for (const state_in_reports& s : states_in_reports) {
         out += "<li><span class=\"swatch st-" + std::string(s.name) + "\"></span><b>" + s.is +
                "</b>: " + s.meaning + "</li>\n";
     }
@@ -39,13 +39,13 @@ inline void append_states(std::string& out) {
 inline void append_bars(std::string& out, const run_view& view) {
     out += "<div class=\"bars\">\n";
     std::vector<html_table::column> columns = {{"stage"}, {"slots"}};
-    for (const stage_state& s : stage_states) columns.push_back({std::string(s.is) + " (" + s.name + ")"});
+    for (const state_in_reports& s : states_in_reports) columns.push_back({std::string(s.is) + " (" + s.name + ")"});
     html_table table("Time of the slots of each stage, by state, summed over slots", columns);
     for (std::size_t i = 0; i < view.num_stages(); ++i) {
         const stage_stats& s = view.run().total.stages[i];
         const slot_times t = s.times();
         const std::string id = "bar" + std::to_string(i);
-        const stage_state& chief = chief_state(t);
+        const state_in_reports& chief = chief_state(t);
         out += "<div><div class=\"row\"><b><bdi>" + escaped(view.stage(i)) + "</bdi></b> <span>" +
                units::whole_percent(share_of(t.*(chief.time), t.total())) + " % " + chief.is +
                "</span></div><svg role=\"img\" viewBox=\"0 0 1000 20\" preserveAspectRatio=\"none\" "
@@ -54,7 +54,7 @@ inline void append_bars(std::string& out, const run_view& view) {
                escaped(view.stage(i)) + ": " + states_text(t) + "</title>" + state_bar(t, 0, 10, 1000) +
                "</svg></div>\n";
         std::vector<std::string> row = {view.stage(i), std::to_string(s.concurrency)};
-        for (const stage_state& state : stage_states) row.push_back(time_markup(t.*(state.time)));
+        for (const state_in_reports& state : states_in_reports) row.push_back(time_markup(t.*(state.time)));
         table.add(row);
     }
     out +=

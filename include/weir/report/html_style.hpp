@@ -21,9 +21,6 @@ inline constexpr const char* html_style = R"css(
   --c0: #4aa8e8; --c1: #f5894a; --c2: #2fc99b; --c3: #ea8cc6; --c4: #e6bf45; --c5: #a5daf7;
   --c6: #d3d8de; --c7: #b7a1f5; }
 }
-.st-run { --state: #0072b2; } .st-await { --state: #56b4e9; } .st-runnable { --state: #d55e00; }
-.st-wait_get { --state: #cc79a7; } .st-wait_put { --state: #e69f00; } .st-wait_turn { --state: #009e73; }
-.st-off { --state: #9aa1a9; }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--back); color: var(--text); font: 16px/1.5 system-ui, "Segoe UI",
   Roboto, "DejaVu Sans", sans-serif; }

@@ -25,10 +25,11 @@ namespace weir {
 
 /// \returns each state with its time, the longest word for it in `slot_times`: `run 1.2 s, await 0, ...`.
 [[nodiscard]] inline std::string line_text(const slot_times& t) {
-    return "run " + units::time(t.run) + ", await " + units::time(t.await) + ", runnable " +
-           units::time(t.runnable) + ", wait_get " + units::time(t.wait_get) + ", wait_put " +
-           units::time(t.wait_put) + ", wait_turn " + units::time(t.wait_turn) + ", off " +
-           units::time(t.off);
+    std::string text;
+    for (const auto& state : detail::states_in_reports) {
+        text += (text.empty() ? "" : ", ") + std::string(state.name) + " " + units::time(t.*state.time);
+    }
+    return text;
 }
 
 /// \returns `download[12]: 200 tasks, 3 failed after 80.0 ms, 33.3 /s, ave 2.7 ms; run 1.2 s,

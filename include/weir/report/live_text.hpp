@@ -40,24 +40,6 @@ struct live_frame {
 
 namespace detail {
 
-// What a slot's time goes to, as a bar shows it: its character, its colour (of the 256 those that are told
-// apart by who sees red and green alike), and what it is called.
-struct live_state {
-    duration slot_times::* time;
-    char sign;
-    const char* colour;
-    const char* name;
-};
-inline constexpr std::array<live_state, 7> live_states = {{
-    {&slot_times::run, '#', "38;5;33", "run"},
-    {&slot_times::await, '~', "38;5;45", "await"},
-    {&slot_times::runnable, '!', "38;5;201", "runnable"},
-    {&slot_times::wait_get, '.', "38;5;245", "get"},
-    {&slot_times::wait_put, '=', "38;5;214", "put"},
-    {&slot_times::wait_turn, '-', "38;5;229", "turn"},
-    {&slot_times::off, '_', "38;5;240", "off"},
-}};
-
 // `12:07`, `1:02:07`.
 [[nodiscard]] inline std::string clock_text(duration d) {
     const std::int64_t s = d.count() / 1'000'000'000;
@@ -101,11 +83,11 @@ inline constexpr std::array<live_state, 7> live_states = {{
 // So many characters, each state in proportion; the largest remainders get what is left.
 [[nodiscard]] inline std::string live_bar(const slot_times& t, std::size_t width, bool colour) {
     const auto all = static_cast<double>(t.total().count());
-    std::array<std::size_t, live_states.size()> signs{};
-    std::array<double, live_states.size()> rests{};
+    std::array<std::size_t, states_in_reports.size()> signs{};
+    std::array<double, states_in_reports.size()> rests{};
     std::size_t used = 0;
     for (std::size_t i = 0; i < signs.size() && all > 0; ++i) {
-        const double share = static_cast<double>((t.*live_states[i].time).count()) / all;
+        const double share = static_cast<double>((t.*states_in_reports[i].time).count()) / all;
         const double exact = share * static_cast<double>(width);
         signs[i] = static_cast<std::size_t>(exact);
         rests[i] = exact - static_cast<double>(signs[i]);
@@ -119,9 +101,9 @@ inline constexpr std::array<live_state, 7> live_states = {{
     }
     std::string bar;
     for (std::size_t i = 0; i < signs.size(); ++i) {
-        const live_state& s = live_states[i];
+        const state_in_reports& s = states_in_reports[i];
         const bool painted = colour && signs[i] != 0;
-        if (painted) (bar += "\x1b[") += std::string(s.colour) + "m";
+        if (painted) (bar += "\x1b[") += std::string(s.ansi) + "m";
         bar.append(signs[i], s.sign);
         if (painted) bar += "\x1b[0m";
     }
@@ -223,12 +205,12 @@ struct live_layout {
 [[nodiscard]] inline std::string live_legend(const live_frame& frame) {
     std::string legend;
     std::size_t width = 0;
-    for (const live_state& s : live_states) {
+    for (const state_in_reports& s : states_in_reports) {
         const std::string gap = width == 0 ? "" : "  ";
-        const std::string text = std::string(1, s.sign) + " " + s.name;
+        const std::string text = std::string(1, s.sign) + " " + std::string(s.short_name());
         width += gap.size() + text.size();
         if (width > frame.columns) break;
-        legend += gap + (frame.colour ? "\x1b[" + std::string(s.colour) + "m" + text + "\x1b[0m" : text);
+        legend += gap + (frame.colour ? "\x1b[" + std::string(s.ansi) + "m" + text + "\x1b[0m" : text);
     }
     return legend;
 }

@@ -40,13 +40,7 @@ inline constexpr metric<stage_stats> stage[] = {
     {{"weir.stage.slot.time", "s", counter, "Where the slots spent their time; the states sum to all of it."},
      [](metric_samples& to, const stage_stats& s) {
          const slot_times t = s.times();
-         to.add("state", "off", t.off);
-         to.add("state", "wait_get", t.wait_get);
-         to.add("state", "runnable", t.runnable);
-         to.add("state", "run", t.run);
-         to.add("state", "await", t.await);
-         to.add("state", "wait_put", t.wait_put);
-         to.add("state", "wait_turn", t.wait_turn);
+         for (const auto& state : states_by_number) to.add("state", state.name, t.*state.time);
      }},
     {{"weir.stage.task.duration", "s", histogram, "Time of each successful invocation."},
      [](metric_samples& to, const stage_stats& s) { to.add(s.task_times); }},

@@ -136,7 +136,7 @@ class svg_graph {
     void append_stage(std::string& out, std::size_t i) const {
         const stage_stats& s = view_.run().total.stages[i];
         const slot_times t = s.times();
-        const stage_state& chief = chief_state(t);
+        const state_in_reports& chief = chief_state(t);
         const std::string slots = std::to_string(s.concurrency) + (s.concurrency == 1 ? " slot" : " slots");
         append_box(out, layout_.node(i), chief.name,
                    view_.stage(i) + " (" + shortened(s.kind, 20) + ", " + slots + ")",

@@ -7,13 +7,14 @@
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
 #include <weir/report/line.hpp>
+#include <weir/report/stage_state.hpp>
 
 #include <algorithm>  // for std::max, std::min, std::ranges::any_of
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
 #include <ostream>    // for std::ostream
 #include <string>     // for std::string
-#include <utility>    // for std::move
+#include <utility>    // for std::exchange, std::move
 #include <vector>     // for std::vector
 
 namespace weir {
@@ -23,8 +24,8 @@ namespace detail {
 // Rows of cells; the first column is set to the left, the others to the right. Columns next to each
 // other may have a heading in common.
 class text_table {
-    static constexpr std::size_t max_width = 120;
     static constexpr std::size_t max_name = 20;
+    static constexpr std::size_t min_name = 5;
 
     struct group {
         std::size_t first;
@@ -36,6 +37,8 @@ class text_table {
     std::vector<group> groups_;
 
   public:
+    static constexpr std::size_t max_width = 120;
+
     explicit text_table(std::vector<std::string> headings) { rows_.push_back(std::move(headings)); }
 
     void head(std::size_t first, std::size_t last, std::string name) {
@@ -43,15 +46,15 @@ class text_table {
     }
 
     void add(std::vector<std::string> row) {
-        row[0] = name(row[0]);
+        row[0] = name(row[0], max_name);
         rows_.push_back(std::move(row));
     }
 
     // Nothing but headings.
     [[nodiscard]] bool empty() const noexcept { return rows_.size() == 1; }
 
-    // Columns are as wide as their widest cell; two spaces lie between them, or one where the lines
-    // would be too long otherwise.
+    // Columns are as wide as their widest cell; two spaces lie between them. Where the lines would be too
+    // long, one does, and names are cut to what is left.
     void append_to(std::string& text) const {
         std::vector<std::size_t> widths(rows_[0].size(), 0);
         for (const auto& row : rows_) {
@@ -62,12 +65,14 @@ class text_table {
             for (std::size_t i = g.first; i <= g.last; ++i) over += widths[i];
             widths[g.first] += g.name.size() + 2 - std::min(over, g.name.size() + 2);
         }
-        std::size_t total = 2 * (widths.size() - 1);
+        std::size_t total = widths.size() - 1;
         for (const std::size_t w : widths) total += w;
-        const std::string gap(total > max_width ? 1 : 2, ' ');
+        const std::string gap(total + widths.size() - 1 > max_width ? 1 : 2, ' ');
+        const std::size_t spare = widths[0] - std::min(widths[0], min_name);
+        widths[0] -= std::min(spare, total - std::min(total, max_width));
         append_heads(text, widths, gap.size());
         for (const auto& row : rows_) {
-            text += units::left(row[0], widths[0]);
+            text += units::left(name(row[0], widths[0]), widths[0]);
             for (std::size_t i = 1; i < row.size(); ++i) text += gap + units::right(row[i], widths[i]);
             text += '\n';
         }
@@ -90,11 +95,11 @@ class text_table {
     }
 
     // A column for names keeps its width whatever users call their stages.
-    static std::string name(std::string s) {
+    static std::string name(std::string s, std::size_t width) {
         for (char& c : s) {
             if (c < ' ' || c > '~') c = '?';
         }
-        if (s.size() > max_name) s = s.substr(0, max_name - 1) + '~';
+        if (s.size() > width) s = s.substr(0, width - 1) + '~';
         return s;
     }
 };
@@ -108,24 +113,54 @@ class text_table {
     return time_cell(h.quantile(q), h.has_quantiles() ? h.count() : 0);
 }
 
+// Those in which a slot was for any time.
+[[nodiscard]] inline std::vector<state_in_reports> states_of(const std::vector<stage_stats>& stages) {
+    slot_times all;
+    for (const stage_stats& s : stages) all += s.times();
+    std::vector<state_in_reports> some;
+    for (const auto& state : states_in_reports) {
+        if (all.*state.time > duration(0)) some.push_back(state);
+    }
+    return some;
+}
+
 [[nodiscard]] inline text_table table_of(const std::vector<stage_stats>& stages) {
-    text_table table({"stage", "slots", "tasks", "failed", "rate", "ave", "p50", "p99", "run", "await",
-                      "runnable", "wait_get", "wait_put", "off"});
+    const std::vector<state_in_reports> states = states_of(stages);
+    std::vector<std::string> headings = {"stage", "slots", "tasks", "failed", "rate", "ave", "p50", "p99"};
+    for (const auto& state : states) headings.emplace_back(state.name);
+    text_table table(std::move(headings));
     table.head(5, 7, "time of a task");
-    table.head(8, 13, "% of the slots' time");
+    if (!states.empty()) table.head(8, 7 + states.size(), "% of the slots' time");
     for (const stage_stats& s : stages) {
+        std::vector<std::string> row = {s.name,
+                                        std::to_string(s.concurrency),
+                                        units::count(s.num_tasks, 8),
+                                        units::count(s.num_failures, 6),
+                                        units::rate(s.rate()),
+                                        time_cell(s.ave_time(), since(s.num_failures, s.num_tasks)),
+                                        quantile_cell(s.task_times, 0.50),
+                                        quantile_cell(s.task_times, 0.99)};
         const slot_times t = s.times();
-        const auto share = [all = t.total()](duration part) {
-            if (all <= duration(0)) return std::string("-");
-            return units::whole_percent(static_cast<double>(part.count()) / static_cast<double>(all.count()));
-        };
-        table.add({s.name, std::to_string(s.concurrency), units::count(s.num_tasks, 8),
-                   units::count(s.num_failures, 6), units::rate(s.rate()),
-                   time_cell(s.ave_time(), since(s.num_failures, s.num_tasks)),
-                   quantile_cell(s.task_times, 0.50), quantile_cell(s.task_times, 0.99), share(t.run),
-                   share(t.await), share(t.runnable), share(t.wait_get), share(t.wait_put), share(t.off)});
+        for (const auto& state : states) {
+            row.push_back(t.total() <= duration(0) ? "-"
+                                                   : units::whole_percent(share_of(t.*state.time, t.total())));
+        }
+        table.add(std::move(row));
     }
     return table;
+}
+
+// What the columns of states mean, where their names don't say it: lines that are as long as a table's.
+[[nodiscard]] inline std::string notes_of(const std::vector<stage_stats>& stages) {
+    std::string text;
+    std::string line;
+    for (const auto& state : states_of(stages)) {
+        if (*state.note == '\0') continue;
+        const std::string note = std::string(state.name) + ": " + state.note;
+        if (line.size() + note.size() + 3 > text_table::max_width) text += std::exchange(line, "") + ";\n";
+        line += (line.empty() ? "" : "; ") + note;
+    }
+    return line.empty() ? text : "\n" + text + line + ".\n";
 }
 
 [[nodiscard]] inline text_table table_of(const std::vector<channel_stats>& channels) {
@@ -190,9 +225,10 @@ class text_table {
 }  // namespace detail
 
 /// \returns the statistics as two tables: the stages, with how long their work takes and where their slots
-///          spend the time, and the queues between them; one more of the stages whose tasks failed, and one
-///          of those that copy to a device; and a last line on the process. Plain ASCII, at most 120 columns;
-///          of names the first 20 characters, a `~` shows where one was cut. Figures are rounded; the values
+///          spend the time, a column for each state in which one of them was; and the queues between them;
+///          one more of the stages whose tasks failed, and one of those that copy to a device; and a last
+///          line on the process. Plain ASCII, at most 120 columns; of names the first 20 characters, or fewer
+///          where the columns leave less room, a `~` shows where one was cut. Figures are rounded; the values
 ///          that the table is made of are exact. What is not known is `-`.
 [[nodiscard]] inline std::string table_text(const pipeline_stats& stats) {
     std::string text =
@@ -211,11 +247,7 @@ class text_table {
         text += '\n';
         each.append_to(text);
     }
-    if (!stats.stages.empty()) {
-        text +=
-            "\nwait_get: starved by the stage before; wait_put: held back by the stage after; "
-            "runnable: no thread was free.\n";
-    }
+    text += detail::notes_of(stats.stages);
     if (stats.process) text += "process: " + line_text(*stats.process) + ".\n";
     return text;
 }

@@ -3,7 +3,7 @@
 #ifndef WEIR_REPORT_TRACE_TEXT_HPP
 #define WEIR_REPORT_TRACE_TEXT_HPP
 
-#include <weir/measure/state_journal.hpp>
+#include <weir/measure/slot_times.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/owning_list.hpp>
 #include <weir/report/json_text.hpp>
@@ -176,8 +176,6 @@ class trace_writer {
     }
 
     void write(std::string& out, const line& l) const {
-        static constexpr const char* states[] = {"off",   "wait_get", "runnable", "run",
-                                                 "await", "wait_put", "wait_turn"};
         const trace_event& e = l.event;
         switch (l.is) {
             case kind::visit:
@@ -189,7 +187,7 @@ class trace_writer {
                 out += e.what != 0 ? ",\"failed\":true}}" : "}}";
                 break;
             case kind::state:
-                append_span(out, l, states[e.what]);
+                append_span(out, l, states_by_number[e.what].name);
                 out += ",\"cat\":\"state\"}";
                 break;
             case kind::leaves:

@@ -4,6 +4,7 @@
 #define WEIR_RUN_PROFILE_TRIAL_HPP
 
 #include <weir/measure/clock.hpp>
+#include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
 
@@ -11,7 +12,8 @@
 #include <cstdint>   // for std::uint64_t
 #include <cstdio>    // for std::snprintf
 #include <optional>  // for std::optional
-#include <string>    // for std::string
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
 
 namespace weir {
 
@@ -48,37 +50,38 @@ class profile_lines {
                                   : longest > most ? most
                                                    : longest)) {}
 
+    // A stage that runs alone has as many slots as it is tried with: none is off.
     std::string head() const {
+        std::string names;
+        for (const auto& state : states_in_reports) {
+            if (state.state != slot_state::off) (names += "  ") += state.name;
+        }
+        const std::string title = " % of the slots' time ";
+        const std::size_t dashes = names.size() - 2 - title.size();
         char text[400];
-        std::snprintf(
-            text, sizeof text,
-            "%*s---------- %% of the slots' time ----------\n"
-            "%-*s  slots     items  failed      rate  speed-up       ave  run  await  runnable  wait_turn  "
-            "wait_put  readiness\n",
-            width_ + 53, "", width_, "stage");
+        std::snprintf(text, sizeof text,
+                      "%*s%s%s%s\n%-*s  slots     items  failed      rate  speed-up       ave%s  readiness\n",
+                      width_ + 53, "", std::string(dashes / 2, '-').c_str(), title.c_str(),
+                      std::string(dashes - dashes / 2, '-').c_str(), width_, "stage", names.c_str());
         return text;
     }
 
     // `base`: the rate that the speed-up is over; 0: there is none.
     std::string line(const std::string& name, const profile_trial& t, double base) const {
-        char shares[5][8];
-        const duration all = t.times.total();
-        const duration parts[] = {t.times.run, t.times.await, t.times.runnable, t.times.wait_turn,
-                                  t.times.wait_put};
-        for (std::size_t i = 0; i < 5; ++i) {
-            share(shares[i], static_cast<double>(parts[i].count()), static_cast<double>(all.count()));
+        std::string shares;
+        for (const auto& state : states_in_reports) {
+            if (state.state == slot_state::off) continue;
+            const auto part = static_cast<double>((t.times.*state.time).count());
+            const std::size_t column = std::string_view(state.name).size() + 2;
+            shares += units::right(share(part, static_cast<double>(t.times.total().count())), column);
         }
-        char readiness[8] = "-";
-        if (t.readiness) share(readiness, *t.readiness, 1, " %");
         char text[400];
-        const int size =
-            std::snprintf(text, sizeof text,
-                          "%-*.*s  %5zu  %8s  %6s  %8s  %8s  %8s  %3s  %5s  %8s  %9s  %8s  %9s\n", width_,
-                          width_, name.c_str(), t.concurrency, units::count(t.num_items, 8).c_str(),
-                          units::count(t.num_failures, 6).c_str(), units::rate(t.rate()).c_str(),
-                          base > 0 ? units::fixed(t.rate() / base, 1).c_str() : "-",
-                          t.ave_time == duration(0) ? "-" : units::time(t.ave_time).c_str(), shares[0],
-                          shares[1], shares[2], shares[3], shares[4], readiness);
+        const int size = std::snprintf(
+            text, sizeof text, "%-*.*s  %5zu  %8s  %6s  %8s  %8s  %8s%s  %9s\n", width_, width_, name.c_str(),
+            t.concurrency, units::count(t.num_items, 8).c_str(), units::count(t.num_failures, 6).c_str(),
+            units::rate(t.rate()).c_str(), base > 0 ? units::fixed(t.rate() / base, 1).c_str() : "-",
+            t.ave_time == duration(0) ? "-" : units::time(t.ave_time).c_str(), shares.c_str(),
+            t.readiness ? share(*t.readiness, 1, " %").c_str() : "-");
         for (int i = 0; i + 1 < size; ++i) {
             if (text[i] < ' ' || text[i] > '~') text[i] = '?';
         }
@@ -92,15 +95,8 @@ class profile_lines {
   private:
     static constexpr std::size_t most = 20;
 
-    // As `units::whole_percent`.
-    static void share(char (&text)[8], double part, double all, const char* unit = "") {
-        if (all <= 0) {
-            std::snprintf(text, sizeof text, "-");
-        } else if (const double percent = 100 * part / all; percent > 0 && percent < 0.5) {
-            std::snprintf(text, sizeof text, "<1%s", unit);
-        } else {
-            std::snprintf(text, sizeof text, "%.0f%s", percent, unit);
-        }
+    static std::string share(double part, double all, const char* unit = "") {
+        return all <= 0 ? "-" : units::whole_percent(part / all) + unit;
     }
 
     int width_;

@@ -262,18 +262,9 @@ void worker_set<Policy>::add_times(stage_stats& s, [[maybe_unused]] std::int64_t
         for (slot* const each : slots_) at = detail::larger(at, each->last_transition());
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             const auto& spent = slots_[i]->spent_until(at);
-            const auto in = [&spent](slot_state state) {
-                return duration(spent[static_cast<std::size_t>(state)]);
-            };
-            slot_times& times = s.slots[i];
-            times.off = in(slot_state::off);
-            times.wait_get = in(slot_state::wait_get);
-            times.runnable = in(slot_state::runnable);
-            times.run = in(slot_state::run);
-            times.await = in(slot_state::await);
-            times.wait_put = in(slot_state::wait_put);
-            times.wait_turn = in(slot_state::wait_turn);
-            times.overhead = in(slot_state::overhead);
+            for (const auto& state : states_by_number) {
+                s.slots[i].*state.time = duration(spent[static_cast<std::size_t>(state.state)]);
+            }
         }
         for (slot* const each : slots_) each->unlock();
         s.elapsed = duration(time_between(begin_, at));

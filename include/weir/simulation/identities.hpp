@@ -37,9 +37,9 @@ inline void check_identities(const pipeline_stats& stats) {
             detail::require(right, "stage", stage.name, identity);
         };
         for (const slot_times& each : stage.slots) {
-            holds(each.off >= none && each.wait_get >= none && each.runnable >= none && each.run >= none &&
-                      each.await >= none && each.wait_put >= none && each.wait_turn >= none,
-                  "no slot was in a state for less than no time");
+            for (const auto& state : weir::detail::states_by_number) {
+                holds(each.*state.time >= none, "no slot was in a state for less than no time");
+            }
             holds(each.total() == stage.elapsed, "the states of a slot sum to the time that passed");
         }
         holds(stage.busy == stage.times().busy(), "the slots are busy while they run or await");

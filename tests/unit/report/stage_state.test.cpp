@@ -7,17 +7,9 @@
 
 using weir::slot_times;
 using weir::detail::chief_state;
-using weir::detail::stage_states;
 using weir::detail::state_bar;
 using weir::detail::states_text;
 using namespace std::chrono_literals;
-
-TEST_CASE("every state of a slot is shown") {
-    const slot_times each{1ns, 2ns, 4ns, 8ns, 16ns, 32ns, 64ns};
-    weir::duration all{};
-    for (const auto& s : stage_states) all += each.*(s.time);
-    CHECK(all == each.total());
-}
 
 TEST_CASE("the chief state is the one with the most time") {
     slot_times t;

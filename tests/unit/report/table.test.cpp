@@ -75,11 +75,11 @@ pipeline_stats example() {
 const std::string text_of_example =
     R"(pipeline, 10.0 s elapsed
 
-                                       ---- time of a task -----  ----------- % of the slots' time ------------
-stage   slots  tasks  failed     rate      ave      p50      p99  run  await  runnable  wait_get  wait_put  off
-src         1      0       0        0        -        -        -   <1      0         0         0       100    0
-decode      2    333       1  33.3 /s  40.1 ms  40.0 ms  40.0 ms    5     62        <1         0        33    0
-sink        1      0       0        0        -        -        -   <1      0         0        <1       100    0
+                                       ---- time of a task -----  --------- % of the slots' time ---------
+stage   slots  tasks  failed     rate      ave      p50      p99  run  await  runnable  wait_get  wait_put
+src         1      0       0        0        -        -        -   <1      0         0         0       100
+decode      2    333       1  33.3 /s  40.1 ms  40.0 ms  40.0 ms    5     62        <1         0        33
+sink        1      0       0        0        -        -        -   <1      0         0        <1       100
 
                               --- put wait ---  --- get wait ---
 queue   size  items     rate      ave      p99      ave      p99  readiness
@@ -91,7 +91,7 @@ sink     3/3    330  33.0 /s  30.0 ms  30.0 ms  27.0 us  27.0 us       99 %
 failures  tasks     ave  in all  of the work
 decode        1  120 ms  120 ms          1 %
 
-wait_get: starved by the stage before; wait_put: held back by the stage after; runnable: no thread was free.
+runnable: no thread was free; wait_get: starved by the stage before; wait_put: held back by the stage after.
 )";
 
 std::size_t longest_line(const std::string& text) {
@@ -136,7 +136,42 @@ TEST_CASE("the last line of a table is on the process, where that is known") {
     CHECK(weir::table_text(p) == text_of_example + std::string("process: 212 MB resident.\n"));
 }
 
-TEST_CASE("a table of stages that did nothing yet has dashes instead of times and shares") {
+TEST_CASE("a table has a column for each state in which a slot was, and none for the others") {
+    for (const auto& state : weir::detail::states_in_reports) {
+        CAPTURE(state.name);
+        pipeline_stats p;
+        slot_times t;
+        t.*state.time = 43ms;
+        p.stages = {stage("a", 1, 0, 0ns, t), stage("b", 1, 0, 0ns, slot_times())};
+        const std::string text = weir::table_text(p);
+        for (const auto& other : weir::detail::states_in_reports) {
+            const std::string column = "  " + std::string(other.name) + "\n";
+            CHECK((text.find(column) != std::string::npos) == (&other == &state));
+        }
+        CHECK(text.find("  100\n") != std::string::npos);
+        CHECK(text.find("  -\n") != std::string::npos);
+        const std::string note = "\n\n" + std::string(state.name) + ": " + state.note + ".\n";
+        CHECK(text.ends_with(note) == (*state.note != '\0'));
+    }
+}
+
+TEST_CASE("the shares of a table's line are all of the time") {
+    pipeline_stats p;
+    slot_times t;
+    t.run = 57ms;
+    t.wait_turn = 43ms;
+    p.stages = {stage("hash", 4, 0, 0ns, t)};
+    CHECK(weir::table_text(p) == R"(pipeline, 0 s elapsed
+
+                                   - time of a task -   % of the slots' time -
+stage  slots  tasks  failed  rate       ave  p50  p99           run  wait_turn
+hash       4      0       0     0         -    -    -            57         43
+
+wait_turn: done, others leave first.
+)");
+}
+
+TEST_CASE("a table of stages that did nothing yet has dashes instead of times") {
     pipeline_stats p;
     p.stages.resize(1);
     p.stages[0].name = "a";
@@ -144,15 +179,13 @@ TEST_CASE("a table of stages that did nothing yet has dashes instead of times an
     p.channels[0].name = "a";
     CHECK(weir::table_text(p) == R"(pipeline, 0 s elapsed
 
-                                   - time of a task -  ----------- % of the slots' time ------------
-stage  slots  tasks  failed  rate       ave  p50  p99  run  await  runnable  wait_get  wait_put  off
-a          1      0       0     0         -    -    -    -      -         -         -         -    -
+                                   - time of a task -
+stage  slots  tasks  failed  rate       ave  p50  p99
+a          1      0       0     0         -    -    -
 
                            put wait -   get wait -
 queue  size  items  rate     ave  p99     ave  p99  readiness
 a       0/0      0     0       -    -       -    -          -
-
-wait_get: starved by the stage before; wait_put: held back by the stage after; runnable: no thread was free.
 )");
 }
 
@@ -182,6 +215,13 @@ TEST_CASE("a table keeps within 120 columns for every name") {
     CHECK(longest_line(text) <= 120);
     CHECK(longest_line(text) > 110);  // the case is a wide one
     CHECK(text.find("\na stage whose name ~ ") != std::string::npos);
+
+    for (const auto& state : weir::detail::states_in_reports) s.slots[0].*state.time = 1s;
+    const std::string whole = weir::table_text(p);
+    CHECK(longest_line(whole) <= 120);
+    INFO(whole);
+    CHECK(whole.find("\na stage~ ") != std::string::npos);
+    CHECK(whole.find("leave first") != std::string::npos);
 }
 
 TEST_CASE("a table cuts names only that are too long, and shows what is not ASCII as a question mark") {
