@@ -68,7 +68,7 @@ inline void check_accounts(const pipeline_stats& s, complaints& wrong, bool at_o
         for (const weir::slot_times& t : stage.slots) {
             wrong.check(t.total() == stage.elapsed, stage.name, "each slot's states sum to elapsed");
             wrong.check(t.off >= 0ns && t.wait_get >= 0ns && t.await >= 0ns && t.wait_put >= 0ns &&
-                            t.wait_turn >= 0ns,
+                            t.wait_turn >= 0ns && t.overhead >= 0ns,
                         stage.name, "no state is negative");
         }
         if (at_one_instant) {

@@ -26,9 +26,7 @@ namespace weir::detail {
 class slot_trail;
 
 // Its chain runs on a thread.
-constexpr bool has_thread(slot_state s) noexcept {
-    return s == slot_state::run || s == slot_state::overhead;
-}
+constexpr bool has_thread(slot_state s) noexcept { return s == slot_state::run || s == slot_state::overhead; }
 // It does nothing, and is not about to.
 constexpr bool is_idle(slot_state s) noexcept {
     return !has_thread(s) && s != slot_state::await && s != slot_state::runnable;

@@ -86,7 +86,7 @@ inline constexpr auto states_in_reports = std::to_array<state_in_reports>({
     {slot_state::wait_turn, &slot_times::wait_turn, "wait_turn", "in line",
      "is done, and waits for others to leave before it", "done, others leave first", '-', "38;5;229",
      "#009e73"},
-    {slot_state::overhead, &slot_times::overhead, "overhead", "overhead",
+    {slot_state::overhead, &slot_times::overhead, "overhead", "handing over",
      "the library wakes other threads, or calls hooks or on_failure", "to wake threads, hooks", '+',
      "38;5;141", "#8b6fb5"},
     {slot_state::off, &slot_times::off, "off", "off", "not begun, ended, or taken out of service", "", '_',

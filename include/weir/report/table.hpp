@@ -25,7 +25,7 @@ namespace detail {
 // other may have a heading in common.
 class text_table {
     static constexpr std::size_t max_name = 20;
-    static constexpr std::size_t min_name = 5;
+    static constexpr std::size_t min_name = 3;
 
     struct group {
         std::size_t first;
@@ -142,8 +142,8 @@ class text_table {
                                         quantile_cell(s.task_times, 0.99)};
         const slot_times t = s.times();
         for (const auto& state : states) {
-            row.push_back(t.total() <= duration(0) ? "-"
-                                                   : units::whole_percent(share_of(t.*state.time, t.total())));
+            row.push_back(
+                t.total() <= duration(0) ? "-" : units::whole_percent(share_of(t.*state.time, t.total())));
         }
         table.add(std::move(row));
     }

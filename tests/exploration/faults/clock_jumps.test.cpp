@@ -97,7 +97,7 @@ std::string complaint_about(const weir::pipeline_stats& s) {
     for (const weir::stage_stats& stage : s.stages) {
         for (const weir::slot_times& t : stage.slots) {
             for (const duration d :
-                 {t.off, t.wait_get, t.runnable, t.run, t.await, t.wait_put, t.wait_turn}) {
+                 {t.off, t.wait_get, t.runnable, t.run, t.await, t.wait_put, t.wait_turn, t.overhead}) {
                 if (d < 0ns || d > stage.elapsed)
                     return stage.name + ": a state is negative, or longer than all";
             }

@@ -84,14 +84,14 @@ std::vector<int> all_of(const P& pipeline, weir::executor& ex) {
 const std::string table =
     R"(weir: WEIR_DIAGNOSE=1: each stage alone first, with up to 32 slots, on the first 1000 items, which then go on
 
-                                                          -------------- % of the slots' time ---------------
-stage  slots     items  failed      rate  speed-up       ave  run  await  runnable  wait_get  wait_put  wait_turn  readiness
-src        1      1000       0         0         -         -    -      -         -         -         -          -          -
-slow       1       108       0   50.0 /s       1.0   20.0 ms    0    100         0         0         0          0      100 %
-           4       132       0    200 /s       4.0   20.0 ms    0    100         0         0         0          0      100 %
-           8       160       0    400 /s       8.0   20.0 ms    0    100         0         0         0          0      100 %
-          16       224       0    800 /s      16.0   20.0 ms    0    100         0         0         0          0      100 %
-          32       352       0   1.6 k/s      32.0   20.0 ms    0    100         0         0         0          0      100 %
+                                                          ------------------- % of the slots' time --------------------
+stage  slots     items  failed      rate  speed-up       ave  run  await  runnable  wait_get  wait_put  wait_turn  overhead  readiness
+src        1      1000       0         0         -         -    -      -         -         -         -          -         -          -
+slow       1       108       0   50.0 /s       1.0   20.0 ms    0    100         0         0         0          0         0      100 %
+           4       132       0    200 /s       4.0   20.0 ms    0    100         0         0         0          0         0      100 %
+           8       160       0    400 /s       8.0   20.0 ms    0    100         0         0         0          0         0      100 %
+          16       224       0    800 /s      16.0   20.0 ms    0    100         0         0         0          0         0      100 %
+          32       352       0   1.6 k/s      32.0   20.0 ms    0    100         0         0         0          0         0      100 %
 
 rate: items taken a second; below a readiness of 100 % the stage is faster than it was fed;
 runnable: no thread was free.

@@ -13,13 +13,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr slot_times each{1s, 2s, 4s, 8s, 16s, 32s, 64s};
+constexpr slot_times each{1s, 2s, 4s, 8s, 16s, 32s, 64s, 128s};
 
 }  // namespace
 
 static_assert(slot_times{}.total() == 0s);
-static_assert(each.total() == 127s);
-static_assert((each + each).total() == 254s);
+static_assert(each.total() == 255s);
+static_assert((each + each).total() == 510s);
 static_assert(each + each - each == each);
 static_assert(slot_times{} - each == slot_times{});
 

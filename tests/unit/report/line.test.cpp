@@ -30,7 +30,7 @@ TEST_CASE("a slot's times, a stage and a queue are a line each") {
     t.await = 3ms;
     t.wait_turn = 4us;
     const std::string times =
-        "run 2.0 s, await 3.0 ms, runnable 0, wait_get 0, wait_put 0, wait_turn 4.0 us, off 0";
+        "run 2.0 s, await 3.0 ms, runnable 0, wait_get 0, wait_put 0, wait_turn 4.0 us, overhead 0, off 0";
     CHECK(line_text(t) == times);
 
     stage_stats s;

@@ -61,7 +61,7 @@ TEST_CASE("a picture of 80 columns has all that there is to know of a stage") {
               "src    ###=======================    100 /s  100%     0/2      0  9.2 ms  9.2 ms",
               "decode ###########~~~~~~~~~~~~~!.    100 /s   75%     1/2      3  9.2 ms  9.2 ms",
               "sink   ..........................    100 /s   50%     2/2      0  9.2 ms  9.2 ms",
-              "# run  ~ await  ! runnable  . get  = put  - turn  _ off",
+              "# run  ~ await  ! runnable  . get  = put  - turn  + overhead  _ off",
           });
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("a picture of 200 columns has longer bars") {
               "sink   ............................................................    100 /s   50%     2/2   "
               "   0 "
               " 9.2 ms  9.2 ms",
-              "# run  ~ await  ! runnable  . get  = put  - turn  _ off",
+              "# run  ~ await  ! runnable  . get  = put  - turn  + overhead  _ off",
           });
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("of a run without stages there is its progress") {
           strings{
               "00:00  0",
               "stage                                  rate ready   queue failed     p50     p99",
-              "# run  ~ await  ! runnable  . get  = put  - turn  _ off",
+              "# run  ~ await  ! runnable  . get  = put  - turn  + overhead  _ off",
           });
 }
 

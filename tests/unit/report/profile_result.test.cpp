@@ -40,11 +40,11 @@ profile_result example() {
 
 const std::string text_of_example = R"(each stage alone, 64 items
 
-                                                           -------------- % of the slots' time ---------------
-stage   slots     items  failed      rate  speed-up       ave  run  await  runnable  wait_get  wait_put  wait_turn  readiness
-src         1        64       0   1.0 k/s         -    1.0 ms  100      0         0         0         0          0          -
-decode      4        64       0    200 /s       4.0   20.0 ms   25     75         0         0         0          0      100 %
-            1        64       2   50.0 /s       1.0   20.0 ms  100      0         0         0         0          0      100 %
+                                                           ------------------- % of the slots' time --------------------
+stage   slots     items  failed      rate  speed-up       ave  run  await  runnable  wait_get  wait_put  wait_turn  overhead  readiness
+src         1        64       0   1.0 k/s         -    1.0 ms  100      0         0         0         0          0         0          -
+decode      4        64       0    200 /s       4.0   20.0 ms   25     75         0         0         0          0         0      100 %
+            1        64       2   50.0 /s       1.0   20.0 ms  100      0         0         0         0          0         0      100 %
 
 rate: items taken a second; below a readiness of 100 % the stage is faster than it was fed;
 runnable: no thread was free.

@@ -220,7 +220,7 @@ TEST_CASE("a table keeps within 120 columns for every name") {
     const std::string whole = weir::table_text(p);
     CHECK(longest_line(whole) <= 120);
     INFO(whole);
-    CHECK(whole.find("\na stage~ ") != std::string::npos);
+    CHECK(whole.find("\na ~ ") != std::string::npos);
     CHECK(whole.find("leave first") != std::string::npos);
 }
 

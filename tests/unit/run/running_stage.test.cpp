@@ -766,10 +766,10 @@ TEST_CASE("many results of one item: the time of the function is without the wak
         co_yield a(n, duration(1'500));
         co_yield a(n, duration(300));
     };
-    auto run = (weir::source(std::views::iota(0, 20)) | weir::pipe(twice, {.name = "a"}) |
-                weir::pipe([&](int n) { return b(n, duration(40)); }, {.name = "b"}) |
-                weir::for_each([](int) {}))
-                   .start(loop);
+    auto run =
+        (weir::source(std::views::iota(0, 20)) | weir::pipe(twice, {.name = "a"}) |
+         weir::pipe([&](int n) { return b(n, duration(40)); }, {.name = "b"}) | weir::for_each([](int) {
+         })).start(loop);
     run.wait();
     check_own_clocks(run.stats(), a, b);
 }

@@ -74,7 +74,7 @@ TEST_CASE("each contradiction is told, and where it is") {
     for (duration weir::slot_times::* const state :
          {&weir::slot_times::off, &weir::slot_times::wait_get, &weir::slot_times::runnable,
           &weir::slot_times::run, &weir::slot_times::await, &weir::slot_times::wait_put,
-          &weir::slot_times::wait_turn}) {
+          &weir::slot_times::wait_turn, &weir::slot_times::overhead}) {
         CHECK_THAT(told([state](auto& s, auto&) {
                        const bool is_run = state == &weir::slot_times::run;
                        s.slots[0] = {};
