@@ -9,6 +9,7 @@
 #include <weir/channel/uninitialised_slot.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
+#include <weir/executor/overhead.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/config.hpp>

@@ -62,8 +62,8 @@ struct executor_traits {
     /// `watchdog` looks.
     detail::registry* waiters = nullptr;
 
-    /// For those of the library: a `post` wakes threads through the platform alone, which counts that. A post to
-    /// any other executor is taken for one that may last, and is timed as `slot_times::overhead`.
+    /// For those of the library: a `post` wakes threads through the platform alone, which counts that. A post
+    /// to any other executor is taken for one that may last, and is timed as `slot_times::overhead`.
     bool counts_wakes = false;
 };
 
@@ -274,34 +274,6 @@ void goes_on(Slot& me) noexcept {
     } else {
         me.resumed();
     }
-}
-// From the slot's last reading of the clock on its time is no part of the stage's function, until its next invocation or
-// wait. If invocations wait to be timed, from now on.
-template <class Slot>
-void begins_overhead(Slot& me) noexcept {
-    if constexpr (requires { me.meter; }) {
-        if (me.meter.is_behind()) me.catch_up(detail::clock_of(me));
-        me.enter_overhead(me.last_reading);
-        me.meter.stands_apart();
-    }
-}
-// The chain of a slot wakes others: overhead where that woke a thread, which takes longer than many functions. For
-// functions that are not inlined: see WEIR_NOINLINE.
-template <class Slot, class Wake>
-WEIR_ALWAYS_INLINE void wake_others(Slot& me, Wake wake) noexcept {
-    if constexpr (requires { me.meter; }) {
-        if (me.meter.is_behind()) me.catch_up(detail::clock_of(me));
-        const std::uint32_t before = standard_platform::num_wakes();
-        wake();
-        if (standard_platform::num_wakes() != before) begins_overhead(me);
-    } else {
-        wake();
-    }
-}
-// The last thing done to a coroutine that waited.
-inline void post_woken(executor& ex, std::coroutine_handle<> h) noexcept {
-    if (!ex.traits().counts_wakes) ++standard_platform::num_wakes();
-    ex.post(h);
 }
 // The same of what has no slot at hand: its work, if it is a slot's, pauses for something that isn't a queue
 // of the stage; and goes on. `ready`: when it could have, by the clock of whoever woke it, so not believed

@@ -32,9 +32,9 @@ struct slot_times {
     /// \returns the time in which the slot had an item in work: `run` + `await`.
     [[nodiscard]] constexpr duration busy() const noexcept { return detail::sum(run, await); }
 
-    /// State by state.
+    /// State by state. Lifetime: of what is returned, that of this.
     constexpr slot_times& operator+=(const slot_times& other) noexcept;
-    /// A lap; nothing becomes negative.
+    /// A lap; nothing becomes negative. Lifetime: of what is returned, that of this.
     constexpr slot_times& operator-=(const slot_times& earlier) noexcept;
     [[nodiscard]] friend constexpr slot_times operator+(slot_times a, const slot_times& b) noexcept {
         a += b;

@@ -39,7 +39,8 @@ inline void append_states(std::string& out) {
 inline void append_bars(std::string& out, const run_view& view) {
     out += "<div class=\"bars\">\n";
     std::vector<html_table::column> columns = {{"stage"}, {"slots"}};
-    for (const state_in_reports& s : states_in_reports) columns.push_back({std::string(s.is) + " (" + s.name + ")"});
+    for (const state_in_reports& s : states_in_reports)
+        columns.push_back({std::string(s.is) + " (" + s.name + ")"});
     html_table table("Time of the slots of each stage, by state, summed over slots", columns);
     for (std::size_t i = 0; i < view.num_stages(); ++i) {
         const stage_stats& s = view.run().total.stages[i];

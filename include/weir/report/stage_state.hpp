@@ -7,8 +7,8 @@
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
 
-#include <cmath>    // for std::lround
-#include <string>   // for std::string
+#include <cmath>   // for std::lround
+#include <string>  // for std::string
 
 namespace weir::detail {
 

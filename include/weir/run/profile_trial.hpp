@@ -8,10 +8,10 @@
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
 
-#include <cstddef>   // for std::size_t
-#include <cstdint>   // for std::uint64_t
-#include <cstdio>    // for std::snprintf
-#include <optional>  // for std::optional
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint64_t
+#include <cstdio>       // for std::snprintf
+#include <optional>     // for std::optional
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
 
@@ -76,12 +76,13 @@ class profile_lines {
             shares += units::right(share(part, static_cast<double>(t.times.total().count())), column);
         }
         char text[400];
-        const int size = std::snprintf(
-            text, sizeof text, "%-*.*s  %5zu  %8s  %6s  %8s  %8s  %8s%s  %9s\n", width_, width_, name.c_str(),
-            t.concurrency, units::count(t.num_items, 8).c_str(), units::count(t.num_failures, 6).c_str(),
-            units::rate(t.rate()).c_str(), base > 0 ? units::fixed(t.rate() / base, 1).c_str() : "-",
-            t.ave_time == duration(0) ? "-" : units::time(t.ave_time).c_str(), shares.c_str(),
-            t.readiness ? share(*t.readiness, 1, " %").c_str() : "-");
+        const int size =
+            std::snprintf(text, sizeof text, "%-*.*s  %5zu  %8s  %6s  %8s  %8s  %8s%s  %9s\n", width_, width_,
+                          name.c_str(), t.concurrency, units::count(t.num_items, 8).c_str(),
+                          units::count(t.num_failures, 6).c_str(), units::rate(t.rate()).c_str(),
+                          base > 0 ? units::fixed(t.rate() / base, 1).c_str() : "-",
+                          t.ave_time == duration(0) ? "-" : units::time(t.ave_time).c_str(), shares.c_str(),
+                          t.readiness ? share(*t.readiness, 1, " %").c_str() : "-");
         for (int i = 0; i + 1 < size; ++i) {
             if (text[i] < ' ' || text[i] > '~') text[i] = '?';
         }

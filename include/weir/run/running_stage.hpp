@@ -3,6 +3,7 @@
 #ifndef WEIR_RUN_RUNNING_STAGE_HPP
 #define WEIR_RUN_RUNNING_STAGE_HPP
 
+#include <weir/executor/overhead.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/platform.hpp>
@@ -80,13 +81,12 @@ class running_stage : public worker_set<Policy> {
         }
     }
 
-    // An invocation begins, or goes on behind what it gave. A reading of the clock where something else came before.
-    void begins(slot& me) const noexcept {
+    // An invocation begins, or goes on behind what it gave: when. A reading of the clock behind an overhead.
+    std::int64_t begins(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
             if (me.is_in_overhead()) ends_overhead(me);
-        } else {
-            static_cast<void>(me);
         }
+        return me.last_reading;
     }
 
     // Something was done that is no invocation and can't wait: its end is the end of what comes next.
@@ -126,7 +126,7 @@ class running_stage : public worker_set<Policy> {
         }
     }
 
-    // An invocation has succeeded. False: more have failed before it than is tolerated, and the run stops behind it.
+    // An invocation has succeeded. False: more have failed before it than is tolerated, and the run stops.
     [[nodiscard]] bool succeeded() noexcept { return !by_rate_ || is_within_rate(); }
 
     // An invocation that can't wait threw. One reading of the clock. Returns the time it took.

@@ -3,6 +3,7 @@
 #ifndef WEIR_STAGES_INVOKING_STAGE_HPP
 #define WEIR_STAGES_INVOKING_STAGE_HPP
 
+#include <weir/executor/overhead.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/stages/followed_stage.hpp>
 #include <weir/stages/in_hand.hpp>
@@ -37,9 +38,7 @@ class invoking_stage : public followed_stage<Kind> {
             if (!this->is_call(now)) return;
             detail::begins_overhead(now.on->me);
             surround_call(now);
-            this->begins(now.on->me);
-            now.began = now.on->me.last_reading;
-            now.spent = 0;
+            now.began = this->begins(now.on->me);
         }
     }
     WEIR_NOINLINE void surround_call(auto& now) noexcept {
@@ -81,8 +80,8 @@ class invoking_stage : public followed_stage<Kind> {
         slot& me = now.on->me;
         this->release(now);
         if constexpr (Kind::takes && !Kind::gives_item) take.drop();  // its destructor is part of the work
-        // What can't wait, and gives one result, is timed together with others: see `stopwatch`. Not where hooks
-        // are called before and after.
+        // What can't wait, and gives one result, is timed together with others (see `stopwatch`), but not
+        // where hooks are called before and after.
         const bool is_surrounded = Kind::is_invoked && now.on->around;
         const bool is_timed = Kind::waits || Kind::results_are_work || is_surrounded;
         if (Kind::is_invoked && is_timed) now.spent += this->work_done(me, now.began);

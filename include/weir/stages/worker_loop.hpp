@@ -186,11 +186,8 @@ class worker_loop final : public invoking_stage<Kind> {
     }
 
     WEIR_ALWAYS_INLINE D* begin_work(auto& now, auto& take) noexcept {
-        this->begins(now.on->me);
-        if constexpr (Kind::results_are_work || Kind::waits) {
-            now.began = now.on->me.last_reading;
-            now.spent = 0;
-        }
+        now.began = this->begins(now.on->me);
+        now.spent = 0;
         if (now.on->is_watched) this->surround(now, take);
         if (now.error) {
             this->left_out(now);
@@ -246,10 +243,7 @@ class worker_loop final : public invoking_stage<Kind> {
     WEIR_ALWAYS_INLINE D* offered(auto& now, auto& take, bool is_in) noexcept {
         if (!is_in && !this->goes_on_without(now)) return refused(now);
         now.is_over = false;
-        if constexpr (Kind::results_are_work) {
-            this->begins(now.on->me);
-            now.began = now.on->me.last_reading;
-        }
+        if constexpr (Kind::results_are_work) now.began = this->begins(now.on->me);
         if (Kind::gives_several && now.has_more) return give(now, take);
         if (Kind::numbers_itself && this->counted(now)) ++now.on->nth;
         if (now.said == verdict::last) return refused(now);

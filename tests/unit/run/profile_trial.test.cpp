@@ -35,5 +35,6 @@ TEST_CASE("shares of a trial's time are whole percent, and a little is not nothi
     t.times.await = 999ms;
     t.readiness = 0.004;
     const std::string line = profile_lines(5).line("a", t, 0);
-    CHECK(line.find("  <1    100         0         0         0          0         0       <1 %") != std::string::npos);
+    CHECK(line.find("  <1    100         0         0         0          0         0       <1 %") !=
+          std::string::npos);
 }

@@ -1,0 +1,48 @@
+#include <weir/executor/overhead.hpp>
+
+#include "support/catch.hpp"
+#include "support/vanishing.hpp"
+
+#include <weir/executor/virtual_time.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/platform/platform.hpp>
+
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <string>
+
+using weir::detail::standard_platform;
+using namespace std::chrono_literals;
+
+TEST_CASE("a post to an executor of somebody else counts as a wake-up, one to the library's own doesn't") {
+    const auto before = standard_platform::num_wakes();
+    runs_within_post other;
+    weir::detail::post_woken(other, std::noop_coroutine());
+    CHECK(standard_platform::num_wakes() == before + 1);
+    CHECK(other.posted == 1);
+    weir::virtual_time time;
+    weir::detail::post_woken(time, std::noop_coroutine());
+    CHECK(standard_platform::num_wakes() == before + 1);
+    time.run_until(time.now());
+}
+
+TEST_CASE("a slot is in overhead from its last reading on where a thread was woken, and only there") {
+    weir::virtual_time time;
+    const std::string name = "f";
+    weir::detail::timed_slot<true> me(name, 0, time);
+    me.begin(0);
+    me.resumed(0);
+    weir::detail::wake_others(me, [&] { time.run_until(time.now() + 5ns); });
+    CHECK(me.state() == weir::detail::slot_state::run);
+    weir::detail::wake_others(me, [&] {
+        ++standard_platform::num_wakes();
+        time.run_until(time.now() + 7ns);
+    });
+    CHECK(me.state() == weir::detail::slot_state::overhead);
+    CHECK(me.is_in_overhead());
+    me.enter_run(20);
+    const auto spent = me.spent_until(20);
+    CHECK(spent[static_cast<std::size_t>(weir::detail::slot_state::overhead)] == 20);
+    CHECK_FALSE(me.is_in_overhead());
+}
