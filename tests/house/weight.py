@@ -30,9 +30,9 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 18520),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 12560),
-    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2580),
+    ("weir.hpp", HEAVY, 18700),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 12720),
+    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2640),
 ]
 
 MARKER = re.compile(r'#(?:line)? (\d+) "([^"]*)"((?: \d)*)')

@@ -54,8 +54,8 @@ namespace weir {
 /// Source:   a ring under the two locks of Michael and Scott's queue (PODC 1996), which are biased
 ///           (platform/biased_lock.hpp); items go to who waits directly.
 ///
-/// \tparam T      is aligned to 64 bytes at most, moves and is destroyed without throwing. Its move constructor,
-///                and its destructor after a move, run under the lock, so they must not touch the channel.
+/// \tparam T      is aligned to 64 bytes at most; moves and is destroyed without throwing: under the lock,
+///                so its move constructor, and its destructor after a move, must not touch the channel.
 /// \tparam Policy `measured`; or `summed`: no histograms; or `unmeasured`: no statistics. No member is
 ///                there that would hold what isn't kept.
 template <class T, class Policy = measured>

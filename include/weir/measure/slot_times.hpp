@@ -99,14 +99,13 @@ inline constexpr auto states_by_number = [] {
     for (const state_in_reports& each : states_in_reports) all[static_cast<std::size_t>(each.state)] = each;
     return all;
 }();
-static_assert(
-    [] {
-        for (const state_in_reports& each : states_by_number) {
-            if (each.name == nullptr) return false;
-        }
-        return states_in_reports.size() == slot_states;
-    }(),
-    "each state has one row in states_in_reports");
+// Each state has one row.
+static_assert([] {
+    for (const state_in_reports& each : states_by_number) {
+        if (each.name == nullptr) return false;
+    }
+    return states_in_reports.size() == slot_states;
+}());
 
 }  // namespace detail
 

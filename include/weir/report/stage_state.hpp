@@ -7,7 +7,6 @@
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
 
-#include <cmath>   // for std::lround
 #include <string>  // for std::string
 
 namespace weir::detail {
@@ -40,7 +39,9 @@ namespace weir::detail {
     std::string out;
     double begin = 0;
     for (const state_in_reports& s : states_in_reports) {
-        const auto edge = [&](double at) { return x + std::lround(at * static_cast<double>(width)); };
+        const auto edge = [&](double at) {
+            return x + static_cast<long>(at * static_cast<double>(width) + 0.5);
+        };
         const long from = edge(begin);
         begin += share_of(t.*(s.time), t.total());
         if (edge(begin) == from) continue;

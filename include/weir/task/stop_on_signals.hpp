@@ -174,10 +174,12 @@ inline const bool signal_watch::forks_are_known = at_fork_in_child([] { only->be
 ///           back; its tokens may outlive it. Who installs a handler meanwhile keeps it. In a forked process
 ///           the signals are given back: make another object there.
 /// Cost:     a thread, from the first object on to the end of the process, that sleeps.
-class [[nodiscard("signals are caught as long as this lives: give it a name")]] stop_on_signals {
+class stop_on_signals {
   public:
     /// \param numbers  the signals, by the names of `<csignal>`.
-    stop_on_signals(std::initializer_list<int> numbers) : request_(numbers) {
+    [[nodiscard("signals are caught as long as this lives: give it a name")]] stop_on_signals(
+        std::initializer_list<int> numbers)
+        : request_(numbers) {
         if (numbers.size() == 0) {
             throw std::invalid_argument(
                 "weir: stop_on_signals was given no signal; give it one or more, as {SIGINT, SIGTERM}");
