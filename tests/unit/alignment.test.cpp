@@ -78,14 +78,22 @@ task<item> doubled_twice(item x) { co_return co_await doubled(co_await doubled(s
 generator<item> plain(int n) {
     for (int i = 0; i < n; ++i) {
         const item named(i);
-        i % 2 == 0 ? co_yield named : co_yield item(i);
+        if (i % 2 == 0) {
+            co_yield named;
+        } else {
+            co_yield item(i);
+        }
     }
 }
 async_generator<item> awaiting(int n) {
     for (int i = 0; i < n; ++i) {
         const item named(i);
         co_await weir::sleep_for(1ms);
-        i % 2 == 0 ? co_yield named : co_yield item(i);
+        if (i % 2 == 0) {
+            co_yield named;
+        } else {
+            co_yield item(i);
+        }
     }
 }
 
