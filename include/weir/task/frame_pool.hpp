@@ -25,11 +25,13 @@ class frame_pool {
     }
 
     static void free(void* p, std::size_t size, bool aligned) noexcept {
-        if constexpr (!pools_frames) {
-            aligned ? ::operator delete(p, alignment) : ::operator delete(p);
+        const std::size_t c = class_of(size, aligned);
+        if (pools_frames && c < classes) {
+            keep(p, c);
+        } else if (pools_frames || !aligned) {
+            to_heap(p, aligned);
         } else {
-            const std::size_t c = class_of(size, aligned);
-            c < classes ? keep(p, c) : to_heap(p, aligned);
+            ::operator delete(p, alignment);
         }
     }
 
