@@ -24,6 +24,7 @@ class frame_pool {
         return c < classes ? take(c) : from_heap(size, aligned);
     }
 
+    // clang 16 and 19 evaluate both arms of `c ? ::operator delete(p, alignment) : ::operator delete(p)`.
     static void free(void* p, std::size_t size, bool aligned) noexcept {
         const std::size_t c = class_of(size, aligned);
         if (pools_frames && c < classes) {
