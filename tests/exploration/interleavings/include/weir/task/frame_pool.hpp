@@ -11,10 +11,15 @@
 
 namespace weir::detail {
 
-class frame_pool {
+class pooled_frame {
   public:
-    WEIR_NOINLINE static void* allocate(std::size_t size) { return ::operator new(size); }
-    WEIR_NOINLINE static void free(void* p, std::size_t) noexcept { ::operator delete(p); }
+    WEIR_NOINLINE static void* operator new(std::size_t size) { return ::operator new(size, alignment); }
+    WEIR_NOINLINE static void operator delete(void* p, std::size_t) noexcept {
+        ::operator delete(p, alignment);
+    }
+
+  private:
+    static constexpr std::align_val_t alignment{most_frame_alignment};
 };
 
 }  // namespace weir::detail
