@@ -7,6 +7,7 @@
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
 
+#include <cmath>   // for std::lround
 #include <string>  // for std::string
 
 namespace weir::detail {
@@ -40,7 +41,7 @@ namespace weir::detail {
     double begin = 0;
     for (const state_in_reports& s : states_in_reports) {
         const auto edge = [&](double at) {
-            return x + static_cast<long>(at * static_cast<double>(width) + 0.5);
+            return x + std::lround(at * static_cast<double>(width));
         };
         const long from = edge(begin);
         begin += share_of(t.*(s.time), t.total());
