@@ -40,9 +40,7 @@ namespace weir::detail {
     std::string out;
     double begin = 0;
     for (const state_in_reports& s : states_in_reports) {
-        const auto edge = [&](double at) {
-            return x + std::lround(at * static_cast<double>(width));
-        };
+        const auto edge = [&](double at) { return x + std::lround(at * static_cast<double>(width)); };
         const long from = edge(begin);
         begin += share_of(t.*(s.time), t.total());
         if (edge(begin) == from) continue;
