@@ -48,7 +48,7 @@ inline std::string sqlite_columns(const cell_row& row) {
     return text;
 }
 
-// Errors: one more: a file that is something else, or of a later version.
+// Errors: one more: a file that is something else, or of another schema.
 inline void refuse_other_schemas(const sqlite_file& file) {
     const std::int64_t application = detail::number_in(file, "PRAGMA application_id");
     const bool has_tables = detail::number_in(file, "SELECT count(*) FROM sqlite_master") != 0;
