@@ -47,8 +47,9 @@ namespace weir {
 /// a later lap, or at the end, which waits for `patience`. Of 600 laps that wait the last takes in those that
 /// follow.
 ///
-/// Errors:  as of every `run_report`; one is a file that is something else, or of another version's schema, which is
-///          left as it is, and one that is still locked at the end: the error says how many laps are missing.
+/// Errors:  as of every `run_report`; one is a file that is something else, or of another version's schema,
+///          which is left as it is, and one that is still locked at the end: the error says how many laps are
+///          missing.
 /// Threads: as every `run_report`.
 /// Cost:    some 30 us for each row, on a thread of the run's executor.
 class sqlite_report : public run_report {

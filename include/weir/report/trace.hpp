@@ -44,12 +44,13 @@ struct trace_options {
 ///     auto run = loader.start(pool, {.reports = {trace}});
 ///
 /// For each slot there is a lane, `decode #2`, with a span for each item from when the slot got it until it
-/// has found room for what came of it. Inside of it are the times in which the function did not run,
-/// under the names of `slot_times`: `await`, `runnable`, `wait_put`, `wait_turn`, `overhead`; before it,
+/// has found room for what came of it. Inside of it are the times in which the function did not run, under
+/// the names of `slot_times`: `await`, `runnable`, `wait_put`, `wait_turn`, `overhead`; before it,
 /// `wait_get`. Arrows go with an item from span to span, whatever overtakes it; from the items of a batch to
-/// where that is given, and on to all that is made of it. What comes out of a `shuffle`, or of an aggregator of one's own, begins
-/// anew, as nobody knows what it was. Counters say how many items a queue holds when one that is followed is
-/// put or got. Times are by the run's clock: a trace on virtual time is exact, and the same each time.
+/// where that is given, and on to all that is made of it. What comes out of a `shuffle`, or of an aggregator
+/// of one's own, begins anew, as nobody knows what it was. Counters say how many items a queue holds when one
+/// that is followed is put or got. Times are by the run's clock: a trace on virtual time is exact, and the
+/// same each time.
 ///
 /// Errors:   `std::invalid_argument` for an `every` or `max_events` of 0, and what is negative. A file that
 ///           can't be written, and too little memory, are warned of, and the run goes on: see `run_report`.
