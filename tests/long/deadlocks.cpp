@@ -122,26 +122,26 @@ std::vector<seeded> all() {
     using weir::sync_wait;
     using weir::when_all;
     return {
-        {"two full channels", "put into channel 'a' (1 of 1",
+        {"two full channels", "channel 'a' is full, 1 of 1: a coroutine waits to put",
          [](scene& s) { sync_wait(s.pool, when_all(put_then_get(s.a, s.b, 2), put_then_get(s.b, s.a, 2))); }},
-        {"two empty channels", "get from channel 'b' (0 of 1",
+        {"two empty channels", "channel 'b' is empty, 0 of 1: a coroutine waits to get",
          [](scene& s) { sync_wait(s.pool, when_all(pass_on(s.a, s.b), pass_on(s.b, s.a))); }},
-        {"three in a circle", "put into channel 'c'",
+        {"three in a circle", "channel 'c' is full, 1 of 1: a coroutine waits to put",
          [](scene& s) {
              sync_wait(s.pool, when_all(put_then_get(s.a, s.c, 2), put_then_get(s.b, s.a, 2),
                                         put_then_get(s.c, s.b, 2)));
          }},
-        {"a forgotten close", "a coroutine waits to get from channel 'a'",
+        {"a forgotten close", "channel 'a' is empty, 0 of 1: a coroutine waits to get",
          [](scene& s) { sync_wait(s.pool, when_all(take(s.a), take(s.b, 0))); }},
-        {"a consumer that has left", "put into channel 'a' (1 of 1",
+        {"a consumer that has left", "channel 'a' is full, 1 of 1: a coroutine waits to put",
          [](scene& s) { sync_wait(s.pool, when_all(put_then_get(s.a, s.b, 5), take(s.a, 1))); }},
-        {"a thread that has left", "get from channel 'a' (0 of 1",
+        {"a thread that has left", "channel 'a' is empty, 0 of 1: a coroutine waits to get",
          [](scene& s) {
              std::thread feeds([&] { s.a.blocking_put(1); });
              sync_wait(s.pool, take(s.a));
              feeds.join();
          }},
-        {"a function that waits", "stage 'ask', slot 0 waits to get from channel 'a'",
+        {"a function that waits", "channel 'a' is empty, 0 of 1: stage 'ask', slot 0 waits to get",
          [](scene& s) {
              const auto f = [&](int i) { return ask(s, i); };
              auto run = (weir::source({1, 2, 3, 4, 5, 6, 7}) | weir::pipe(f, {.name = "ask"}) | weir::sink())
@@ -171,7 +171,7 @@ std::vector<seeded> all() {
                             .start(s.pool);
              drain(run);
          }},
-        {"turns", "waits for its turn to give an item on",
+        {"turns", " for its turn to give an item on; that needs stage '",
          [](scene& s) {
              const auto f = [&](int i) -> task<int> {
                  if (i == 1) i = co_await ask(s, i);
@@ -186,7 +186,7 @@ std::vector<seeded> all() {
                      .start(s.pool);
              drain(run);
          }},
-        {"a full loop", "stage 'twice', slot 0 waits to put into channel 'a' (1 of 1",
+        {"a full loop", "channel 'a' is full, 1 of 1: stage 'twice', slot 0 waits to put",
          [](scene& s) {
              const auto next = [&]() -> task<std::optional<int>> {
                  step();
@@ -205,7 +205,7 @@ std::vector<seeded> all() {
                  (weir::source(next) | weir::pipe(twice, {.name = "twice"}) | weir::sink(1)).start(s.pool);
              drain(run);
          }},
-        {"a consumer elsewhere", "stage 'sink', slot 0 waits to put into channel 'sink' (1 of 1",
+        {"a consumer elsewhere", "channel 'pipe | sink' is full, 4 of 4: stage 'pipe', slot 0 waits to put",
          [](scene& s) {
              const auto f = [](int i) {
                  step();
@@ -217,7 +217,8 @@ std::vector<seeded> all() {
              step();
              static_cast<void>(s.a.blocking_get());
          }},
-        {"its own run, while others go on", "stage 'ask', slot 0 waits to get from channel 'sink'",
+        {"its own run, while others go on",
+         "channel 'ask | sink' is empty, 0 of 35: stage 'ask', slot 0 waits to get",
          [](scene& s) {
              weir::run<int>* from = nullptr;
              const auto f = [&](int i) -> task<int> {
@@ -231,7 +232,8 @@ std::vector<seeded> all() {
              static_cast<void>(s.b.try_put(1));
              sync_wait(s.pool, s.go_on());
          }},
-        {"two runs, while others go on", "stage 'first', slot 0 waits to get from channel 'sink'",
+        {"two runs, while others go on",
+         "channel 'second | sink' is empty, 0 of 35: stage 'first', slot 0 waits to get",
          [](scene& s) {
              weir::run<int>* to_first = nullptr;
              weir::run<int>* to_second = nullptr;

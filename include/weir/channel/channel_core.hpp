@@ -48,7 +48,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
             const waiter* w = (puts ? putters_ : getters_).front();
             for (; w != nullptr; w = w->next) {
                 seen.waiting.push_back({w->wait, puts ? wait_kind::put : wait_kind::get,
-                                        puts ? "to put into channel" : "to get from channel",
+                                        puts ? "to put" : "to get",
                                         w->measured != nullptr ? w->measured : w->work_of,
                                         w->measured == nullptr, w->thread != nullptr, w->has_limit});
             }

@@ -4,15 +4,19 @@
 #define WEIR_REPORT_KNOWN_WAITS_HPP
 
 #include <weir/executor/wait_site.hpp>
+#include <weir/executor/wait_text.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/slot.hpp>
+#include <weir/report/cause_order.hpp>
 #include <weir/report/deadlock_report.hpp>
 #include <weir/report/wait_graph.hpp>
 
 #include <algorithm>  // for std::find
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
-#include <map>        // for std::map
+#include <map>        // for std::map, std::multimap
+#include <string>     // for std::string
+#include <tuple>      // for std::tuple
 #include <utility>    // for std::move, std::pair
 #include <vector>     // for std::vector
 
@@ -58,21 +62,57 @@ class known_waits {
         return {at == nullptr ? 0 : at->serial(), w.seen.number};
     }
 
+    // Of the same kind in the same stage, at the same place: a line of the report.
+    using line_key = std::tuple<const wait_site*, const std::string*, wait_kind, bool>;
+
+    // The cause first.
+    static std::vector<std::size_t> in_order(const wait_graph& graph, const std::vector<std::size_t>& group) {
+        std::map<line_key, std::size_t> numbers;
+        std::map<std::size_t, std::size_t> line_of;  // by wait
+        for (const std::size_t i : group) {
+            const auto& w = graph.waits[i];
+            const line_key key{graph.sites[w.at].site, w.seen.who == nullptr ? nullptr : &w.seen.who->stage(),
+                               w.seen.kind, w.seen.in_function};
+            line_of[i] = numbers.emplace(key, numbers.size()).first->second;
+        }
+        std::vector<std::vector<std::size_t>> needs(numbers.size());
+        for (const std::size_t i : group) {
+            std::vector<std::size_t>& of_line = needs[line_of[i]];
+            for (const std::size_t k : graph.enders_of(graph.waits[i])) {
+                const auto found = line_of.find(k);
+                if (found == line_of.end()) continue;
+                if (std::find(of_line.begin(), of_line.end(), found->second) == of_line.end())
+                    of_line.push_back(found->second);
+            }
+        }
+        const std::vector<std::size_t> steps = detail::steps_to_cause(needs);
+        std::multimap<std::pair<std::size_t, unsigned>, std::size_t> sorted;
+        for (const std::size_t i : group) {
+            sorted.emplace(std::pair(steps[line_of[i]], detail::rank_of(graph.waits[i].seen)), i);
+        }
+        std::vector<std::size_t> order;
+        for (const auto& [unused, i] : sorted) order.push_back(i);
+        return order;
+    }
+
     deadlock_report report_of(const wait_graph& graph, const std::vector<std::size_t>& group,
                               time_point now) const {
         deadlock_report report;
         report.partial = graph.somebody_lives();
-        for (const std::size_t i : group) {
+        const std::vector<std::size_t> order = in_order(graph, group);
+        std::map<std::size_t, std::size_t> place_of;  // by wait
+        for (const std::size_t i : order) place_of.emplace(i, place_of.size());
+        for (const std::size_t i : order) {
             const auto& w = graph.waits[i];
             const site_seen& at = graph.sites[w.at];
             stuck_wait& s = report.waits.emplace_back();
-            s.who = name_of(w.seen);
-            s.what = wait_of(at, w.seen);
-            if (w.seen.who != nullptr) {
-                s.stage = w.seen.who->stage();
-                s.slot = w.seen.who->index();
-                s.where = place_text(w.seen.who->where());
-            }
+            wait_words words = detail::words_of(at, w.seen);
+            s.who = std::move(words.who);
+            s.stage = std::move(words.stage);
+            s.where = std::move(words.where);
+            s.at = std::move(words.at);
+            s.what = std::move(words.what);
+            if (w.seen.who != nullptr) s.slot = w.seen.who->index();
             if (at.channel != nullptr) s.channel = *at.channel;
             s.size = at.size;
             s.capacity = at.capacity;
@@ -80,8 +120,8 @@ class known_waits {
             s.in_function = w.seen.in_function && w.seen.who != nullptr;
             s.by_anyone = graph.by_anyone(w);
             for (const std::size_t k : graph.enders_of(w)) {
-                const auto found = std::find(group.begin(), group.end(), k);
-                if (found != group.end()) s.needs.push_back(static_cast<std::size_t>(found - group.begin()));
+                const auto found = place_of.find(k);
+                if (found != place_of.end()) s.needs.push_back(found->second);
             }
         }
         return report;

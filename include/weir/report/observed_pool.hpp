@@ -5,6 +5,8 @@
 
 #include <weir/executor/executor.hpp>
 #include <weir/executor/executor_view.hpp>
+#include <weir/executor/wait_site.hpp>
+#include <weir/executor/wait_text.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/report/deadlock_report.hpp>
@@ -13,7 +15,6 @@
 #include <algorithm>  // for std::max
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
-#include <string>     // for std::to_string
 #include <vector>     // for std::vector
 
 namespace weir::detail {
@@ -58,9 +59,13 @@ class observed_pool {
             ++report.workers;
             report.held = std::max(report.held, now - w.since);
         }
-        graph.each_running([&report](const slot& s) {
-            report.functions.push_back("stage '" + s.stage() + "', slot " + std::to_string(s.index()));
+        wait_lines lines;
+        graph.each_running([&lines](const slot& s) {
+            wait_seen seen;
+            seen.who = &s;
+            lines.add(detail::words_of({}, seen));
         });
+        report.functions = lines.subjects();
         return report;
     }
 

@@ -246,10 +246,10 @@ TEST_CASE("a report names everybody who waits, those who put first, each in thei
     l.wait(put_slot, side::put, ex, std::noop_coroutine(), &slot);
     l.wait(get_thread, side::get, thread);
     CHECK(report_of(l) ==
-          "\n  a coroutine waits to put into channel 'frames' (0 of 3 places taken)"
-          "\n  stage 'decode', slot 2 waits to put into channel 'frames' (0 of 3 places taken)"
-          "\n  a coroutine waits to get from channel 'frames' (0 of 3 places taken)"
-          "\n  a thread waits to get from channel 'frames' (0 of 3 places taken)");
+          "\n  channel 'frames' is empty, 0 of 3: a coroutine waits to put"
+          "\n  channel 'frames' is empty, 0 of 3: stage 'decode', slot 2 waits to put"
+          "\n  channel 'frames' is empty, 0 of 3: a coroutine waits to get"
+          "\n  channel 'frames' is empty, 0 of 3: a thread waits to get");
     l.forget(get, side::get);
     l.forget(get_thread, side::get);
     l.forget(put, side::put);

@@ -301,10 +301,10 @@ TEST_CASE("a deadlock is reported with who waits for what on which channel") {
     measured.start(time, &slot, nobody);
     CHECK(message_of([&] { time.run(); }) ==
           "weir: deadlock: nothing can run, no timer is left, and somebody waits:"
-          "\n  a coroutine waits to get from channel 'empty' (0 of 2 places taken)"
-          "\n  stage 'decode', slot 1 waits to get from channel 'empty' (0 of 2 places taken)"
-          "\n  a coroutine waits to put into channel 'full' (1 of 1 places taken)"
-          "\n  a coroutine waits to get from channel (unnamed) (0 of 3 places taken)");
+          "\n  channel 'full' is full, 1 of 1: a coroutine waits to put"
+          "\n  channel 'empty' is empty, 0 of 2: a coroutine waits to get"
+          "\n  channel 'empty' is empty, 0 of 2: stage 'decode', slot 1 waits to get"
+          "\n  channel (unnamed) is empty, 0 of 3: a coroutine waits to get");
     // It is no more than a report: who is served goes on.
     empty.close();
     unnamed.close();
@@ -322,8 +322,8 @@ TEST_CASE("a thread that blocks on virtual time runs it, and is in the report of
     take(time, c);
     CHECK(message_of([&] { static_cast<void>(c.blocking_get()); }) ==
           "weir: deadlock: nothing can run, no timer is left, and somebody waits:"
-          "\n  a thread waits to get from channel 'c' (0 of 1 places taken)"
-          "\n  a coroutine waits to get from channel 'c' (0 of 1 places taken)");
+          "\n  channel 'c' is empty, 0 of 1: a thread waits to get"
+          "\n  channel 'c' is empty, 0 of 1: a coroutine waits to get");
     c.close();
     time.run();
 }

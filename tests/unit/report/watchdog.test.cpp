@@ -133,7 +133,8 @@ task<> pass_on(channel<int>& in, channel<int>& out) {
     out.close();
 }
 
-constexpr const char* nobody = ": nobody is left who could do something about that";
+constexpr const char* nobody_gets = "; nobody is left to get";
+constexpr const char* nobody_puts = "; nobody is left to put";
 
 }  // namespace
 
@@ -148,8 +149,8 @@ TEST_CASE("two coroutines that fill each other's channel before they look into t
     });
     CHECK(told(dog.deadlock()) ==
           std::string("weir: deadlock: these waits can't end any more:"
-                      "\n  a coroutine waits to put into channel 'left' (2 of 2 places taken)") +
-              nobody + "\n  a coroutine waits to put into channel 'right' (1 of 1 places taken)" + nobody);
+                      "\n  channel 'left' is full, 2 of 2: a coroutine waits to put") +
+              nobody_gets + "\n  channel 'right' is full, 1 of 1: a coroutine waits to put" + nobody_gets);
     CHECK_FALSE(dog.deadlocks[0].partial);
     CHECK(dog.deadlocks[0].waits[0].capacity == 2);
     CHECK(dog.deadlocks[0].waits[0].seen >= 20ms);
@@ -165,9 +166,9 @@ TEST_CASE("two coroutines that wait for what the other one would put later") {
     const joined waits([&] { weir::sync_wait(pool, weir::when_all(pass_on(a, b), pass_on(b, a))); });
     const deadlock_report report = dog.deadlock();
     CHECK(report.waits.size() == 2);
-    CHECK(report.text().find("\n  a coroutine waits to get from channel 'a' (0 of 1 places taken)") !=
+    CHECK(report.text().find("\n  channel 'a' is empty, 0 of 1: a coroutine waits to get") !=
           std::string::npos);
-    CHECK(report.text().find("\n  a coroutine waits to get from channel 'b' (0 of 1 places taken)") !=
+    CHECK(report.text().find("\n  channel 'b' is empty, 0 of 1: a coroutine waits to get") !=
           std::string::npos);
     a.close();
     b.close();
@@ -198,8 +199,8 @@ TEST_CASE("a channel that nobody closes after the last item") {
     });
     CHECK(told(dog.deadlock()) ==
           std::string("weir: deadlock: this wait can't end any more:"
-                      "\n  a coroutine waits to get from channel 'items' (0 of 4 places taken)") +
-              nobody);
+                      "\n  channel 'items' is empty, 0 of 4: a coroutine waits to get") +
+              nobody_puts);
     items.close();
 }
 
@@ -225,8 +226,8 @@ TEST_CASE("a coroutine of another library that waits for ever on the thread that
     foreign::sleeps_and_takes(items, done);
     CHECK(told(dog.deadlock()) ==
           std::string("weir: deadlock: this wait can't end any more:"
-                      "\n  a coroutine waits to get from channel 'items' (0 of 4 places taken)") +
-              nobody);
+                      "\n  channel 'items' is empty, 0 of 4: a coroutine waits to get") +
+              nobody_puts);
     items.close();
     while (!done.wait()) {
     }
@@ -239,7 +240,7 @@ TEST_CASE("a producer whose consumer has left without closing") {
     const auto take_one = [&]() -> task<> { static_cast<void>(co_await items.get()); };
     const joined waits(
         [&] { weir::sync_wait(pool, weir::when_all(put_then_get(items, end, 5), take_one())); });
-    CHECK(told(dog.deadlock()).find("waits to put into channel 'items' (1 of 1 places taken)") !=
+    CHECK(told(dog.deadlock()).find("channel 'items' is full, 1 of 1: a coroutine waits to put") !=
           std::string::npos);
     items.close();
     end.close();
@@ -272,20 +273,20 @@ TEST_CASE("a stage's function that waits for a channel which nobody fills, and a
     });
     CHECK(told(dog.deadlock()) ==
           std::string("weir: deadlock: these waits can't end any more:") +
-              "\n  stage 'src', slot 0 waits to put into channel 'src' (2 of 2 places taken): that needs "
-              "stage 'ask', slot 0, which waits itself"
-              "\n  a thread waits to get from channel 'ask | sink' (0 of 5 places taken): that needs stage "
-              "'ask', "
-              "slot 0, which waits itself"
-              "\n  stage 'ask', slot 0 waits to get from channel 'never' (0 of 1 places taken)" +
-              nobody);
-    CHECK(dog.deadlocks[0].waits[2].in_function);
-    CHECK(dog.deadlocks[0].waits[2].stage == "ask");
-    const std::string where = dog.deadlocks[0].waits[2].where;
-    CHECK(where.starts_with("watchdog.test.cpp:"));
-    CHECK(dog.deadlocks[0].text().find("\n  stage 'ask', slot 0 (" + where + ") waits to get") !=
+              "\n  channel 'never' is empty, 0 of 1: stage 'ask', slot 0 waits to get" + nobody_puts +
+              "\n  channel 'src' is full, 2 of 2: stage 'src', slot 0 waits to put; that needs stage 'ask', "
+              "which waits itself"
+              "\n  channel 'ask | sink' is empty, 0 of 5: a thread waits to get; that needs stage 'ask', "
+              "which waits itself");
+    const weir::stuck_wait& cause = dog.deadlocks[0].waits[0];
+    CHECK(cause.in_function);
+    CHECK(cause.stage == "ask");
+    CHECK(cause.at == "channel 'never' is empty, 0 of 1");
+    CHECK(cause.what == "to get");
+    CHECK(cause.where.starts_with("watchdog.test.cpp:"));
+    CHECK(dog.deadlocks[0].text().find(": stage 'ask', slot 0 (" + cause.where + ") waits to get") !=
           std::string::npos);
-    CHECK(dog.deadlocks[0].waits[1].needs == std::vector<std::size_t>{2});
+    CHECK(dog.deadlocks[0].waits[1].needs == std::vector<std::size_t>{0});
     never.close();
 }
 
@@ -299,12 +300,10 @@ TEST_CASE("a for_each whose function waits for what nobody gives, and who waits 
     CHECK(
         dog.deadlock().text() ==
         std::string("weir: deadlock: these waits can't end any more:") +
-            "\n  a thread waits to get from channel 'the end of ask' (0 of 1 places taken): that needs stage "
-            "'ask', slot 0, which waits itself"
-            "\n  stage 'ask', slot 0 (watchdog.test.cpp:297) waits to get from channel 'never' (0 of 1 "
-            "places "
-            "taken)" +
-            nobody);
+            "\n  channel 'never' is empty, 0 of 1: stage 'ask', slot 0 (watchdog.test.cpp:298) waits to get" +
+            nobody_puts +
+            "\n  channel 'the end of ask' is empty, 0 of 1: a thread waits to get; that needs stage 'ask', "
+            "which waits itself");
     never.close();
 }
 
@@ -328,9 +327,9 @@ TEST_CASE("a stage's function that blocks its worker on a channel which nobody f
                 }
             });
             const std::string text = told(dog.deadlock());
-            CHECK(text.find(std::string("stage 'ask', slot 0 waits in its function, which blocks a thread") +
-                            nobody) != std::string::npos);
-            CHECK(text.find("a thread waits to get from channel 'never'") != std::string::npos);
+            CHECK(text.find(std::string("stage 'ask', slot 0 waits in its function, which blocks a thread; "
+                                        "nobody is left who could end that")) != std::string::npos);
+            CHECK(text.find("channel 'never' is empty, 0 of 1: a thread waits to get") != std::string::npos);
             open = true;
             static_cast<void>(never.try_put(1));
         }
@@ -355,9 +354,10 @@ TEST_CASE("slots that wait for their turn behind one whose function never ends")
         }
     });
     const std::string text = told(dog.deadlock());
-    CHECK(text.find(" waits for its turn to give an item on: that needs stage 'ask', slot ") !=
-          std::string::npos);
-    CHECK(text.find(" waits to get from channel 'never'") != std::string::npos);
+    CHECK(
+        text.find("\n  2 slots of stage 'ask' wait for its turn to give an item on; that needs stage 'ask', "
+                  "which waits itself") != std::string::npos);
+    CHECK(text.find("channel 'never' is empty, 0 of 1: stage 'ask', slot ") != std::string::npos);
     never.close();
 }
 
@@ -382,10 +382,44 @@ TEST_CASE("a loop back to the source that is full") {
         }
     });
     const std::string text = told(dog.deadlock());
-    CHECK(text.find("stage 'twice', slot 0 waits to put into channel 'again' (2 of 2 places taken)") !=
+    CHECK(text.find("channel 'again' is full, 2 of 2: stage 'twice', slot 0 waits to put") !=
           std::string::npos);
-    CHECK(text.find("stage 'next', slot 0 waits to put into channel 'next' (2 of 2 places taken): that needs "
-                    "stage 'twice', slot 0, which waits itself") != std::string::npos);
+    CHECK(text.find("channel 'next' is full, 2 of 2: stage 'next', slot 0 waits to put; that needs stage "
+                    "'twice', which waits itself") != std::string::npos);
+    again.close();
+}
+
+TEST_CASE(
+    "of a cycle of full queues each stage is one line, whatever its slots, and the cause is the first") {
+    weir::thread_pool pool(2);
+    channel<int> again(64, pool, "again");
+    patient dog({pool});
+    const auto next = [&]() -> task<std::optional<int>> {
+        auto got = co_await again.get();
+        co_return got;
+    };
+    const auto twice = [&](int i) -> task<int> {
+        static_cast<void>(co_await again.put(int(i)));
+        static_cast<void>(co_await again.put(int(i)));
+        co_return i;
+    };
+    static_cast<void>(again.try_put(1));
+    auto run = (weir::source(next, {.name = "next"}) |
+                weir::pipe(twice, {.name = "twice", .concurrency = 16, .capacity = 1000}) | weir::sink())
+                   .start(pool);
+    const joined waits([&] {
+        while (run.get()) {
+        }
+    });
+    CHECK(told(dog.deadlock()) ==
+          std::string("weir: deadlock: these waits can't end any more:"
+                      "\n  channel 'again' is full, 64 of 64: 16 slots of stage 'twice' wait to put") +
+              nobody_gets +
+              "\n  channel 'next' is full, 2 of 2: stage 'next', slot 0 waits to put; that needs stage "
+              "'twice', which waits itself"
+              "\n  channel 'twice | sink' is empty, 0 of 1033: a thread waits to get; that needs stage "
+              "'twice', which waits itself");
+    CHECK(dog.deadlocks[0].waits.size() == 18);
     again.close();
 }
 
@@ -399,11 +433,10 @@ TEST_CASE("a run whose consumer waits for something else for ever") {
         static_cast<void>(never.blocking_get());
     });
     const std::string text = told(dog.deadlock());
-    CHECK(text.find(std::string(
-                        "stage 'src', slot 0 waits to put into channel 'src | sink' (4 of 4 places taken)") +
-                    nobody) != std::string::npos);
-    CHECK(text.find(std::string("a thread waits to get from channel 'never' (0 of 1 places taken)") +
-                    nobody) != std::string::npos);
+    CHECK(text.find(std::string("channel 'src | sink' is full, 4 of 4: stage 'src', slot 0 waits to put") +
+                    nobody_gets) != std::string::npos);
+    CHECK(text.find(std::string("channel 'never' is empty, 0 of 1: a thread waits to get") + nobody_puts) !=
+          std::string::npos);
     never.close();
 }
 
@@ -423,8 +456,10 @@ TEST_CASE("a run that can't be stopped, as a function of it waits for ever") {
     });
     CHECK(told(dog.deadlock()) ==
           std::string("weir: deadlock: these waits can't end any more:"
-                      "\n  a thread waits to get from channel 'never' (0 of 1 places taken)") +
-              nobody + "\n  stage 'ask', slot 0 waits in its function, which blocks a thread" + nobody);
+                      "\n  stage 'ask', slot 0 waits in its function, which blocks a thread; nobody is left "
+                      "who could end that"
+                      "\n  channel 'never' is empty, 0 of 1: a thread waits to get") +
+              nobody_puts);
     never.close();
 }
 
@@ -488,9 +523,8 @@ TEST_CASE("a stage's function that takes from its own run, while others go on") 
     static_cast<void>(begin.try_put(&run));
     CHECK(told(dog.deadlock()) ==
           "weir: deadlock: this wait can't end any more, though others go on:"
-          "\n  stage 'ask', slot 0 waits to get from channel 'ask | sink' (0 of 4 places taken): that needs "
-          "stage "
-          "'ask', slot 0, which waits itself");
+          "\n  channel 'ask | sink' is empty, 0 of 4: stage 'ask', slot 0 waits to get; that needs stage "
+          "'ask', which waits itself");
     CHECK(dog.deadlocks[0].partial);
     CHECK(dog.deadlocks[0].waits[0].in_function);
     CHECK(dog.sees_more() == 0);
@@ -561,9 +595,9 @@ TEST_CASE("the consumer of a run that is stuck, and a run that takes from it, ar
         text = told(dog.deadlock());
         inner.stop();
     }
-    CHECK(text.find("stage 'outer', slot 0 waits to get from channel 'ask | sink'") != std::string::npos);
-    CHECK(text.find("a thread waits to get from channel 'outer | sink' (0 of 8 places taken)") !=
+    CHECK(text.find("channel 'ask | sink' is empty, 0 of 35: stage 'outer', slot 0 waits to get") !=
           std::string::npos);
+    CHECK(text.find("channel 'outer | sink' is empty, 0 of 8: a thread waits to get") != std::string::npos);
 }
 
 // ---- what is none ---------------------------------------------------------------------------------

@@ -296,8 +296,7 @@ TEST_CASE("sync_wait on virtual time throws where nothing can go on, and leaves 
     }
     CHECK(message ==
           "weir: deadlock: nothing can run, no timer is left, and somebody waits:"
-          "\n  a coroutine waits to get from channel 'numbers' (0 of 1 places taken)"
-          "\n  a coroutine waits to get from channel 'numbers' (0 of 1 places taken)");
+          "\n  channel 'numbers' is empty, 0 of 1: 2 coroutines wait to get");
     CHECK(token.use_count() == 1);
     // Nobody waits any more: an item goes in, and to the next who comes.
     CHECK(c.try_put(5) == weir::channel_status::success);
