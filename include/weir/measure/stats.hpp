@@ -26,7 +26,7 @@
 //   times and `empty` count once, however many wait.
 // - The histograms hold what is finished; open intervals are not in them yet. Where the policy keeps none,
 //   they know counts, sums and maxima, and no quantiles (`histogram::has_quantiles`); all else is the same.
-// - A stage's function that takes less than 2 us and doesn't wait shares its readings of the clock with
+// - A stage's function that takes less than 4 us and doesn't wait shares its readings of the clock with
 //   those before and after it, 16 at most: their sum is exact, and each counts as their mean, but for
 //   one that stands out (measure/stopwatch.hpp). On virtual time each is timed on its own.
 // - The mark of the end of the stream is never counted.

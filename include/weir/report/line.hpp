@@ -23,7 +23,8 @@ namespace weir {
     return text + ", max " + units::time(h.max());
 }
 
-/// \returns each state with its time, the longest word for it in `slot_times`: `run 1.2 s, await 0, ...`.
+/// \returns each state with its time, by its name in `slot_times`, also where that is 0: `run 1.2 s, await 0,
+///          ...`.
 [[nodiscard]] inline std::string line_text(const slot_times& t) {
     std::string text;
     for (const auto& state : detail::states_in_reports) {

@@ -50,7 +50,7 @@ struct run_setting {
 struct recorded_failure {
     std::string stage;       ///< its name
     std::uint64_t item = 0;  ///< the item's number there, from 0
-    std::string message;     ///< what the exception said
+    std::string message;     ///< `failure::message()`
     std::string where;       ///< where the stage was composed: `loader.cpp:42`; empty: not known
     std::size_t lap = 0;     ///< during which of the laps, from 0
 

@@ -29,7 +29,7 @@ struct trace_options {
     /// Of so many items of a source one is followed, the first one among them; at least 1. The same ones in
     /// each run.
     std::uint64_t every = 100;
-    /// How many events are kept, 48 bytes each; the last ones. Each stage has the same share.
+    /// How many events are kept, 40 bytes each; the last ones. Each stage has the same share.
     std::size_t max_events = 200'000;
     /// From when on, since the run began, items that are followed begin.
     duration after = duration(0);

@@ -106,8 +106,8 @@ class invocation {
 /// Errors:  an exception from `before` or `after` fails the item as one from the function does; one from
 ///          `stage_begins` or `stage_ends` stops the run, as a failure of that stage.
 /// Threads: the stage's, several at once.
-/// Cost:    two readings of the clock for each invocation. The time of a hook is `slot_times::overhead`, and
-///          no part of the invocation's.
+/// Cost:    two or three readings of the clock for each invocation. The time of a hook is
+///          `slot_times::overhead`, and no part of the invocation's.
 class hook {
   public:
     hook() = default;
