@@ -6,7 +6,7 @@
 #include <weir/executor/deadlock.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/timer.hpp>
-#include <weir/executor/wait_site.hpp>
+#include <weir/executor/wait_text.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/registry.hpp>
@@ -77,11 +77,7 @@ class virtual_executor : public executor {
     virtual_executor() : executor({.exclusive = true, .waiters = &places_, .counts_wakes = true}) {}
     ~virtual_executor() = default;
 
-    std::string waiters() {
-        std::string report;
-        detail::describe_waiters(places_, report);
-        return report;
-    }
+    std::string waiters() { return detail::waiters_at(places_); }
     // Those who wait are left where they are.
     [[noreturn]] void throw_deadlock(const std::string& waiters) {
         users().excuse();

@@ -3,11 +3,9 @@
 #ifndef WEIR_EXECUTOR_WAIT_SITE_HPP
 #define WEIR_EXECUTOR_WAIT_SITE_HPP
 
-#include <weir/executor/wait_text.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/registry.hpp>
-#include <weir/platform/source_place.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint64_t
@@ -50,48 +48,6 @@ struct site_seen {
     std::vector<wait_seen> waiting;
 };
 
-inline std::string name_of(const wait_seen& w) {
-    if (w.who != nullptr) return "stage '" + w.who->stage() + "', slot " + std::to_string(w.who->index());
-    return w.is_thread ? "a thread" : "a coroutine";
-}
-// "channel 'y' is full, 64 of 64"; empty where it is none.
-inline std::string state_of(const site_seen& at) {
-    if (at.channel == nullptr) return {};
-    const char* const is = at.closed                ? " is closed, "
-                           : at.size >= at.capacity ? " is full, "
-                           : at.size == 0           ? " is empty, "
-                                                    : " holds ";
-    return "channel " + (at.channel->empty() ? "(unnamed)" : "'" + *at.channel + "'") + is +
-           std::to_string(at.size) + " of " + std::to_string(at.capacity);
-}
-inline wait_words words_of(const site_seen& at, const wait_seen& w) {
-    wait_words words{name_of(w), {}, {}, state_of(at), w.what, {}};
-    if (w.who != nullptr) {
-        words.stage = w.who->stage();
-        words.where = detail::place_text(w.who->where());
-    }
-    return words;
-}
-
-// Of those that wait for ever, the likelier cause has the lower rank: a function waits for what the run
-// knows nothing of; who finds a queue full keeps others from going on, and those starve those behind them.
-inline constexpr unsigned wait_ranks = 6;
-inline unsigned rank_of(const wait_seen& w) {
-    const bool by_function = w.in_function && w.who != nullptr;
-    switch (w.kind) {
-        case wait_kind::thread:
-            return 0;
-        case wait_kind::put:
-            return by_function ? 0 : 2;
-        case wait_kind::get:
-            return by_function ? 1 : 4;
-        case wait_kind::bench:
-            return 5;
-        default:
-            return 3;
-    }
-}
-
 // Something with waiters (a channel). It is in a registry from the first wait on.
 class wait_site : public registered {
   public:
@@ -109,15 +65,6 @@ class wait_site : public registered {
     // No other site has it, nor will one that comes where this one was.
     std::uint64_t serial() const noexcept { return serial_; }
 
-    // Appends a line for each kind of those that wait here.
-    void describe_waiters(std::string& report) const {
-        wait_lines lines;
-        site_seen seen;
-        inspect(seen);
-        for (const wait_seen& w : seen.waiting) lines.add(detail::words_of(seen, w));
-        report += lines.text();
-    }
-
     // On the one thread that uses it, between two operations: a sentence that says what can't be, or
     // null if all is in order.
     virtual const char* contradiction() const noexcept = 0;
@@ -130,32 +77,6 @@ class wait_site : public registered {
     // relaxed: a number, no more
     const std::uint64_t serial_ = 1 + serials_.fetch_add(1, std::memory_order_relaxed);
 };
-
-// On the one thread that uses all of them: who waits, the likely cause first; and what the first one says
-// that has something to say.
-inline void describe_waiters(registry& all, std::string& report) {
-    wait_lines lines;
-    for (unsigned rank = 0; rank < wait_ranks; ++rank) {
-        all.each<wait_site>([&lines, rank](const wait_site& p) {
-            site_seen seen;
-            p.inspect(seen);
-            for (const wait_seen& w : seen.waiting) {
-                if (detail::rank_of(w) == rank) lines.add(detail::words_of(seen, w));
-            }
-        });
-    }
-    report += lines.text();
-}
-inline std::string contradiction_in(registry& all) {
-    std::string report;
-    all.each<wait_site>([&report](const wait_site& p) {
-        const char* const what = report.empty() ? p.contradiction() : nullptr;
-        if (what == nullptr) return;
-        report = what;
-        p.describe_waiters(report);
-    });
-    return report;
-}
 
 }  // namespace weir::detail
 

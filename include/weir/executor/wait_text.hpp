@@ -3,6 +3,10 @@
 #ifndef WEIR_EXECUTOR_WAIT_TEXT_HPP
 #define WEIR_EXECUTOR_WAIT_TEXT_HPP
 
+#include <weir/executor/wait_site.hpp>
+#include <weir/platform/registry.hpp>
+#include <weir/platform/source_place.hpp>
+
 #include <cstddef>  // for std::size_t
 #include <string>   // for std::string
 #include <utility>  // for std::move
@@ -75,6 +79,79 @@ class wait_lines {
 
     std::vector<line> lines_;
 };
+
+inline std::string name_of(const wait_seen& w) {
+    if (w.who != nullptr) return "stage '" + w.who->stage() + "', slot " + std::to_string(w.who->index());
+    return w.is_thread ? "a thread" : "a coroutine";
+}
+// "channel 'y' is full, 64 of 64"; empty where it is none.
+inline std::string state_of(const site_seen& at) {
+    if (at.channel == nullptr) return {};
+    const char* const is = at.closed                ? " is closed, "
+                           : at.size >= at.capacity ? " is full, "
+                           : at.size == 0           ? " is empty, "
+                                                    : " holds ";
+    return "channel " + (at.channel->empty() ? "(unnamed)" : "'" + *at.channel + "'") + is +
+           std::to_string(at.size) + " of " + std::to_string(at.capacity);
+}
+inline wait_words words_of(const site_seen& at, const wait_seen& w) {
+    wait_words words{name_of(w), {}, {}, state_of(at), w.what, {}};
+    if (w.who != nullptr) {
+        words.stage = w.who->stage();
+        words.where = detail::place_text(w.who->where());
+    }
+    return words;
+}
+
+// Of those that wait for ever, the likelier cause has the lower rank: a function waits for what the run
+// knows nothing of; who finds a queue full keeps others from going on, and those starve those behind them.
+inline constexpr unsigned wait_ranks = 6;
+inline unsigned rank_of(const wait_seen& w) noexcept {
+    const bool by_function = w.in_function && w.who != nullptr;
+    switch (w.kind) {
+        case wait_kind::thread:
+            return 0;
+        case wait_kind::put:
+            return by_function ? 0 : 2;
+        case wait_kind::get:
+            return by_function ? 1 : 4;
+        case wait_kind::bench:
+            return 5;
+        default:
+            return 3;
+    }
+}
+
+// Those that wait there, of that rank or of each.
+inline void add_waiters(wait_lines& lines, const wait_site& at, unsigned rank = wait_ranks) {
+    site_seen seen;
+    at.inspect(seen);
+    for (const wait_seen& w : seen.waiting) {
+        if (rank == wait_ranks || detail::rank_of(w) == rank) lines.add(detail::words_of(seen, w));
+    }
+}
+inline std::string waiters_at(const wait_site& at) {
+    wait_lines lines;
+    detail::add_waiters(lines, at);
+    return lines.text();
+}
+
+// On the one thread that uses all of them: who waits, the likely cause first; and what the first one says
+// that has something to say.
+inline std::string waiters_at(registry& all) {
+    wait_lines lines;
+    for (unsigned rank = 0; rank < wait_ranks; ++rank)
+        all.each<wait_site>([&](const wait_site& each) { detail::add_waiters(lines, each, rank); });
+    return lines.text();
+}
+inline std::string contradiction_in(registry& all) {
+    std::string report;
+    all.each<wait_site>([&report](const wait_site& p) {
+        const char* const what = report.empty() ? p.contradiction() : nullptr;
+        if (what != nullptr) report = what + detail::waiters_at(p);
+    });
+    return report;
+}
 
 }  // namespace weir::detail
 

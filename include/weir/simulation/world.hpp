@@ -7,7 +7,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/executor/virtual_clock.hpp>
-#include <weir/executor/wait_site.hpp>
+#include <weir/executor/wait_text.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/error_text.hpp>
 #include <weir/platform/parker.hpp>

@@ -4,6 +4,7 @@
 #include "support.hpp"
 #include "support/actor.hpp"
 
+#include <weir/executor/wait_text.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>
@@ -192,9 +193,7 @@ void a_getter_destroyed(world& w) {
             while (auto next = co_await from.get()) by.got(*next);
         };
         const auto waits = [&c] {
-            std::string line;
-            weir::detail::inside(c).describe_waiters(line);
-            return schedules::contains(line, "waits to get");
+            return schedules::contains(weir::detail::waiters_at(weir::detail::inside(c)), "waits to get");
         };
         actor one = put_all(book, c, 0);
         actor two = put_all(book, c, 1);

@@ -4,6 +4,7 @@
 
 #include <weir/executor/run_loop.hpp>
 #include <weir/executor/virtual_time.hpp>
+#include <weir/executor/wait_text.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -126,9 +127,7 @@ coroutine something() { co_return; }
 
 template <class Lines>
 std::string report_of(const Lines& l) {
-    std::string report;
-    l.describe_waiters(report);
-    return report;
+    return weir::detail::waiters_at(l);
 }
 
 }  // namespace

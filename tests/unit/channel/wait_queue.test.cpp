@@ -6,6 +6,7 @@
 #include <weir/executor/deadlock.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
+#include <weir/executor/wait_text.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
@@ -146,9 +147,7 @@ TEST_CASE("who waits is named in a deadlock report, by stage, slot and what for"
         report = e.what();
     }
     CHECK(report.find("\n  stage 'decode', slot 3 waits for a better time") != std::string::npos);
-    std::string later;
-    door.describe_waiters(later);
-    CHECK(later.empty());  // its frame is gone, and it has taken itself out
+    CHECK(weir::detail::waiters_at(door).empty());  // its frame is gone, and it has taken itself out
     door.update([](below& rule) { rule.limit = 9; });
 }
 
