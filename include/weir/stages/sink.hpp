@@ -73,8 +73,8 @@ struct sink_capacity {
 /// may have one in its hand. It takes no time and no thread, so its slot always waits: to get, or to put.
 ///
 /// \param capacity  of that queue, in items: how far the pipeline may run ahead of the consumer. If it isn't
-///                  given: 32 of small values (trivially copyable, no pointers, at most 64 bytes), else 3, as
-///                  items may be large; the options say 0 until a source stands before it. A function is
+///                  given: 32 of small values (trivially copyable, not a pointer, at most 64 bytes), else 3,
+///                  as items may be large; the options say 0 until a source stands before it. A function is
 ///                  refused at compile time.
 /// \param where     see `stage_options::where`.
 /// Order:  kept.
