@@ -246,7 +246,7 @@ class channel final : detail::any_channel<Policy>,
     /// finished before isn't lost.
     void close_to_newcomers() noexcept { base::close_to_newcomers(); }
 
-    /// Closes, and destroys what is inside: for a consumer that wants no more.
+    /// Closes, and destroys what is inside (`channel_stats::num_discarded`): for who wants no more.
     void cancel() noexcept { base::cancel(); }
 
     /// Whether nothing goes in any more; something may still be inside.
