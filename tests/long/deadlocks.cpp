@@ -205,7 +205,8 @@ std::vector<seeded> all() {
                  (weir::source(next) | weir::pipe(twice, {.name = "twice"}) | weir::sink(1)).start(s.pool);
              drain(run);
          }},
-        {"a consumer elsewhere", "channel 'pipe | sink' is full, 4 of 4: stage 'pipe', slot 0 waits to put",
+        {"a consumer elsewhere",
+         "channel 'pipe#1 | sink' is full, 4 of 4: stage 'pipe#1', slot 0 waits to put",
          [](scene& s) {
              const auto f = [](int i) {
                  step();

@@ -137,6 +137,8 @@ class channel_accounts : public channel_ends<Policy> {
             if (sink == nullptr || sink_ == nullptr) return;
             if (meter_.started()) sink_->settle(meter_.settle(now));
             sink->emplace(sink_->figures(put_end_.count.load(std::memory_order_relaxed)));
+            (*sink)->moved =
+                sink_->moved(get_end_.count.load(std::memory_order_relaxed), size(), meter_.turned());
         }
     }
 

@@ -110,6 +110,7 @@ inline unsigned rank_of(const wait_seen& w) noexcept {
     const bool by_function = w.in_function && w.who != nullptr;
     switch (w.kind) {
         case wait_kind::thread:
+        case wait_kind::outside:
             return 0;
         case wait_kind::put:
             return by_function ? 0 : 2;

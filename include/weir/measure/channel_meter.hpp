@@ -50,7 +50,7 @@ class channel_meter {
 
     void start(std::int64_t now) noexcept {
         started_ = true;
-        begin_ = last_ = now;
+        begin_ = last_ = turned_ = now;
     }
 
     // The instant at which an event counts.
@@ -62,7 +62,12 @@ class channel_meter {
         return last_ = now;
     }
 
-    void set_empty(bool is_empty) noexcept { is_empty_ = is_empty; }
+    void set_empty(bool is_empty) noexcept {
+        is_empty_ = is_empty;
+        turned_ = last_;
+    }
+    // When the first item of those inside came, or the last one went.
+    std::int64_t turned() const noexcept { return turned_; }
 
     std::int64_t begin() const noexcept { return begin_; }
     std::int64_t elapsed() const noexcept { return time_between(begin_, last_); }
@@ -101,6 +106,7 @@ class channel_meter {
     bool is_empty_ = true;
     std::int64_t begin_ = 0;
     std::int64_t last_ = 0;
+    std::int64_t turned_ = 0;
     std::int64_t empty_ = 0;
 };
 

@@ -25,6 +25,7 @@ struct sink_figures {
     duration empty{};  // the queue before
     histogram get_waits;
     histogram put_waits;
+    std::int64_t moved = INT64_MAX;  // when an item last came or went, as far as is known
 };
 
 // A stage that takes an item and puts it into its own queue, in no time: so all that it would do follows from
@@ -89,6 +90,16 @@ class sink_meter {
         over_ = is_empty_before_ = true;
     }
 
+    // When an item last came or went. `got`: how many went, ever; `size`: are inside; `turned`: since when
+    // none is. Who takes one of several, while none comes, is seen by nobody: then it is when `got` was first
+    // what it is now.
+    std::int64_t moved(std::uint64_t got, std::size_t size, std::int64_t turned) noexcept {
+        if (got != got_then_) then_ = last_;
+        got_then_ = got;
+        if (size == 0) return larger(since_, turned);
+        return waits_to_put() || size == capacity_ ? since_ : larger(since_, then_);
+    }
+
     // `put`: how many items came, ever.
     sink_figures figures(std::uint64_t put) const noexcept {
         const std::uint64_t taken = taken_ - taken_marks_;
@@ -129,6 +140,8 @@ class sink_meter {
     std::int64_t wait_get_ = 0;
     std::int64_t wait_put_ = 0;
     std::int64_t empty_ = 0;
+    std::uint64_t got_then_ = 0;     // when last asked
+    std::int64_t then_ = INT64_MIN;  // since when it is that
     waits gets_;
     waits puts_;
 };

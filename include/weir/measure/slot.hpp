@@ -52,6 +52,7 @@ class basic_slot_times {
         const typename lock_type::guard held(lock_, basic_thread_record<Platform>::mine());
         settle(now);
         state_ = next;
+        entered_ = since_;
         if (journal_ != nullptr) journal_->add(next, since_);
     }
     // Before the run begins.
@@ -81,10 +82,12 @@ class basic_slot_times {
         return spent;
     }
     std::int64_t last_transition() const noexcept { return since_; }
+    // Since when it is in its state, whatever snapshots there were.
+    std::pair<slot_state, std::int64_t> entered() const noexcept { return {state_, entered_}; }
 
     // Before the run begins; from `now` on the states partition the time.
     void begin(std::int64_t now, slot_state state) noexcept {
-        since_ = now;
+        since_ = entered_ = now;
         state_ = state;
     }
 
@@ -99,7 +102,8 @@ class basic_slot_times {
     lock_type lock_;
     basic_thread_record<Platform>* holder_ = nullptr;  // of a snapshot; under the lock
     slot_state state_ = slot_state::off;
-    std::int64_t since_ = 0;
+    std::int64_t since_ = 0;    // it entered its state, or was last asked for its times
+    std::int64_t entered_ = 0;  // its state
     std::array<std::int64_t, slot_states> spent_{};
     state_journal* journal_ = nullptr;  // null: nobody asks
 };

@@ -204,9 +204,15 @@ struct pipeline_stats {
                                           ///< branches, one after the other
     std::vector<channel_stats> channels;  ///< see `stage_stats::outputs`
     std::optional<process_stats> process = std::nullopt;  ///< meanwhile; none on virtual time
+    /// For how long nothing has moved at the snapshot: no item came or went, no slot left its state. 0 while
+    /// a stage's function has a thread, for however long; one that awaits moves nothing. 0 of a run that is
+    /// paused or over, and of one without statistics. Where the consumer may have taken an item that nobody
+    /// waited for, only what laps or snapshots have seen of that counts.
+    duration idle{};
 
     /// A lap: what happened from `earlier` to `later`, two snapshots of one run. Stages and
-    /// channels are matched by position; those that the earlier one lacks are taken whole.
+    /// channels are matched by position; those that the earlier one lacks are taken whole. `idle` is the
+    /// later one's, and may have begun before the lap.
     [[nodiscard]] friend pipeline_stats operator-(pipeline_stats later, const pipeline_stats& earlier) {
         later.elapsed = detail::since(earlier.elapsed, later.elapsed);
         const std::size_t both = detail::smaller(later.stages.size(), earlier.stages.size());

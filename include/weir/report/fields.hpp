@@ -117,6 +117,7 @@ struct fields<pipeline_stats> {
         visit("stages", s.stages);
         visit("channels", s.channels);
         visit("process", s.process);
+        visit("idle", s.idle);
     }
 };
 

@@ -9,6 +9,7 @@
 #include <weir/report/html_script.hpp>
 #include <weir/report/html_sections.hpp>
 #include <weir/report/html_style.hpp>
+#include <weir/report/line.hpp>
 #include <weir/report/markup.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/report/run_view.hpp>
@@ -92,6 +93,8 @@ class html_page {
                    "</span></li>\n";
         };
         fact(run_.total.elapsed == duration(0) ? "0 s" : time_markup(run_.total.elapsed), "elapsed");
+        if (!idle_text(run_.total.idle).empty())
+            fact(time_markup(run_.total.idle), "for which nothing had moved", true);
         const channel_stats* const last = view_.last_queue();
         if (last != nullptr) {
             fact(units::count(last->num_get), "items your program took");

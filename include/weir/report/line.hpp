@@ -81,6 +81,12 @@ namespace weir {
 
 namespace detail {
 
+// What all reports say of a run in which nothing has moved for long; empty where it isn't long.
+[[nodiscard]] inline std::string idle_text(duration idle) {
+    constexpr duration is_long(10'000'000'000);
+    return idle < is_long ? std::string() : "nothing has moved for " + units::time(idle);
+}
+
 template <class T>
 concept has_line = requires(const T& value) { weir::line_text(value); };
 

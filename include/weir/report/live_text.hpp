@@ -7,6 +7,7 @@
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
+#include <weir/report/line.hpp>
 #include <weir/report/terminal_text.hpp>
 
 #include <algorithm>    // for std::max, std::ranges::sort
@@ -29,6 +30,7 @@ struct live_progress {
     double rate = 0;                          ///< items a second, of late
     std::uint64_t failures = 0;               ///< items that failed
     bool ended = false;                       ///< whether it is over
+    duration idle{};                          ///< for how long nothing has moved: `pipeline_stats::idle`
 };
 
 /// The size of a picture, and how it is painted.
@@ -70,6 +72,7 @@ namespace detail {
         if (left < 3e7) part("left " + clock_text(duration(static_cast<std::int64_t>(left * 1e9))));
     }
     if (p.failures != 0) part("failed " + std::to_string(p.failures));
+    if (const std::string idle = idle_text(p.idle); !idle.empty()) part(idle);
     return text;
 }
 

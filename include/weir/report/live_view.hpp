@@ -145,6 +145,7 @@ class basic_live_view : public run_report {
         progress_.done += items;
         for (const stage_stats& s : lap.stages) progress_.failures += s.num_failures;
         progress_.elapsed = sum(progress_.elapsed, lap.elapsed);
+        progress_.idle = lap.idle;
         rate_.add(items, lap.elapsed);
         progress_.rate = rate_.per_second();
         since_ = since_.elapsed == duration(0) ? lap : joined(since_, lap);

@@ -24,6 +24,8 @@ using enum metric_type;
 inline constexpr metric<pipeline_stats> run[] = {
     {{"weir.run.elapsed", "s", gauge, "From the start of the run to the snapshot."},
      [](metric_samples& to, const pipeline_stats& p) { to.add(p.elapsed); }},
+    {{"weir.run.idle", "s", gauge, "For how long nothing has moved at the snapshot."},
+     [](metric_samples& to, const pipeline_stats& p) { to.add(p.idle); }},
 };
 
 inline constexpr metric<stage_stats> stage[] = {

@@ -9,6 +9,7 @@
 #include <weir/measure/policy.hpp>
 #include <weir/measure/process_meter.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/measure/stillness.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/owning_list.hpp>
@@ -176,7 +177,8 @@ class run_graph : public run_context, public watched_run {
     template <class Until>
     pipeline_stats stats_until(Until until) const {
         pipeline_stats s;
-        for (const auto& stage : stages_) s.stages.push_back(stage->stats(until()));
+        stillness still;
+        for (const auto& stage : stages_) s.stages.push_back(stage->stats(until(), still));
         std::optional<sink_figures> of_sink;
         for (const auto& queue : queues_) s.channels.push_back(queue->stats(until(), &of_sink));
         {
@@ -187,6 +189,8 @@ class run_graph : public run_context, public watched_run {
         // Less only if the clock was set back; they then stand still.
         for (const stage_stats& each : s.stages) s.elapsed = detail::larger(s.elapsed, each.elapsed);
         for (const channel_stats& each : s.channels) s.elapsed = detail::larger(s.elapsed, each.elapsed);
+        if (of_sink) still.moved(of_sink->moved);
+        if (!is_paused()) s.idle = still.until(until());
         s.process = process_.stats();
         return s;
     }

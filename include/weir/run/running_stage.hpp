@@ -6,6 +6,7 @@
 #include <weir/executor/overhead.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/measure/stillness.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/failure_tally.hpp>
@@ -50,12 +51,12 @@ class running_stage : public worker_set<Policy> {
     // Before its workers start. False: a hook threw, and the run fails.
     bool announce() noexcept;
 
-    stage_stats stats(std::int64_t until) const {
+    stage_stats stats(std::int64_t until, stillness& still) const {
         stage_stats s;
         s.kind = kind_;
         s.inputs = inputs_;
         s.outputs = outputs_;
-        this->add_times(s, until);
+        this->add_times(s, until, still);
         s.transfers = transfers();
         return s;
     }

@@ -8,6 +8,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/measure/stillness.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/owning_list.hpp>
@@ -100,8 +101,8 @@ class worker_set : public stage_gate {
     }
 
     // All slots at one instant, `until` or what happened after it, so that their states sum to
-    // slots x elapsed.
-    void add_times(stage_stats& s, std::int64_t until) const;
+    // slots x elapsed. `still`: is told since when each is in its state.
+    void add_times(stage_stats& s, std::int64_t until, stillness& still) const;
 
     // Destroys a worker that can never go on, with what it waits for. False if there is none.
     bool abandon_one() noexcept {
@@ -251,7 +252,8 @@ void worker_set<Policy>::add_slot() {
 }
 
 template <class Policy>
-void worker_set<Policy>::add_times(stage_stats& s, [[maybe_unused]] std::int64_t until) const {
+void worker_set<Policy>::add_times(stage_stats& s, [[maybe_unused]] std::int64_t until,
+                                   [[maybe_unused]] stillness& still) const {
     const std::lock_guard guard(lock_);
     s.name = name_;
     s.concurrency = concurrency_;
@@ -261,6 +263,7 @@ void worker_set<Policy>::add_times(stage_stats& s, [[maybe_unused]] std::int64_t
         std::int64_t at = until;
         for (slot* const each : slots_) at = detail::larger(at, each->last_transition());
         for (std::size_t i = 0; i < slots_.size(); ++i) {
+            still.add(slots_[i]->entered().first, slots_[i]->entered().second);
             const auto& spent = slots_[i]->spent_until(at);
             for (const auto& state : states_by_number) {
                 s.slots[i].*state.time = duration(spent[static_cast<std::size_t>(state.state)]);

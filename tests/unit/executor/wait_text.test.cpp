@@ -120,11 +120,14 @@ TEST_CASE("the likely cause comes first: a function, then a full queue, then a t
     queue tells("questions", 4, {1, wait_kind::put, "to put", &me, true});
     queue large("large", 3, {1, wait_kind::put, "to put"});
     site turn("for its turn");
+    queue paused("paused", 1, {1, wait_kind::outside, "to be resumed"});
     registry r;
     for (queue* each : {&empty, &full, &asks, &tells, &large}) r.add(*each);
     r.add(turn);
+    r.add(paused);
     CHECK(waiters_at(r) ==
           "\n  channel 'questions' is full, 4 of 4: stage 'parse', slot 0 waits to put"
+          "\n  channel 'paused' holds 1 of 4: a coroutine waits to be resumed"
           "\n  channel 'answers' is empty, 0 of 4: stage 'parse', slot 0 waits to get"
           "\n  channel 'full' is full, 4 of 4: 2 slots of stage 'parse' wait to put"
           "\n  channel 'large' holds 3 of 4: a coroutine waits to put"

@@ -45,6 +45,7 @@ TEST_CASE("a meter knows how long its channel was empty, which it is at first") 
     m.settle(10);
     CHECK(m.empty() == 7);
     CHECK(m.elapsed() == 10);
+    CHECK(m.turned() == 8);
 }
 
 TEST_CASE("an instant that lies before the last event counts as that one") {

@@ -215,3 +215,23 @@ TEST_CASE("a sink whose queue gets more room passes on what it has, and one with
     CHECK(merged.try_get().has_value());
     CHECK(look() == std::pair<std::uint64_t, std::uint64_t>(5, 5));
 }
+
+TEST_CASE("when an item last came or went is known exactly, but of who takes one of several unseen") {
+    const auto is_mark = [](std::uint64_t) { return false; };
+    weir::detail::sink_meter<weir::detail::standard_platform> m(2);
+    CHECK(m.moved(0, 0, 0) == INT64_MAX);
+    m.start(10);
+    CHECK(m.moved(0, 0, 10) == 10);
+    m.advance(20, 1, 0, false, is_mark);
+    CHECK(m.moved(0, 1, 20) == 20);
+    m.advance(30, 3, 0, false, is_mark);  // its queue is full, and it has one in its hand
+    CHECK(m.moved(0, 3, 20) == 30);
+    m.advance(40, 3, 1, false, is_mark);  // who takes one lets it go on
+    CHECK(m.moved(1, 2, 20) == 40);
+    m.settle(50);
+    CHECK(m.moved(2, 1, 20) == 50);  // taken between 40 and 50: it was seen at 50
+    m.settle(60);
+    CHECK(m.moved(2, 1, 20) == 50);
+    m.settle(70);
+    CHECK(m.moved(3, 0, 65) == 65);  // the last one: the queue knows
+}

@@ -14,6 +14,7 @@
 #include <numeric>
 #include <string>
 #include <thread>
+#include <utility>
 
 using weir::detail::slot;
 using weir::detail::slot_state;
@@ -111,6 +112,18 @@ TEST_CASE("a snapshot splits the open interval where it is taken") {
     s.enter(slot_state::run, 30);
     CHECK(spent(s, slot_state::await, 40) == 20);
     CHECK(spent(s, slot_state::run, 40) == 10);
+}
+
+TEST_CASE("a slot knows since when it is in its state, whatever snapshots there were") {
+    weir::virtual_time clock;
+    slot s(name, 0, clock);
+    s.begin(100);
+    CHECK(s.entered() == std::pair(slot_state::runnable, std::int64_t{100}));
+    s.enter(slot_state::wait_put, 120);
+    CHECK(spent(s, slot_state::wait_put, 150) == 30);
+    CHECK(s.entered() == std::pair(slot_state::wait_put, std::int64_t{120}));
+    s.enter(slot_state::wait_get, 140);  // before the snapshot, and so at it
+    CHECK(s.entered() == std::pair(slot_state::wait_get, std::int64_t{150}));
 }
 
 TEST_CASE("a transition from before the last snapshot counts as at the snapshot") {

@@ -153,6 +153,15 @@ TEST_CASE("a lap is the difference of two snapshots") {
     }
 }
 
+TEST_CASE("a lap stands still for as long as its end does, also from before its begin") {
+    pipeline_stats before = pipeline_at(1);
+    pipeline_stats after = pipeline_at(2);
+    before.idle = 40s;
+    after.idle = 140s;
+    CHECK((after - before).idle == 140s);
+    CHECK((before - after).idle == 40s);
+}
+
 TEST_CASE("a lap of a channel that is empty all the time has no data readiness and a lap of waiting") {
     // Both snapshots include the interval that is open: that is what the lap is made of.
     channel_stats before;

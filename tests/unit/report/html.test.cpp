@@ -101,6 +101,13 @@ TEST_CASE("a run without laps, and one of which nothing is known, have pages") {
     CHECK(nothing.find("No item failed") != std::string::npos);
 }
 
+TEST_CASE("a page of a run that stood still at its end says for how long") {
+    run_record run = recorded(4);
+    CHECK(html_text(run).find("nothing had moved") == std::string::npos);
+    run.total.idle = 12s;
+    CHECK(html_text(run).find("for which nothing had moved") != std::string::npos);
+}
+
 TEST_CASE("where figures point to queues that aren't there, nothing is drawn of them") {
     run_record run = recorded(40);
     run.total.stages[0].outputs = {99};

@@ -218,6 +218,15 @@ TEST_CASE("time left is said where it can be known, and no nonsense where it can
     CHECK(progress_text({.elapsed = 5s, .done = 0, .total = 0}) == "00:05  0 of 0  0 /s");
 }
 
+TEST_CASE("where nothing has moved for long, the first line says for how long") {
+    live_progress p = half_way();
+    p.idle = 12s;
+    CHECK(live_lines(a_lap(), p, {120, 24})[0] ==
+          "01:23  510 of 1000 (51 %)  100 /s  left 00:05  failed 3  nothing has moved for 12.0 s");
+    p.idle = 9s;
+    CHECK(live_lines(a_lap(), p, {120, 24})[0] == "01:23  510 of 1000 (51 %)  100 /s  left 00:05  failed 3");
+}
+
 TEST_CASE("as a line a run says how far it is, and which stage is the busiest") {
     CHECK(weir::live_line(a_lap(), half_way()) ==
           "01:23  510 of 1000 (51 %)  100 /s  left 00:05  failed 3  decode 90 % busy");

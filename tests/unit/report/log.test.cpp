@@ -195,6 +195,15 @@ TEST_CASE("log lines of nothing are no lines") {
           std::string::npos);
 }
 
+TEST_CASE("one of today's log lines says for how long nothing has moved, where that is long") {
+    pipeline_stats p;
+    p.idle = 10s - 1ns;
+    CHECK(weir::log_text(p).empty());
+    p.idle = 90s;
+    CHECK(weir::log_text(p) == "[pipeline]\tnothing has moved for 90.0 s\n");
+    CHECK(weir::log_text(p, weir::log_style::document).empty());
+}
+
 TEST_CASE("the last of today's log lines is on the process, where that is known") {
     pipeline_stats p;
     p.process.emplace().resident = 212'000'000U;

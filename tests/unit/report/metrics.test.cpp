@@ -23,6 +23,7 @@ namespace {
 pipeline_stats example() {
     pipeline_stats p;
     p.elapsed = 10s;
+    p.idle = 3s;
     p.stages.resize(2);
     p.stages[0].name = "src";
     p.stages[0].kind = "source";
@@ -88,6 +89,7 @@ TEST_CASE("each figure of a stage is a metric with its name, position and kind")
                              "{stage=\"decode\",position=\"1\",kind=\"pipe\"" + label + "} " + value);
     };
     CHECK(has(text, "weir_run_elapsed_seconds 10"));
+    CHECK(has(text, "weir_run_idle_seconds 3"));
     CHECK(stage("concurrency", "2"));
     CHECK(stage("tasks_total", "333"));
     CHECK(stage("failures_total", "1"));
@@ -161,7 +163,7 @@ TEST_CASE("each family stands in one block, its help and type once and before it
                        line.starts_with("# UNIT " + name + " ")));
             }
         }
-        CHECK(seen.size() == 21);
+        CHECK(seen.size() == 22);
     }
 }
 

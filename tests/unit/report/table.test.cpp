@@ -130,6 +130,16 @@ TEST_CASE("a table of nothing is a heading") {
     CHECK(weir::table_text(pipeline_stats()) == "pipeline, 0 s elapsed\n");
 }
 
+TEST_CASE("the first line of a table says for how long nothing has moved, where that is long") {
+    pipeline_stats p;
+    p.elapsed = 25s;
+    p.idle = 10s - 1ns;
+    CHECK(table_text(p) == "pipeline, 25.0 s elapsed\n");
+    p.idle = 10s;
+    CHECK(table_text(p) ==
+          "pipeline, 25.0 s elapsed; nothing has moved for 10.0 s: a weir::watchdog names who can't go on\n");
+}
+
 TEST_CASE("the last line of a table is on the process, where that is known") {
     pipeline_stats p = example();
     p.process.emplace().resident = 212'000'000U;

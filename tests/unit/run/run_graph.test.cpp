@@ -4,13 +4,109 @@
 #include "support/items.hpp"
 
 #include <weir/executor/virtual_time.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
+#include <chrono>
+#include <cstdint>
+#include <ranges>
 #include <string>
 #include <vector>
 
 using items::message_of;
+using weir::duration;
+using weir::task;
+using weir::time_point;
 using weir::virtual_time;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Seconds of virtual time, and a run that makes an item each second until it is asked to stand still.
+duration idle_at(virtual_time& time, const auto& run, std::int64_t second) {
+    time.run_until(time_point(std::chrono::seconds(second)));
+    return run.stats().idle;
+}
+task<int> slow(int x) {
+    co_await weir::sleep_for(1s);
+    co_return x;
+}
+
+}  // namespace
+
+TEST_CASE("a run whose consumer takes nothing stands still since the last slot began to wait") {
+    virtual_time time;
+    auto run = (weir::source(std::views::iota(0, 100)) | weir::pipe(slow) | weir::sink(1)).start(time);
+    CHECK(idle_at(time, run, 3) == 1s);    // the pipe awaits since 2 s, as the clock stands before 3 s
+    CHECK(idle_at(time, run, 8) == 3s);    // four items fit in, and the fifth is done at 5 s
+    CHECK(idle_at(time, run, 30) == 25s);  // no snapshot splits that
+    const weir::pipeline_stats lap = run.stats() - run.stats();
+    CHECK(lap.elapsed == 0s);
+    CHECK(lap.idle == 25s);
+    CHECK(run.get() == 0);
+    CHECK(idle_at(time, run, 31) == 1s);  // it goes on at 30 s
+}
+
+TEST_CASE("what a consumer takes from the middle of a queue moves a run, as snapshots see it") {
+    virtual_time time;
+    const auto rests = [](int x) -> task<int> {  // after three items
+        co_await weir::sleep_for(x < 3 ? 0s : 1000s);
+        co_return x;
+    };
+    auto run = (weir::source(std::views::iota(0, 100)) | weir::pipe(rests) | weir::sink(10)).start(time);
+    CHECK(idle_at(time, run, 100) == 100s);
+    CHECK(run.get() == 0);
+    CHECK(run.stats().idle == 0s);
+    CHECK(idle_at(time, run, 150) == 50s);
+    CHECK(run.get() == 1);
+    CHECK(idle_at(time, run, 170) == 0s);
+    CHECK(idle_at(time, run, 175) == 5s);
+    CHECK(run.get() == 2);  // the last one: of that the queue knows when it was
+    CHECK(idle_at(time, run, 180) == 5s);
+    run.pause();
+    CHECK(idle_at(time, run, 190) == 0s);  // it is to stand still
+    run.resume();
+    CHECK(idle_at(time, run, 200) == 25s);
+}
+
+TEST_CASE("a run is at work while a function has its thread, and stands still where one awaits") {
+    virtual_time time;
+    std::vector<duration> seen;
+    weir::run<int>* self = nullptr;
+    const auto asks = [&](int x) -> task<int> {
+        co_await weir::sleep_for(20s);
+        seen.push_back(self->stats().idle);
+        co_return x;
+    };
+    auto run = (weir::source({1, 2}) | weir::pipe(asks) | weir::sink()).start(time);
+    self = &run;
+    CHECK(idle_at(time, run, 15) == 15s);
+    CHECK(idle_at(time, run, 25) == 5s);
+    CHECK(idle_at(time, run, 100) == 0s);  // all stages have ended, and their items are still to be taken
+    CHECK(run.get() == 1);
+    CHECK(run.get() == 2);
+    CHECK_FALSE(run.get());
+    CHECK(idle_at(time, run, 200) == 0s);
+    CHECK(seen == std::vector<duration>{0s, 0s});
+}
+
+TEST_CASE(
+    "how long a run stands still is known with sums only, too, and without a consumer, but by statistics") {
+    virtual_time time;
+    const auto with_sink = weir::source({1, 2}) | weir::pipe(slow) | weir::sink(4);
+    const auto without =
+        weir::source({1, 2}) | weir::for_each([](int) -> task<> { co_await weir::sleep_for(1h); });
+    auto sums = with_sink.start<weir::summed>(time);
+    auto nothing = with_sink.start<weir::unmeasured>(time);
+    auto acts = without.start(time);
+    time.run_until(time_point(1500ms));
+    CHECK(sums.stats().idle == 500ms);
+    CHECK(nothing.stats().idle == 0s);
+    CHECK(acts.stats().idle == 1500ms);
+}
 
 TEST_CASE("what a run is asked for by name has to be there, once") {
     virtual_time time;

@@ -666,8 +666,8 @@ TEST_CASE("who waits for an item of a paused run on virtual time is told of the 
         while (const auto n = run.get()) taken.push_back(*n);
     });
     CHECK(contains(report, "weir: deadlock"));
-    CHECK(contains(report, "stage 'work', slot 0 (worker_set.test.cpp:"));
-    CHECK(contains(report, ") waits for the run to be resumed"));
+    CHECK(contains(report, "somebody waits:\n  2 slots of stage 'work' (worker_set.test.cpp:"));
+    CHECK(contains(report, ") wait for the run to be resumed\n"));
     CHECK(contains(report, "stage 'numbers', slot 0 (worker_set.test.cpp:"));
     run.resume();
     for (const int n : take_all(run)) taken.push_back(n);

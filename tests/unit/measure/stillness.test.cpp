@@ -1,0 +1,45 @@
+#include <weir/measure/stillness.hpp>
+
+#include "support/catch.hpp"
+
+#include <chrono>
+
+using weir::detail::slot_state;
+using weir::detail::stillness;
+using namespace std::chrono_literals;
+
+TEST_CASE("nothing has moved since the last of all who wait began to, or since something else moved") {
+    stillness still;
+    still.add(slot_state::wait_get, 100);
+    CHECK(still.until(1000) == 900ns);
+    still.add(slot_state::wait_put, 300);
+    still.add(slot_state::await, 200);
+    still.add(slot_state::off, 250);
+    still.add(slot_state::wait_turn, 299);
+    still.add(slot_state::runnable, 1);
+    CHECK(still.until(1000) == 700ns);
+    still.moved(299);
+    CHECK(still.until(1000) == 700ns);
+    still.moved(999);
+    CHECK(still.until(1000) == 1ns);
+    CHECK(still.until(998) == 0ns);  // the clock was set back, or it moved meanwhile
+}
+
+TEST_CASE("who has a thread is at work, for however long") {
+    for (const slot_state s : {slot_state::run, slot_state::overhead}) {
+        stillness still;
+        still.add(slot_state::wait_get, 0);
+        still.add(s, 0);
+        CHECK(still.until(1'000'000) == 0ns);
+    }
+}
+
+TEST_CASE("where all have ended, or there are none, nothing stands still") {
+    stillness still;
+    CHECK(still.until(1000) == 0ns);
+    still.add(slot_state::off, 10);
+    still.moved(20);
+    CHECK(still.until(1000) == 0ns);
+    still.add(slot_state::wait_get, 10);
+    CHECK(still.until(1000) == 980ns);
+}
