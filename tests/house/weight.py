@@ -30,7 +30,7 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 18700),
+    ("weir.hpp", HEAVY, 18830),
     ("stages/pipeline.hpp", HEAVY | {"thread"}, 12720),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2640),
 ]

@@ -12,6 +12,7 @@
 #include <weir/report/markup.hpp>
 #include <weir/report/run_view.hpp>
 #include <weir/report/stage_state.hpp>
+#include <weir/report/state_bar.hpp>
 #include <weir/run/stage_options.hpp>
 
 #include <algorithm>  // for std::max, std::min

@@ -9,6 +9,7 @@
 #include <weir/report/markup.hpp>
 #include <weir/report/run_view.hpp>
 #include <weir/report/stage_state.hpp>
+#include <weir/report/state_bar.hpp>
 
 #include <algorithm>  // for std::any_of
 #include <cmath>      // for std::lround

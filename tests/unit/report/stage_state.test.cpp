@@ -7,7 +7,6 @@
 
 using weir::slot_times;
 using weir::detail::chief_state;
-using weir::detail::state_bar;
 using weir::detail::states_text;
 using namespace std::chrono_literals;
 
@@ -27,15 +26,4 @@ TEST_CASE("the states are told in words, those that there are") {
     t.wait_get = 3ms;
     CHECK(states_text(t) == "25.0 % at work, 75.0 % starved");
     CHECK(states_text(slot_times()) == "no time has passed");
-}
-
-TEST_CASE("the parts of a bar follow each other and fill it") {
-    slot_times t;
-    t.run = 1ms;
-    t.await = 1ms;
-    t.off = 1ms;
-    CHECK(state_bar(t, 10, 5, 100) ==
-          R"(<path class="st-run" d="M10 5h33"/><path class="st-await" d="M43 5h34"/>)"
-          R"(<path class="st-off" d="M77 5h33"/>)");
-    CHECK(state_bar(slot_times(), 0, 0, 100).empty());
 }
