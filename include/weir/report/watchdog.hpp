@@ -53,6 +53,7 @@ struct watchdog_options {
 ///     weir::blocking_pool io(8);
 ///     weir::watchdog dog({pool, io});     // all executors there are
 ///
+/// Off unless there is one; `examples/19_watchdog.cpp` shows what it says.
 /// Reports a deadlock in two cases:
 /// - In a run, slots wait for each other in a circle or for what has ended: by its graph the library knows
 ///   who could end each wait. Whatever else goes on in the program: a partial deadlock.
