@@ -149,6 +149,7 @@ using weir::timer_order;
 using weir::timer_queue;
 using weir::to_string;
 using weir::transfer_stats;
+using weir::trial_end;
 using weir::unjoined_sink;
 using weir::unlimited;
 using weir::unmeasured;

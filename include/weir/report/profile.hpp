@@ -49,6 +49,10 @@ struct kept_profile {
             throw std::invalid_argument(
                 "weir: a profile needs the concurrencies to try, each of them 1 or more");
         }
+        if (options.time_limit <= duration(0)) {
+            throw std::invalid_argument(
+                "weir: the time_limit of a profile was not positive; each trial gets it");
+        }
     }
 
     std::size_t num_items;
@@ -64,7 +68,10 @@ struct kept_profile {
 // No item goes on behind the trials.
 class kept_trials final : public stage_trials {
   public:
-    explicit kept_trials(kept_profile& to) noexcept : stage_trials(to.num_items, to.slots), to_(to) {}
+    explicit kept_trials(kept_profile& to) noexcept
+        : stage_trials(to.num_items, to.slots,
+                       {.still = to.options.time_limit, .trial = to.options.time_limit}),
+          to_(to) {}
 
     void finish(rehearsed_run& run) override {
         if (!run.is_cut_short()) tell({}, 0, total_);
@@ -84,11 +91,12 @@ class kept_trials final : public stage_trials {
         }
     }
     void begins(const rehearsed_run& run, std::size_t stage, std::size_t slots) override {
-        tell(run.name_of(stage), slots, done_++);
+        tell(run.name_of(stage), slots, done_);
     }
     void found(const rehearsed_run& run, std::size_t stage, std::size_t place,
                const profile_trial& trial) override {
         to_.found.stages[stage].trials[num_trials(run, stage) > 1 ? to_.places[place].second : 0] = trial;
+        ++done_;
         if (is_source()) to_.found.num_items += trial.num_items;
     }
 
@@ -134,8 +142,9 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 /// Takes `items` items from each source, then works on them with the first stage, then with the second on
 /// what that gave, and so on. Each item passes each stage once: they are divided among the concurrencies,
 /// evenly by half, and by half in proportion to them. A stage that has one slot by its nature (an aggregate)
-/// is tried with all. A trial ends after 10 s with what it has, and where more comes of the items than there
-/// were of them, or than a limit in bytes lets in.
+/// is tried with all. A trial ends after `profile_options::time_limit` with what it has, and where more comes
+/// of the items than there were of them, or than a limit in bytes lets in. A stage in which nothing moves any
+/// more is tried no further: `profile_trial::end`.
 ///
 /// `WEIR_DIAGNOSE=1` in the environment does the same at the start of each run of an unchanged program, on
 /// items that then go on to its consumer: see `<weir/run/diagnosis.hpp>`.

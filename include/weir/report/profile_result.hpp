@@ -3,6 +3,7 @@
 #ifndef WEIR_REPORT_PROFILE_RESULT_HPP
 #define WEIR_REPORT_PROFILE_RESULT_HPP
 
+#include <weir/measure/clock.hpp>
 #include <weir/measure/unit_text.hpp>
 #include <weir/run/profile_trial.hpp>
 
@@ -44,6 +45,9 @@ struct profile_progress {
 struct profile_options {
     /// With how many slots a stage runs that may have several.
     std::vector<std::size_t> concurrencies = {32, 16, 8, 4, 1};
+
+    /// How long a trial lasts at most: see `trial_end::time_over`.
+    duration time_limit{10'000'000'000};
 
     /// Told before each trial, and at the end: `weir::profile_bar(std::cerr)`. Threads: the run's executor's,
     /// one call at a time.
@@ -95,7 +99,7 @@ class profile_bar {
     if (profile.stages.empty()) return text;
     std::size_t longest = 0;
     for (const stage_profile& stage : profile.stages) longest = std::max(longest, stage.name.size());
-    const detail::profile_lines table(longest);
+    detail::profile_lines table(longest);
     text += '\n' + table.head();
     for (const stage_profile& stage : profile.stages) {
         const auto fewest = std::ranges::min_element(stage.trials, {}, &profile_trial::concurrency);
@@ -105,7 +109,7 @@ class profile_bar {
             name.clear();  // the lines below are about the same stage
         }
     }
-    return text + detail::profile_lines::foot;
+    return text + table.foot();
 }
 
 /// Writes `profile_text(profile)` at once. Neither the stream's locale nor its format flags change it.

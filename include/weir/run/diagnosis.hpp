@@ -3,6 +3,7 @@
 #ifndef WEIR_RUN_DIAGNOSIS_HPP
 #define WEIR_RUN_DIAGNOSIS_HPP
 
+#include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/run/profile_trial.hpp>
 #include <weir/run/rehearsal.hpp>
@@ -27,6 +28,10 @@
 // - A stage that may have several slots is called by up to 32 threads at once, whatever its concurrency; only
 //   a `for_each` of one slot keeps that.
 // - Nothing blocks: `start` returns at once, and the run's executor does it all.
+// - A trial has 10 s, or 3 s in which nothing moves, and all together have 60 s. Then the run goes on. The
+//   table says what was not tried, as where a source waits for what later stages, or the consumer, give back.
+// - Functions that block their threads for that long need threads enough: more slots may block more of them
+//   than the run would.
 // - A run that is stopped, or fails, before all are tried, says so. Several runs at a time are not alone.
 // `WEIR_DIAGNOSE=0`, or an empty one, is none; with anything else `start` throws `std::invalid_argument`.
 
@@ -34,13 +39,18 @@ namespace weir::detail {
 
 class printed_trials final : public stage_trials {
   public:
-    printed_trials() noexcept : stage_trials(1000, slots) {}
+    printed_trials() noexcept
+        : stage_trials(1000, slots,
+                       {.still = duration(3'000'000'000),
+                        .trial = duration(10'000'000'000),
+                        .all = duration(60'000'000'000)}) {}
 
     void finish(rehearsed_run& run) override {
-        std::fputs(run.is_cut_short()
-                       ? "weir: WEIR_DIAGNOSE=1: the run ended before all of its stages were tried\n"
-                       : profile_lines::foot,
-                   stderr);
+        if (run.is_cut_short()) {
+            std::fputs("weir: WEIR_DIAGNOSE=1: the run ended before all of its stages were tried\n", stderr);
+        } else {
+            std::fputs(lines_.foot().c_str(), stderr);
+        }
     }
     void gave_up(rehearsed_run&, std::exception_ptr) noexcept override {
         std::fputs("weir: WEIR_DIAGNOSE=1: memory lacks to try the stages of a run; it goes on without\n",
@@ -56,11 +66,11 @@ class printed_trials final : public stage_trials {
             widest = detail::larger(widest, run.name_of(i).size());
         }
         lines_ = profile_lines(widest);
-        std::fprintf(
-            stderr,
-            "weir: WEIR_DIAGNOSE=1: each stage alone first, with up to 32 slots, on the first 1000 items, "
-            "which then go on\n\n%s",
-            lines_.head().c_str());
+        std::fprintf(stderr,
+                     "weir: WEIR_DIAGNOSE=1: each stage alone first, with up to 32 slots, on the first 1000 "
+                     "items, for "
+                     "60 s at most; then the run goes on\n\n%s",
+                     lines_.head().c_str());
     }
     void begins(const rehearsed_run&, std::size_t, std::size_t) override {}
     void found(const rehearsed_run& run, std::size_t stage, std::size_t place,

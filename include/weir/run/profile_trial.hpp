@@ -17,6 +17,15 @@
 
 namespace weir {
 
+/// How a trial came to its end.
+enum class trial_end : std::uint8_t {
+    complete,   ///< by itself: all of its items were worked on, or there were none
+    time_over,  ///< its time was over; its figures are of the items until then
+    stuck,    ///< nothing moved any more: a function may wait for what a later stage, or the consumer, gives
+    too_few,  ///< not begun: the stage was given too few items, which those with fewer slots have used up
+    not_tried,  ///< not begun: one before it was stuck, or the time for all was over
+};
+
 /// A stage that ran alone, with so many slots.
 struct profile_trial {
     std::size_t concurrency = 1;     ///< slots
@@ -31,6 +40,8 @@ struct profile_trial {
     /// a stage that is faster than it was fed has a lower one. None for a source, which takes nothing, for a
     /// stage that takes from several queues, and where no time has passed.
     std::optional<double> readiness;
+
+    trial_end end = trial_end::complete;  ///< why it has no more items
 
     /// \returns items taken a second (of a source: given).
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_items, elapsed); }
@@ -67,7 +78,8 @@ class profile_lines {
     }
 
     // `base`: the rate that the speed-up is over; 0: there is none.
-    std::string line(const std::string& name, const profile_trial& t, double base) const {
+    std::string line(const std::string& name, const profile_trial& t, double base) {
+        told_[static_cast<std::size_t>(t.end)] = true;
         std::string shares;
         for (const auto& state : states_in_reports) {
             if (state.state == slot_state::off) continue;
@@ -75,32 +87,70 @@ class profile_lines {
             const std::size_t column = std::string_view(state.name).size() + 2;
             shares += units::right(share(part, static_cast<double>(t.times.total().count())), column);
         }
+        // What waits for others has no rate of its own.
+        const bool tells = t.end < trial_end::stuck;
         char text[400];
         const int size =
-            std::snprintf(text, sizeof text, "%-*.*s  %5zu  %8s  %6s  %8s  %8s  %8s%s  %9s\n", width_, width_,
-                          name.c_str(), t.concurrency, units::count(t.num_items, 8).c_str(),
-                          units::count(t.num_failures, 6).c_str(), units::rate(t.rate()).c_str(),
-                          base > 0 ? units::fixed(t.rate() / base, 1).c_str() : "-",
+            std::snprintf(text, sizeof text, "%-*.*s  %5zu  %8s  %6s  %8s  %8s  %8s%s  %9s%s\n", width_,
+                          width_, name.c_str(), t.concurrency, units::count(t.num_items, 8).c_str(),
+                          units::count(t.num_failures, 6).c_str(),
+                          tells ? units::rate(t.rate()).c_str() : "-",
+                          base > 0 && tells ? units::fixed(t.rate() / base, 1).c_str() : "-",
                           t.ave_time == duration(0) ? "-" : units::time(t.ave_time).c_str(), shares.c_str(),
-                          t.readiness ? share(*t.readiness, 1, " %").c_str() : "-");
+                          t.readiness ? share(*t.readiness, 1, " %").c_str() : "-", remark(t));
         for (int i = 0; i + 1 < size; ++i) {
             if (text[i] < ' ' || text[i] > '~') text[i] = '?';
         }
         return text;
     }
 
-    static constexpr const char* foot =
-        "\nrate: items taken a second; below a readiness of 100 % the stage is faster than it was fed;\n"
-        "runnable: no thread was free.\n";
+    // What the lines above need to be understood.
+    std::string foot() const {
+        std::string text =
+            "\nrate: items taken a second; below a readiness of 100 % the stage is faster than it was fed;\n"
+            "runnable: no thread was free.\n";
+        if (has_told(trial_end::time_over)) {
+            text += "time over: a trial has a limit of time; its figures are of the items until then.\n";
+        }
+        if (has_told(trial_end::stuck)) {
+            text +=
+                "stuck: nothing moved any more, as where a function waits for what a later stage, or the "
+                "consumer, gives back;\nthe stage was tried no further.\n";
+        }
+        if (has_told(trial_end::too_few)) {
+            text +=
+                "too few items: the trials with fewer slots have used up those that the stage was given.\n";
+        }
+        if (has_told(trial_end::not_tried)) {
+            text += "not tried: a trial before it was stuck, or the time for all was over.\n";
+        }
+        return text;
+    }
 
   private:
     static constexpr std::size_t most = 20;
 
+    bool has_told(trial_end what) const noexcept { return told_[static_cast<std::size_t>(what)]; }
+    static const char* remark(const profile_trial& t) noexcept {
+        switch (t.end) {
+            case trial_end::complete:
+                return t.num_items == 0 ? "  no item" : "";
+            case trial_end::time_over:
+                return "  time over";
+            case trial_end::stuck:
+                return "  stuck";
+            case trial_end::too_few:
+                return "  too few items";
+            default:
+                return "  not tried";
+        }
+    }
     static std::string share(double part, double all, const char* unit = "") {
         return all <= 0 ? "-" : units::whole_percent(part / all) + unit;
     }
 
     int width_;
+    bool told_[5] = {};  // by trial_end
 };
 
 }  // namespace detail

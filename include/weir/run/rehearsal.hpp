@@ -44,6 +44,8 @@ class rehearsed_run {
     virtual const char* kind_of(std::size_t stage) const noexcept = 0;
     // Stopped, or failed: what follows says nothing about its stages.
     virtual bool is_cut_short() const = 0;
+    // By `run_control::pause`: then nothing moves.
+    virtual bool is_halted() const noexcept = 0;
     virtual std::size_t num_stages() const noexcept = 0;
     virtual bool takes_slots(std::size_t stage) const noexcept = 0;
     virtual stage_rest rest(std::size_t stage) const = 0;

@@ -42,6 +42,7 @@ class rehearsed_graph : public run_graph<Policy>, public rehearsed_run {
     time_point instant() const override { return this->main_executor().now(); }
     const std::string& name_of(std::size_t stage) const noexcept override { return stages_[stage]->name(); }
     bool is_cut_short() const override { return this->has_failed() || this->was_stopped(); }
+    bool is_halted() const noexcept override { return this->is_paused() && !this->ends().stop_requested(); }
     std::size_t num_stages() const noexcept override { return stages_.size(); }
     // The order in which a for_each of one slot acts may count.
     bool takes_slots(std::size_t stage) const noexcept override {
@@ -56,6 +57,7 @@ class rehearsed_graph : public run_graph<Policy>, public rehearsed_run {
             all.is_starved = all.is_starved || state == slot_state::wait_get;
             all.since = detail::larger(all.since, since);
         });
+        all.is_at_rest = all.is_at_rest || this->have_all_left();  // also those that were abandoned
         return all;
     }
     const char* kind_of(std::size_t stage) const noexcept override { return stages_[stage]->kind(); }

@@ -16,6 +16,15 @@
 
 namespace weir::detail {
 
+// How long trials take at most. A stage may wait for what only a later one, or the consumer, gives back, and
+// that comes when all have been tried. Nothing tells that from a function that is slow.
+struct trial_limits {
+    duration
+        still;  // nothing has moved in a stage that has done something, nor for four times as long as ever
+    duration trial;  // each
+    duration all = duration::max();
+};
+
 // The items that a stage is tried with pass on to the next stage, and in the end to the consumer: each item
 // is worked on once by each stage, as in any run. So nothing is lost, and nothing has to be copied. Of a
 // stage that may have several slots the items are divided among its trials. All of this is compiled wherever
@@ -24,12 +33,13 @@ class stage_trials : public rehearsal {
   public:
     // `slots`: of the trials, upwards, as a slot too many would have an item in its hand; not empty, and
     // there as long as this is.
-    stage_trials(std::size_t items, std::span<const std::size_t> slots) noexcept
-        : items_(items), slots_(slots) {}
+    stage_trials(std::size_t items, std::span<const std::size_t> slots, trial_limits limits) noexcept
+        : items_(items), slots_(slots), limits_(limits) {}
 
     std::optional<time_point> step(rehearsed_run& run) final {
         const time_point now = run.instant();
         if (on_ == doing::nothing) {
+            begin_ = now;
             begins(run);
             for (std::size_t i = 0; i < run.num_stages(); ++i) {
                 if (run.takes_slots(i)) run.set_slots(i, slots_.front());
@@ -37,10 +47,16 @@ class stage_trials : public rehearsal {
             begin_stage(run, now);
         }
         while (on_ != doing::nothing && !run.is_cut_short()) {
+            if (now - begin_ >= limits_.all) {
+                leave_out(run, now);
+                break;
+            }
+            const time_point later = next_look(now);
+            if (halts(run, now)) return later;
             const stage_rest rest = run.rest(stage_);
-            const duration spent = now - began_;
-            if (!rest.is_at_rest && spent < longest) return now + detail::larger(shortest, spent / 16);
-            go_on(run, rest, now);
+            const trial_end end = rest.is_at_rest ? trial_end::complete : end_of(run, rest, now);
+            if (end == trial_end::not_tried) return later;
+            go_on(run, rest, end, now);
         }
         return std::nullopt;
     }
@@ -57,12 +73,11 @@ class stage_trials : public rehearsal {
     // is tried; or it passes on what is left.
     enum class doing : std::uint8_t { nothing, settling, trial, passing };
 
-    // How often is looked, and how long a trial may take: it ends then with what it has, so that a stage
-    // which waits for what only a later one can give ends as well.
+    // How often is looked.
     static constexpr duration shortest{1'000'000};
-    static constexpr duration longest{10'000'000'000};
+    static constexpr double rounding = 1e-6;
 
-    // The trials are about to begin, this one is, and this one is over.
+    // The trials are about to begin, this one is, and this one is over, or will not be.
     virtual void begins(rehearsed_run&) {}
     virtual void begins(const rehearsed_run& run, std::size_t stage, std::size_t slots) = 0;
     virtual void found(const rehearsed_run& run, std::size_t stage, std::size_t place,
@@ -74,6 +89,9 @@ class stage_trials : public rehearsal {
         may_grow_ = run.takes_slots(stage_);
         left_ = all_ = is_source_ ? items_ : f.given;
         trial_ = 0;
+        longest_ = duration(0);
+        tried_ = 1;
+        while (tried_ < num_trials(run, stage_) && enough(tried_ + 1) <= all_) ++tried_;
         prepare_trial(run, now);
     }
     void prepare_trial(rehearsed_run& run, time_point now) {
@@ -85,25 +103,89 @@ class stage_trials : public rehearsal {
         enter(doing::settling, now);
     }
 
-    void go_on(rehearsed_run& run, const stage_rest& rest, time_point now) {
-        if (on_ == doing::settling) {
+    // Exactly when a limit is reached, if that comes first.
+    time_point next_look(time_point now) const noexcept {
+        time_point next = now + detail::larger(shortest, (now - began_) / 16);
+        for (const time_point limit :
+             {weir::saturating_add(began_, limits_.trial), weir::saturating_add(begin_, limits_.all)}) {
+            if (limit > now) next = detail::smaller(next, limit);
+        }
+        return next;
+    }
+
+    // Whether it is paused: nothing moves then. What was being tried begins anew behind that.
+    bool halts(rehearsed_run& run, time_point now) {
+        const bool halts = run.is_halted();
+        if (was_halted_ && !halts) {
+            before_ = run.figures(stage_);
+            enter(on_, now);
+        }
+        was_halted_ = halts;
+        return halts;
+    }
+    // Of what is not at rest: `not_tried`, which means not yet, or what it has come to.
+    trial_end end_of(const rehearsed_run& run, const stage_rest& rest, time_point now) {
+        const time_point last = detail::larger(began_, time_point(duration(rest.since)));
+        longest_ = detail::larger(longest_, last - moved_);
+        moved_ = last;
+        const bool is_over = now - began_ >= limits_.trial;
+        const bool is_still = now - last >= detail::larger(limits_.still, 4 * longest_);
+        if (!is_over && !is_still) return trial_end::not_tried;
+        // Its first invocation may take long: what it needs is not there yet.
+        const bool is_new = run.figures(stage_).num_tasks == 0;
+        if (!is_over && is_new) return trial_end::not_tried;
+        const bool has_stopped = is_still || is_new || now - last >= limits_.trial / 2;
+        return has_stopped ? trial_end::stuck : trial_end::time_over;
+    }
+
+    void go_on(rehearsed_run& run, const stage_rest& rest, trial_end end, time_point now) {
+        const bool is_stuck = end == trial_end::stuck;
+        if (on_ == doing::settling && end == trial_end::complete) {
             before_ = run.figures(stage_);
             enter(doing::trial, now);
             run.let_in(stage_, share());
-        } else if (on_ == doing::trial) {
-            conclude(run, rest, now);
-            const bool is_last = ++trial_ == num_trials(run, stage_);
-            run.let_in(stage_, is_last && !is_source_ ? SIZE_MAX : 0);
-            is_last ? enter(doing::passing, now) : prepare_trial(run, now);
+        } else if (on_ == doing::passing) {
+            if (end != trial_end::complete) run.let_in(stage_, 0);
+            next_stage(run, now);
         } else {
-            if (may_grow_) run.reset_slots(stage_);
-            enter(doing::nothing, now);
-            if (++stage_ < run.num_stages()) begin_stage(run, now);
+            on_ == doing::trial ? conclude(run, rest, end, now) : miss(run, end);
+            const bool is_last = ++trial_ == tried_;
+            run.let_in(stage_, is_last && !is_source_ && !is_stuck ? SIZE_MAX : 0);
+            if (is_stuck || is_last) miss_rest(run, is_stuck ? trial_end::not_tried : trial_end::too_few);
+            if (is_stuck) return next_stage(run, now);
+            is_last ? enter(doing::passing, now) : prepare_trial(run, now);
         }
+    }
+    void next_stage(rehearsed_run& run, time_point now) {
+        if (may_grow_) run.reset_slots(stage_);
+        enter(doing::nothing, now);
+        if (++stage_ < run.num_stages()) begin_stage(run, now);
     }
     void enter(doing what, time_point now) noexcept {
         on_ = what;
-        began_ = now;
+        began_ = moved_ = now;
+    }
+    // There is no time for what has not been tried yet.
+    void leave_out(rehearsed_run& run, time_point now) {
+        if (on_ == doing::trial) {
+            conclude(run, run.rest(stage_), trial_end::time_over, now);
+            ++trial_;
+        }
+        for (; stage_ < run.num_stages(); ++stage_, trial_ = 0) {
+            may_grow_ = run.takes_slots(stage_);
+            before_ = run.figures(stage_);
+            miss_rest(run, trial_end::not_tried);
+        }
+        on_ = doing::nothing;
+    }
+    void miss_rest(const rehearsed_run& run, trial_end why) {
+        for (; trial_ < num_trials(run, stage_); ++trial_) miss(run, why);
+    }
+    void miss(const rehearsed_run& run, trial_end end) {
+        profile_trial t;
+        t.concurrency = num_slots();
+        t.end = end;
+        found(run, stage_, trial_, t);
     }
     std::size_t num_slots() const noexcept { return may_grow_ ? slots_[trial_] : before_.num_slots; }
 
@@ -114,22 +196,38 @@ class stage_trials : public rehearsal {
         if (!may_grow_) return is_source_ ? items_ : SIZE_MAX;
         const std::size_t slots = slots_[trial_];
         std::size_t items = left_;
-        if (trial_ + 1 < slots_.size()) {
-            double sum = 0;
-            for (const std::size_t each : slots_) sum += static_cast<double>(each);
-            const double part = 1 / static_cast<double>(slots_.size()) + static_cast<double>(slots) / sum;
-            items = detail::smaller(left_, static_cast<std::size_t>(part / 2 * static_cast<double>(all_)));
+        if (trial_ + 1 < tried_) {
+            const double mine = part(trial_, tried_) * static_cast<double>(all_);
+            items = detail::smaller(left_, static_cast<std::size_t>(mine + rounding));
         }
         if (items > slots) items -= items % slots;
         left_ -= items;
         return items;
     }
+    // Of all items, if the first `n` trials share them.
+    double part(std::size_t trial, std::size_t n) const noexcept {
+        double sum = 0;
+        for (const std::size_t each : slots_.first(n)) sum += static_cast<double>(each);
+        return (1 / static_cast<double>(n) + static_cast<double>(slots_[trial]) / sum) / 2;
+    }
+    // How many items that takes, so that each slot has four, and each trial ten. So those before a trial have
+    // used up more places that only later stages free than it has slots, or were stuck: with more slots than
+    // places, items that overtake each other could wait for each other for ever.
+    std::size_t enough(std::size_t n) const noexcept {
+        double most = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::size_t least = detail::larger<std::size_t>(10, 4 * slots_[i]);
+            most = detail::larger(most, static_cast<double>(least) / part(i, n));
+        }
+        return static_cast<std::size_t>(most + 1 - rounding);
+    }
 
-    void conclude(const rehearsed_run& run, const stage_rest& rest, time_point now) {
+    void conclude(const rehearsed_run& run, const stage_rest& rest, trial_end how, time_point now) {
         const stage_figures after = run.figures(stage_);
         const time_point end = rest.is_at_rest ? time_point(duration(rest.since)) : now;
         const std::uint64_t tasks = after.num_tasks - before_.num_tasks;
         profile_trial t;
+        t.end = how;
         t.concurrency = num_slots();
         t.elapsed = detail::larger(duration(0), end - began_);
         t.num_failures = after.num_failures - before_.num_failures;
@@ -157,14 +255,20 @@ class stage_trials : public rehearsal {
 
     const std::size_t items_;
     const std::span<const std::size_t> slots_;
+    const trial_limits limits_;
     doing on_ = doing::nothing;
-    time_point began_{};  // doing that
+    time_point begin_{};   // of all
+    time_point began_{};   // doing that
+    time_point moved_{};   // when something did, as far as is known
+    duration longest_{0};  // that nothing did, in this stage
+    bool was_halted_ = false;
     std::size_t stage_ = 0;
     bool is_source_ = false;
     bool may_grow_ = false;
     std::size_t trial_ = 0;
-    std::size_t all_ = 0;   // items that the stage is given
-    std::size_t left_ = 0;  // for later trials
+    std::size_t tried_ = 0;  // how many trials there are items for
+    std::size_t all_ = 0;    // items that the stage is given
+    std::size_t left_ = 0;   // for later trials
     stage_figures before_;
 };
 

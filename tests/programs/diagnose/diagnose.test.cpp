@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -66,6 +67,16 @@ std::size_t count(const std::string& text, const std::string& what) {
     return times;
 }
 
+std::vector<int> sorted(std::vector<int> all) {
+    std::ranges::sort(all);
+    return all;
+}
+
+// What stands in a line before a number of slots, where the stage is named above.
+std::string blank_before(const std::string& text, const std::string& slots) {
+    return std::string(text.find("slots     items") - text.find("stage  ") + 5 - slots.size(), ' ') + slots;
+}
+
 weir::task<int> in_20_ms(int n) {
     co_await weir::sleep_for(20ms);
     co_return n;
@@ -82,7 +93,7 @@ std::vector<int> all_of(const P& pipeline, weir::executor& ex) {
 }
 
 const std::string table =
-    R"(weir: WEIR_DIAGNOSE=1: each stage alone first, with up to 32 slots, on the first 1000 items, which then go on
+    R"(weir: WEIR_DIAGNOSE=1: each stage alone first, with up to 32 slots, on the first 1000 items, for 60 s at most; then the run goes on
 
                                                           ------------------- % of the slots' time --------------------
 stage  slots     items  failed      rate  speed-up       ave  run  await  runnable  wait_get  wait_put  wait_turn  overhead  readiness
@@ -254,6 +265,182 @@ TEST_CASE("a source that waits for what the consumer has taken is tried as far a
         }
         back.close();
     }));
+}
+
+TEST_CASE(
+    "a source that waits for what later stages give back is tried no further, and all of its items come") {
+    virtual_time time;
+    std::vector<int> visited;
+    const std::string text = diagnosed([&] {
+        weir::channel<int> todo(64, time);
+        std::size_t open = 1;
+        const auto source = [&todo]() -> weir::task<std::optional<int>> {
+            auto next = co_await todo.get();
+            co_return next;
+        };
+        // A tree of 100 nodes.
+        const auto visit = [&](int n) -> weir::task<int> {
+            co_await weir::sleep_for(1ms);
+            for (const int child : {2 * n + 1, 2 * n + 2}) {
+                if (child >= 100) continue;
+                ++open;
+                co_await todo.put(int(child));
+            }
+            if (--open == 0) todo.close();
+            co_return n;
+        };
+        CHECK(todo.try_put(0) == weir::channel_status::success);
+        visited = all_of(weir::source(source) | weir::pipe(visit, {.name = "visit", .concurrency = 4}) |
+                             weir::sink(),
+                         time);
+    });
+    CHECK(sorted(visited) == all_of(numbers(100) | weir::sink(), time));
+    CHECK(contains(text, "\nsrc        1         1       0         -"));
+    CHECK(contains(text, "-  stuck\n"));
+    CHECK(contains(text, "stuck: nothing moved any more"));
+    CHECK(contains(text, "\nvisit "));
+}
+
+TEST_CASE(
+    "a stage that waits for a place that only a later one frees is tried no further, and no item is lost") {
+    virtual_time time;
+    std::vector<int> all;
+    const std::string text = diagnosed([&] {
+        weir::channel<int> places(5, time);
+        const auto enter = [&places](int n) -> weir::task<int> {
+            co_await places.put(0);
+            co_return n;
+        };
+        const auto leave = [&places](int n) -> weir::task<int> {
+            co_await weir::sleep_for(1ms);
+            co_await places.get();
+            co_return n;
+        };
+        all = all_of(numbers(200) | weir::pipe(enter, {.name = "enter"}) |
+                         weir::pipe(leave, {.name = "leave"}) | weir::sink(),
+                     time);
+    });
+    CHECK(all == all_of(numbers(200) | weir::sink(), time));
+    CHECK(contains(text, "  stuck\n" + blank_before(text, "4") + "         0"));
+    CHECK(count(text, "  not tried\n") == 4);
+    CHECK(contains(text, "\nleave "));
+}
+
+TEST_CASE(
+    "a stage whose invocations wait for each other is tried no further with fewer slots than they need") {
+    virtual_time time;
+    std::vector<int> all;
+    const std::string text = diagnosed([&] {
+        weir::channel<int> here(1, time);
+        // Two at a time.
+        const auto meet = [&here](int n) -> weir::task<int> {
+            if (n % 2 == 0) {
+                co_await here.get();
+            } else {
+                co_await here.put(int(n));
+            }
+            co_return n;
+        };
+        all =
+            all_of(numbers(200) | weir::pipe(meet, {.name = "meet", .concurrency = 2}) | weir::sink(), time);
+    });
+    CHECK(sorted(all) == all_of(numbers(200) | weir::sink(), time));
+    CHECK(contains(text, "  stuck\n"));
+}
+
+TEST_CASE("a source that is slow is tried for 10 s, and an invocation that is slow, too") {
+    virtual_time time;
+    std::vector<int> all;
+    const std::string text = diagnosed([&] {
+        const auto source = [n = 0]() mutable -> weir::task<std::optional<int>> {
+            co_await weir::sleep_for(4s);
+            const int mine = n++;
+            co_return mine < 9 ? std::optional<int>(mine) : std::nullopt;
+        };
+        all = all_of(weir::source(source) | weir::pipe(in_20_ms, {.name = "slow"}) | weir::sink(), time);
+    });
+    CHECK(all == all_of(numbers(9) | weir::sink(), time));
+    CHECK(contains(text, "\nsrc        1         2       0   0.20 /s"));
+    CHECK(contains(text, "-  time over\n"));
+    CHECK(contains(text, "time over: a trial has a limit of time"));
+}
+
+TEST_CASE("an invocation that never ends is found out, and ends the run as it would without a diagnosis") {
+    virtual_time time;
+    const auto never = [&time](int n) -> weir::task<int> {
+        weir::channel<int> nothing(1, time);
+        co_await nothing.get();
+        co_return n;
+    };
+    const auto pipeline = numbers(100) | weir::pipe(never, {.name = "never"}) | weir::sink();
+    const auto get = [&] {
+        auto run = pipeline.start(time);
+        return message_of([&run] { static_cast<void>(run.get()); });
+    };
+    const std::string as_usual = get();
+    CHECK(contains(as_usual, "never"));
+    std::string said;
+    const std::string text = diagnosed([&] { said = get(); });
+    CHECK(contains(said, "never"));
+    CHECK(contains(text, "  stuck\n"));
+    CHECK(count(text, "  not tried\n") == 4);
+}
+
+TEST_CASE("a run that is destroyed while a trial is stuck ends") {
+    virtual_time time;
+    static_cast<void>(diagnosed([&] {
+        weir::channel<int> back(1, time);
+        const auto source = [&back]() -> weir::task<std::optional<int>> {
+            auto next = co_await back.get();
+            co_return next;
+        };
+        auto run = (weir::source(source) | weir::pipe(in_20_ms) | weir::sink()).start(time);
+        CHECK(run.get(500ms).status() == weir::channel_status::timed_out);
+    }));
+}
+
+TEST_CASE("all trials together have 60 s, and the stages that are left are not tried") {
+    virtual_time time;
+    const auto in_1_s = [](int n) -> weir::task<int> {
+        co_await weir::sleep_for(1s);
+        co_return n;
+    };
+    std::vector<int> all;
+    const std::string text = diagnosed([&] {
+        all = all_of(numbers(1000) | weir::pipe(in_1_s, {.name = "a", .concurrency = 32}) |
+                         weir::pipe(in_1_s, {.name = "b", .concurrency = 32}) |
+                         weir::pipe(in_1_s, {.name = "c", .concurrency = 32}) | weir::sink(),
+                     time);
+    });
+    CHECK(sorted(all) == all_of(numbers(1000) | weir::sink(), time));
+    CHECK(contains(text, "  time over\n"));
+    CHECK(contains(text, "\nc          1         0       0         -         -         -    -"));
+    CHECK(count(text, "  not tried\n") >= 5);
+    CHECK(contains(text, "not tried: a trial before it was stuck, or the time for all was over"));
+}
+
+TEST_CASE("a pause in the middle of a trial is no part of it, and one without end ends the diagnosis") {
+    virtual_time time;
+    const auto pipeline = numbers(1000) | weir::pipe(in_20_ms, {.name = "slow"}) |
+                          weir::pipe([](int n) { return n; }) | weir::sink();
+    const std::string text = diagnosed([&] {
+        auto run = pipeline.start(time);
+        CHECK(run.get(50ms).status() == weir::channel_status::timed_out);
+        run.pause();
+        CHECK(run.get(5s).status() == weir::channel_status::timed_out);
+        run.resume();
+        CHECK(run.drain().items == 1000);
+    });
+    CHECK(count(text, "       0   50.") == 1);
+    CHECK(count(text, "1.6 k/s") == 1);
+    const std::string ended = diagnosed([&] {
+        auto run = pipeline.start(time);
+        run.pause();
+        CHECK(run.get(5min).status() == weir::channel_status::timed_out);
+        run.resume();
+        CHECK(run.drain().items == 1000);
+    });
+    CHECK(count(ended, "  not tried\n") == 11);
 }
 
 TEST_CASE("a run that measures nothing says that it can't be diagnosed, and goes on") {

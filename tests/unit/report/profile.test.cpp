@@ -3,6 +3,8 @@
 #include "support/catch.hpp"
 #include "support/items.hpp"
 
+#include <weir/channel/channel.hpp>
+#include <weir/executor/executor.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/graph/branch.hpp>
@@ -133,18 +135,18 @@ TEST_CASE("a profile tries stages that have one slot by nature with one, and goe
         co_await weir::sleep_for(8ms);
         co_return static_cast<int>(all.size());
     };
-    const auto p = profile(numbers() | weir::aggregate(4) | weir::pipe(sum) | weir::sink(), time, 15,
+    const auto p = profile(numbers() | weir::aggregate(4) | weir::pipe(sum) | weir::sink(), time, 140,
                            {.concurrencies = {1, 3}});
     REQUIRE(p.stages.size() == 3);
     REQUIRE(p.stages[1].trials.size() == 1);
     CHECK(p.stages[1].kind == "aggregate");
-    CHECK(p.stages[1].trials[0].num_items == 15);
-    CHECK(p.stages[1].trials[0].num_results == 3);
+    CHECK(p.stages[1].trials[0].num_items == 140);
+    CHECK(p.stages[1].trials[0].num_results == 35);
     REQUIRE(p.stages[2].trials.size() == 2);
-    CHECK(p.stages[2].trials[0].num_items == 1);
+    CHECK(p.stages[2].trials[0].num_items == 13);
     CHECK(p.stages[2].trials[0].rate() == Catch::Approx(125));
-    CHECK(p.stages[2].trials[1].num_items == 2);
-    CHECK(p.stages[2].trials[1].rate() == Catch::Approx(250));
+    CHECK(p.stages[2].trials[1].num_items == 21);  // and one that passes on untried
+    CHECK(p.stages[2].trials[1].rate() == Catch::Approx(375));
 }
 
 TEST_CASE("in a profile each item passes each stage once, and no item beyond those asked for is made") {
@@ -180,10 +182,10 @@ TEST_CASE("a profile tries a for_each of one slot with that, as the order in whi
 
 TEST_CASE("a profile may try a concurrency twice, each time on items of its own") {
     virtual_time time;
-    const auto p = profile(numbers() | weir::pipe(in_5_ms) | weir::pipe(in_5_ms) | weir::sink(), time, 8,
+    const auto p = profile(numbers() | weir::pipe(in_5_ms) | weir::pipe(in_5_ms) | weir::sink(), time, 20,
                            {.concurrencies = {1, 1}});
     for (const std::size_t stage : {1U, 2U}) {
-        for (const auto& trial : p.stages.at(stage).trials) CHECK(trial.num_items == 4);
+        for (const auto& trial : p.stages.at(stage).trials) CHECK(trial.num_items == 10);
     }
 }
 
@@ -319,7 +321,7 @@ TEST_CASE("a profile throws what its listener throws") {
         if (at.done == 2) throw std::runtime_error("enough");
     };
     CHECK(contains(message_of([&] {
-                       static_cast<void>(profile(numbers() | weir::pipe(in_5_ms) | weir::sink(), time, 10,
+                       static_cast<void>(profile(numbers() | weir::pipe(in_5_ms) | weir::sink(), time, 1000,
                                                  {.on_progress = stop}));
                    }),
                    "enough"));
@@ -331,7 +333,7 @@ TEST_CASE("a profile tells how far it is before each trial, and at the end") {
     const auto pipeline = numbers() | weir::aggregate(2) |
                           weir::pipe([](std::vector<int> v) { return v.size(); }, {.name = "size"}) |
                           weir::sink();
-    const auto p = profile(pipeline, time, 4,
+    const auto p = profile(pipeline, time, 100,
                            {.concurrencies = {4, 1},
                             .on_progress = [&](const profile_progress& at) { told.push_back(at); }});
     CHECK(p.stages.size() == 3);
@@ -354,6 +356,33 @@ TEST_CASE("a profile of nothing, and at no concurrency, is refused") {
                     std::invalid_argument);
     CHECK_THROWS_AS(static_cast<void>(profile(pipeline, time, 1, {.concurrencies = {4, 0}})),
                     std::invalid_argument);
+    CHECK_THROWS_AS(static_cast<void>(profile(pipeline, time, 1, {.time_limit = 0s})), std::invalid_argument);
+}
+
+TEST_CASE("a profile of a source that waits for what later stages give back ends, and says so") {
+    virtual_time time;
+    weir::thread_pool pool(2);
+    for (weir::executor* const ex :
+         {static_cast<weir::executor*>(&time), static_cast<weir::executor*>(&pool)}) {
+        weir::channel<int> back(1, *ex);
+        CHECK(back.try_put(0) == weir::channel_status::success);
+        const auto source = [&back]() -> weir::task<std::optional<int>> {
+            auto next = co_await back.get();
+            co_return next;
+        };
+        const auto again = [&back](int n) -> weir::task<int> {
+            co_await back.put(n + 1);
+            co_return n;
+        };
+        const auto p = profile(weir::source(source) | weir::pipe(again) | weir::sink(), *ex, 100,
+                               {.concurrencies = {4, 1}, .time_limit = 20ms});
+        CHECK(p.num_items <= 1);
+        if (ex == &pool) continue;  // whose threads may be late
+        CHECK(p.stages.at(0).trials.at(0).end == weir::trial_end::stuck);
+        CHECK(p.stages.at(1).trials.at(1).num_items == 1);
+        CHECK(p.stages.at(1).trials.at(0).end == weir::trial_end::too_few);
+        CHECK(p.stages.at(1).trials.at(0).concurrency == 4);
+    }
 }
 
 TEST_CASE("a profile runs on threads as well") {

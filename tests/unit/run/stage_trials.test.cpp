@@ -2,6 +2,9 @@
 
 #include "support/catch.hpp"
 
+#include <weir/channel/channel.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/run/profile_trial.hpp>
@@ -13,11 +16,14 @@
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <ranges>
+#include <semaphore>
 #include <utility>
 #include <vector>
 
@@ -34,7 +40,8 @@ struct heard {
 
 class recorded final : public weir::detail::stage_trials {
   public:
-    recorded(std::size_t items, heard& to) noexcept : stage_trials(items, slots), to_(to) {}
+    recorded(std::size_t items, heard& to, weir::detail::trial_limits most) noexcept
+        : stage_trials(items, slots, most), to_(to) {}
 
     void finish(rehearsed_run& run) override { to_.was_cut_short = run.is_cut_short(); }
     void gave_up(rehearsed_run&, std::exception_ptr) noexcept override {}
@@ -53,10 +60,9 @@ class recorded final : public weir::detail::stage_trials {
 };
 
 template <class P>
-heard tried(P pipeline, std::size_t items) {
+heard tried_on(weir::executor& ex, P pipeline, std::size_t items, weir::detail::trial_limits most) {
     heard all;
-    weir::virtual_time time;
-    weir::detail::run_core<weir::measured> run(time, {}, std::make_unique<recorded>(items, all));
+    weir::detail::run_core<weir::measured> run(ex, {}, std::make_unique<recorded>(items, all, most));
     auto& end = P::attach(std::move(pipeline), run);
     run.start();
     static_cast<void>(end.blocking_get());
@@ -64,9 +70,21 @@ heard tried(P pipeline, std::size_t items) {
     return all;
 }
 
+template <class P>
+heard tried(P pipeline, std::size_t items) {
+    weir::virtual_time time;
+    return tried_on(time, std::move(pipeline), items, {.still = 3s, .trial = 10s});
+}
+
 weir::task<int> in_10_ms(int n) {
     co_await weir::sleep_for(10ms);
     co_return n;
+}
+
+std::vector<int> all_below(int n) {
+    std::vector<int> all;
+    for (int i = 0; i < n; ++i) all.push_back(i);
+    return all;
 }
 
 }  // namespace
@@ -89,9 +107,7 @@ TEST_CASE("the items of a stage are divided among its trials, and go on behind t
     }
     REQUIRE(all.trials[2].size() == 1);
     CHECK(all.trials[2][0].num_items == 100);
-    std::vector<int> whole(200);
-    for (int i = 0; i < 200; ++i) whole[static_cast<std::size_t>(i)] = i;
-    CHECK(seen == whole);
+    CHECK(seen == all_below(200));
 }
 
 TEST_CASE("a trial ends where more comes of the items than there is room for") {
@@ -115,4 +131,83 @@ TEST_CASE("trials are cut short by a failure, and by it alone") {
     CHECK(all.was_cut_short);
     CHECK(all.trials[2].empty());
     CHECK_FALSE(tried(weir::source({1, 2}) | weir::for_each([](int) {}), 10).was_cut_short);
+}
+
+TEST_CASE(
+    "a source and a stage that block their threads until later stages have gone on are let go on by them") {
+    weir::thread_pool pool(4);
+    std::vector<int> seen;
+    std::counting_semaphore<> places(3);
+    std::counting_semaphore<> results(1);
+    const auto source = [&places, n = 0]() mutable {
+        places.acquire();
+        return n < 50 ? std::optional<int>(n++) : std::nullopt;
+    };
+    const auto blocks = [&results](int n) {
+        results.acquire();
+        return n;
+    };
+    const auto frees = [&](int n) {
+        seen.push_back(n);
+        results.release();
+        places.release();
+    };
+    const heard all = tried_on(pool, weir::source(source) | weir::pipe(blocks) | weir::for_each(frees), 100,
+                               {.still = 5ms, .trial = 20ms});
+    CHECK_FALSE(all.was_cut_short);
+    CHECK(seen == all_below(50));
+}
+
+TEST_CASE("a stage that is stuck is tried with no more slots, and those behind it are, with what it gave") {
+    weir::virtual_time time;
+    weir::channel<int> places(10, time);
+    const auto enter = [&places](int n) -> weir::task<int> {
+        co_await places.put(0);
+        co_return n;
+    };
+    std::vector<int> seen;
+    const auto leave = [&](int n) -> weir::task<> {
+        co_await places.get();
+        seen.push_back(n);
+    };
+    const heard all =
+        tried_on(time, weir::source(std::views::iota(0, 60)) | weir::pipe(enter) | weir::for_each(leave), 60,
+                 {.still = 3s, .trial = 10s});
+    REQUIRE(all.trials.at(1).size() == 3);
+    CHECK(all.trials[1][0].end == weir::trial_end::stuck);
+    CHECK(all.trials[1][0].num_items == 10);
+    CHECK(all.trials[1][1].end == weir::trial_end::not_tried);
+    CHECK(all.trials[1][1].concurrency == 2);
+    CHECK(all.trials[1][2].end == weir::trial_end::not_tried);
+    CHECK(all.trials.at(2).at(0).end == weir::trial_end::complete);
+    CHECK(all.trials[2][0].num_items >= 10);
+    CHECK(seen == all_below(60));
+}
+
+TEST_CASE("a first invocation that takes long is no stuck one") {
+    const auto slow_at_first = [](int n) -> weir::task<int> {
+        if (n == 0) co_await weir::sleep_for(8s);
+        co_return n;
+    };
+    const heard all =
+        tried(weir::source(std::views::iota(0, 50)) | weir::pipe(slow_at_first) | weir::for_each([](int) {}),
+              50);
+    for (const profile_trial& t : all.trials.at(1)) CHECK(t.end == weir::trial_end::complete);
+}
+
+TEST_CASE("as many trials are made as there are items for, those with the fewest slots") {
+    for (const auto& [items, made] :
+         {std::pair(3, 1), std::pair(23, 1), std::pair(24, 2), std::pair(44, 3)}) {
+        CAPTURE(items);
+        const heard all = tried(weir::source(std::views::iota(0, items)) | weir::pipe(in_10_ms) |
+                                    weir::for_each([](int) {}),
+                                100);
+        const auto& trials = all.trials.at(1);
+        REQUIRE(trials.size() == 3);
+        for (int i = 0; i < 3; ++i) {
+            const auto end = i < made ? weir::trial_end::complete : weir::trial_end::too_few;
+            CHECK(trials[static_cast<std::size_t>(i)].end == end);
+        }
+        CHECK(trials[0].num_items >= static_cast<std::uint64_t>(std::min(items, 10)));
+    }
 }
