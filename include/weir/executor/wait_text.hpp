@@ -44,6 +44,7 @@ class wait_lines {
     // Of each "stage 'x', slot 3" or "16 slots of stage 'x'".
     std::vector<std::string> subjects() const {
         std::vector<std::string> all;
+        all.reserve(lines_.size());
         for (const line& each : lines_) all.push_back(each.subject());
         return all;
     }
