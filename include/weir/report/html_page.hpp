@@ -40,6 +40,7 @@ class html_page {
         append_transfers(out, view_);
         begin(out, "failures", "Failures");
         append_failures(out, view_);
+        append_discards(out, view_);
         out += "</section>\n";
         begin(out, "settings", "Settings of the run");
         append_settings(out, view_);

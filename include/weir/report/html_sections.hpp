@@ -164,6 +164,19 @@ inline void append_transfers(std::string& out, const run_view& view) {
     out += "</section>\n";
 }
 
+// Nothing where all that was put was taken, or is still inside.
+inline void append_discards(std::string& out, const run_view& view) {
+    html_table table("Items destroyed in their queue, as the run was stopped, or failed",
+                     {{"queue behind"}, {"destroyed"}, {"put"}, {"taken"}, {"inside"}});
+    for (std::size_t i = 0; i < view.num_channels(); ++i) {
+        const channel_stats& c = view.run().total.channels[i];
+        if (c.num_discarded == 0) continue;
+        table.add({view.channel(i), units::count(c.num_discarded), units::count(c.num_put),
+                   units::count(c.num_get), units::count(c.size)});
+    }
+    if (!table.empty()) table.append_to(out);
+}
+
 inline void append_failures(std::string& out, const run_view& view) {
     const run_record& run = view.run();
     if (run.num_failures == 0) {

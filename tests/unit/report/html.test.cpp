@@ -108,6 +108,22 @@ TEST_CASE("a page of a run that stood still at its end says for how long") {
     CHECK(html_text(run).find("for which nothing had moved") != std::string::npos);
 }
 
+TEST_CASE("a page says of each queue what was destroyed in it, if anything was") {
+    CHECK(html_text(recorded(40)).find("destroyed") == std::string::npos);
+    weir::virtual_time time;
+    const auto recorder = std::make_shared<weir::run_recorder>("stopped");
+    auto run = loader(60).start(time, {.max_failures = weir::unlimited, .reports = {recorder}});
+    CHECK(run.get() == 0);
+    time.run_until(weir::time_point(10s));  // as far as there is room
+    run.stop();
+    const weir::channel_stats last = recorder->record().total.channels.back();
+    REQUIRE(last.num_discarded != 0);
+    const std::string page = html_text(recorder->record());
+    CHECK(page.find("<caption>Items destroyed in their queue") != std::string::npos);
+    CHECK(page.find("<td>" + std::to_string(last.num_discarded) + "</td><td>" + std::to_string(last.num_put) +
+                    "</td><td>1</td><td>0</td>") != std::string::npos);
+}
+
 TEST_CASE("where figures point to queues that aren't there, nothing is drawn of them") {
     run_record run = recorded(40);
     run.total.stages[0].outputs = {99};
