@@ -62,7 +62,7 @@ namespace detail {
 }
 
 [[nodiscard]] inline std::string csv_head() {
-    std::string line = "run,lap,lap_begin,lap_end,row,place";
+    std::string line = "run,lap,lap_begin,lap_end,idle,row,place";
     for (const std::string& column : csv_columns()) line += "," + column;
     return line + ",rows_left\n";
 }
@@ -99,7 +99,8 @@ class csv_report : public run_report {
         std::size_t left = one.stages.size() + one.channels.size() + (one.process ? 1 : 0);
         const std::string lap = run_ + ',' + std::to_string(laps_++) + ',' + std::to_string(begin_.count());
         begin_ += one.elapsed;
-        const std::string begin = lap + ',' + std::to_string(begin_.count()) + ',';
+        const std::string begin =
+            lap + ',' + std::to_string(begin_.count()) + ',' + std::to_string(one.idle.count()) + ',';
         std::string text;
         const auto add = [&](const char* what, std::size_t place, const detail::cell_row& row) {
             (((text += begin) += what) += ',') += std::to_string(place);

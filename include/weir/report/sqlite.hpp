@@ -192,7 +192,7 @@ class sqlite_report : public run_report {
         const std::string key = std::to_string(before.run) + "," + std::to_string(before.laps);
         const std::string times = key + "," + std::to_string(before.until.count()) + "," +
                                   std::to_string((before.until + one.elapsed).count());
-        insert("laps", times, detail::lap_cells(one.process));
+        insert("laps", times, detail::lap_cells(one));
         for (std::size_t i = 0; i < one.stages.size(); ++i)
             insert("stages", times + "," + std::to_string(i), detail::cells_of(one.stages[i]));
         for (std::size_t i = 0; i < one.channels.size(); ++i)

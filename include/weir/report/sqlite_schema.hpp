@@ -3,21 +3,19 @@
 #ifndef WEIR_REPORT_SQLITE_SCHEMA_HPP
 #define WEIR_REPORT_SQLITE_SCHEMA_HPP
 
-#include <weir/measure/process_stats.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/report/cells.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/report/sqlite_file.hpp>
 
-#include <cstdint>   // for std::int64_t
-#include <optional>  // for std::optional
-#include <string>    // for std::string
+#include <cstdint>  // for std::int64_t
+#include <string>   // for std::string
 
 namespace weir::detail {
 
 // What a file says that is ours, and by which schema it is made. "weir", as SQLite's PRAGMA application_id.
 inline constexpr std::int64_t sqlite_application = 0x77656972;
-inline constexpr std::int64_t sqlite_schema = 2;
+inline constexpr std::int64_t sqlite_schema = 3;
 
 [[nodiscard]] inline std::int64_t number_in(const sqlite_file& file, const char* sql) {
     sqlite_statement ask(file, sql);
@@ -36,9 +34,10 @@ inline constexpr std::int64_t sqlite_schema = 2;
     detail::add_cells(row, "build", run.build);
     return row;
 }
-[[nodiscard]] inline cell_row lap_cells(const std::optional<process_stats>& process) {
+[[nodiscard]] inline cell_row lap_cells(const pipeline_stats& lap) {
     cell_row row;
-    detail::add_cells(row, "process", process);
+    detail::add_cells(row, "idle", lap.idle);
+    detail::add_cells(row, "process", lap.process);
     return row;
 }
 

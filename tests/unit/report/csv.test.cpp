@@ -91,6 +91,7 @@ TEST_CASE("each lap has a row for each stage and queue, the last one, which is s
     CHECK(at(1, "lap") == "0");
     CHECK(at(1, "lap_begin") == "0");
     CHECK(at(1, "lap_end") == "20000000");
+    CHECK(at(1, "idle") == "10000000");
     CHECK(at(1, "row") == "stage");
     CHECK(at(1, "name") == "src");
     CHECK(at(1, "rows_left") == "5");

@@ -20,6 +20,7 @@ TEST_CASE("the tables are made once, and each column is one of a member") {
           5 + static_cast<std::int64_t>(weir::detail::cells_of(weir::channel_stats()).size()));
     CHECK(number_in(file, "SELECT count(*) FROM pragma_table_info('stages') WHERE name = 'slots_wait_put'") ==
           1);
+    CHECK(number_in(file, "SELECT count(*) FROM pragma_table_info('laps') WHERE name = 'idle'") == 1);
 }
 
 TEST_CASE("a file of something else, or of a later schema, is refused") {
