@@ -158,6 +158,7 @@ using weir::weighted_sampler;
 using weir::weighted_sampler_options;
 using weir::when_all;
 using weir::when_any;
+using weir::when_any_result;
 using weir::yield;
 using weir::zip;
 using weir::zip_options;
