@@ -5,6 +5,7 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/measure/histogram.hpp>
+#include <weir/measure/item_pace.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/slot_times.hpp>

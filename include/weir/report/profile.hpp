@@ -70,7 +70,7 @@ class kept_trials final : public stage_trials {
   public:
     explicit kept_trials(kept_profile& to) noexcept
         : stage_trials(to.num_items, to.slots,
-                       {.still = to.options.time_limit, .trial = to.options.time_limit}),
+                       {.still = to.options.time_limit, .trial = to.options.time_limit, .rounds = 15}),
           to_(to) {}
 
     void finish(rehearsed_run& run) override {
@@ -145,6 +145,8 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 /// is tried with all. A trial ends after `profile_options::time_limit` with what it has, and where more comes
 /// of the items than there were of them, or than a limit in bytes lets in. A stage in which nothing moves any
 /// more is tried no further: `profile_trial::end`.
+/// A stage behind a batch has fewer items. Where they are too few to try it, the sources give more: up to
+/// 16 times `items`, and for as long as a trial lasts. `profile_trial::pace` says how sure a figure is.
 ///
 /// `WEIR_DIAGNOSE=1` in the environment does the same at the start of each run of an unchanged program, on
 /// items that then go on to its consumer: see `<weir/run/diagnosis.hpp>`.
@@ -153,7 +155,7 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 /// \param ex      where the stages run that name no executor. A stage that blocks its thread is as fast
 ///                  as its executor has threads, whatever its concurrency: it has to name one with enough.
 ///                  On virtual time the figures are exact, and processor time counts nothing.
-/// \param items     how many at most, ends of epochs included.
+/// \param items     how many each stage is to work on, ends of epochs included.
 /// \returns what was measured; `<<` prints a table.
 /// Errors:  items that fail are tolerated, and counted. `pipeline_failure` where a stage can't go on, as
 ///          when the source throws; `std::invalid_argument` for what no run would start with, 0 items, and

@@ -27,7 +27,7 @@ struct stage_profile {
 
 /// What `profile` found: a value that can be kept, compared and printed.
 struct profile_result {
-    std::size_t num_items = 0;          ///< items taken from the source, or from all
+    std::size_t num_items = 0;          ///< items that the trials of the sources took
     std::vector<stage_profile> stages;  ///< as in `pipeline_stats::stages`, without the sink
 
     [[nodiscard]] friend bool operator==(const profile_result&, const profile_result&) = default;
@@ -93,7 +93,7 @@ class profile_bar {
 };
 
 /// \returns the profile as a table, a trial a line. `speed-up`: of the rate, over the trial of that stage
-///          with the fewest slots. See `profile_trial` for the rest.
+///          with the fewest slots, where its interval doesn't hold 1. See `profile_trial` for the rest.
 [[nodiscard]] inline std::string profile_text(const profile_result& profile) {
     std::string text = "each stage alone, " + std::to_string(profile.num_items) + " items\n";
     if (profile.stages.empty()) return text;
@@ -105,7 +105,7 @@ class profile_bar {
         const auto fewest = std::ranges::min_element(stage.trials, {}, &profile_trial::concurrency);
         std::string name = stage.name;
         for (const profile_trial& t : stage.trials) {
-            text += table.line(name, t, stage.trials.size() > 1 ? fewest->rate() : 0);
+            text += table.line(name, t, stage.trials.size() > 1 ? &*fewest : nullptr);
             name.clear();  // the lines below are about the same stage
         }
     }

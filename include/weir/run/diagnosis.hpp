@@ -21,7 +21,8 @@
 // `WEIR_DIAGNOSE=1 program` is the program with a table on stderr for each run, which says what each stage
 // could give alone: see `profile`, which measures in the same way. Nothing of the program has to be changed,
 // and nothing is lost:
-// - The first 1000 items of each source go through the stages one stage at a time, each item once, and on to
+// - The first 1000 items of each source, or up to 4000 where batches of them would be too few for a later
+//   stage, go through the stages one stage at a time, each item once, and on to
 //   the consumer, who waits until the first of them has passed the last stage. So what acts on the outside
 //   does it once for each item, and in the order in which it would. Then the run goes on as it was described;
 //   its statistics are of all of it.
@@ -43,7 +44,8 @@ class printed_trials final : public stage_trials {
         : stage_trials(1000, slots,
                        {.still = duration(3'000'000'000),
                         .trial = duration(10'000'000'000),
-                        .all = duration(60'000'000'000)}) {}
+                        .all = duration(60'000'000'000),
+                        .rounds = 3}) {}
 
     void finish(rehearsed_run& run) override {
         if (run.is_cut_short()) {
@@ -75,13 +77,14 @@ class printed_trials final : public stage_trials {
     void begins(const rehearsed_run&, std::size_t, std::size_t) override {}
     void found(const rehearsed_run& run, std::size_t stage, std::size_t place,
                const profile_trial& trial) override {
-        if (place == 0) base_ = num_trials(run, stage) > 1 ? trial.rate() : 0;
-        std::fputs(lines_.line(place == 0 ? run.name_of(stage) : std::string(), trial, base_).c_str(),
-                   stderr);
+        if (place == 0) base_ = trial;
+        const bool grows = num_trials(run, stage) > 1;
+        const std::string name = place == 0 ? run.name_of(stage) : std::string();
+        std::fputs(lines_.line(name, trial, grows ? &base_ : nullptr).c_str(), stderr);
     }
 
     profile_lines lines_{0};
-    double base_ = 0;  // the rate with the fewest slots
+    profile_trial base_;  // with the fewest slots
 };
 
 // What the environment wants of a run that begins; null: nothing.

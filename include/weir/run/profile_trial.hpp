@@ -4,6 +4,8 @@
 #define WEIR_RUN_PROFILE_TRIAL_HPP
 
 #include <weir/measure/clock.hpp>
+#include <weir/measure/figures.hpp>
+#include <weir/measure/item_pace.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
@@ -43,8 +45,20 @@ struct profile_trial {
 
     trial_end end = trial_end::complete;  ///< why it has no more items
 
-    /// \returns items taken a second (of a source: given).
-    [[nodiscard]] double rate() const noexcept { return detail::per_second(num_items, elapsed); }
+    /// How fast it took items while each slot had one, so that neither its start nor its end counts. None: it
+    /// had fewer than four items for each slot, and its rate is left to chance.
+    std::optional<item_pace> pace = std::nullopt;
+
+    /// \returns items taken a second (of a source: given): that of `pace`, or of all the time.
+    [[nodiscard]] double rate() const noexcept {
+        return pace ? pace->rate() : detail::per_second(num_items, elapsed);
+    }
+    /// \returns how many times as fast this was as `base`, which may be of another stage: the interval. None
+    ///          where one of them has no pace, or took no time. What holds 1 shows no difference.
+    [[nodiscard]] std::optional<confidence_interval> speed_up(const profile_trial& base) const noexcept {
+        if (!pace || !base.pace) return std::nullopt;
+        return detail::speed_up(*pace, *base.pace);
+    }
 
     [[nodiscard]] friend bool operator==(const profile_trial&, const profile_trial&) = default;
 };
@@ -70,16 +84,32 @@ class profile_lines {
         const std::string title = " % of the slots' time ";
         const std::size_t dashes = names.size() - 2 - title.size();
         char text[400];
-        std::snprintf(text, sizeof text,
-                      "%*s%s%s%s\n%-*s  slots     items  failed      rate  speed-up       ave%s  readiness\n",
-                      width_ + 53, "", std::string(dashes / 2, '-').c_str(), title.c_str(),
-                      std::string(dashes - dashes / 2, '-').c_str(), width_, "stage", names.c_str());
+        std::snprintf(
+            text, sizeof text,
+            "%*s%s%s%s\n%-*s  slots     items  failed      rate%*s  speed-up%*s       ave%s  readiness\n",
+            width_ + 53 + of_rate + of_speed_up, "", std::string(dashes / 2, '-').c_str(), title.c_str(),
+            std::string(dashes - dashes / 2, '-').c_str(), width_, "stage", of_rate, "95 %", of_speed_up,
+            "95 %", names.c_str());
         return text;
     }
 
-    // `base`: the rate that the speed-up is over; 0: there is none.
-    std::string line(const std::string& name, const profile_trial& t, double base) {
+    // `base`: what the speed-up is over, which may be this one; null: there is none.
+    std::string line(const std::string& name, const profile_trial& t, const profile_trial* base) {
+        // What waits for others has no rate of its own.
+        const bool tells = t.end < trial_end::stuck;
         told_[static_cast<std::size_t>(t.end)] = true;
+        is_few_ = is_few_ || has_few(t);
+        std::string rates;
+        std::string ratio;
+        std::string ratios;
+        if (const auto i = tells && t.pace ? t.pace->rate_interval() : std::nullopt) {
+            rates = units::rate(i->low) + "-" + units::rate(i->high);
+        }
+        if (const auto i = tells && base != nullptr ? t.speed_up(*base) : std::nullopt) {
+            const bool is_base = t == *base;
+            if (is_base || !i->holds(1)) ratio = units::fixed(t.rate() / base->rate(), 1);
+            if (!is_base) ratios = units::fixed(i->low, 1) + "-" + units::fixed(i->high, 1);
+        }
         std::string shares;
         for (const auto& state : states_in_reports) {
             if (state.state == slot_state::off) continue;
@@ -87,15 +117,13 @@ class profile_lines {
             const std::size_t column = std::string_view(state.name).size() + 2;
             shares += units::right(share(part, static_cast<double>(t.times.total().count())), column);
         }
-        // What waits for others has no rate of its own.
-        const bool tells = t.end < trial_end::stuck;
         char text[400];
         const int size =
-            std::snprintf(text, sizeof text, "%-*.*s  %5zu  %8s  %6s  %8s  %8s  %8s%s  %9s%s\n", width_,
+            std::snprintf(text, sizeof text, "%-*.*s  %5zu  %8s  %6s  %8s%*s  %8s%*s  %8s%s  %9s%s\n", width_,
                           width_, name.c_str(), t.concurrency, units::count(t.num_items, 8).c_str(),
                           units::count(t.num_failures, 6).c_str(),
-                          tells ? units::rate(t.rate()).c_str() : "-",
-                          base > 0 && tells ? units::fixed(t.rate() / base, 1).c_str() : "-",
+                          tells ? units::rate(t.rate()).c_str() : "-", of_rate, or_dash(rates),
+                          or_dash(ratio), of_speed_up, or_dash(ratios),
                           t.ave_time == duration(0) ? "-" : units::time(t.ave_time).c_str(), shares.c_str(),
                           t.readiness ? share(*t.readiness, 1, " %").c_str() : "-", remark(t));
         for (int i = 0; i + 1 < size; ++i) {
@@ -107,8 +135,16 @@ class profile_lines {
     // What the lines above need to be understood.
     std::string foot() const {
         std::string text =
-            "\nrate: items taken a second; below a readiness of 100 % the stage is faster than it was fed;\n"
-            "runnable: no thread was free.\n";
+            "\nrate: items taken a second, and its 95 % confidence interval; below a readiness of 100 % the "
+            "stage is faster than it was fed;\n"
+            "speed-up: over the fewest slots; none is told where its interval holds 1; runnable: no thread "
+            "was "
+            "free.\n";
+        if (is_few_) {
+            text +=
+                "few items: fewer than 4 for each slot, so the rate has no interval, and there is no "
+                "speed-up.\n";
+        }
         if (has_told(trial_end::time_over)) {
             text += "time over: a trial has a limit of time; its figures are of the items until then.\n";
         }
@@ -129,12 +165,18 @@ class profile_lines {
 
   private:
     static constexpr std::size_t most = 20;
+    static constexpr int of_rate = 19;
+    static constexpr int of_speed_up = 12;
 
     bool has_told(trial_end what) const noexcept { return told_[static_cast<std::size_t>(what)]; }
+    static bool has_few(const profile_trial& t) noexcept {
+        return !t.pace && t.num_items != 0 && t.end == trial_end::complete;
+    }
+    static const char* or_dash(const std::string& text) noexcept { return text.empty() ? "-" : text.c_str(); }
     static const char* remark(const profile_trial& t) noexcept {
         switch (t.end) {
             case trial_end::complete:
-                return t.num_items == 0 ? "  no item" : "";
+                return t.num_items == 0 ? "  no item" : has_few(t) ? "  few items" : "";
             case trial_end::time_over:
                 return "  time over";
             case trial_end::stuck:
@@ -150,6 +192,7 @@ class profile_lines {
     }
 
     int width_;
+    bool is_few_ = false;
     bool told_[5] = {};  // by trial_end
 };
 

@@ -4,6 +4,7 @@
 #define WEIR_RUN_REHEARSAL_HPP
 
 #include <weir/measure/clock.hpp>
+#include <weir/measure/item_pace.hpp>
 #include <weir/measure/stats.hpp>
 
 #include <cstddef>    // for std::size_t
@@ -56,6 +57,8 @@ class rehearsed_run {
     // Room for so many items more in each queue behind it.
     virtual void make_room(std::size_t stage, std::size_t items) = 0;
     virtual void let_in(std::size_t stage, std::size_t items) noexcept = 0;
+    // With how many it has begun since then, and how fast.
+    virtual pace_meter meter(std::size_t stage) const noexcept = 0;
     // The run, too.
     virtual void end() noexcept = 0;
 

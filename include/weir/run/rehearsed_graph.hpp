@@ -6,6 +6,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/measure/item_pace.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
@@ -18,6 +19,7 @@
 #include <weir/run/turnstile.hpp>
 
 #include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
 #include <exception>  // for std::current_exception
 #include <memory>     // for std::unique_ptr
 #include <optional>   // for std::optional
@@ -50,13 +52,11 @@ class rehearsed_graph : public run_graph<Policy>, public rehearsed_run {
         return stages_[stage]->resizable() && (!acts || slots_[stage].before > 1);
     }
     stage_rest rest(std::size_t stage) const override {
-        stage_rest all{true, false, this->begin_.time_since_epoch().count()};
-        stages_[stage]->for_each_slot([&all](slot& each) {
-            const auto [state, since] = each.state_since();
-            all.is_at_rest = all.is_at_rest && detail::is_idle(state);
-            all.is_starved = all.is_starved || state == slot_state::wait_get;
-            all.since = detail::larger(all.since, since);
-        });
+        std::uint64_t before = 0;
+        std::uint64_t after = 0;
+        stage_rest all = look_at_slots(stage, before);
+        // One that was looked at may have been woken by one that came to rest after that.
+        all.is_at_rest = all.is_at_rest && look_at_slots(stage, after).is_at_rest && before == after;
         all.is_at_rest = all.is_at_rest || this->have_all_left();  // also those that were abandoned
         return all;
     }
@@ -97,8 +97,9 @@ class rehearsed_graph : public run_graph<Policy>, public rehearsed_run {
         }
     }
     void let_in(std::size_t stage, std::size_t items) noexcept override {
-        stages_[stage]->stile()->let_in(items);
+        stages_[stage]->stile()->let_in(items, slots_[stage].now);
     }
+    pace_meter meter(std::size_t stage) const noexcept override { return stages_[stage]->stile()->meter(); }
 
   protected:
     using base::queues_;
@@ -154,6 +155,18 @@ class rehearsed_graph : public run_graph<Policy>, public rehearsed_run {
     }
 
   private:
+    // `sum`: of the instants of what they do, which is another one where one of them has done something else.
+    stage_rest look_at_slots(std::size_t stage, std::uint64_t& sum) const {
+        stage_rest all{true, false, this->begin_.time_since_epoch().count()};
+        stages_[stage]->for_each_slot([&all, &sum](slot& each) {
+            const auto [state, since] = each.state_since();
+            all.is_at_rest = all.is_at_rest && detail::is_idle(state);
+            all.is_starved = all.is_starved || state == slot_state::wait_get;
+            all.since = detail::larger(all.since, since);
+            sum += static_cast<std::uint64_t>(since);
+        });
+        return all;
+    }
     site_seen look(std::size_t queue) const {
         site_seen seen;
         queues_[queue]->inspect(seen);

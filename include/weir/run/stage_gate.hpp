@@ -34,7 +34,7 @@ class stage_gate {
         if (!run_.may_hold_up()) return false;
         if (run_.is_paused() || run_.gives_way(executor_)) return true;
         if (sources != 0 && run_.budget() != nullptr && run_.budget()->is_spent(sources)) return true;
-        return turnstile_ != nullptr && !turnstile_->lets_in(counts);
+        return turnstile_ != nullptr && !turnstile_->lets_in(run_.main_executor(), counts);
     }
 
     // Awaitable of bool: waits for the first of these things. False: the run ends, and nothing is to begin.

@@ -8,6 +8,7 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/run/profile_trial.hpp>
 #include <weir/run/rehearsal.hpp>
+#include <weir/run/trial_shares.hpp>
 
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for SIZE_MAX, std::int64_t
@@ -23,6 +24,7 @@ struct trial_limits {
         still;  // nothing has moved in a stage that has done something, nor for four times as long as ever
     duration trial;  // each
     duration all = duration::max();
+    std::size_t rounds = 0;  // how often the sources give more, for a stage that has too few items
 };
 
 // The items that a stage is tried with pass on to the next stage, and in the end to the consumer: each item
@@ -34,7 +36,7 @@ class stage_trials : public rehearsal {
     // `slots`: of the trials, upwards, as a slot too many would have an item in its hand; not empty, and
     // there as long as this is.
     stage_trials(std::size_t items, std::span<const std::size_t> slots, trial_limits limits) noexcept
-        : items_(items), slots_(slots), limits_(limits) {}
+        : items_(items), shares_(slots), limits_(limits) {}
 
     std::optional<time_point> step(rehearsed_run& run) final {
         const time_point now = run.instant();
@@ -42,7 +44,7 @@ class stage_trials : public rehearsal {
             begin_ = now;
             begins(run);
             for (std::size_t i = 0; i < run.num_stages(); ++i) {
-                if (run.takes_slots(i)) run.set_slots(i, slots_.front());
+                if (run.takes_slots(i)) run.set_slots(i, shares_.slots().front());
             }
             begin_stage(run, now);
         }
@@ -53,6 +55,11 @@ class stage_trials : public rehearsal {
             }
             const time_point later = next_look(now);
             if (halts(run, now)) return later;
+            if (on_ == doing::feeding) {
+                if (feeds(run, now)) return later;
+                prepare_trial(run, now);
+                continue;
+            }
             const stage_rest rest = run.rest(stage_);
             const trial_end end = rest.is_at_rest ? trial_end::complete : end_of(run, rest, now);
             if (end == trial_end::not_tried) return later;
@@ -65,17 +72,16 @@ class stage_trials : public rehearsal {
     // Whether the stage at hand takes nothing.
     bool is_source() const noexcept { return is_source_; }
     std::size_t num_trials(const rehearsed_run& run, std::size_t stage) const {
-        return run.takes_slots(stage) ? slots_.size() : 1;
+        return run.takes_slots(stage) ? shares_.slots().size() : 1;
     }
 
   private:
-    // What the stage does that is looked at: it comes to rest, so that each slot has an item in its hand; it
-    // is tried; or it passes on what is left.
-    enum class doing : std::uint8_t { nothing, settling, trial, passing };
+    // What the stage does that is looked at: more items are made for it; it comes to rest, so that each slot
+    // has an item in its hand; it is tried; or it passes on what is left.
+    enum class doing : std::uint8_t { nothing, feeding, settling, trial, passing };
 
     // How often is looked.
     static constexpr duration shortest{1'000'000};
-    static constexpr double rounding = 1e-6;
 
     // The trials are about to begin, this one is, and this one is over, or will not be.
     virtual void begins(rehearsed_run&) {}
@@ -90,14 +96,42 @@ class stage_trials : public rehearsal {
         left_ = all_ = is_source_ ? items_ : f.given;
         trial_ = 0;
         longest_ = duration(0);
-        tried_ = 1;
-        while (tried_ < num_trials(run, stage_) && enough(tried_ + 1) <= all_) ++tried_;
-        prepare_trial(run, now);
+        round_ = 0;
+        enter(doing::feeding, now);
+        if (!next_round(run)) prepare_trial(run, now);
+    }
+    // Whether the sources give more, as the stage has too few, which go through all stages before it.
+    bool next_round(rehearsed_run& run) {
+        const std::size_t enough = shares_.enough(num_trials(run, stage_));
+        if (is_source_ || !is_fed_ || all_ >= detail::smaller(items_, enough)) return false;
+        if (round_ == limits_.rounds) return false;
+        ++round_;
+        for (std::size_t i = 0; i < stage_; ++i) {
+            run.make_room(i, items_ + all_ + shares_.slots().back());
+            if (run.figures(i).num_inputs == 0) run.let_in(i, items_);
+        }
+        return true;
+    }
+    // Whether that goes on.
+    bool feeds(rehearsed_run& run, time_point now) {
+        bool is_at_rest = true;
+        for (std::size_t i = 0; i < stage_; ++i) is_at_rest = is_at_rest && run.rest(i).is_at_rest;
+        const bool is_over = now - began_ >= limits_.trial;
+        if (!is_at_rest && !is_over) return true;
+        const std::size_t before = all_;
+        left_ = all_ = run.figures(stage_).given;
+        if (!is_over && all_ > before && next_round(run)) return true;
+        for (std::size_t i = 0; i < stage_; ++i) {
+            if (run.figures(i).num_inputs == 0) run.let_in(i, 0);
+        }
+        is_fed_ = is_fed_ && is_at_rest;
+        return false;
     }
     void prepare_trial(rehearsed_run& run, time_point now) {
-        if (may_grow_) run.set_slots(stage_, slots_[trial_]);
+        tried_ = may_grow_ ? shares_.trials(all_) : 1;
+        if (may_grow_) run.set_slots(stage_, shares_.slots()[trial_]);
         // For all that comes of one item each; a stage that makes more of them is tried until that is full.
-        run.make_room(stage_, items_ + all_ + slots_.back());
+        run.make_room(stage_, items_ + all_ + shares_.slots().back());
         before_ = run.figures(stage_);
         begins(run, stage_, num_slots());
         enter(doing::settling, now);
@@ -118,6 +152,7 @@ class stage_trials : public rehearsal {
         const bool halts = run.is_halted();
         if (was_halted_ && !halts) {
             before_ = run.figures(stage_);
+            if (on_ == doing::trial) run.let_in(stage_, let_in_ - run.meter(stage_).begun());
             enter(on_, now);
         }
         was_halted_ = halts;
@@ -140,10 +175,12 @@ class stage_trials : public rehearsal {
 
     void go_on(rehearsed_run& run, const stage_rest& rest, trial_end end, time_point now) {
         const bool is_stuck = end == trial_end::stuck;
+        is_fed_ = is_fed_ && end == trial_end::complete;
         if (on_ == doing::settling && end == trial_end::complete) {
             before_ = run.figures(stage_);
             enter(doing::trial, now);
-            run.let_in(stage_, share());
+            let_in_ = share();
+            run.let_in(stage_, let_in_);
         } else if (on_ == doing::passing) {
             if (end != trial_end::complete) run.let_in(stage_, 0);
             next_stage(run, now);
@@ -187,39 +224,16 @@ class stage_trials : public rehearsal {
         t.end = end;
         found(run, stage_, trial_, t);
     }
-    std::size_t num_slots() const noexcept { return may_grow_ ? slots_[trial_] : before_.num_slots; }
+    std::size_t num_slots() const noexcept { return may_grow_ ? shares_.slots()[trial_] : before_.num_slots; }
 
-    // With how many items it is tried now. Half of all are divided evenly among the trials, the other half in
-    // proportion to their slots, and the last one has what is left; where there are enough, each slot gets as
-    // many.
+    // With how many items it is tried now; the last trial has what is left.
     std::size_t share() noexcept {
         if (!may_grow_) return is_source_ ? items_ : SIZE_MAX;
-        const std::size_t slots = slots_[trial_];
-        std::size_t items = left_;
-        if (trial_ + 1 < tried_) {
-            const double mine = part(trial_, tried_) * static_cast<double>(all_);
-            items = detail::smaller(left_, static_cast<std::size_t>(mine + rounding));
-        }
-        if (items > slots) items -= items % slots;
+        const std::size_t items = trial_ + 1 < tried_
+                                      ? detail::smaller(left_, shares_.share(trial_, tried_, all_))
+                                      : shares_.whole(trial_, left_);
         left_ -= items;
         return items;
-    }
-    // Of all items, if the first `n` trials share them.
-    double part(std::size_t trial, std::size_t n) const noexcept {
-        double sum = 0;
-        for (const std::size_t each : slots_.first(n)) sum += static_cast<double>(each);
-        return (1 / static_cast<double>(n) + static_cast<double>(slots_[trial]) / sum) / 2;
-    }
-    // How many items that takes, so that each slot has four, and each trial ten. So those before a trial have
-    // used up more places that only later stages free than it has slots, or were stuck: with more slots than
-    // places, items that overtake each other could wait for each other for ever.
-    std::size_t enough(std::size_t n) const noexcept {
-        double most = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            const std::size_t least = detail::larger<std::size_t>(10, 4 * slots_[i]);
-            most = detail::larger(most, static_cast<double>(least) / part(i, n));
-        }
-        return static_cast<std::size_t>(most + 1 - rounding);
     }
 
     void conclude(const rehearsed_run& run, const stage_rest& rest, trial_end how, time_point now) {
@@ -229,6 +243,7 @@ class stage_trials : public rehearsal {
         profile_trial t;
         t.end = how;
         t.concurrency = num_slots();
+        t.pace = run.meter(stage_).pace();
         t.elapsed = detail::larger(duration(0), end - began_);
         t.num_failures = after.num_failures - before_.num_failures;
         if (tasks > t.num_failures) {
@@ -254,7 +269,7 @@ class stage_trials : public rehearsal {
     }
 
     const std::size_t items_;
-    const std::span<const std::size_t> slots_;
+    const trial_shares shares_;
     const trial_limits limits_;
     doing on_ = doing::nothing;
     time_point begin_{};   // of all
@@ -262,6 +277,9 @@ class stage_trials : public rehearsal {
     time_point moved_{};   // when something did, as far as is known
     duration longest_{0};  // that nothing did, in this stage
     bool was_halted_ = false;
+    bool is_fed_ = true;     // no stage so far has kept an item to itself
+    std::size_t round_ = 0;  // of feeding
+    std::size_t let_in_ = 0;
     std::size_t stage_ = 0;
     bool is_source_ = false;
     bool may_grow_ = false;

@@ -4,6 +4,8 @@
 #define WEIR_RUN_TURNSTILE_HPP
 
 #include <weir/channel/wait_queue.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/measure/item_pace.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/run_holds.hpp>
@@ -18,14 +20,16 @@ namespace weir::detail {
 class turnstile {
   public:
     // Asks for one item, which counts, or the end of an epoch, which doesn't. False: not now; a slot then
-    // waits, and asks again.
-    bool lets_in(bool counts = true) noexcept {
+    // waits, and asks again. `clock`: that of the run.
+    bool lets_in(const executor& clock, bool counts = true) noexcept {
         // relaxed: once it is open it stays so, and who doesn't see it yet asks under the lock
         if (is_open_.load(std::memory_order_relaxed)) return true;
         bool mine = false;
-        room_.update([this, counts, &mine](pause_rule& rule) {
+        room_.update([this, &clock, counts, &mine](pause_rule& rule) {
             mine = left_ != 0;
-            if (mine && counts && --left_ == 0) rule.paused = true;
+            if (!mine || !counts) return;
+            meter_.begins([&clock] { return clock.now().time_since_epoch().count(); });
+            if (--left_ == 0) rule.paused = true;
         });
         return mine;
     }
@@ -35,12 +39,17 @@ class turnstile {
         return room_.wait(char(), me, slot_state::off);
     }
 
-    // Lets so many in from now on, and nobody behind them.
-    void let_in(std::size_t items) noexcept {
-        room_.update([this, items](pause_rule& rule) {
+    // Lets so many in from now on, and nobody behind them. With `slots` at a time their pace is measured.
+    void let_in(std::size_t items, std::size_t slots = 1) noexcept {
+        room_.update([this, items, slots](pause_rule& rule) {
             left_ = items;
+            if (items != 0) meter_.restart(slots);
             rule.paused = items == 0;
         });
+    }
+    // Of those that were let in last.
+    pace_meter meter() const noexcept {
+        return room_.read([this](const pause_rule&) { return meter_; });
     }
     // Lets in whoever comes, for good.
     void open() noexcept {
@@ -54,7 +63,8 @@ class turnstile {
 
   private:
     standard_platform::atomic<bool> is_open_{false};
-    std::size_t left_ = 0;  // under the room's lock
+    std::size_t left_ = 0;  // under the room's lock, as the meter
+    pace_meter meter_;
     wait_queue<pause_rule> room_{pause_rule{true}, "for the other stages to be tried", wait_kind::outside};
 };
 

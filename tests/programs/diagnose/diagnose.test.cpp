@@ -95,17 +95,17 @@ std::vector<int> all_of(const P& pipeline, weir::executor& ex) {
 const std::string table =
     R"(weir: WEIR_DIAGNOSE=1: each stage alone first, with up to 32 slots, on the first 1000 items, for 60 s at most; then the run goes on
 
-                                                          ------------------- % of the slots' time --------------------
-stage  slots     items  failed      rate  speed-up       ave  run  await  runnable  wait_get  wait_put  wait_turn  overhead  readiness
-src        1      1000       0         0         -         -    -      -         -         -         -          -         -          -
-slow       1       108       0   50.0 /s       1.0   20.0 ms    0    100         0         0         0          0         0      100 %
-           4       132       0    200 /s       4.0   20.0 ms    0    100         0         0         0          0         0      100 %
-           8       160       0    400 /s       8.0   20.0 ms    0    100         0         0         0          0         0      100 %
-          16       224       0    800 /s      16.0   20.0 ms    0    100         0         0         0          0         0      100 %
-          32       352       0   1.6 k/s      32.0   20.0 ms    0    100         0         0         0          0         0      100 %
+                                                                                         ------------------- % of the slots' time --------------------
+stage  slots     items  failed      rate               95 %  speed-up        95 %       ave  run  await  runnable  wait_get  wait_put  wait_turn  overhead  readiness
+src        1      1000       0         0                  -         -           -         -    -      -         -         -         -          -         -          -
+slow       1       108       0   50.0 /s    50.0 /s-50.0 /s       1.0           -   20.0 ms    0    100         0         0         0          0         0      100 %
+           4       132       0    200 /s      200 /s-200 /s       4.0     4.0-4.0   20.0 ms    0    100         0         0         0          0         0      100 %
+           8       160       0    400 /s      400 /s-400 /s       8.0     8.0-8.0   20.0 ms    0    100         0         0         0          0         0      100 %
+          16       224       0    800 /s      800 /s-800 /s      16.0   16.0-16.0   20.0 ms    0    100         0         0         0          0         0      100 %
+          32       352       0   1.6 k/s    1.6 k/s-1.6 k/s      32.0   32.0-32.0   20.0 ms    0    100         0         0         0          0         0      100 %
 
-rate: items taken a second; below a readiness of 100 % the stage is faster than it was fed;
-runnable: no thread was free.
+rate: items taken a second, and its 95 % confidence interval; below a readiness of 100 % the stage is faster than it was fed;
+speed-up: over the fewest slots; none is told where its interval holds 1; runnable: no thread was free.
 )";
 
 }  // namespace
@@ -267,6 +267,24 @@ TEST_CASE("a source that waits for what the consumer has taken is tried as far a
     }));
 }
 
+TEST_CASE("a stage behind batches is tried with more of them, and every item is in one of them") {
+    virtual_time time;
+    std::vector<int> all;
+    const std::string text = diagnosed([&] {
+        const auto collate = [n = 0](std::vector<int> batch) mutable -> weir::task<std::vector<int>> {
+            co_await weir::sleep_for(n++ % 2 == 0 ? 3ms : 1ms);
+            co_return batch;
+        };
+        all = all_of(numbers(6000) | weir::aggregate(32) | weir::pipe(collate, {.name = "collate"}) |
+                         weir::disaggregate() | weir::sink(),
+                     time);
+    });
+    CHECK(all == all_of(numbers(6000) | weir::sink(), time));
+    CHECK(contains(text, "\nsrc                 1      1000"));
+    CHECK(contains(text, "\ncollate             1        25       0    500 /s"));
+    CHECK(count(text, "  too few items\n") == 2);  // of 125 batches
+}
+
 TEST_CASE(
     "a source that waits for what later stages give back is tried no further, and all of its items come") {
     virtual_time time;
@@ -414,7 +432,9 @@ TEST_CASE("all trials together have 60 s, and the stages that are left are not t
     });
     CHECK(sorted(all) == all_of(numbers(1000) | weir::sink(), time));
     CHECK(contains(text, "  time over\n"));
-    CHECK(contains(text, "\nc          1         0       0         -         -         -    -"));
+    CHECK(contains(text,
+                   "\nc          1         0       0         -                  -         -           -      "
+                   "   -    -"));
     CHECK(count(text, "  not tried\n") >= 5);
     CHECK(contains(text, "not tried: a trial before it was stuck, or the time for all was over"));
 }
@@ -432,7 +452,7 @@ TEST_CASE("a pause in the middle of a trial is no part of it, and one without en
         CHECK(run.drain().items == 1000);
     });
     CHECK(count(text, "       0   50.") == 1);
-    CHECK(count(text, "1.6 k/s") == 1);
+    CHECK(count(text, "1.6 k/s-1.6 k/s") == 1);
     const std::string ended = diagnosed([&] {
         auto run = pipeline.start(time);
         run.pause();

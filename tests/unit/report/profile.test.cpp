@@ -149,6 +149,64 @@ TEST_CASE("a profile tries stages that have one slot by nature with one, and goe
     CHECK(p.stages[2].trials[1].rate() == Catch::Approx(375));
 }
 
+TEST_CASE("a profile has the sources give more where a stage behind batches would have too few of them") {
+    virtual_time time;
+    std::size_t made = 0;
+    const auto source = [&made]() { return std::optional<int>(static_cast<int>(made++)); };
+    const auto collate = [n = 0](std::vector<int> batch) mutable -> weir::task<int> {
+        co_await weir::sleep_for(n++ % 2 == 0 ? 3ms : 1ms);
+        co_return static_cast<int>(batch.size());
+    };
+    const auto pipeline = weir::source(source) | weir::aggregate(32) |
+                          weir::pipe(collate, {.name = "collate"}) |
+                          weir::for_each([](int n) { CHECK(n == 32); });
+    const auto p = profile(pipeline, time);
+    CHECK(p.num_items == 1000);
+    CHECK(made == 12'000);  // 375 batches
+    const auto& trials = p.stages.at(2).trials;
+    REQUIRE(trials.size() == 5);
+    for (std::size_t i = 0; i < 5; ++i) {
+        CAPTURE(i, trials[i].num_items);
+        CHECK(trials[i].end == weir::trial_end::complete);
+        REQUIRE(trials[i].pace.has_value());
+        CHECK(trials[i].num_items >= 4 * trials[i].concurrency);
+    }
+    CHECK(trials[4].num_items >= 10);
+    CHECK(trials[4].pace->rate_interval()->holds(500));
+    CHECK(trials[4].rate() == Catch::Approx(500).epsilon(0.03));
+    CHECK(trials[0].speed_up(trials[4])->low > 10);
+}
+
+TEST_CASE("where the sources end, a profile tries a stage behind batches with the fewest slots") {
+    virtual_time time;
+    const auto collate = [](std::vector<int> batch) -> weir::task<std::size_t> {
+        co_await weir::sleep_for(2ms);
+        co_return batch.size();
+    };
+    const auto p = profile(weir::source(std::views::iota(0, 1000)) | weir::aggregate(32) |
+                               weir::pipe(collate) | weir::sink(),
+                           time);
+    const auto& trials = p.stages.at(2).trials;
+    CHECK(trials.at(4).num_items == 11);
+    CHECK(trials[4].rate() == Catch::Approx(500));
+    CHECK(trials[3].num_items == 20);
+    CHECK(trials[3].rate() == Catch::Approx(2000));
+    for (std::size_t i = 0; i < 3; ++i) CHECK(trials[i].end == weir::trial_end::too_few);
+}
+
+TEST_CASE("a profile gives up on a stage that gets nothing from more items") {
+    virtual_time time;
+    std::size_t made = 0;
+    const auto source = [&made]() { return std::optional<int>(static_cast<int>(made++)); };
+    const auto none = [](int n) { return n == 7 ? std::optional<int>(n) : std::nullopt; };
+    const auto p = profile(weir::source(source) | weir::pipe(none) | weir::pipe(in_5_ms, {.name = "after"}) |
+                               weir::sink(),
+                           time);
+    CHECK(made == 2000);
+    CHECK(p.stages.at(2).trials.at(4).num_items == 1);
+    CHECK_FALSE(p.stages.at(2).trials.at(4).pace.has_value());
+}
+
 TEST_CASE("in a profile each item passes each stage once, and no item beyond those asked for is made") {
     virtual_time time;
     std::vector<int> made;
@@ -212,7 +270,7 @@ TEST_CASE("a profile counts items that fail, and goes on without them") {
                            10, {.concurrencies = {2}});
     CHECK(p.stages.at(1).trials.at(0).num_failures == 5);
     CHECK(p.stages.at(1).trials.at(0).num_results == 5);
-    CHECK(p.stages.at(2).trials.at(0).num_items == 4);  // and one passes on, as two slots share four
+    CHECK(p.stages.at(2).trials.at(0).num_items == 10);  // of as many more
 }
 
 TEST_CASE("a profile throws what stops a source") {
@@ -235,13 +293,14 @@ TEST_CASE("a profile takes fewer items where the source ends, and none where a s
 
 TEST_CASE("a profile takes items over the ends of epochs") {
     virtual_time time;
-    const auto p = profile(weir::source(weir::epochs(std::vector<int>{1, 2, 3}, 5)) | weir::aggregate(4) |
-                               weir::disaggregate() | weir::pipe(in_5_ms) | weir::sink(),
-                           time, 10, {.concurrencies = {4}});  // and the ends of two epochs
+    const auto p =
+        profile(weir::source(weir::epochs(std::vector<int>{1, 2, 3}, 5)) | weir::aggregate(4) |
+                    weir::disaggregate() | weir::pipe(in_5_ms) | weir::sink(),
+                time, 10, {.concurrencies = {4}});  // and the ends of two epochs: so there are more
     CHECK(p.num_items == 8);
-    CHECK(p.stages.at(1).trials.at(0).num_results == 2);  // a batch ends with an epoch
-    CHECK(p.stages.at(2).trials.at(0).num_results == 6);
-    CHECK(p.stages.at(3).trials.at(0).elapsed == 10ms);
+    CHECK(p.stages.at(1).trials.at(0).num_results == 5);  // a batch ends with an epoch
+    CHECK(p.stages.at(2).trials.at(0).num_results == 15);
+    CHECK(p.stages.at(3).trials.at(0).elapsed == 20ms);
 }
 
 TEST_CASE("a profile tries each stage of a list") {

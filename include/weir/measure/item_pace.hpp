@@ -1,0 +1,154 @@
+// weir measure: how long an item takes from one to the next, and how sure that is
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MEASURE_ITEM_PACE_HPP
+#define WEIR_MEASURE_ITEM_PACE_HPP
+
+#include <weir/measure/clock.hpp>
+#include <weir/measure/figures.hpp>
+
+#include <cstddef>   // for std::size_t
+#include <cstdint>   // for std::int64_t, std::uint64_t
+#include <optional>  // for std::optional
+
+namespace weir {
+
+/// The values that the data allow a figure: it lies there in 95 of 100 measurements.
+struct confidence_interval {
+    double low = 0;   ///< the figure is at least that
+    double high = 0;  ///< and at most that
+
+    /// \returns whether `value`, such as a rate, is one of them.
+    [[nodiscard]] bool holds(double value) const noexcept { return low <= value && value <= high; }
+
+    [[nodiscard]] friend bool operator==(const confidence_interval&, const confidence_interval&) = default;
+};
+
+/// How fast something takes items, from blocks of equally many that came one after the other.
+///
+/// Source: batch means, with the t distribution: Schmeiser, "Batch Size Effects in the Analysis of Simulation
+///         Output", Operations Research 30 (1982), who has 10 to 30 blocks. The intervals are of logarithms.
+struct item_pace {
+    std::uint64_t num_items = 0;  ///< in all blocks
+    std::size_t num_blocks = 0;   ///< 3 or more
+    duration elapsed{};           ///< of all blocks
+    double variance = 0;          ///< of the mean time of a block, over the square of that mean
+
+    /// \returns items a second.
+    [[nodiscard]] double rate() const noexcept { return detail::per_second(num_items, elapsed); }
+    /// \returns the interval of that; none where no time has passed.
+    [[nodiscard]] std::optional<confidence_interval> rate_interval() const noexcept;
+
+    [[nodiscard]] friend bool operator==(const item_pace&, const item_pace&) = default;
+};
+
+namespace detail {
+
+// As <cmath> has them, which takes longer to compile than all that needs them here.
+inline double root(double x) noexcept {
+    if (!(x > 0)) return 0;
+    double y = x < 1 ? 1 : x;
+    for (double next = (y + x / y) / 2; next < y; next = (y + x / y) / 2) y = next;
+    return y;
+}
+inline double exponential(double x) noexcept {
+    if (x > 700) x = 700;
+    if (x > 0.5) {
+        const double half = exponential(x / 2);
+        return half * half;
+    }
+    double sum = 1;
+    for (int n = 10; n > 0; --n) sum = 1 + x / n * sum;
+    return sum;
+}
+
+// Which part of a t distribution's values is less: 97.5 %. Few degrees of freedom: tables; else Fisher and
+// Cornish's expansion (1960), right to three decimals.
+inline double t_quantile(double freedom) noexcept {
+    static constexpr double few[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262};
+    if (!(freedom >= 1)) return few[0];
+    if (freedom < 10) return few[static_cast<std::size_t>(freedom) - 1];
+    const double part = 1 / freedom;
+    return 1.95996 + part * (2.37227 + part * (2.82250 + part * 2.55585));
+}
+
+// `centre`, and as many times more and less as its logarithm may be off.
+inline confidence_interval around(double centre, double freedom, double variance) noexcept {
+    const double factor = exponential(t_quantile(freedom) * root(variance));
+    return {centre / factor, centre * factor};
+}
+
+// How many times as fast `a` is as `b`. Nothing: no time has passed. Source: Welch, "The Generalization of
+// 'Student's' Problem when Several Different Population Variances are Involved", Biometrika 34 (1947).
+inline std::optional<confidence_interval> speed_up(const item_pace& a, const item_pace& b) noexcept {
+    if (a.rate() <= 0 || b.rate() <= 0) return std::nullopt;
+    const double sum = a.variance + b.variance;
+    const double of_a = a.variance * a.variance / static_cast<double>(a.num_blocks - 1);
+    const double of_b = b.variance * b.variance / static_cast<double>(b.num_blocks - 1);
+    const double freedom = of_a + of_b > 0 ? sum * sum / (of_a + of_b) : 1;
+    return detail::around(a.rate() / b.rate(), freedom, sum);
+}
+
+// Where items begin: marks every so many of them, so that there are 20 to 40 blocks, or as many as there are
+// slots full of items. A block is a multiple of the slots: those which began together end together.
+class pace_meter {
+  public:
+    void restart(std::size_t slots) noexcept {
+        step_ = next_ = slots;
+        begun_ = 0;
+        num_marks_ = 0;
+    }
+    // One more begins. `clock` gives the time, if that is to be marked.
+    template <class Clock>
+    void begins(const Clock& clock) noexcept {
+        if (++begun_ != next_) return;
+        if (num_marks_ == most) {
+            for (std::size_t i = 0; i <= most / 2; ++i) marks_[i] = marks_[2 * i];
+            num_marks_ = most / 2 + 1;
+            next_ += step_;
+            step_ *= 2;
+            return;  // the last mark remains, and this is half a block behind it
+        }
+        marks_[num_marks_++] = clock();
+        next_ += step_;
+    }
+    std::uint64_t begun() const noexcept { return begun_; }
+
+    // Nothing: too few have begun.
+    std::optional<item_pace> pace() const noexcept {
+        if (num_marks_ <= least) return std::nullopt;
+        item_pace all;
+        all.num_blocks = num_marks_ - 1;
+        all.num_items = all.num_blocks * step_;
+        all.elapsed = duration(marks_[num_marks_ - 1] - marks_[0]);
+        const auto blocks = static_cast<double>(all.num_blocks);
+        const double mean = static_cast<double>(all.elapsed.count()) / blocks;
+        double squares = 0;
+        for (std::size_t i = 1; i < num_marks_; ++i) {
+            const double off = static_cast<double>(marks_[i] - marks_[i - 1]) - mean;
+            squares += off * off;
+        }
+        if (mean > 0) all.variance = squares / (blocks * (blocks - 1) * mean * mean);
+        return all;
+    }
+
+  private:
+    static constexpr std::size_t least = 3;
+    static constexpr std::size_t most = 41;  // odd: every second one of them has the first and the last
+
+    std::uint64_t step_ = 1;
+    std::uint64_t next_ = 0;
+    std::uint64_t begun_ = 0;
+    std::size_t num_marks_ = 0;
+    std::int64_t marks_[most] = {};
+};
+
+}  // namespace detail
+
+inline std::optional<confidence_interval> item_pace::rate_interval() const noexcept {
+    if (rate() <= 0) return std::nullopt;
+    return detail::around(rate(), static_cast<double>(num_blocks - 1), variance);
+}
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,41 @@
+#include <weir/run/trial_shares.hpp>
+
+#include "support/catch.hpp"
+
+#include <cstddef>
+#include <vector>
+
+using weir::detail::trial_shares;
+
+TEST_CASE("the items of a stage are divided among its trials, evenly by half, and by half by their slots") {
+    const std::size_t slots[] = {1, 4, 8, 16, 32};
+    const trial_shares s(slots);
+    std::vector<std::size_t> shares;
+    for (std::size_t i = 0; i < 5; ++i) shares.push_back(s.share(i, 5, 1000));
+    CHECK(shares == std::vector<std::size_t>{108, 132, 160, 224, 352});
+}
+
+TEST_CASE("as many trials are made as have four items for each slot, and ten") {
+    const std::size_t slots[] = {1, 4, 8, 16, 32};
+    const trial_shares s(slots);
+    CHECK(s.trials(0) == 1);
+    CHECK(s.trials(1000) == 5);
+    for (std::size_t n = 1; n <= 5; ++n) {
+        const std::size_t enough = s.enough(n);
+        CHECK(s.trials(enough) == n);
+        CHECK(s.trials(enough - 1) == (n == 1 ? 1 : n - 1));
+        for (std::size_t i = 0; i < n; ++i) {
+            CHECK(s.share(i, n, enough) >= 4 * slots[i]);
+            CHECK(s.share(i, n, enough) + slots[i] > 10);
+        }
+    }
+    CHECK(s.enough(5) == 354);
+}
+
+TEST_CASE("each slot of a trial has as many items, unless there are fewer than slots") {
+    const std::size_t slots[] = {3};
+    const trial_shares s(slots);
+    CHECK(s.whole(0, 2) == 2);
+    CHECK(s.whole(0, 3) == 3);
+    CHECK(s.whole(0, 11) == 9);
+}
