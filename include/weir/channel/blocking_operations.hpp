@@ -7,6 +7,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/thread_place.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/task/detached_task.hpp>
 
@@ -60,6 +61,7 @@ struct blocking_operations {
             while (!flag.is_set()) {
                 const bool helping = detail::help_until(flag, ex, limit);
                 if (flag.is_set()) break;
+                if (!helping) thread_place::leave_here();
                 if (forever) {
                     if (!helping) here.wait(flag);
                     continue;

@@ -11,6 +11,7 @@
 #include <weir/platform/event_count.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/platform/thread_place.hpp>
 #include <weir/platform/thread_record.hpp>
 
 #include <algorithm>    // for std::max, std::min
@@ -60,7 +61,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
                       "{.on_thread_start = name_it})");
     }
 
-    ~basic_blocking_pool() { this->end(); }
+    ~basic_blocking_pool() { this->end(current().of == this); }
 
     /// How many threads it has.
     [[nodiscard]] unsigned threads() const noexcept {
@@ -70,20 +71,13 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     using executor::post;
     void post(std::coroutine_handle<> h) noexcept override { this->post_from_outside(h); }
 
-    /// On a thread of this pool: runs one coroutine, or naps for a millisecond if there is none, so
-    /// that code which waits there for others can't stop the pool. Elsewhere: false.
+    /// On a thread of this pool: another one works in its place from now on, as long as this one has not come
+    /// back from what it runs; sleeps until `done` is set or poked, or until `limit`. Elsewhere: false.
     bool drive(detail::parker& done, time_point limit) override {
         this->check_threads();
-        if (current() != this) return false;
-        if (void* const next = take()) {
-            run(next);
-            return true;
-        }
-        const std::int64_t left = limit.time_since_epoch().count() - Platform::now();
-        auto* const me = detail::basic_thread_record<Platform>::mine();
-        if (me != nullptr) me->sleeps(true);
-        if (left > 0) done.wait(std::min<std::int64_t>(left, 1'000'000));
-        if (me != nullptr) me->sleeps(false);
+        place& mine = current();
+        if (mine.of != this) return false;
+        this->sleep(done, limit, mine.leave());
         return true;
     }
 
@@ -91,7 +85,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     void inspect(detail::executor_view& view) const override {
         view.resumed = resumed_.load(std::memory_order_seq_cst);
         const std::size_t resting = resting_.load(std::memory_order_seq_cst);
-        view.busy = threads() - resting;
+        view.busy = expected_.load(std::memory_order_seq_cst) - resting;
         const bool queued = !inbox_.empty();
         view.crowded = false;  // its threads are there to be blocked
         view.pending = queued || this->has_timer() || resting_.load(std::memory_order_seq_cst) != resting ||
@@ -101,28 +95,61 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
   private:
     using typename base::wake_up;
 
-    struct place {
-        basic_blocking_pool* here = nullptr;
-    };
-    // The pool whose thread this is. Not inlined: see WEIR_NOINLINE.
-    WEIR_NOINLINE static basic_blocking_pool*& current() noexcept {
-        return Platform::template of_thread<place>().here;
-    }
+    // What the calling thread is: of whatever pool, which of those who take from its queue; unless it has left
+    // that to another.
+    struct place final : detail::thread_place {
+        basic_blocking_pool* of = nullptr;
+        unsigned number = 0;
+        bool is_here = false;
 
-    void work(unsigned) noexcept override {
-        current() = this;
+        bool leave() noexcept override {
+            if (is_here && of->leave_place(number)) is_here = false;
+            return !is_here;
+        }
+        using detail::thread_place::belong_to_thread;
+    };
+    // Not inlined: see WEIR_NOINLINE.
+    WEIR_NOINLINE static place& current() noexcept { return Platform::template of_thread<place>(); }
+
+    bool work(unsigned number) noexcept override {
+        place& mine = current();
+        mine.of = this;
+        mine.number = number;
+        mine.belong_to_thread();
+        mine.is_here = true;
         if (auto* const me = detail::basic_thread_record<Platform>::acquire()) {
             me->serve(static_cast<executor*>(this));
         }
-        for (;;) {
+        while (mine.is_here) {
+            if (!this->is_wanted(number) && this->let_go(number)) {
+                expect(-1);
+                return false;
+            }
             if (void* const next = take()) {
                 run(next);
-            } else if (this->is_over()) {
-                if (inbox_.empty()) return;  // else it was posted after the look, before the end
+            } else if (is_last()) {
+                if (inbox_.empty()) return false;  // else it was posted after the look, before the end
             } else {
                 wait();
             }
         }
+        expect(-1);
+        return true;
+    }
+
+    // Threads that have begun to work, those included that have left their places and not come back yet.
+    void expect(int threads) noexcept override {
+        expected_.fetch_add(static_cast<std::size_t>(threads), std::memory_order_seq_cst);
+        if (threads < 0 && this->is_over()) wake_all();  // pairs with is_last()
+    }
+    std::uint64_t num_resumed() const noexcept override { return resumed_.load(std::memory_order_relaxed); }
+    bool is_crowded() const noexcept override {
+        return resting_.load(std::memory_order_relaxed) == 0 &&
+               (!inbox_.empty() || timers_.next() <= Platform::now());
+    }
+    // Whether nothing will come any more but what is there.
+    bool is_last() const noexcept {
+        return this->is_over() && expected_.load(std::memory_order_seq_cst) <= threads();
     }
 
     void run(void* address) noexcept {
@@ -158,12 +185,13 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         // Announced; now everything is looked at once more. seq_cst; pairs with post(), add(),
         // join(), take()
         const std::int64_t until = timers_.next();
-        if (is_unkept(until) || !inbox_.empty() || this->is_over()) {
+        if (is_unkept(until) || !inbox_.empty() || is_last() || !this->is_wanted(0)) {
             event.cancel_wait();
         } else {
-            const bool forever = !mine || until == timers_.never;
+            const bool without_limit = !mine || until == timers_.never;
             resting_.fetch_add(1, std::memory_order_seq_cst);
-            event.commit_wait(ticket, forever ? -1 : std::max<std::int64_t>(until - Platform::now(), 0));
+            event.commit_wait(ticket,
+                              without_limit ? -1 : std::max<std::int64_t>(until - Platform::now(), 0));
             resting_.fetch_sub(1, std::memory_order_seq_cst);
         }
         if (mine) kept_.store(false, std::memory_order_seq_cst);
@@ -187,6 +215,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     detail::basic_event_count<Platform> keeper_;  // one waits here at most
     typename Platform::template atomic<bool> kept_{false};
     // For a watchdog.
+    typename Platform::template atomic<std::size_t> expected_{0};
     typename Platform::template atomic<std::size_t> resting_{0};
     typename Platform::template atomic<std::uint64_t> resumed_{0};
 };

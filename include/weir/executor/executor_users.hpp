@@ -7,6 +7,7 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
+#include <weir/platform/thread_record.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint8_t, std::uint32_t
@@ -25,6 +26,8 @@ class executor_users {
     end_flag end_;
     process_of_origin born_;
     bool excused_ = false;
+    void* left_ = nullptr;  // the executor, if that is left
+    void* functions_ = nullptr;
 
   public:
     // `passing`: what it uses takes no interest in its end.
@@ -34,6 +37,8 @@ class executor_users {
     ~executor_users() {
         check();
         end_.set();
+        // volatile: to the compiler the object ends here
+        if (left_ != nullptr) *static_cast<void* volatile*>(left_) = functions_;
     }
 
     // For what may be left when the executor is gone.
@@ -48,24 +53,46 @@ class executor_users {
     // Nothing can ever run there again, and somebody waits: those may be left as they are.
     void excuse() noexcept { excused_ = true; }
 
+    // Whether there is one.
+    bool has_any() const noexcept {
+        bool any = false;
+        for (const auto& count : counts_) any = any || count.load(std::memory_order_relaxed) != 0;
+        return any;
+    }
+
+    // The executor is destroyed while threads use it that nobody can wait for, as the process ends. What they
+    // call from then on are these functions, instead of pure virtual ones.
+    void leave(void* executor, void* functions) noexcept {
+        excuse();
+        left_ = executor;
+        functions_ = functions;
+    }
+
     // To be called as soon as nothing runs there any more. What is left would use freed memory sooner or
     // later: ends the program, in every build mode. Not in a process that was forked meanwhile, where what
-    // used it may have been left as it was. `sleeps`: whether a timer is pending.
+    // used it may have been left as it was; nor while the process ends by `exit`, called on this thread, which
+    // leaves what is on the threads' stacks. `sleeps`: whether a timer is pending.
     void check(bool sleeps = false) const noexcept {
-        if (excused_ || !born_.is_here()) return;
+        if (excused_ || !born_.is_here() || basic_thread_record<standard_platform>::is_over()) return;
         static constexpr const char* names[kinds] = {"a run that uses it",
                                                      "a task_group that starts tasks on it",
                                                      "a watchdog that looks at it",
                                                      "priority_lanes that lead to it",
                                                      "a channel that measures by its clock"};
         for (std::size_t i = 0; i < kinds; ++i) {
-            if (counts_[i].load(std::memory_order_relaxed) != 0) fail(names[i]);
+            if (counts_[i].load(std::memory_order_relaxed) != 0) fail_before(names[i]);
         }
-        if (sleeps) fail("a coroutine that sleeps on it");
+        if (sleeps) fail_before("a coroutine that sleeps on it");
+    }
+
+    // In every build mode.
+    [[noreturn]] WEIR_NOINLINE static void fail(const char* sentence) noexcept {
+        std::fprintf(stderr, "%s\n", sentence);
+        std::abort();
     }
 
   private:
-    [[noreturn]] WEIR_NOINLINE static void fail(const char* what) noexcept {
+    [[noreturn]] WEIR_NOINLINE static void fail_before(const char* what) noexcept {
         std::fprintf(stderr, "weir: an executor is destroyed before %s; declare the executor first\n", what);
         std::abort();
     }

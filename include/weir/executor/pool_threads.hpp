@@ -3,66 +3,82 @@
 #ifndef WEIR_EXECUTOR_POOL_THREADS_HPP
 #define WEIR_EXECUTOR_POOL_THREADS_HPP
 
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
 #include <weir/platform/system_thread.hpp>
 
-#include <exception>   // for std::exception_ptr
-#include <functional>  // for std::function
-#include <memory>      // for std::construct_at
-#include <mutex>       // for std::lock_guard
-#include <string>      // for std::string
-#include <utility>     // for std::move
-#include <vector>      // for std::vector
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t
+#include <exception>    // for std::exception_ptr
+#include <functional>   // for std::function
+#include <memory>       // for std::construct_at, std::unique_ptr
+#include <mutex>        // for std::lock_guard
+#include <string>       // for std::string
+#include <type_traits>  // for std::is_void_v
+#include <utility>      // for std::exchange, std::move
+#include <vector>       // for std::vector
 
 namespace weir::detail {
 
 // Joined once, by one thread, before the other members of its owner go: those who run in the threads use
-// them. Until then any may change how many there are to be. One that has gone meanwhile is joined when its
-// place is taken again.
+// them. Until then any may change how many places there are to be. A place is what one thread at a time has;
+// one that blocks leaves its place to another, and later stands by for the next that blocks there.
 template <class Platform = standard_platform>
 class basic_pool_threads {
     using thread = typename Platform::thread;
 
-    struct place {
+    struct member {
         thread it{};
-        bool has_thread = false;
-        bool at_work = false;  // or about to be
+        typename Platform::template atomic<bool> over{false};  // nothing is left to do but to end
+    };
+    // Of one that stands by, on its stack.
+    struct spare {
+        unsigned place;
+        spare* next;
+        bool is_to_work = false;
+        basic_parker<Platform> called{};
+        spare(unsigned p, spare* n) noexcept : place(p), next(n) {}
     };
 
   public:
-    // Each is called `name` and its number, and calls `on_start`, if that is something, before all else.
+    // Each is called `name` and the number of its place, and calls `on_start`, if that is something, with that
+    // number before all else.
     explicit basic_pool_threads(const char* name, std::function<void(unsigned)> on_start = nullptr)
         : name_(name), on_start_(std::move(on_start)) {}
     basic_pool_threads(const basic_pool_threads&) = delete;
     basic_pool_threads& operator=(const basic_pool_threads&) = delete;
 
-    // Makes them `n`: each that lacks is started, and calls `work(i)`; those too many find out by `wants`.
-    // Before that, `prepare(n)` may throw; then `expect` is told how many begin, and, by a negative number,
-    // how many could not. Nothing once this was closed.
+    // Makes the places `n`: for each that has no thread one is started, and calls `work(i)`; those too many
+    // find out by `wants`. Before that, `prepare(n)` may throw; then `expect` is told how many begin, and, by
+    // a negative number, how many could not. Nothing once this was closed.
+    // `work` returns whether its place was left to another thread: see `replace`; or nothing.
     // Errors: what `on_start` throws, or that a thread can't be started: those before it stay.
     template <class Prepare, class Expect, class Work>
     void set(unsigned n, Prepare prepare, Expect expect, Work work) {
         const std::lock_guard guard(lock_);
         if (closed_) return;
-        if (places_.size() < n) places_.resize(n);
-        prepare(n);
-        int lacking = 0;
-        for (unsigned i = 0; i < n; ++i) lacking += places_[i].at_work ? 0 : 1;
-        expect(lacking);
-        wanted_.store(n, std::memory_order_seq_cst);  // pairs with wants(): who goes to sleep asks after that
-        for (unsigned i = 0; i < n; ++i) {
-            if (places_[i].at_work) continue;
-            try {
-                begin(i, work);
-            } catch (...) {
-                wanted_.store(i, std::memory_order_seq_cst);
-                expect(-lacking);
-                throw;
-            }
-            --lacking;
+        const unsigned first = apply(n + extra_, prepare, expect, work);
+        asked_.store(smaller(first, n), std::memory_order_relaxed);
+        if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    }
+    // The same for one place more than were asked for, or, later, one less, whoever sets them meanwhile.
+    // Returns whether that is so; not where a thread can't be started, or `prepare` throws.
+    template <class Prepare, class Expect, class Work>
+    bool add_extra(int change, Prepare prepare, Expect expect, Work work) noexcept {
+        const std::lock_guard guard(lock_);
+        if (closed_) return false;
+        const unsigned before = extra_;
+        extra_ += static_cast<unsigned>(change);
+        try {
+            const unsigned n = asked_.load(std::memory_order_relaxed) + extra_;
+            if (apply(n, prepare, expect, work) == n) return true;
+        } catch (...) {  // nothing has changed
         }
+        extra_ = before;
+        failure_ = nullptr;
+        return false;
     }
 
     // The same where there is nothing to prepare.
@@ -71,74 +87,208 @@ class basic_pool_threads {
         set(n, [](unsigned) {}, [](int) {}, work);
     }
 
-    // How many there are to be. relaxed: nothing else depends on it
+    // On the thread that has place `i`, and is about to block: another thread calls `work(i)` in its place,
+    // also where this was closed meanwhile. What the thread wrote before is seen there.
+    // Errors: as of `set`; then the place is still its own.
+    template <class Work>
+    void replace(unsigned i, Work work) {
+        const std::lock_guard guard(lock_);
+        fill(i, work);
+    }
+
+    // How many places were asked for, and how many there are to be. relaxed: nothing else depends on them
+    unsigned asked() const noexcept { return asked_.load(std::memory_order_relaxed); }
     unsigned wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
     bool wants(unsigned i) const noexcept { return i < wanted_.load(std::memory_order_seq_cst); }
 
-    // On thread `i`, if it isn't wanted. False: it is again. True: it has to end.
+    // On the thread that has place `i`, if that isn't wanted. False: it is again. True: it has to end.
     bool let_go(unsigned i) noexcept {
         const std::lock_guard guard(lock_);
-        places_[i].at_work = wants(i);
-        return !places_[i].at_work;
+        if (i < has_thread_.size()) has_thread_[i] = wants(i);
+        return !wants(i);
     }
 
-    // From now on nothing is changed.
+    // From now on no place is added, and who stands by ends.
     void close() noexcept {
         const std::lock_guard guard(lock_);
         closed_ = true;
+        while (spares_ != nullptr) call(*std::exchange(spares_, spares_->next), false);
+    }
+
+    // The same, and no place is wanted any more.
+    void dismiss() noexcept {
+        close();
+        wanted_.store(0, std::memory_order_seq_cst);  // pairs with wants()
     }
 
     // True in a process that was forked from theirs: there is none of them here.
     bool are_elsewhere() const noexcept { return !born_.is_here(); }
 
-    // When nobody changes them any more. Where they are elsewhere, their handles are written over: to detach
-    // them would touch what the system may have given to another thread of this process.
+    // After close(). Some may begin meanwhile, in the places of those that block. Where they are elsewhere,
+    // their handles are written over: to detach them would touch what the system may have given to another
+    // thread of this process.
     void join() noexcept {
-        for (place& p : places_) {
-            if (p.has_thread) are_elsewhere() ? void(std::construct_at(&p.it)) : p.it.join();
+        if (are_elsewhere()) {
+            for (const auto& m : members_) std::construct_at(&m->it);
+            return;
         }
+        while (const std::unique_ptr<member> one = take_last()) one->it.join();
+    }
+
+    // After dismiss(), where not all may ever end, as the process does: waits until all but `others` have, or
+    // for so many nanoseconds. Those that have not are never joined.
+    void leave(std::size_t others, std::int64_t limit) noexcept {
+        const std::int64_t end = Platform::now() + limit;
+        basic_parker<Platform> nobody;
+        while (num_left() > others && Platform::now() < end) nobody.wait(100'000);
+        while (std::unique_ptr<member> one = take_last()) {
+            // acquire; pairs with the release in begin()
+            if (one->over.load(std::memory_order_acquire)) {
+                one->it.join();
+            } else {
+                std::construct_at(&one->it);
+                static_cast<void>(one.release());  // the thread may still write there
+            }
+        }
+        const std::lock_guard guard(lock_);
+        has_thread_.clear();  // nor does one that comes back write into what is freed
     }
 
   private:
+    // Under the lock. Returns the first place that could not be filled, or `n`; why is in `failure_`.
+    template <class Prepare, class Expect, class Work>
+    unsigned apply(unsigned n, Prepare& prepare, Expect& expect, Work& work) {
+        if (has_thread_.size() < n) has_thread_.resize(n);
+        prepare(n);
+        int lacking = 0;
+        for (unsigned i = 0; i < n; ++i) lacking += has_thread_[i] ? 0 : 1;
+        expect(lacking);
+        wanted_.store(n, std::memory_order_seq_cst);  // pairs with wants(): who goes to sleep asks after that
+        for (unsigned i = 0; i < n; ++i) {
+            if (has_thread_[i]) continue;
+            try {
+                fill(i, work);
+            } catch (...) {
+                failure_ = std::current_exception();
+                wanted_.store(i, std::memory_order_seq_cst);
+                expect(-lacking);
+                return i;
+            }
+            has_thread_[i] = true;
+            --lacking;
+        }
+        return n;
+    }
+
     struct beginning {
         basic_parker<Platform> over{};
         std::exception_ptr failure{};
     };
 
+    // A thread for place `i`: one that stands by there, or a new one. Under the lock.
+    template <class Work>
+    void fill(unsigned i, Work work) {
+        for (spare** at = &spares_; *at != nullptr; at = &(*at)->next) {
+            if ((*at)->place == i) return call(*std::exchange(*at, (*at)->next), true);
+        }
+        begin(i, work);
+    }
+    // Its frame may be gone after this.
+    static void call(spare& s, bool is_to_work) noexcept {
+        s.is_to_work = is_to_work;
+        s.called.set();
+    }
+
     template <class Work>
     void begin(unsigned i, Work work) {
-        place& p = places_[i];
-        if (p.has_thread) p.it.join();
-        p.has_thread = false;
+        join_ended();
+        members_.push_back(std::make_unique<member>());
+        member* const me = members_.back().get();
         beginning first;
         beginning* const told = on_start_ ? &first : nullptr;
-        p.it = thread([this, i, work, told, name = name_ + (" " + std::to_string(i))] {
-            Platform::name_thread(name.c_str());
-            if (told == nullptr || is_begun(*told, i)) work(i);
-        });
+        try {
+            me->it = thread([this, i, work, me, told, name = name_ + (" " + std::to_string(i))]() mutable {
+                Platform::name_thread(name.c_str());
+                if (told == nullptr || is_begun(*told, i)) serve(i, work);
+                me->over.store(true, std::memory_order_release);  // pairs with join_ended(), leave()
+            });
+        } catch (...) {
+            members_.pop_back();
+            throw;
+        }
         while (told != nullptr && !first.over.wait()) continue;
         if (first.failure) {
-            p.it.join();
+            me->it.join();
+            members_.pop_back();
             std::rethrow_exception(first.failure);
         }
-        p.has_thread = p.at_work = true;
     }
     bool is_begun(beginning& told, unsigned i) noexcept {
+        bool begun = true;
         try {
             on_start_(i);
         } catch (...) {
             told.failure = std::current_exception();
+            begun = false;
         }
-        const bool begun = told.failure == nullptr;
         told.over.set();  // it is gone from now on
         return begun;
     }
 
+    template <class Work>
+    void serve(unsigned i, Work& work) {
+        if constexpr (std::is_void_v<decltype(work(i))>) {
+            work(i);
+        } else {
+            while (work(i) && stand_by(i)) continue;
+        }
+    }
+    // Until it is called. False: to end.
+    bool stand_by(unsigned i) noexcept {
+        spare me(i, nullptr);
+        {
+            const std::lock_guard guard(lock_);
+            if (closed_) return false;
+            me.next = std::exchange(spares_, &me);
+        }
+        while (!me.called.wait()) continue;
+        return me.is_to_work;
+    }
+
+    // Under the lock.
+    void join_ended() noexcept {
+        for (std::size_t i = members_.size(); i-- > 0;) {
+            // acquire; pairs with the release in begin()
+            if (!members_[i]->over.load(std::memory_order_acquire)) continue;
+            members_[i]->it.join();
+            members_[i] = std::move(members_.back());
+            members_.pop_back();
+        }
+    }
+    std::unique_ptr<member> take_last() noexcept {
+        const std::lock_guard guard(lock_);
+        if (members_.empty()) return nullptr;
+        std::unique_ptr<member> last = std::move(members_.back());
+        members_.pop_back();
+        return last;
+    }
+    std::size_t num_left() noexcept {
+        const std::lock_guard guard(lock_);
+        std::size_t n = 0;
+        for (const auto& m : members_) n += m->over.load(std::memory_order_acquire) ? 0 : 1;
+        return n;
+    }
+
     const std::string name_;
     const std::function<void(unsigned)> on_start_;
-    typename Platform::template atomic<unsigned> wanted_{0};
-    typename Platform::mutex lock_;  // guards the two below
-    std::vector<place> places_;
+    typename Platform::template atomic<unsigned> asked_{0};
+    typename Platform::template atomic<unsigned> wanted_{0};  // with those that are extra
+    typename Platform::mutex lock_;                           // guards what follows, but the last
+    std::vector<std::unique_ptr<member>> members_;
+    std::vector<bool> has_thread_;  // by place: or is about to have one
+    spare* spares_ = nullptr;
+    unsigned extra_ = 0;
+    std::exception_ptr failure_;
     bool closed_ = false;
     process_of_origin born_;
 };

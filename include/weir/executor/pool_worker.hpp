@@ -11,8 +11,8 @@
 
 namespace weir::detail {
 
-// What isn't said otherwise is its thread's own. `Shift`: of its executor, which alone may name it.
-template <class Pool, class Platform, class Shift>
+// What isn't said otherwise is its thread's own.
+template <class Pool, class Platform>
 struct pool_worker final : basic_worker_queues<Platform>, own_forks {
     pool_worker(Pool& p, unsigned n) : pool(&p), number(n) { this->belong_to(p); }
 
@@ -32,9 +32,7 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
 
     Pool* const pool;
     const unsigned number;
-    Shift* shift = nullptr;
     unsigned streak = 0;
-    unsigned misses = 0;
     unsigned passed_over = 0;  // how often the queue came before the forks
     std::int64_t looked = 0;   // coarse clock, when it last looked outside
 

@@ -11,6 +11,7 @@
 #include <weir/platform/parker.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
+#include <weir/platform/thread_place.hpp>
 #include <weir/platform/thread_record.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
@@ -75,6 +76,7 @@ class run_loop final : public executor {
             resume(next);
             return true;
         }
+        detail::thread_place::leave_here();
         if (until == time_point::max()) {
             const detail::basic_blocked_thread<detail::standard_platform> here(&done);
             here.wait(done);

@@ -11,12 +11,12 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/platform/thread_place.hpp>
 #include <weir/platform/thread_record.hpp>
 
 #include <coroutine>    // for std::coroutine_handle
 #include <cstdint>      // for std::int64_t
 #include <type_traits>  // for std::is_convertible_v
-#include <utility>      // for std::exchange
 
 namespace weir {
 
@@ -74,10 +74,10 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
                       "{.most_workers = 16, .on_thread_start = name_it})");
     }
 
-    ~basic_thread_pool() { this->end(); }
+    ~basic_thread_pool() { this->end(current().of == this); }
 
     /// How many threads it is to have: what `set_workers` was told last.
-    [[nodiscard]] unsigned workers() const noexcept { return this->wanted(); }
+    [[nodiscard]] unsigned workers() const noexcept { return this->asked(); }
 
     /// Changes the number of threads. More begin at once. Those that are too many end after what each runs
     /// now, and what they have queued goes behind what was posted from outside; their threads are joined when
@@ -90,7 +90,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     /// Threads: any, also the pool's own, several at once, not from `on_thread_start`. Blocks while threads
     ///         start. Not while the pool is being destroyed, but by its own coroutines: nothing changes then.
     void set_workers(unsigned workers) {
-        detail::check_workers(workers, workers_.most());
+        detail::check_workers(workers, this->most());
         this->check_threads();
         this->set_threads(workers);
         idle_.rouse();
@@ -99,7 +99,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     using executor::post;
     // Not inlined, as all that calls `current`: see WEIR_NOINLINE.
     WEIR_NOINLINE void post(std::coroutine_handle<> h) noexcept override {
-        worker* const me = current();
+        worker* const me = current().here;
         if (me == nullptr || me->pool != this) return this->post_from_outside(h);
         if (h.address() == me->running()) return this->push(*me, h.address());
         if (void* const displaced = me->exchange_next(h.address(), me->thread())) {
@@ -109,79 +109,87 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     }
 
     WEIR_NOINLINE void fork(std::coroutine_handle<> h) noexcept override {
-        worker* const me = current();
+        worker* const me = current().here;
         if (me == nullptr || me->pool != this) return this->post_from_outside(h);
         me->fork(h);
     }
 
-    /// On a worker of this pool: runs one coroutine, or naps for a moment if there is none, so that
-    /// code which blocks there can't stop the pool. Elsewhere: false.
+    /// On a thread of this pool: another one works in its place from now on, as long as this one has not come
+    /// back from what it runs; sleeps until `done` is set or poked, or until `limit`. So code that blocks there
+    /// can't stop the pool, and nothing runs on top of it. Elsewhere: false.
     WEIR_NOINLINE bool drive(detail::parker& done, time_point limit) override {
         this->check_threads();
-        worker* const me = current();
-        if (me == nullptr || me->pool != this) return false;
-        if (void* const found = this->find(*me)) {
-            me->misses = 0;
-            executor::shift inner(*this, me);
-            executor::shift* const outer = std::exchange(me->shift, &inner);
-            run(*me, found);
-            me->turns_apart();  // what goes on now is below
-            me->shift = outer;
-            return true;
-        }
-        // Nobody wakes a worker that counts as active: it looks again after 2 us, 4 us, ... 1 ms.
-        const std::int64_t now = Platform::now();
-        this->fire(*me, now);
-        if (!me->queue.empty()) return true;
-        me->misses = detail::smaller(me->misses + 1, 10U);
-        const std::int64_t nap = std::int64_t{1000} << me->misses;
-        const std::int64_t left = limit.time_since_epoch().count() - now;
-        me->naps(true);
-        if (left > 0) done.wait(detail::smaller(nap, left));
-        me->naps(false);
+        place& mine = current();
+        if (mine.of != this) return false;
+        this->sleep(done, limit, mine.leave());
         return true;
     }
 
   private:
     static constexpr std::int64_t spin = 20'000;  // ns of searching before the first nap
 
-    // The calling thread's worker, of whatever pool.
-    struct place {
+    // What the calling thread is: of whatever pool, the thread of this worker; null: it left that to another.
+    struct place final : detail::thread_place {
         worker* here = nullptr;
-    };
-    static worker*& current() noexcept { return Platform::template of_thread<place>().here; }
+        basic_thread_pool* of = nullptr;
 
-    void work(unsigned number) noexcept override {
+        bool leave() noexcept override { return here == nullptr || of->leave_to_another(*this); }
+        using detail::thread_place::belong_to_thread;
+    };
+    static place& current() noexcept { return Platform::template of_thread<place>(); }
+
+    bool work(unsigned number) noexcept override {
         worker& me = workers_[number];
-        current() = &me;
-        me.set_thread(record::acquire(), static_cast<executor*>(this));
+        place& mine = take(me);
         executor::shift here(*this, &me);
-        me.shift = &here;
         for (;;) {
             if (number >= this->wanted() && this->let_go(number)) return go(me);
             void* found = this->find(me);
             if (found == nullptr) {
                 const idle_end end = idle(me);
-                if (end.over) return;
+                if (end.over) return false;
                 found = end.found;
             }
-            if (found != nullptr) run(me, found);
+            if (found == nullptr) continue;
+            me.count_resumption();
+            me.runs(found);
+            here.resume(std::coroutine_handle<>::from_address(found));
+            if (mine.here == nullptr) [[unlikely]] {
+                idle_.expect(-1);
+                return true;
+            }
+            me.runs(nullptr);
         }
     }
 
-    // One of too many workers, in the midst of which nothing is: what it has is taken by others.
-    WEIR_NOINLINE void go(worker& me) noexcept {
-        me.hand_over(inbox_);
-        current() = nullptr;
-        idle_.expect(-1);
+    // The calling thread is that worker's from now on.
+    WEIR_NOINLINE place& take(worker& me) noexcept {
+        place& mine = current();
+        mine.here = &me;
+        mine.of = this;
+        mine.belong_to_thread();
+        me.set_thread(record::acquire(), static_cast<executor*>(this));
+        return mine;
+    }
+    // What is below keeps nothing of the worker, which is another thread's from now on. Whether it is.
+    WEIR_NOINLINE bool leave_to_another(place& mine) noexcept {
+        worker& me = *mine.here;
+        void* const running = me.running();
+        detail::trampoline::leave(me);
+        if (me.thread() != nullptr) me.thread()->count_turns(nullptr);
+        me.runs(nullptr);
+        mine.here = nullptr;
+        if (this->leave_place(me.number)) return true;
+        take(me).here->runs(running);
+        return false;
     }
 
-    void run(worker& me, void* address) noexcept {
-        me.count_resumption();
-        void* const outer = me.running();  // not null inside drive()
-        me.runs(address);
-        me.shift->resume(std::coroutine_handle<>::from_address(address));
-        me.runs(outer);
+    // One of too many workers, in the midst of which nothing is: what it has is taken by others.
+    WEIR_NOINLINE bool go(worker& me) noexcept {
+        me.hand_over(inbox_);
+        current().here = nullptr;
+        idle_.expect(-1);
+        return false;
     }
 
     // A coroutine; or the pool ends; or neither, where the worker has to go.

@@ -18,6 +18,7 @@
 #include <cstdint>     // for std::int64_t, std::uint64_t
 #include <functional>  // for std::function
 #include <memory>      // for std::make_unique
+#include <new>         // for std::bad_alloc
 #include <utility>     // for std::exchange, std::move
 
 namespace weir::detail {
@@ -28,7 +29,7 @@ class basic_work_finder : public threaded_executor<Platform> {
     using base = threaded_executor<Platform>;
 
   public:
-    using worker = pool_worker<basic_work_finder, Platform, executor::shift>;
+    using worker = pool_worker<basic_work_finder, Platform>;
 
     void inspect(executor_view& view) const override { inspect_pool(view, workers_, idle_, inbox_, timers_); }
 
@@ -56,8 +57,12 @@ class basic_work_finder : public threaded_executor<Platform> {
     // Of as many workers at most; the rest as of the base.
     basic_work_finder(unsigned workers, unsigned most, const char* refusal, const char* name,
                       std::function<void(unsigned)> on_start)
-        : base(workers, refusal, true, name, std::move(on_start)), workers_(most), thieves_(most) {}
+        : base(workers, refusal, true, name, std::move(on_start)), workers_(most + most_extra),
+          thieves_(most + most_extra) {}
     ~basic_work_finder() = default;
+
+    // How many workers it can be asked to have.
+    unsigned most() const noexcept { return workers_.most() - most_extra; }
 
     // To the end of the worker's own queue.
     void push(worker& me, void* address) noexcept {
@@ -146,15 +151,28 @@ class basic_work_finder : public threaded_executor<Platform> {
     static constexpr std::uint64_t timer_period = 8;   // resumptions, for a clock read of 25 ns
     static constexpr std::size_t inbox_batch = 32;
     static constexpr unsigned fork_period = 16;  // visits to the queue
+    static constexpr unsigned most_extra = 64;   // workers, while some block
 
     void make_workers(unsigned n) override {
+        if (n > workers_.most()) throw std::bad_alloc();  // of those that were not asked for
         while (workers_.size() < n) workers_.add(std::make_unique<worker>(*this, workers_.size()));
     }
     void expect(int workers) noexcept override { idle_.expect(workers); }
+    std::uint64_t num_resumed() const noexcept override {
+        std::uint64_t sum = 0;
+        for (unsigned i = 0, n = workers_.size(); i < n; ++i) sum += workers_[i].resumed();
+        return sum;
+    }
+    bool is_crowded() const noexcept override {
+        if (!idle_.none_idle()) return false;
+        bool any = !inbox_.empty() || timers_.next() <= Platform::now();
+        for (unsigned i = 0, n = workers_.size(); i < n; ++i) any = any || !workers_[i].empty();
+        return any;
+    }
 
     wake_up who_takes() noexcept override { return idle_.alert(); }
     wake_up who_sees(std::int64_t deadline) noexcept override { return idle_.alert(deadline); }
-    void wake_all() noexcept override { idle_.call(); }
+    void wake_all() noexcept override { idle_.rouse(); }
 };
 
 WEIR_COMPILED(class basic_work_finder<standard_platform>);

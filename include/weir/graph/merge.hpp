@@ -91,7 +91,8 @@ struct merge_stage : stage_of_inputs<Inputs...> {
         for (const double weight : how.weights) {
             run.check(is_finite(weight) && weight >= 0, self.options,
                       "merges, and a weight was negative, infinite or no number; give it 0 or more");
-            run.check(weight <= std::numeric_limits<double>::max() - sum, self.options,
+            // In halves, which never overflow.
+            run.check(weight / 2 + sum / 2 <= std::numeric_limits<double>::max() / 2, self.options,
                       "merges, and its weights sum to more than a number can be");
             sum += weight;
         }

@@ -98,6 +98,10 @@ struct alignas(64) basic_thread_record {
     // The calling thread's; null before the first `acquire`, and again while the thread ends.
     static basic_thread_record* mine() noexcept { return Platform::template of_thread<per_thread>().record; }
 
+    // Whether the objects of the calling thread have been destroyed, if it ever had a record: it ends, or has
+    // called `std::exit`, which does that before it destroys static objects.
+    static bool is_over() noexcept { return here().over; }
+
     // The same, made if need be; null if there is no memory, or the thread ends.
     WEIR_NOINLINE static basic_thread_record* acquire() noexcept {
         Platform::template of_thread<keeper>().touch();

@@ -136,6 +136,14 @@ class trampoline {
         if (trampoline* const here = of_thread()) here->let_go();
     }
 
+    // On the thread of the worker whose forks these are: another thread is that worker from now on.
+    WEIR_NOINLINE static void leave(const own_forks& own) noexcept {
+        for (trampoline* each = of_thread(); each != nullptr; each = each->outer_) {
+            if (each->forks_ == &own) each->forks_ = nullptr;
+        }
+        let_go_here();
+    }
+
     // What is resumed here now is work of `whose`, until it suspends. On a thread without a trampoline nobody
     // would know when that is.
     WEIR_NOINLINE static void is_work_of(const void* whose) noexcept {
@@ -183,7 +191,7 @@ class trampoline {
     }
 
     trampoline* const outer_;
-    own_forks* const forks_;
+    own_forks* forks_;
     const bool at_work_;
     std::coroutine_handle<> pending_;
     const void* whose_ = nullptr;

@@ -5,6 +5,7 @@
 
 #include <weir/executor/executor.hpp>
 #include <weir/executor/inbox.hpp>
+#include <weir/executor/process_exit.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/owning_list.hpp>
@@ -17,6 +18,7 @@
 #include <exception>  // for std::terminate
 #include <memory>     // for std::make_unique
 #include <mutex>      // for std::lock_guard
+#include <new>        // for std::bad_alloc
 #include <vector>     // for std::vector
 
 namespace weir {
@@ -52,7 +54,8 @@ class priority_lanes final : detail::detached_task_owner {
     priority_lanes(const priority_lanes&) = delete;
     priority_lanes& operator=(const priority_lanes&) = delete;
     ~priority_lanes() {
-        if (base_->orphaned()) {  // the pumps are at work in the parent, and may hold the lock
+        // The pumps are at work in the parent, and may hold the lock; or never come to an end.
+        if (base_->orphaned() || detail::exits_in_a_coroutine()) {
             for (auto& each : pumps_) each.forget();
             return;
         }
@@ -89,7 +92,14 @@ class priority_lanes final : detail::detached_task_owner {
         void add(timer& t) noexcept override { all_.base_->add(t); }
         void cancel(timer& t) noexcept override { all_.base_->cancel(t); }
         time_point now() const noexcept override { return all_.base_->now(); }
-        bool drive(flag& done, time_point limit) override { return all_.base_->drive(done, limit); }
+        // A pump that blocks in one of its coroutines runs no other: one more is there until it goes on.
+        bool drive(flag& done, time_point limit) override {
+            const bool is_pump = all_.has_lane(detail::current_executor());
+            if (is_pump) all_.pump_blocks();
+            const bool driven = all_.base_->drive(done, limit);
+            if (is_pump) all_.pump_goes_on();
+            return driven;
+        }
 
         bool run_one() {
             void* const next = waiting.pop();
@@ -160,6 +170,36 @@ class priority_lanes final : detail::detached_task_owner {
         base.post(woken);
     }
 
+    bool has_lane(const executor* ex) const noexcept {
+        for (const lane* each : lanes_) {
+            if (each == ex) return true;
+        }
+        return false;
+    }
+    // As many pumps are left as the executor below has threads; unless there is no memory for one more.
+    void pump_blocks() noexcept {
+        {
+            const std::lock_guard guard(lock_);
+            if (pumps_.size() >= base_->traits().parallelism + ++blocked_) return;
+        }
+        try {
+            auto one = pump(*this);
+            std::coroutine_handle<> h;
+            {
+                const std::lock_guard guard(lock_);
+                idle_.reserve(pumps_.size() + 1);
+                pumps_.push_back(std::move(one));
+                h = pumps_.back().prepare(*base_, nullptr, *this);
+            }
+            base_->post(h);
+        } catch (const std::bad_alloc&) {
+        }
+    }
+    void pump_goes_on() noexcept {
+        const std::lock_guard guard(lock_);
+        --blocked_;
+    }
+
     // False: there is something to do. Else the pump may run elsewhere, or be gone, from here on.
     bool rest(std::coroutine_handle<> h) noexcept {
         bool last;
@@ -178,11 +218,12 @@ class priority_lanes final : detail::detached_task_owner {
     static constexpr int longest_slice = 64;
     detail::executor_use base_;
     detail::owning_list<lane> lanes_;
-    detail::spin_lock lock_;                     // guards the two below
-    std::vector<std::coroutine_handle<>> idle_;  // never allocates after the constructor
+    detail::spin_lock lock_;                     // guards what is below
+    std::vector<std::coroutine_handle<>> idle_;  // has room for all pumps
+    std::vector<detail::detached_task<void>> pumps_;
+    std::size_t blocked_ = 0;
     bool closing_ = false;
     detail::parker all_idle_;
-    std::vector<detail::detached_task<void>> pumps_;
 };
 
 }  // namespace weir

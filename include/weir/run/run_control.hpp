@@ -3,6 +3,7 @@
 #ifndef WEIR_RUN_RUN_CONTROL_HPP
 #define WEIR_RUN_RUN_CONTROL_HPP
 
+#include <weir/executor/process_exit.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/run/run_core.hpp>
@@ -13,6 +14,7 @@
 #include <stdexcept>    // for std::logic_error
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
+#include <utility>      // for std::exchange
 #include <vector>       // for std::vector
 
 namespace weir {
@@ -34,7 +36,7 @@ class run_control {
 
     /// \returns whether a consumer has seen the end of the stream, or, where a `for_each` takes the place of
     ///          one, whether all stages have ended; true of a run that was moved from.
-    [[nodiscard]] bool ended() const noexcept { return !core_ || core_->has_ended(); }
+    [[nodiscard]] bool ended() const noexcept { return core_ == nullptr || core_->has_ended(); }
 
     /// \returns what has ended it, or that nothing has.
     [[nodiscard]] run_outcome outcome() const { return core().outcome(); }
@@ -76,14 +78,14 @@ class run_control {
     ///         must not be called. Nor is, where nothing is measured, what another library has resumed on a
     ///         thread of its own.
     void stop() {
-        if (!core_ || core_->orphaned()) return;
+        if (core_ == nullptr || core_->orphaned()) return;
         core_->stop();
     }
 
     /// The same without waiting, from anywhere: from a stage of this run, too; but not in a signal handler,
     /// for which there is `stop_on_signals`.
     void request_stop() noexcept {
-        if (!core_ || core_->orphaned()) return;
+        if (core_ == nullptr || core_->orphaned()) return;
         core_->request_stop();
     }
 
@@ -118,8 +120,13 @@ class run_control {
     friend class run;
 
     explicit run_control(std::unique_ptr<detail::run_core<Policy>> core) noexcept : core_(core.release()) {}
-    run_control(run_control&&) noexcept = default;
-    run_control& operator=(run_control&&) noexcept = default;
+    run_control(run_control&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
+    run_control& operator=(run_control&& other) noexcept {
+        if (this == &other) return *this;
+        destroy_core();
+        core_ = std::exchange(other.core_, nullptr);
+        return *this;
+    }
     ~run_control() = default;
 
     // For all that looks at more than the run's own thread does.
@@ -136,26 +143,26 @@ class run_control {
         core_->throw_failure();
     }
 
-    // Before the rest of the run goes.
+    // Before the rest of the run goes. Of another process the core stays as it is: coroutines in it may be half-way
+    // through an instruction. It stays, too, where this process ends on top of a coroutine: other threads may use
+    // the run until the very end.
     void destroy_core() noexcept {
-        core_.get_deleter()(core_.get());
-        static_cast<void>(core_.release());
+        if (core_ == nullptr || core_->orphaned()) return;
+        if (detail::exits_in_a_coroutine()) {
+            core_->pause(true);
+            return detail::let_consumers_block();
+        }
+        delete core_;
+        core_ = nullptr;
     }
 
-    // Of another process it stays as it is: coroutines in it may be half-way through an instruction.
-    struct end_of_run {
-        void operator()(detail::run_core<Policy>* core) const noexcept {
-            if (core != nullptr && !core->orphaned()) delete core;
-        }
-    };
-
     detail::run_core<Policy>& known_core() const {
-        if (core_) return *core_;
+        if (core_ != nullptr) return *core_;
         throw std::logic_error(
             "weir: this run was moved from, and holds nothing: use the one that it was moved to");
     }
 
-    std::unique_ptr<detail::run_core<Policy>, end_of_run> core_;
+    detail::run_core<Policy>* core_;
 };
 
 }  // namespace weir

@@ -7,6 +7,7 @@
 #include <weir/platform/env.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/result.hpp>
+#include <weir/platform/thread_place.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/platform/transfer.hpp>
 #include <weir/task/awaitable.hpp>
@@ -27,6 +28,8 @@ namespace weir::detail {
 // knows so. A stop of the run doesn't end what that awaits.
 class work_of_starter {
   public:
+    work_of_starter() noexcept {}  // said, as one compiler misses it where the members are constants
+
     // Null: the thread works for nobody that is known.
     const end_token* ends() const noexcept { return ends_.work != nullptr ? &ends_ : nullptr; }
 
@@ -176,7 +179,9 @@ bool help_until(basic_parker<Platform>&, executor*, time_point) noexcept {
 inline void block_until(parker& done, executor& ex) {
     const basic_blocked_thread<standard_platform> here(&done);
     while (!done.is_set()) {
-        if (!help_until(done, &ex, time_point::max())) here.wait(done);
+        if (help_until(done, &ex, time_point::max())) continue;
+        thread_place::leave_here();
+        here.wait(done);
     }
 }
 

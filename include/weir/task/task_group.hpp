@@ -4,6 +4,7 @@
 #define WEIR_TASK_TASK_GROUP_HPP
 
 #include <weir/executor/executor.hpp>
+#include <weir/executor/process_exit.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/platform.hpp>
@@ -225,6 +226,7 @@ class task_group final : detail::task_join {
     }
 
     void block() noexcept {
+        if (detail::exits_in_a_coroutine()) return;
         detail::parker ended;
         thread_ = &ended;
         if (!take_the_rest()) return;

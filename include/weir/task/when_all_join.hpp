@@ -113,7 +113,8 @@ class when_all_join final : public task_join, owed_join {
     // With what was forked before the part that has ended now, if nobody has taken it. Not inlined, as the
     // last end needs none of it.
     WEIR_NOINLINE std::coroutine_handle<> goes_on(trampoline& here, std::coroutine_handle<> before) noexcept {
-        if (before && here.forks()->take_back(before)) return here.next(before);
+        own_forks* const own = here.forks();  // null: the worker's place was left to another thread meanwhile
+        if (before && own != nullptr && own->take_back(before)) return here.next(before);
         here.owe_no_more(*this);
         return all_ended_with(owed_) ? here.next(awaiter()) : std::noop_coroutine();
     }

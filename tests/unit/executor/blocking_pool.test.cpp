@@ -13,6 +13,7 @@
 #include <chrono>
 #include <coroutine>
 #include <exception>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -204,6 +205,46 @@ TEST_CASE("a thread of a blocking pool that waits for others does their work") {
     weir::sync_wait(pool, nest::sleepy(pool));
     weir::detail::parker done;
     CHECK_FALSE(pool.drive(done, weir::time_point::max()));
+}
+
+TEST_CASE(
+    "a coroutine of a blocking pool may wait with a lock that more of its coroutines want than it has "
+    "threads") {
+    struct body {
+        static task<> waits(blocking_pool& pool, std::mutex& m, int& count) {
+            const std::lock_guard guard(m);
+            weir::sync_wait(pool, weir::sleep_for(1us));
+            ++count;
+            co_return;
+        }
+    };
+    blocking_pool pool(2);
+    std::mutex m;
+    int count = 0;
+    const auto one = [&] { return body::waits(pool, m, count); };
+    weir::sync_wait(pool, weir::when_all(one(), one(), one(), one(), one(), one()));
+    CHECK(count == 6);
+    CHECK(pool.threads() == 2);
+}
+
+TEST_CASE("a blocking pool that is destroyed while coroutines wait in it runs what they post afterwards") {
+    struct body {
+        static detached counts(blocking_pool& pool, std::atomic<int>& count) {
+            co_await weir::schedule(pool);
+            ++count;
+        }
+        static detached waits(blocking_pool& pool, std::atomic<int>& count) {
+            co_await weir::schedule(pool);
+            weir::sync_wait(pool, weir::sleep_for(100us));
+            counts(pool, count);
+        }
+    };
+    std::atomic<int> count = 0;
+    {
+        blocking_pool pool(2);
+        for (int i = 0; i < 10; ++i) body::waits(pool, count);
+    }
+    CHECK(count == 10);
 }
 
 namespace {

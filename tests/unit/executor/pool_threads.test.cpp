@@ -3,9 +3,11 @@
 #include "support/catch.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -123,6 +125,125 @@ TEST_CASE("where the places can't be made nothing has changed") {
     CHECK(threads.wanted() == 1);
     threads.close();
     threads.join();
+}
+
+namespace {
+
+// Notes that a thread sleeps on a flag.
+struct watched_platform : weir::detail::standard_platform {
+    static inline std::atomic<int> asleep{0};
+    static void wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                     std::int64_t timeout_ns = -1) noexcept {
+        ++asleep;
+        standard_platform::wait(word, expected, timeout_ns);
+    }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a thread that is about to block leaves its place to another, and stands by when it has come back") {
+    struct shop {
+        weir::detail::basic_pool_threads<watched_platform> threads{"t", [this](unsigned i) {
+                                                                       hooked.push_back(i);
+                                                                   }};
+        std::vector<unsigned> hooked;
+        std::vector<std::thread::id> who;
+        weir::detail::parker over;
+
+        // The first leaves its place and comes back. The second waits until the first stands by, and leaves it
+        // the place, which that one keeps.
+        bool work(unsigned i) {
+            who.push_back(std::this_thread::get_id());
+            if (who.size() == 3) {
+                over.set();
+                return false;
+            }
+            if (who.size() == 2) {
+                while (watched_platform::asleep == 0) std::this_thread::yield();
+            }
+            threads.replace(i, [this](unsigned k) { return work(k); });
+            return true;
+        }
+    };
+    watched_platform::asleep = 0;
+    shop s;
+    s.threads.set(1, [&](unsigned i) { return s.work(i); });
+    while (!s.over.wait()) continue;
+    s.threads.close();
+    s.threads.join();
+    REQUIRE(s.who.size() == 3);
+    CHECK(s.who[0] == s.who[2]);
+    CHECK(s.who[0] != s.who[1]);
+    CHECK(s.hooked == std::vector<unsigned>{0, 0});
+}
+
+TEST_CASE("a place may be left after the pool was closed, and all who have worked are joined") {
+    weir::detail::basic_pool_threads<> threads("t");
+    std::atomic<int> worked = 0;
+    weir::detail::parker closed;
+    struct left {
+        static bool work(weir::detail::basic_pool_threads<>& all, std::atomic<int>& count,
+                         weir::detail::parker& when, unsigned i) {
+            if (count == 0) when.wait();
+            if (++count == 4) return false;
+            all.replace(i, [&](unsigned k) { return work(all, count, when, k); });
+            return true;
+        }
+    };
+    threads.set(1, [&](unsigned i) { return left::work(threads, worked, closed, i); });
+    threads.close();
+    closed.set();
+    threads.join();
+    CHECK(worked == 4);
+}
+
+TEST_CASE(
+    "a place more than was asked for is there until it is taken back, whatever is asked for meanwhile") {
+    handle::left_alone = 0;
+    std::vector<unsigned> begun;
+    weir::detail::basic_pool_threads<platform> threads("t");
+    const auto work = [&](unsigned i) { begun.push_back(i); };
+    const auto nothing = [](int) {};
+    threads.set(1, work);
+    CHECK(threads.add_extra(1, prepares_nothing, nothing, work));
+    CHECK(threads.asked() == 1);
+    CHECK(threads.wanted() == 2);
+    threads.set(2, work);
+    CHECK(threads.asked() == 2);
+    CHECK(threads.wanted() == 3);
+    CHECK_FALSE(threads.add_extra(1, [](unsigned) { throw std::bad_alloc(); }, nothing, work));
+    CHECK(threads.wanted() == 3);
+    CHECK(threads.add_extra(-1, prepares_nothing, nothing, work));
+    CHECK(threads.wanted() == 2);
+    CHECK(threads.let_go(2));
+    CHECK(begun == std::vector<unsigned>{0, 1, 2});
+    threads.close();
+    CHECK_FALSE(threads.add_extra(1, prepares_nothing, nothing, work));
+    threads.join();
+    CHECK(handle::left_alone == 0);
+}
+
+TEST_CASE("threads that have not ended when their pool is left are not joined, the others are") {
+    weir::detail::parker never, begun;
+    std::atomic<int> ended = 0;
+    {
+        weir::detail::basic_pool_threads<> threads("t");
+        threads.set(2, [&](unsigned i) {
+            if (i == 1) {
+                begun.set();
+                while (!never.wait()) continue;
+            }
+            ++ended;
+        });
+        while (!begun.wait()) continue;
+        threads.dismiss();
+        CHECK(threads.wanted() == 0);
+        threads.leave(1, 60'000'000'000);
+        CHECK(ended == 1);
+    }
+    never.set();
+    while (ended != 2) std::this_thread::yield();
 }
 
 #if defined(__linux__)

@@ -13,7 +13,7 @@
 namespace {
 
 struct pool final : weir::executor {
-    using worker = weir::detail::pool_worker<pool, weir::detail::standard_platform, int>;
+    using worker = weir::detail::pool_worker<pool, weir::detail::standard_platform>;
     void post(std::coroutine_handle<>) noexcept override {}
     void add(weir::timer&) noexcept override {}
     void cancel(weir::timer&) noexcept override {}

@@ -15,6 +15,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <exception>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -275,6 +276,138 @@ TEST_CASE("a worker that waits for others does their work: a pool of one doesn't
     weir::sync_wait(pool, nest::sleepy(pool));
     thread_pool other(2);
     CHECK(weir::sync_wait(other, nest::deep(pool, 10)) == 11);
+}
+
+namespace {
+
+// What runs on the calling thread, below each other.
+struct depth {
+    static int& here() {
+        static thread_local int n = 0;
+        return n;
+    }
+    depth() { ++here(); }
+    ~depth() { --here(); }
+};
+
+}  // namespace
+
+TEST_CASE("nothing runs on top of a coroutine that waits on its worker, however many wait") {
+    struct body {
+        // Waits for one that is queued behind all others.
+        static task<int> waits(thread_pool& pool) {
+            const depth mine;
+            int deepest = depth::here();
+            for (int i = 0; i < 3; ++i) deepest = std::max(deepest, weir::sync_wait(pool, looks(pool)));
+            co_return deepest;
+        }
+        static task<int> looks(thread_pool& pool) {
+            const int at_first = depth::here();
+            co_await weir::schedule(pool);
+            co_return std::max(at_first, depth::here());
+        }
+    };
+    for (const unsigned workers : {1U, 2U}) {
+        thread_pool pool(workers);
+        const auto deepest = weir::sync_wait(pool, weir::when_all(body::waits(pool), body::waits(pool),
+                                                                  body::waits(pool), body::waits(pool)));
+        CHECK(deepest == std::tuple(1, 1, 1, 1));
+        CHECK(pool.workers() == workers);
+    }
+}
+
+TEST_CASE("two coroutines of a pool of one that wait for each other by sync_wait both go on") {
+    struct body {
+        static task<> first(thread_pool& pool, weir::detail::parker& a, weir::detail::parker& b) {
+            weir::sync_wait(pool, weir::schedule(pool));
+            a.set();
+            weir::sync_wait(pool, is_set(pool, b));
+            co_return;
+        }
+        static task<> second(thread_pool& pool, weir::detail::parker& a, weir::detail::parker& b) {
+            weir::sync_wait(pool, is_set(pool, a));
+            b.set();
+            co_return;
+        }
+        static task<> is_set(thread_pool& pool, weir::detail::parker& p) {
+            while (!p.is_set()) co_await weir::schedule(pool);
+        }
+    };
+    thread_pool pool(1);
+    weir::detail::parker a, b;
+    weir::sync_wait(pool, weir::when_all(body::second(pool, a, b), body::first(pool, a, b)));
+    CHECK(b.is_set());
+}
+
+TEST_CASE("a coroutine may wait with a lock that all others of the pool want") {
+    struct body {
+        static task<> waits(thread_pool& pool, std::mutex& m, int& count) {
+            const std::lock_guard guard(m);
+            weir::sync_wait(pool, weir::sleep_for(1us));
+            ++count;
+            co_return;
+        }
+    };
+    thread_pool pool(2);
+    std::mutex m;
+    int count = 0;
+    const auto one = [&] { return body::waits(pool, m, count); };
+    weir::sync_wait(pool, weir::when_all(one(), one(), one(), one(), one(), one()));
+    CHECK(count == 6);
+    CHECK(pool.workers() == 2);
+}
+
+TEST_CASE("a thread that sleeps in another executor's wait leaves its place in the pool, too") {
+    struct body {
+        static task<int> takes(weir::detail::parker& go, int value) {
+            while (!go.is_set()) co_await weir::schedule(*weir::detail::current_executor());
+            co_return value;
+        }
+        static task<int> waits(weir::executor& other, weir::detail::parker& go) {
+            co_return weir::sync_wait(other, takes(go, 3));
+        }
+        static task<> sets(weir::detail::parker& go) {
+            go.set();
+            co_return;
+        }
+    };
+    thread_pool pool(1), other(1);
+    weir::detail::parker go;
+    const auto [got, nothing] = weir::sync_wait(pool, weir::when_all(body::waits(other, go), body::sets(go)));
+    CHECK(got == 3);
+}
+
+TEST_CASE("a pool that is destroyed, or changes its size, while coroutines wait in it loses nothing") {
+    struct body {
+        static detached waits(thread_pool& pool, std::atomic<int>& count) {
+            co_await weir::schedule(pool);
+            weir::sync_wait(pool, weir::sleep_for(100us));
+            count_on(pool, count);
+        }
+    };
+    std::atomic<int> count = 0;
+    {
+        thread_pool pool(2, {.most_workers = 8});
+        for (int i = 0; i < 10; ++i) body::waits(pool, count);
+        for (const unsigned n : {1U, 8U, 1U, 3U}) pool.set_workers(n);
+        CHECK(pool.workers() == 3);
+    }
+    CHECK(count == 10);
+}
+
+TEST_CASE("a worker's stand-in calls on_thread_start with the number of the worker") {
+    struct nest {
+        static task<> sleepy(thread_pool& pool) {
+            weir::sync_wait(pool, weir::sleep_for(1us));
+            co_return;
+        }
+    };
+    std::atomic<int> calls = 0;
+    {
+        thread_pool pool(1, {.on_thread_start = [&](unsigned i) { calls += i == 0 ? 1 : 100; }});
+        weir::sync_wait(pool, nest::sleepy(pool));
+    }
+    CHECK(calls == 2);
 }
 
 TEST_CASE("a pool is driven by its own workers only") {

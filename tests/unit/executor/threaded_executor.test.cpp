@@ -39,7 +39,7 @@ class lazy final : public weir::detail::threaded_executor<Platform> {
         : base(threads, "too few", false, "lazy", nullptr), expected_(expected) {
         this->start();
     }
-    ~lazy() { this->end(); }
+    ~lazy() { this->end(false); }
     void post(std::coroutine_handle<> h) noexcept override { this->post_from_outside(h); }
     bool drive(weir::executor::flag&, weir::time_point) override { return false; }
     void* take() { return this->inbox_.pop(); }
@@ -58,10 +58,13 @@ class lazy final : public weir::detail::threaded_executor<Platform> {
         return {};
     }
     void wake_all() noexcept override { over_.set(); }
-    void work(unsigned) noexcept override {
+    bool work(unsigned) noexcept override {
         while (!over_.wait()) {
         }
+        return false;
     }
+    std::uint64_t num_resumed() const noexcept override { return 0; }
+    bool is_crowded() const noexcept override { return false; }
     void expect(int threads) noexcept override {
         if (expected_ != nullptr) *expected_ += threads;
     }

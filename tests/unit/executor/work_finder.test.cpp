@@ -17,11 +17,11 @@ class finder final : public weir::detail::basic_work_finder<weir::detail::standa
     finder() : basic_work_finder(2, 4, "too few", "finder", nullptr) { start(); }
     ~finder() {
         idle_.expect(-2);
-        end();
+        end(false);
     }
     void post(std::coroutine_handle<> h) noexcept override { post_from_outside(h); }
     bool drive(flag&, weir::time_point) override { return false; }
-    void work(unsigned) noexcept override {}
+    bool work(unsigned) noexcept override { return false; }
 
     std::size_t size() const { return workers_.size(); }
     worker& first() { return workers_[0]; }
