@@ -30,8 +30,10 @@ namespace weir {
 /// the first becomes free.
 /// Lifetime: the destructor runs what is still posted, then joins. All coroutines that use the pool
 /// have to end by that; no timer may be pending.
+/// Blocking: as of `thread_pool`: a coroutine that blocks in a wait of the library is none of those that
+/// block at a time, as another thread works in its place.
 /// Errors: an exception that leaves a resumed coroutine, or no memory for the queue to grow:
-/// std::terminate.
+/// std::terminate. The destructor on one of its own threads, and `std::exit`: as of `thread_pool`.
 /// Cost: a lock and a wake-up a hand-over, some microseconds; what doesn't block belongs on a
 /// `thread_pool`.
 template <class Platform = detail::standard_platform>
@@ -95,8 +97,8 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
   private:
     using typename base::wake_up;
 
-    // What the calling thread is: of whatever pool, which of those who take from its queue; unless it has left
-    // that to another.
+    // What the calling thread is: of whatever pool, which of those who take from its queue; unless it has
+    // left that to another.
     struct place final : detail::thread_place {
         basic_blocking_pool* of = nullptr;
         unsigned number = 0;

@@ -124,8 +124,8 @@ class executor {
     ///   the loop, never past the instant `limit`, and returns true. Where there is nothing to run, it may
     ///   sleep on `done.wait(ns)`, and be woken by `done.poke()`. It may be called inside of such a turn, by
     ///   a coroutine that blocks: so a turn takes out of its queue only what it resumes next.
-    /// - It isn't: returns false, and the caller sleeps by itself. That is all where the executor has
-    ///   threads of its own, of which at least one never blocks.
+    /// - It isn't: returns false, and the caller sleeps by itself. That is all where the executor has threads
+    ///   of its own, of which at least one never blocks. (A pool's own thread leaves its place to another.)
     /// \returns whether this thread is, or helps, what runs here.
     /// Errors: `deadlock_error` from an executor that sees that nothing can ever run again; `forked_error`
     ///         from one whose threads are in another process.

@@ -70,8 +70,8 @@ class executor_users {
 
     // To be called as soon as nothing runs there any more. What is left would use freed memory sooner or
     // later: ends the program, in every build mode. Not in a process that was forked meanwhile, where what
-    // used it may have been left as it was; nor while the process ends by `exit`, called on this thread, which
-    // leaves what is on the threads' stacks. `sleeps`: whether a timer is pending.
+    // used it may have been left as it was; nor while the process ends by `exit`, called on this thread,
+    // which leaves what is on the threads' stacks. `sleeps`: whether a timer is pending.
     void check(bool sleeps = false) const noexcept {
         if (excused_ || !born_.is_here() || basic_thread_record<standard_platform>::is_over()) return;
         static constexpr const char* names[kinds] = {"a run that uses it",

@@ -14,7 +14,8 @@ struct thread_pool_options {
     unsigned most_workers = 0;
 
     /// Called on each thread before it runs anything, with its worker's number, from 0 on: for its name, the
-    /// cores that it may use, its device. Also on those that `set_workers` starts.
+    /// cores that it may use, its device. Also on those that `set_workers` starts, and on those
+    /// that work in the place of a worker that blocks: with its number, which so comes more than once.
     ///
     /// Order: for one thread after the other, never for two at once.
     /// Errors: what it throws comes out of the constructor, once the threads that had begun have been joined;

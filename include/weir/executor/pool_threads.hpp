@@ -32,6 +32,9 @@ class basic_pool_threads {
     struct member {
         thread it{};
         typename Platform::template atomic<bool> over{false};  // nothing is left to do but to end
+
+        // acquire; pairs with the release in begin()
+        bool is_over() const noexcept { return over.load(std::memory_order_acquire); }
     };
     // Of one that stands by, on its stack.
     struct spare {
@@ -43,8 +46,8 @@ class basic_pool_threads {
     };
 
   public:
-    // Each is called `name` and the number of its place, and calls `on_start`, if that is something, with that
-    // number before all else.
+    // Each is called `name` and the number of its place, and calls `on_start`, if that is something, with
+    // that number before all else.
     explicit basic_pool_threads(const char* name, std::function<void(unsigned)> on_start = nullptr)
         : name_(name), on_start_(std::move(on_start)) {}
     basic_pool_threads(const basic_pool_threads&) = delete;
@@ -72,7 +75,7 @@ class basic_pool_threads {
         const unsigned before = extra_;
         extra_ += static_cast<unsigned>(change);
         try {
-            const unsigned n = asked_.load(std::memory_order_relaxed) + extra_;
+            const unsigned n = asked() + extra_;
             if (apply(n, prepare, expect, work) == n) return true;
         } catch (...) {  // nothing has changed
         }
@@ -142,11 +145,10 @@ class basic_pool_threads {
         basic_parker<Platform> nobody;
         while (num_left() > others && Platform::now() < end) nobody.wait(100'000);
         while (std::unique_ptr<member> one = take_last()) {
-            // acquire; pairs with the release in begin()
-            if (one->over.load(std::memory_order_acquire)) {
+            if (one->is_over()) {
                 one->it.join();
             } else {
-                std::construct_at(&one->it);
+                one->it.detach();
                 static_cast<void>(one.release());  // the thread may still write there
             }
         }
@@ -184,7 +186,6 @@ class basic_pool_threads {
         basic_parker<Platform> over{};
         std::exception_ptr failure{};
     };
-
     // A thread for place `i`: one that stands by there, or a new one. Under the lock.
     template <class Work>
     void fill(unsigned i, Work work) {
@@ -210,7 +211,7 @@ class basic_pool_threads {
             me->it = thread([this, i, work, me, told, name = name_ + (" " + std::to_string(i))]() mutable {
                 Platform::name_thread(name.c_str());
                 if (told == nullptr || is_begun(*told, i)) serve(i, work);
-                me->over.store(true, std::memory_order_release);  // pairs with join_ended(), leave()
+                me->over.store(true, std::memory_order_release);  // pairs with is_over()
             });
         } catch (...) {
             members_.pop_back();
@@ -258,8 +259,7 @@ class basic_pool_threads {
     // Under the lock.
     void join_ended() noexcept {
         for (std::size_t i = members_.size(); i-- > 0;) {
-            // acquire; pairs with the release in begin()
-            if (!members_[i]->over.load(std::memory_order_acquire)) continue;
+            if (!members_[i]->is_over()) continue;
             members_[i]->it.join();
             members_[i] = std::move(members_.back());
             members_.pop_back();
@@ -275,7 +275,7 @@ class basic_pool_threads {
     std::size_t num_left() noexcept {
         const std::lock_guard guard(lock_);
         std::size_t n = 0;
-        for (const auto& m : members_) n += m->over.load(std::memory_order_acquire) ? 0 : 1;
+        for (const auto& m : members_) n += m->is_over() ? 0 : 1;
         return n;
     }
 

@@ -34,8 +34,15 @@ namespace weir {
 /// Threads: any may post and add timers. Nothing is ever resumed inside `post`.
 /// Lifetime: the destructor runs what is still posted, then joins. All coroutines that use the pool
 /// have to end by that; no timer may be pending.
+/// Blocking: while a coroutine blocks in a wait of the library (`sync_wait`, a blocking `get` or `put`, the
+/// end of a run or group), another thread works in its place, so more threads exist than `workers()`. Where
+/// all workers are in something that lasts for 10 ms or more, as in a lock that a waiting coroutine has,
+/// workers are added, one after the other, until that coroutine goes on. Where the system has no thread left,
+/// a sentence on stderr says so.
 /// Errors: an exception that leaves a resumed coroutine, or no memory for a queue to grow:
-/// std::terminate.
+/// std::terminate. The destructor on one of its own threads: a sentence, and std::abort; but see `std::exit`.
+/// Exit: `std::exit` in a coroutine, or by a consumer, with a static pool: the pool takes no more work, waits
+/// up to 0.1 s for its threads to come out of what they run, and lets the process end with its status.
 /// Source: Chase and Lev's deque (executor/deque.hpp); the slot and its bound are Go's and tokio's.
 /// Cost: idle workers sleep. While at least one works, one idle worker looks for work at least
 /// every millisecond, which is also how long a coroutine may wait behind another that hogs their
@@ -115,8 +122,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     }
 
     /// On a thread of this pool: another one works in its place from now on, as long as this one has not come
-    /// back from what it runs; sleeps until `done` is set or poked, or until `limit`. So code that blocks there
-    /// can't stop the pool, and nothing runs on top of it. Elsewhere: false.
+    /// back from what it runs; sleeps until `done` is set or poked, or until `limit`. So code that blocks
+    /// there can't stop the pool, and nothing runs on top of it. Elsewhere: false.
     WEIR_NOINLINE bool drive(detail::parker& done, time_point limit) override {
         this->check_threads();
         place& mine = current();

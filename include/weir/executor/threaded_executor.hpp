@@ -74,7 +74,8 @@ class threaded_executor : public executor {
     // What the thread of a place does there, until its end; or until it has left the place to another, which
     // is what it returns.
     virtual bool work(unsigned place) noexcept = 0;
-    // How many coroutines it has resumed; and whether more are queued, or due, and no thread is free for them.
+    // How many coroutines it has resumed; and whether more are queued, or due, and no thread is free for
+    // them.
     virtual std::uint64_t num_resumed() const noexcept = 0;
     virtual bool is_crowded() const noexcept = 0;
     // Before some of them begin: how many there are to be. May throw.
@@ -137,10 +138,11 @@ class threaded_executor : public executor {
             return false;
         }
     }
-    // What that thread does then: sleeps until `done` is set, or until `limit`. Meanwhile all others may come to
-    // be in something that waits for this very thread, such as a lock that it has: where nothing was resumed
-    // for a while, and something is queued, threads are added, one after the other, until this one goes on.
-    // `has_left`: whether another works in its place; if not, returns after a moment, for the next try.
+    // What that thread does then: sleeps until `done` is set, or until `limit`. Meanwhile all others may come
+    // to be in something that waits for this very thread, such as a lock that it has: where nothing was
+    // resumed for a while, and something is queued, threads are added, one after the other, until this one
+    // goes on. `has_left`: whether another works in its place; if not, returns after a moment, for the next
+    // try.
     void sleep(parker& done, time_point limit, bool has_left) noexcept {
         auto* const me = basic_thread_record<Platform>::mine();
         if (me != nullptr) me->sleeps(true);
@@ -159,9 +161,10 @@ class threaded_executor : public executor {
         for (; added > 0; --added) add(-1);
     }
 
-    // In the pool's destructor: what is posted runs, and the threads end. `is_mine`: this is one of them, which
-    // can't wait for itself. While the process ends by `exit`, called on this thread, nobody may ever come to
-    // end what runs here, or what waits: it is left as it is, once the threads have come out of what they run.
+    // In the pool's destructor: what is posted runs, and the threads end. `is_mine`: this is one of them,
+    // which can't wait for itself. While the process ends by `exit`, called on this thread, nobody may ever
+    // come to end what runs here, or what waits: it is left as it is, once the threads have come out of what
+    // they run.
     void end(bool is_mine) noexcept {
         const bool exits = basic_thread_record<Platform>::is_over();
         if (is_mine && !exits) {

@@ -8,8 +8,8 @@
 
 namespace weir::detail {
 
-// The place that a thread has in a pool. While what it runs blocks there, another thread has to work in its place:
-// the pool may have no other, and what the thread waits for may be queued there.
+// The place that a thread has in a pool. While what it runs blocks there, another thread has to work in its
+// place: the pool may have no other, and what the thread waits for may be queued there.
 class thread_place {
   public:
     // On its thread. False: there is no other thread now; it may be tried again.

@@ -143,9 +143,9 @@ class run_control {
         core_->throw_failure();
     }
 
-    // Before the rest of the run goes. Of another process the core stays as it is: coroutines in it may be half-way
-    // through an instruction. It stays, too, where this process ends on top of a coroutine: other threads may use
-    // the run until the very end.
+    // Before the rest of the run goes. Of another process the core stays as it is: coroutines in it may be
+    // half-way through an instruction. It stays, too, where this process ends on top of a coroutine: other
+    // threads may use the run until the very end.
     void destroy_core() noexcept {
         if (core_ == nullptr || core_->orphaned()) return;
         if (detail::exits_in_a_coroutine()) {

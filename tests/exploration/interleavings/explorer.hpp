@@ -195,6 +195,7 @@ class thread {
     }
     bool joinable() const noexcept { return number_ != 0; }
     void join(where w = where::current()) noexcept { interleavings::join(std::exchange(number_, 0), w); }
+    void detach() noexcept { number_ = 0; }
 };
 
 // ---- for the scenarios ------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/executor.hpp>
+#include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
@@ -290,7 +291,66 @@ void sleep_is_stopped() {
     other.join();
 }
 
-// A coroutine's thread waits for another one on the same pool: it helps.
+// Two coroutines of one worker block it, each until the other has done something: others work in its place.
+template <class Pool>
+void wait_for_each_other() {
+    Pool pool(1);
+    bool first = false, second = false;
+    const auto sets = [](bool& flag) -> task<> {
+        flag = true;
+        co_return;
+    };
+    const auto sees = [](Pool& on, bool& flag) -> task<> {
+        while (!flag) co_await weir::schedule(on);
+    };
+    const auto one = [&](bool& mine, bool& its) -> task<> {
+        weir::sync_wait(pool, sets(mine));
+        weir::sync_wait(pool, sees(pool, its));
+        co_return;
+    };
+    weir::sync_wait(pool, weir::when_all(one(first, second), one(second, first)));
+    require(first && second, "both went on");
+}
+
+// The pool is told to end while one of its threads has left its place, and what that posts then still runs.
+template <class Pool>
+void waits_while_it_ends() {
+    int sum = 0;
+    {
+        Pool pool(1);
+        task_group group(pool);
+        const auto waits = [&]() -> task<> {
+            weir::sync_wait(pool, adds_to(sum));
+            group.spawn(adds_to(sum));
+            co_return;
+        };
+        weir::sync_wait(pool, waits());
+        weir::sync_wait(pool, group.join());
+    }
+    require(sum == 2, "all ran");
+}
+
+// Workers go and come while one has left its place.
+void waits_while_workers_change() {
+    int sum = 0;
+    {
+        weir::thread_pool pool(2, {.most_workers = 2});
+        const auto waits = [&]() -> task<> {
+            weir::sync_wait(pool, weir::sleep_for(10us));
+            ++sum;
+            co_return;
+        };
+        thread other([&] {
+            pool.set_workers(1);
+            pool.set_workers(2);
+        });
+        weir::sync_wait(pool, weir::when_all(waits(), waits()));
+        other.join();
+    }
+    require(sum == 2, "all ran");
+}
+
+// A coroutine's thread waits for another one on the same pool of one: a second thread works in its place.
 template <class Pool>
 void waits_inside() {
     Pool pool(1);
@@ -476,6 +536,9 @@ const interleavings::registered threads(
                  {"is_gone_after_a_timer", is_gone_after_a_timer<weir::thread_pool>},
                  {"sleep_is_stopped", sleep_is_stopped<weir::thread_pool>},
                  {"waits_inside", waits_inside<weir::thread_pool>},
+                 {"wait_for_each_other", wait_for_each_other<weir::thread_pool>},
+                 {"waits_while_it_ends", waits_while_it_ends<weir::thread_pool>},
+                 {"waits_while_workers_change", waits_while_workers_change},
                  {"joins", joins<weir::thread_pool>},
                  {"parts_are_stolen", parts_are_stolen<weir::thread_pool>},
                  {"parts_of_many_are_stolen", parts_of_many_are_stolen<weir::thread_pool>},
@@ -504,6 +567,8 @@ const interleavings::registered blockers(
                  {"blocking_is_gone_after_a_timer", is_gone_after_a_timer<weir::blocking_pool>},
                  {"blocking_sleep_is_stopped", sleep_is_stopped<weir::blocking_pool>},
                  {"blocking_waits_inside", waits_inside<weir::blocking_pool>},
+                 {"blocking_wait_for_each_other", wait_for_each_other<weir::blocking_pool>},
+                 {"blocking_waits_while_it_ends", waits_while_it_ends<weir::blocking_pool>},
                  {"blocking_joins", joins<weir::blocking_pool>},
              });
 

@@ -318,6 +318,7 @@ class thread {
     thread(thread&&) = default;
     thread& operator=(thread&&) = default;
     void join() { thread_->join(); }
+    void detach() noexcept { static_cast<void>(thread_.release()), static_cast<void>(work_.release()); }
 
   private:
     static void* begin(void* it) {

@@ -9,6 +9,9 @@
 #include <weir/executor/deque.hpp>
 #include <weir/platform/event_count.hpp>
 #include <weir/platform/parker.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <atomic>
 #include <coroutine>
@@ -414,4 +417,36 @@ TEST_CASE("pools come and go, with work posted until the last moment or none at 
         all.wait();
     }
     SUCCEED();
+}
+
+namespace {
+
+// Waits on its worker for one below it, which does the same, so often.
+weir::task<long> waits(executor& ex, int levels) {
+    co_await schedule(ex);
+    long below = 0;
+    for (int i = 0; i < 2 && levels > 0; ++i) below += weir::sync_wait(ex, waits(ex, levels - 1));
+    co_return below + 1;
+}
+
+}  // namespace
+
+TEST_CASE("coroutines that wait on their workers all go on, while the workers change") {
+    std::atomic<bool> over{false};
+    thread_pool pool(2, {.most_workers = 4});
+    blocking_pool io(2);
+    std::thread changes([&] {
+        for (unsigned n = 1; !over; n = n % 4 + 1) {
+            pool.set_workers(n);
+            std::this_thread::yield();
+        }
+    });
+    for (int round = 0; round < 20; ++round) {
+        for (executor* ex : {static_cast<executor*>(&pool), static_cast<executor*>(&io)}) {
+            const auto [a, b] = weir::sync_wait(*ex, weir::when_all(waits(*ex, 4), waits(*ex, 4)));
+            CHECK(a + b == 62);
+        }
+    }
+    over = true;
+    changes.join();
 }

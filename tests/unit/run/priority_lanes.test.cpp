@@ -365,3 +365,16 @@ TEST_CASE("a stage that names an executor runs there, and the others in the lane
                    .start(pool, {.later_stages_first = true});
     CHECK(take_all(run).size() == 200);
 }
+
+TEST_CASE("a coroutine of a lane that blocks leaves its pump's work to another") {
+    struct body {
+        static task<int> nested(weir::executor& lane, int levels) {
+            co_await weir::schedule(lane);
+            co_return levels == 0 ? 0 : 1 + weir::sync_wait(lane, nested(lane, levels - 1));
+        }
+    };
+    weir::thread_pool pool(1);
+    weir::priority_lanes lanes(pool);
+    weir::executor& lane = lanes.add();
+    for (int i = 0; i < 3; ++i) CHECK(weir::sync_wait(lane, body::nested(lane, 5)) == 5);
+}
