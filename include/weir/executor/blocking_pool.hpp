@@ -123,7 +123,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
             me->serve(static_cast<executor*>(this));
         }
         while (mine.is_here) {
-            if (!this->is_wanted(number) && this->let_go(number)) {
+            if (!this->is_wanted(number) && this->let_go(number, [] {})) {
                 expect(-1);
                 return false;
             }
@@ -132,7 +132,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
             } else if (is_last()) {
                 if (inbox_.empty()) return false;  // else it was posted after the look, before the end
             } else {
-                wait();
+                wait(number);
             }
         }
         expect(-1);
@@ -180,14 +180,14 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     // thread_pool, tried in place of this, takes twice the processor for a hand-over while a timer is set, 12
     // us instead of 6, as it is the timekeeper that it wakes; and of several that are posted at once each is
     // started by the one before: 28 us an item of a pipeline with four slots here, instead of 12.)
-    void wait() noexcept {
+    void wait(unsigned number) noexcept {
         const bool mine = !kept_.exchange(true, std::memory_order_seq_cst);
         auto& event = mine ? keeper_ : sleepers_;
         const auto ticket = event.prepare_wait();
         // Announced; now everything is looked at once more. seq_cst; pairs with post(), add(),
         // join(), take()
         const std::int64_t until = timers_.next();
-        if (is_unkept(until) || !inbox_.empty() || is_last() || !this->is_wanted(0)) {
+        if (is_unkept(until) || !inbox_.empty() || is_last() || !this->is_wanted(number)) {
             event.cancel_wait();
         } else {
             const bool without_limit = !mine || until == timers_.never;

@@ -32,7 +32,6 @@ class basic_pool_threads {
     struct member {
         thread it{};
         typename Platform::template atomic<bool> over{false};  // nothing is left to do but to end
-
         // acquire; pairs with the release in begin()
         bool is_over() const noexcept { return over.load(std::memory_order_acquire); }
     };
@@ -62,28 +61,26 @@ class basic_pool_threads {
     void set(unsigned n, Prepare prepare, Expect expect, Work work) {
         const std::lock_guard guard(lock_);
         if (closed_) return;
-        const unsigned first = apply(n + extra_, prepare, expect, work);
-        asked_.store(smaller(first, n), std::memory_order_relaxed);
+        asked_.store(smaller(apply(n + extra_, prepare, expect, work), n), std::memory_order_relaxed);
         if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     }
-    // The same for one place more than were asked for, or, later, one less, whoever sets them meanwhile.
-    // Returns whether that is so; not where a thread can't be started, or `prepare` throws.
+    // The same for one place more than were asked for, or, later, one less. False where a thread can't be
+    // started, or `prepare` throws.
     template <class Prepare, class Expect, class Work>
     bool add_extra(int change, Prepare prepare, Expect expect, Work work) noexcept {
         const std::lock_guard guard(lock_);
         if (closed_) return false;
-        const unsigned before = extra_;
-        extra_ += static_cast<unsigned>(change);
+        const unsigned extra = extra_ + static_cast<unsigned>(change);
+        bool done = false;
         try {
-            const unsigned n = asked() + extra_;
-            if (apply(n, prepare, expect, work) == n) return true;
-        } catch (...) {  // nothing has changed
+            done = apply(asked() + extra, prepare, expect, work) == asked() + extra;
+        } catch (...) {
+            done = false;
         }
-        extra_ = before;
         failure_ = nullptr;
-        return false;
+        if (done) extra_ = extra;
+        return done;
     }
-
     // The same where there is nothing to prepare.
     template <class Work>
     void set(unsigned n, Work work) {
@@ -104,11 +101,15 @@ class basic_pool_threads {
     unsigned wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
     bool wants(unsigned i) const noexcept { return i < wanted_.load(std::memory_order_seq_cst); }
 
-    // On the thread that has place `i`, if that isn't wanted. False: it is again. True: it has to end.
-    bool let_go(unsigned i) noexcept {
+    // On the thread that has place `i`, if that isn't wanted. False: it is again. True: it has to end, and has
+    // called `last()` before another thread can have the place.
+    template <class Last>
+    bool let_go(unsigned i, Last last) noexcept {
         const std::lock_guard guard(lock_);
-        if (i < has_thread_.size()) has_thread_[i] = wants(i);
-        return !wants(i);
+        if (wants(i)) return false;
+        last();
+        if (i < has_thread_.size()) has_thread_[i] = false;
+        return true;
     }
 
     // From now on no place is added, and who stands by ends.
@@ -117,24 +118,18 @@ class basic_pool_threads {
         closed_ = true;
         while (spares_ != nullptr) call(*std::exchange(spares_, spares_->next), false);
     }
-
     // The same, and no place is wanted any more.
     void dismiss() noexcept {
         close();
         wanted_.store(0, std::memory_order_seq_cst);  // pairs with wants()
     }
 
-    // True in a process that was forked from theirs: there is none of them here.
+    // True in a process that was forked from theirs.
     bool are_elsewhere() const noexcept { return !born_.is_here(); }
 
-    // After close(). Some may begin meanwhile, in the places of those that block. Where they are elsewhere,
-    // their handles are written over: to detach them would touch what the system may have given to another
-    // thread of this process.
+    // After close(). Some may begin meanwhile, in the places of those that block.
     void join() noexcept {
-        if (are_elsewhere()) {
-            for (const auto& m : members_) std::construct_at(&m->it);
-            return;
-        }
+        if (are_elsewhere()) return forget();
         while (const std::unique_ptr<member> one = take_last()) one->it.join();
     }
 
@@ -256,6 +251,11 @@ class basic_pool_threads {
         return me.is_to_work;
     }
 
+    // Their handles are written over: to detach them would touch what the system may have given to another
+    // thread of this process.
+    void forget() noexcept {
+        for (const auto& m : members_) std::construct_at(&m->it);
+    }
     // Under the lock.
     void join_ended() noexcept {
         for (std::size_t i = members_.size(); i-- > 0;) {

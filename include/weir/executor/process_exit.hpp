@@ -46,7 +46,7 @@ class left_executor final : public executor {
     static void* functions() {
         static const left_executor& it = *new left_executor;
         void* table = nullptr;
-        std::memcpy(&table, static_cast<const void*>(&it), sizeof table);
+        std::memcpy(static_cast<void*>(&table), static_cast<const void*>(&it), sizeof table);
         return table;
     }
 };

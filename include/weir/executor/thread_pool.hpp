@@ -150,7 +150,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
         place& mine = take(me);
         executor::shift here(*this, &me);
         for (;;) {
-            if (number >= this->wanted() && this->let_go(number)) return go(me);
+            if (number >= this->wanted() && goes(me)) return false;
             void* found = this->find(me);
             if (found == nullptr) {
                 const idle_end end = idle(me);
@@ -192,11 +192,11 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     }
 
     // One of too many workers, in the midst of which nothing is: what it has is taken by others.
-    WEIR_NOINLINE bool go(worker& me) noexcept {
-        me.hand_over(inbox_);
+    WEIR_NOINLINE bool goes(worker& me) noexcept {
+        if (!this->let_go(me.number, [&] { me.hand_over(inbox_); })) return false;
         current().here = nullptr;
         idle_.expect(-1);
-        return false;
+        return true;
     }
 
     // A coroutine; or the pool ends; or neither, where the worker has to go.

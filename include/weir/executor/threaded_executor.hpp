@@ -111,7 +111,10 @@ class threaded_executor : public executor {
     unsigned asked() const noexcept { return threads_.asked(); }
     unsigned wanted() const noexcept { return threads_.wanted(); }
     bool is_wanted(unsigned thread) const noexcept { return threads_.wants(thread); }
-    bool let_go(unsigned thread) noexcept { return threads_.let_go(thread); }
+    template <class Last>
+    bool let_go(unsigned place, Last last) noexcept {
+        return threads_.let_go(place, last);
+    }
 
     // seq_cst; pairs with join(): who goes to sleep asks after it has announced that.
     bool is_over() const noexcept { return stopping_.load(std::memory_order_seq_cst); }

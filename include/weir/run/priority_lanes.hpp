@@ -182,18 +182,17 @@ class priority_lanes final : detail::detached_task_owner {
             const std::lock_guard guard(lock_);
             if (pumps_.size() >= base_->traits().parallelism + ++blocked_) return;
         }
+        std::coroutine_handle<> more;
         try {
             auto one = pump(*this);
-            std::coroutine_handle<> h;
-            {
-                const std::lock_guard guard(lock_);
-                idle_.reserve(pumps_.size() + 1);
-                pumps_.push_back(std::move(one));
-                h = pumps_.back().prepare(*base_, nullptr, *this);
-            }
-            base_->post(h);
+            const std::lock_guard guard(lock_);
+            idle_.reserve(pumps_.size() + 1);
+            pumps_.push_back(std::move(one));
+            more = pumps_.back().prepare(*base_, nullptr, *this);
         } catch (const std::bad_alloc&) {
+            more = nullptr;
         }
+        if (more) base_->post(more);
     }
     void pump_goes_on() noexcept {
         const std::lock_guard guard(lock_);

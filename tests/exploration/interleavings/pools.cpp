@@ -4,7 +4,6 @@
 
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
@@ -300,12 +299,12 @@ void wait_for_each_other() {
         flag = true;
         co_return;
     };
-    const auto sees = [](Pool& on, bool& flag) -> task<> {
-        while (!flag) co_await weir::schedule(on);
+    const auto sees = [](bool& flag) -> task<> {
+        while (!flag) co_await weir::sleep_for(20us);
     };
     const auto one = [&](bool& mine, bool& its) -> task<> {
         weir::sync_wait(pool, sets(mine));
-        weir::sync_wait(pool, sees(pool, its));
+        weir::sync_wait(pool, sees(its));
         co_return;
     };
     weir::sync_wait(pool, weir::when_all(one(first, second), one(second, first)));

@@ -354,3 +354,17 @@ TEST_CASE("whoever looks sees whether a blocking pool has anything to do") {
     wait_for_rest();
     CHECK(seen().resumed == before + 1);
 }
+
+TEST_CASE("where no thread can be started in the place of one that blocks, that is tried again") {
+    struct body {
+        static task<int> inner() {
+            co_await weir::yield();
+            co_return 7;
+        }
+        static task<int> outer(weir::executor& pool) { co_return weir::sync_wait(pool, inner()); }
+    };
+    meagre_platform::left = 1;  // the next one fails, and those behind it don't
+    weir::basic_blocking_pool<meagre_platform> pool(1);
+    CHECK(weir::sync_wait(pool, body::outer(pool)) == 7);
+    CHECK(meagre_platform::left < -1);
+}

@@ -79,9 +79,9 @@ TEST_CASE(
     CHECK(threads.wanted() == 1);
     CHECK(threads.wants(0));
     CHECK_FALSE(threads.wants(1));
-    CHECK(threads.let_go(2));
+    CHECK(threads.let_go(2, [] {}));
     set(3);  // 1 has not looked, and stays
-    CHECK_FALSE(threads.let_go(1));
+    CHECK_FALSE(threads.let_go(1, [] {}));
     CHECK(begun == std::vector<unsigned>{0, 1, 2, 2});
     CHECK(expected == std::vector<int>{3, 0, 1});
     threads.close();
@@ -216,7 +216,7 @@ TEST_CASE(
     CHECK(threads.wanted() == 3);
     CHECK(threads.add_extra(-1, prepares_nothing, nothing, work));
     CHECK(threads.wanted() == 2);
-    CHECK(threads.let_go(2));
+    CHECK(threads.let_go(2, [] {}));
     CHECK(begun == std::vector<unsigned>{0, 1, 2});
     threads.close();
     CHECK_FALSE(threads.add_extra(1, prepares_nothing, nothing, work));

@@ -25,6 +25,7 @@ struct failing_platform : weir::detail::standard_platform {
             it = std::thread(function);
         }
         void join() { it.join(); }
+        void detach() { it.detach(); }
         std::thread it;
     };
 };
