@@ -30,8 +30,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 19700),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 13180),
+    ("weir.hpp", HEAVY, 19550),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 13170),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2640),
 ]
 

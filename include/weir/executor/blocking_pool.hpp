@@ -125,6 +125,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         while (mine.is_here) {
             if (!this->is_wanted(number) && this->let_go(number, [] {})) {
                 expect(-1);
+                wake_all();  // it may have been woken for what others have to do now
                 return false;
             }
             if (void* const next = take()) {

@@ -101,8 +101,8 @@ class basic_pool_threads {
     unsigned wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
     bool wants(unsigned i) const noexcept { return i < wanted_.load(std::memory_order_seq_cst); }
 
-    // On the thread that has place `i`, if that isn't wanted. False: it is again. True: it has to end, and has
-    // called `last()` before another thread can have the place.
+    // On the thread that has place `i`, if that isn't wanted. False: it is again. True: it has to end, and
+    // has called `last()` before another thread can have the place.
     template <class Last>
     bool let_go(unsigned i, Last last) noexcept {
         const std::lock_guard guard(lock_);
