@@ -31,8 +31,9 @@
 // - Nothing blocks: `start` returns at once, and the run's executor does it all.
 // - A trial has 10 s, or 3 s in which nothing moves, and all together have 60 s. Then the run goes on. The
 //   table says what was not tried, as where a source waits for what later stages, or the consumer, give back.
-// - Functions that block their threads for that long need threads enough: more slots may block more of them
-//   than the run would.
+// - Functions that don't await get no more slots than leave their executor a thread, of three or more, or
+//   than they were given: what frees a thread that they block may be a later stage. A coroutine that blocks
+//   its thread, and not before a tenth of the items, needs threads for 32 of them.
 // - A run that is stopped, or fails, before all are tried, says so. Several runs at a time are not alone.
 // `WEIR_DIAGNOSE=0`, or an empty one, is none; with anything else `start` throws `std::invalid_argument`.
 
@@ -45,6 +46,7 @@ class printed_trials final : public stage_trials {
                        {.still = duration(3'000'000'000),
                         .trial = duration(10'000'000'000),
                         .all = duration(60'000'000'000),
+                        .leaves_threads = true,
                         .rounds = 3}) {}
 
     void finish(rehearsed_run& run) override {

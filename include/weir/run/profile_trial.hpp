@@ -25,6 +25,7 @@ enum class trial_end : std::uint8_t {
     time_over,  ///< its time was over; its figures are of the items until then
     stuck,    ///< nothing moved any more: a function may wait for what a later stage, or the consumer, gives
     too_few,  ///< not begun: the stage was given too few items, which those with fewer slots have used up
+    no_thread,  ///< not begun: its function takes a thread, and would leave none of its executor's
     not_tried,  ///< not begun: one before it was stuck, or the time for all was over
 };
 
@@ -107,8 +108,8 @@ class profile_lines {
         }
         if (const auto i = tells && base != nullptr ? t.speed_up(*base) : std::nullopt) {
             const bool is_base = t == *base;
-            if (is_base || !i->holds(1)) ratio = units::fixed(t.rate() / base->rate(), 1);
-            if (!is_base) ratios = units::fixed(i->low, 1) + "-" + units::fixed(i->high, 1);
+            if (is_base || !i->holds(1)) ratio = times(t.rate() / base->rate());
+            if (!is_base) ratios = times(i->low) + "-" + times(i->high);
         }
         std::string shares;
         for (const auto& state : states_in_reports) {
@@ -157,6 +158,12 @@ class profile_lines {
             text +=
                 "too few items: the trials with fewer slots have used up those that the stage was given.\n";
         }
+        if (has_told(trial_end::no_thread)) {
+            text +=
+                "no thread: each slot takes a thread, and so many would leave none of its executor's for "
+                "other "
+                "stages, which may free them.\n";
+        }
         if (has_told(trial_end::not_tried)) {
             text += "not tried: a trial before it was stuck, or the time for all was over.\n";
         }
@@ -172,6 +179,7 @@ class profile_lines {
     static bool has_few(const profile_trial& t) noexcept {
         return !t.pace && t.num_items != 0 && t.end == trial_end::complete;
     }
+    static std::string times(double factor) { return units::fixed(factor, factor < 0.995 ? 2 : 1); }
     static const char* or_dash(const std::string& text) noexcept { return text.empty() ? "-" : text.c_str(); }
     static const char* remark(const profile_trial& t) noexcept {
         switch (t.end) {
@@ -183,6 +191,8 @@ class profile_lines {
                 return "  stuck";
             case trial_end::too_few:
                 return "  too few items";
+            case trial_end::no_thread:
+                return "  no thread";
             default:
                 return "  not tried";
         }
@@ -193,7 +203,7 @@ class profile_lines {
 
     int width_;
     bool is_few_ = false;
-    bool told_[5] = {};  // by trial_end
+    bool told_[6] = {};  // by trial_end
 };
 
 }  // namespace detail

@@ -49,6 +49,8 @@ class rehearsed_run {
     virtual bool is_halted() const noexcept = 0;
     virtual std::size_t num_stages() const noexcept = 0;
     virtual bool takes_slots(std::size_t stage) const noexcept = 0;
+    // With more its functions, which don't await, could block all threads of its executor.
+    virtual std::size_t most_slots(std::size_t stage) const = 0;
     virtual stage_rest rest(std::size_t stage) const = 0;
     virtual stage_figures figures(std::size_t stage) const = 0;
     virtual void set_slots(std::size_t stage, std::size_t slots) = 0;

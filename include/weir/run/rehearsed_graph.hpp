@@ -19,7 +19,7 @@
 #include <weir/run/turnstile.hpp>
 
 #include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
+#include <cstdint>    // for SIZE_MAX, std::uint64_t
 #include <exception>  // for std::current_exception
 #include <memory>     // for std::unique_ptr
 #include <optional>   // for std::optional
@@ -50,6 +50,18 @@ class rehearsed_graph : public run_graph<Policy>, public rehearsed_run {
     bool takes_slots(std::size_t stage) const noexcept override {
         const bool acts = stages_[stage]->outputs().empty();
         return stages_[stage]->resizable() && (!acts || slots_[stage].before > 1);
+    }
+    // Where a stage is still at work, it may have blocked a thread. Of two threads both are given, or nothing
+    // could be compared there.
+    std::size_t most_slots(std::size_t stage) const override {
+        const executor_traits& where = stages_[stage]->home().traits();
+        if (!stages_[stage]->takes_threads() || where.exclusive) return SIZE_MAX;
+        std::size_t taken = 0;
+        for (const auto& each : stages_) {
+            each->for_each_slot([&taken](slot& s) { taken += has_thread(s.state_since().first) ? 1U : 0U; });
+        }
+        const std::size_t left = where.parallelism > taken ? where.parallelism - taken : 1;
+        return detail::larger(slots_[stage].before, where.parallelism == 2 ? left : left - 1);
     }
     stage_rest rest(std::size_t stage) const override {
         std::uint64_t before = 0;

@@ -18,6 +18,9 @@ class stage_gate {
   public:
     stage_gate(run_context& run, executor& ex) noexcept : run_(run), executor_(ex) {}
 
+    // Where it runs.
+    executor& home() const noexcept { return executor_; }
+
     // Before the run begins: its stages are to be tried one by one.
     void add_turnstile() { turnstile_ = std::make_unique<turnstile>(); }
     // Null: they aren't.

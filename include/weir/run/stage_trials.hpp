@@ -20,11 +20,11 @@ namespace weir::detail {
 // How long trials take at most. A stage may wait for what only a later one, or the consumer, gives back, and
 // that comes when all have been tried. Nothing tells that from a function that is slow.
 struct trial_limits {
-    duration
-        still;  // nothing has moved in a stage that has done something, nor for four times as long as ever
+    duration still;  // nothing has moved in a stage that has worked, nor for 4 times as long as ever
     duration trial;  // each
     duration all = duration::max();
-    std::size_t rounds = 0;  // how often the sources give more, for a stage that has too few items
+    bool leaves_threads = false;  // see rehearsed_run::most_slots
+    std::size_t rounds = 0;       // how often the sources give more, for a stage that has too few items
 };
 
 // The items that a stage is tried with pass on to the next stage, and in the end to the consumer: each item
@@ -94,18 +94,18 @@ class stage_trials : public rehearsal {
         is_source_ = f.num_inputs == 0;
         may_grow_ = run.takes_slots(stage_);
         left_ = all_ = is_source_ ? items_ : f.given;
-        trial_ = 0;
+        most_ = limits_.leaves_threads ? run.most_slots(stage_) : SIZE_MAX;
+        trial_ = round_ = 0;
         longest_ = duration(0);
-        round_ = 0;
+        for (wanted_ = 1; wanted_ < num_trials(run, stage_) && shares_.slots()[wanted_ - 1] < most_;)
+            ++wanted_;
         enter(doing::feeding, now);
         if (!next_round(run)) prepare_trial(run, now);
     }
     // Whether the sources give more, as the stage has too few, which go through all stages before it.
     bool next_round(rehearsed_run& run) {
-        const std::size_t enough = shares_.enough(num_trials(run, stage_));
-        if (is_source_ || !is_fed_ || all_ >= detail::smaller(items_, enough)) return false;
-        if (round_ == limits_.rounds) return false;
-        ++round_;
+        const bool is_enough = all_ >= detail::smaller(items_, shares_.enough(wanted_));
+        if (is_source_ || !is_fed_ || is_enough || round_++ == limits_.rounds) return false;
         for (std::size_t i = 0; i < stage_; ++i) {
             run.make_room(i, items_ + all_ + shares_.slots().back());
             if (run.figures(i).num_inputs == 0) run.let_in(i, items_);
@@ -128,8 +128,8 @@ class stage_trials : public rehearsal {
         return false;
     }
     void prepare_trial(rehearsed_run& run, time_point now) {
-        tried_ = may_grow_ ? shares_.trials(all_) : 1;
-        if (may_grow_) run.set_slots(stage_, shares_.slots()[trial_]);
+        tried_ = detail::smaller(wanted_, shares_.trials(all_));
+        if (may_grow_) run.set_slots(stage_, num_slots());
         // For all that comes of one item each; a stage that makes more of them is tried until that is full.
         run.make_room(stage_, items_ + all_ + shares_.slots().back());
         before_ = run.figures(stage_);
@@ -155,8 +155,7 @@ class stage_trials : public rehearsal {
             if (on_ == doing::trial) run.let_in(stage_, let_in_ - run.meter(stage_).begun());
             enter(on_, now);
         }
-        was_halted_ = halts;
-        return halts;
+        return was_halted_ = halts;
     }
     // Of what is not at rest: `not_tried`, which means not yet, or what it has come to.
     trial_end end_of(const rehearsed_run& run, const stage_rest& rest, time_point now) {
@@ -188,7 +187,8 @@ class stage_trials : public rehearsal {
             on_ == doing::trial ? conclude(run, rest, end, now) : miss(run, end);
             const bool is_last = ++trial_ == tried_;
             run.let_in(stage_, is_last && !is_source_ && !is_stuck ? SIZE_MAX : 0);
-            if (is_stuck || is_last) miss_rest(run, is_stuck ? trial_end::not_tried : trial_end::too_few);
+            const trial_end why = tried_ < shares_.trials(all_) ? trial_end::no_thread : trial_end::too_few;
+            if (is_stuck || is_last) miss_rest(run, is_stuck ? trial_end::not_tried : why);
             if (is_stuck) return next_stage(run, now);
             is_last ? enter(doing::passing, now) : prepare_trial(run, now);
         }
@@ -210,6 +210,7 @@ class stage_trials : public rehearsal {
         }
         for (; stage_ < run.num_stages(); ++stage_, trial_ = 0) {
             may_grow_ = run.takes_slots(stage_);
+            tried_ = 0;
             before_ = run.figures(stage_);
             miss_rest(run, trial_end::not_tried);
         }
@@ -224,14 +225,16 @@ class stage_trials : public rehearsal {
         t.end = end;
         found(run, stage_, trial_, t);
     }
-    std::size_t num_slots() const noexcept { return may_grow_ ? shares_.slots()[trial_] : before_.num_slots; }
+    std::size_t num_slots() const noexcept {
+        if (!may_grow_) return before_.num_slots;
+        const std::size_t slots = shares_.slots()[trial_];
+        return trial_ < tried_ ? detail::smaller(slots, most_) : slots;
+    }
 
-    // With how many items it is tried now; the last trial has what is left.
+    // With how many items it is tried now.
     std::size_t share() noexcept {
         if (!may_grow_) return is_source_ ? items_ : SIZE_MAX;
-        const std::size_t items = trial_ + 1 < tried_
-                                      ? detail::smaller(left_, shares_.share(trial_, tried_, all_))
-                                      : shares_.whole(trial_, left_);
+        const std::size_t items = shares_.share(trial_, tried_, all_, left_);
         left_ -= items;
         return items;
     }
@@ -284,9 +287,11 @@ class stage_trials : public rehearsal {
     bool is_source_ = false;
     bool may_grow_ = false;
     std::size_t trial_ = 0;
-    std::size_t tried_ = 0;  // how many trials there are items for
-    std::size_t all_ = 0;    // items that the stage is given
-    std::size_t left_ = 0;   // for later trials
+    std::size_t most_ = SIZE_MAX;  // slots
+    std::size_t wanted_ = 1;       // how many trials there are threads for
+    std::size_t tried_ = 0;        // and items
+    std::size_t all_ = 0;          // items that the stage is given
+    std::size_t left_ = 0;         // for later trials
     stage_figures before_;
 };
 

@@ -24,12 +24,12 @@ class trial_shares {
         while (n < slots_.size() && enough(n + 1) <= items) ++n;
         return n;
     }
-    // What one of the first `n` trials has of all items. Where there are enough, each slot gets as many.
-    std::size_t share(std::size_t trial, std::size_t n, std::size_t items) const noexcept {
-        return whole(trial, static_cast<std::size_t>(part(trial, n) * static_cast<double>(items) + rounding));
-    }
-    std::size_t whole(std::size_t trial, std::size_t items) const noexcept {
-        return items > slots_[trial] ? items - items % slots_[trial] : items;
+    // What one of the first `n` trials has of all items, of which some are left; the last one has these.
+    // Where there are enough, each slot gets as many.
+    std::size_t share(std::size_t trial, std::size_t n, std::size_t items, std::size_t left) const noexcept {
+        const double mine = part(trial, n) * static_cast<double>(items) + rounding;
+        if (trial + 1 < n) left = detail::smaller(left, static_cast<std::size_t>(mine));
+        return left > slots_[trial] ? left - left % slots_[trial] : left;
     }
 
     // How many items the first `n` trials take, so that each slot has four, and each trial ten. So those

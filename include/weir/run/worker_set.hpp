@@ -67,6 +67,8 @@ class worker_set : public stage_gate {
 
     // Whether the stage's kind can work with another number of slots than one.
     virtual bool resizable() const noexcept { return false; }
+    // Whether its function has a thread for as long as it lasts, as it doesn't await.
+    virtual bool takes_threads() const noexcept { return false; }
 
     template <class Function>
     void for_each_slot(Function function) const {

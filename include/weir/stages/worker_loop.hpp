@@ -33,6 +33,7 @@ class worker_loop final : public invoking_stage<Kind> {
 
   private:
     bool resizable() const noexcept final { return Kind::any_concurrency; }
+    bool takes_threads() const noexcept final { return !Kind::waits && !Kind::results_wait; }
     void recall(slot& who) noexcept final {
         if constexpr (base::takes) detail::inside(*this->in_).recall(who);
     }

@@ -65,6 +65,7 @@ TEST_CASE("a trial that is not complete says why, and the foot of the table what
     for (const auto& [end, said] : {std::pair(trial_end::time_over, "time over"),
                                     {trial_end::stuck, "stuck"},
                                     {trial_end::too_few, "too few items"},
+                                    {trial_end::no_thread, "no thread"},
                                     {trial_end::not_tried, "not tried"}}) {
         profile_lines lines(5);
         profile_trial t;
@@ -95,7 +96,7 @@ TEST_CASE("a trial tells a speed-up where its interval doesn't hold 1, and the i
           std::string::npos);
     CHECK(lines.line("a", fast, &slow).find("4.0 /s      3.2 /s-4.9 /s       4.0     3.0-5.3") !=
           std::string::npos);
-    CHECK(lines.line("a", same, &slow).find("1.1 /s     0.90 /s-1.4 /s         -     0.8-1.5") !=
+    CHECK(lines.line("a", same, &slow).find("1.1 /s     0.90 /s-1.4 /s         -    0.83-1.5") !=
           std::string::npos);
     CHECK(lines.line("a", fast, nullptr).find("3.2 /s-4.9 /s         -           -") != std::string::npos);
 }

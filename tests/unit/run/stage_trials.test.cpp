@@ -24,6 +24,7 @@
 #include <optional>
 #include <ranges>
 #include <semaphore>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -209,5 +210,55 @@ TEST_CASE("as many trials are made as there are items for, those with the fewest
             CHECK(trials[static_cast<std::size_t>(i)].end == end);
         }
         CHECK(trials[0].num_items >= static_cast<std::uint64_t>(std::min(items, 10)));
+    }
+}
+
+TEST_CASE(
+    "functions that don't await leave their executor a thread, where there are three, or as many as the run "
+    "would") {
+    const auto ends_of = [](unsigned threads, std::size_t concurrency, bool awaits) {
+        weir::thread_pool pool(threads);
+        const weir::detail::trial_limits most{.still = 3s, .trial = 10s, .leaves_threads = true};
+        const auto same = [](int n) { return n; };
+        const auto later = [](int n) -> weir::task<int> { co_return n; };
+        const auto stage = [&](auto f) {
+            return tried_on(pool,
+                            weir::source(std::views::iota(0, 100)) |
+                                weir::pipe(f, {.concurrency = concurrency}) | weir::for_each([](int) {}),
+                            100, most)
+                .trials.at(1);
+        };
+        std::string all;
+        for (const profile_trial& t : awaits ? stage(later) : stage(same)) {
+            all += std::to_string(t.concurrency) + (t.end == weir::trial_end::no_thread ? "- " : " ");
+        }
+        return all;
+    };
+    CHECK(ends_of(1, 1, false) == "1 2- 5- ");
+    CHECK(ends_of(2, 1, false) == "1 2 5- ");
+    CHECK(ends_of(3, 1, false) == "1 2 5- ");
+    CHECK(ends_of(4, 1, false) == "1 2 3 ");
+    CHECK(ends_of(6, 1, false) == "1 2 5 ");
+    CHECK(ends_of(2, 4, false) == "1 2 4 ");
+    CHECK(ends_of(2, 1, true) == "1 2 5 ");
+}
+
+TEST_CASE(
+    "a stage that blocks threads until a later one frees them is let go on, however many places there are") {
+    for (const int places : {1, 3, 10, 30, 60}) {
+        weir::thread_pool pool(4);
+        std::counting_semaphore<> free(places);
+        std::vector<int> seen;
+        const auto take = [&free](int n) {
+            free.acquire();
+            return n;
+        };
+        const auto give_back = [&](int n) {
+            seen.push_back(n);
+            free.release();
+        };
+        tried_on(pool, weir::source(std::views::iota(0, 100)) | weir::pipe(take) | weir::for_each(give_back),
+                 100, {.still = 5ms, .trial = 20ms, .leaves_threads = true});
+        CHECK(seen == all_below(100));
     }
 }

@@ -11,7 +11,11 @@ TEST_CASE("the items of a stage are divided among its trials, evenly by half, an
     const std::size_t slots[] = {1, 4, 8, 16, 32};
     const trial_shares s(slots);
     std::vector<std::size_t> shares;
-    for (std::size_t i = 0; i < 5; ++i) shares.push_back(s.share(i, 5, 1000));
+    std::size_t left = 1000;
+    for (std::size_t i = 0; i < 5; ++i) {
+        shares.push_back(s.share(i, 5, 1000, left));
+        left -= shares.back();
+    }
     CHECK(shares == std::vector<std::size_t>{108, 132, 160, 224, 352});
 }
 
@@ -25,17 +29,21 @@ TEST_CASE("as many trials are made as have four items for each slot, and ten") {
         CHECK(s.trials(enough) == n);
         CHECK(s.trials(enough - 1) == (n == 1 ? 1 : n - 1));
         for (std::size_t i = 0; i < n; ++i) {
-            CHECK(s.share(i, n, enough) >= 4 * slots[i]);
-            CHECK(s.share(i, n, enough) + slots[i] > 10);
+            CHECK(s.share(i, n, enough, enough) >= 4 * slots[i]);
+            CHECK(s.share(i, n, enough, enough) + slots[i] > 10);
         }
     }
     CHECK(s.enough(5) == 354);
 }
 
-TEST_CASE("each slot of a trial has as many items, unless there are fewer than slots") {
-    const std::size_t slots[] = {3};
+TEST_CASE(
+    "the last trial has what is left, and each slot of a trial as many, unless there are fewer than slots") {
+    const std::size_t slots[] = {1, 3};
     const trial_shares s(slots);
-    CHECK(s.whole(0, 2) == 2);
-    CHECK(s.whole(0, 3) == 3);
-    CHECK(s.whole(0, 11) == 9);
+    CHECK(s.share(1, 2, 100, 2) == 2);
+    CHECK(s.share(1, 2, 100, 3) == 3);
+    CHECK(s.share(1, 2, 100, 11) == 9);
+    CHECK(s.share(0, 2, 100, 11) == 11);
+    CHECK(s.share(0, 2, 100, 100) == 37);
+    CHECK(s.share(0, 1, 100, 100) == 100);
 }
