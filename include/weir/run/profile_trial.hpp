@@ -136,11 +136,11 @@ class profile_lines {
     // What the lines above need to be understood.
     std::string foot() const {
         std::string text =
-            "\nrate: items taken a second, and its 95 % confidence interval; below a readiness of 100 % the "
-            "stage is faster than it was fed;\n"
-            "speed-up: over the fewest slots; none is told where its interval holds 1; runnable: no thread "
-            "was "
-            "free.\n";
+            "\nitems: invocations; rate: of them a second, and its 95 % confidence interval; below a "
+            "readiness "
+            "of 100 % the stage is faster than it was fed;\nspeed-up: over the fewest slots; none is told "
+            "where "
+            "its interval holds 1; runnable: no thread was free.\n";
         if (is_few_) {
             text +=
                 "few items: fewer than 4 for each slot, so the rate has no interval, and there is no "

@@ -104,7 +104,7 @@ slow       1       108       0   50.0 /s    50.0 /s-50.0 /s       1.0           
           16       224       0    800 /s      800 /s-800 /s      16.0   16.0-16.0   20.0 ms    0    100         0         0         0          0         0      100 %
           32       352       0   1.6 k/s    1.6 k/s-1.6 k/s      32.0   32.0-32.0   20.0 ms    0    100         0         0         0          0         0      100 %
 
-rate: items taken a second, and its 95 % confidence interval; below a readiness of 100 % the stage is faster than it was fed;
+items: invocations; rate: of them a second, and its 95 % confidence interval; below a readiness of 100 % the stage is faster than it was fed;
 speed-up: over the fewest slots; none is told where its interval holds 1; runnable: no thread was free.
 )";
 

@@ -50,7 +50,7 @@ src         1        64       0   1.0 k/s    1.0 k/s-1.0 k/s         -          
 decode      4        64       0    200 /s      200 /s-200 /s       4.0     4.0-4.0   20.0 ms   25     75         0         0         0          0         0      100 %
             1        64       2   50.0 /s    50.0 /s-50.0 /s       1.0           -   20.0 ms  100      0         0         0         0          0         0      100 %
 
-rate: items taken a second, and its 95 % confidence interval; below a readiness of 100 % the stage is faster than it was fed;
+items: invocations; rate: of them a second, and its 95 % confidence interval; below a readiness of 100 % the stage is faster than it was fed;
 speed-up: over the fewest slots; none is told where its interval holds 1; runnable: no thread was free.
 )";
 
