@@ -30,8 +30,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 19580),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 13200),
+    ("weir.hpp", HEAVY, 19740),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 13350),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2640),
 ]
 

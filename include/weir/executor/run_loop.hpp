@@ -4,6 +4,7 @@
 #define WEIR_EXECUTOR_RUN_LOOP_HPP
 
 #include <weir/executor/executor.hpp>
+#include <weir/executor/loop_turns.hpp>
 #include <weir/executor/ready_queue.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
@@ -16,6 +17,7 @@
 
 #include <coroutine>  // for std::coroutine_handle
 #include <mutex>      // for std::lock_guard
+#include <utility>    // for std::exchange
 
 namespace weir {
 
@@ -23,12 +25,13 @@ namespace detail {
 class endless_loop;
 }
 
-/// First come, first served, on the thread that made it, whenever that calls `drive`.
+/// First come, first served, on the thread that made it, whenever that calls `drive`; while a coroutine
+/// blocks there, in a wait of the library, on another thread instead.
 ///
 /// Threads: the one that made it drives; any may post.
 /// Lifetime: destroyed when nothing runs on it any more.
 /// Cost:     a short lock for each post and for each resumption.
-class run_loop final : public executor {
+class run_loop final : public executor, detail::loop_turns::loop {
   public:
     run_loop() : run_loop(executor_traits{.passing = true, .counts_wakes = true}) {}
 
@@ -56,7 +59,16 @@ class run_loop final : public executor {
     /// `done` is set, or `limit`.
     /// \returns false on any other thread than the loop's own: that has to sleep by itself.
     bool drive(detail::parker& done, time_point limit) override {
-        if (detail::standard_platform::this_thread() != thread_) return false;
+        if (!turns_.are_below() && detail::standard_platform::this_thread() != thread_) return false;
+        turns_.drive(*this, done, limit);
+        return true;
+    }
+
+  private:
+    friend detail::endless_loop;
+    explicit run_loop(const executor_traits& traits) : executor(traits) {}
+
+    void turn(detail::parker& done, time_point limit) override {
         std::coroutine_handle<> next;
         time_point until = limit;
         {
@@ -69,13 +81,11 @@ class run_loop final : public executor {
             if (!ready_.empty()) {
                 next = ready_.take_front();
             } else {
+                if (std::exchange(looks_again_, false)) return;
                 sleeper_ = &done;
             }
         }
-        if (next) {
-            resume(next);
-            return true;
-        }
+        if (next) return resume(next);
         detail::thread_place::leave_here();
         if (until == time_point::max()) {
             const detail::basic_blocked_thread<detail::standard_platform> here(&done);
@@ -86,19 +96,28 @@ class run_loop final : public executor {
         }
         const std::lock_guard guard(lock_);
         sleeper_ = nullptr;
-        return true;
     }
-
-  private:
-    friend detail::endless_loop;
-    explicit run_loop(const executor_traits& traits) : executor(traits) {}
+    time_point instant() const noexcept override { return now(); }
+    void sleep(detail::parker& done, time_point limit) noexcept override {
+        while (!done.is_set()) {
+            const bool forever = limit == time_point::max();
+            const std::int64_t left = forever ? -1 : (limit - now()).count();
+            if (!forever && left <= 0) break;
+            done.wait(left);
+        }
+        const std::lock_guard guard(lock_);
+        looks_again_ = true;
+        if (sleeper_ != nullptr) sleeper_->poke();
+    }
 
     const decltype(detail::standard_platform::this_thread()) thread_ =
         detail::standard_platform::this_thread();
     detail::spin_lock lock_;
     detail::ready_queue ready_;
     timer_queue timers_;
-    detail::parker* sleeper_ = nullptr;  // of the thread that drives and has nothing to run
+    detail::parker* sleeper_ = nullptr;  // of the thread that has the turn and nothing to run
+    bool looks_again_ = false;           // that thread doesn't sleep, once
+    detail::loop_turns turns_;
 };
 
 }  // namespace weir

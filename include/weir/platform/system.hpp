@@ -192,23 +192,18 @@ inline void yield_thread() noexcept {
 }
 
 // Starts a thread that nobody waits for. <thread> would be compiled by whoever uses a channel.
-inline bool begin_thread(void (*function)()) noexcept {
+template <auto Function>
+bool begin_thread(void* argument) noexcept {
 #if __has_include(<unistd.h>) && !defined(_WIN32)
     using any_function = void* (*)(void*);
-    const any_function begin = [](void* what) -> void* {
-        reinterpret_cast<void (*)()>(what)();
-        return nullptr;
-    };
+    const any_function begin = [](void* it) -> void* { return Function(it), nullptr; };
     pthread_t thread;
-    if (pthread_create(&thread, nullptr, begin, reinterpret_cast<void*>(function)) != 0) return false;
+    if (pthread_create(&thread, nullptr, begin, argument) != 0) return false;
     return pthread_detach(thread) == 0;
 #else
     using any_function = unsigned long(__stdcall*)(void*);
-    const any_function begin = [](void* what) -> unsigned long {
-        reinterpret_cast<void (*)()>(what)();
-        return 0;
-    };
-    return CreateThread(nullptr, 0, begin, reinterpret_cast<void*>(function), 0, nullptr) != nullptr;
+    const any_function begin = [](void* it) -> unsigned long { return Function(it), 0; };
+    return CreateThread(nullptr, 0, begin, argument, 0, nullptr) != nullptr;
 #endif
 }
 

@@ -100,7 +100,7 @@ bool begin_signals() noexcept {
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool begun = begin_thread([] { detail::listen_for_signals(Listener); });
+    const bool begun = begin_thread<[](void*) { detail::listen_for_signals(Listener); }>(nullptr);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return begun;
 }

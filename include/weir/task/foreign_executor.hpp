@@ -31,7 +31,7 @@ class endless_loop {
   private:
     endless_loop() {
         beginning() = this;
-        if (!begin_thread(&run)) {
+        if (!begin_thread<&run>(nullptr)) {
             throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
                                     "weir: no thread for the coroutines that no executor runs");
         }
@@ -39,7 +39,7 @@ class endless_loop {
         }
     }
 
-    static void run() {
+    static void run(void*) {
         run_loop loop{executor_traits()};
         beginning()->loop_ = &loop;
         beginning()->begun_.set();

@@ -41,8 +41,9 @@ class waiting_thread final : public detached_task_owner, public task_join {
 /// Errors:   what `co_await a` throws; `deadlock_error` on virtual time where nothing can go on;
 ///           `forked_error` on a pool that was made before the process forked.
 /// Threads:  from any thread. On a thread of a pool another thread works in its place meanwhile, so nothing
-///           runs on top of the caller, and the pool goes on. On the thread of a loop (`run_loop`,
-///           `virtual_time`, an executor of your own) other coroutines of the loop run on top of the caller:
+///           runs on top of the caller, and the pool goes on. So it is in a coroutine of a `run_loop` or on
+///           `virtual_time`, whose coroutines run on several threads then, one at a time. In one of an
+///           executor of your own that `drive` runs, or of a simulation, others run on top of the caller:
 ///           `co_await` there.
 /// Lifetime: reference arguments of a coroutine live until this returns.
 /// Cost:     the result of a task is moved as often as by `co_await`, that of anything else once more, which
