@@ -30,7 +30,7 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 19740),
+    ("weir.hpp", HEAVY, 19770),
     ("stages/pipeline.hpp", HEAVY | {"thread"}, 13350),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2640),
 ]

@@ -63,7 +63,11 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
                       "{.on_thread_start = name_it})");
     }
 
-    ~basic_blocking_pool() { this->end(current().of == this); }
+    ~basic_blocking_pool() {
+        const bool is_mine = current().of == this;
+        this->end(is_mine);
+        if (is_mine) current().is_here = false;
+    }
 
     /// How many threads it has.
     [[nodiscard]] unsigned threads() const noexcept {

@@ -15,7 +15,7 @@
 #include <weir/platform/thread_record.hpp>
 
 #include <coroutine>    // for std::coroutine_handle
-#include <cstdint>      // for std::int64_t
+#include <cstdint>      // for std::int64_t, std::uint64_t
 #include <type_traits>  // for std::is_convertible_v
 
 namespace weir {
@@ -51,6 +51,8 @@ template <class Platform = detail::standard_platform>
 class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     using base = detail::basic_work_finder<Platform>;
     using record = detail::basic_thread_record<Platform>;
+    using base::blocked_;
+    using base::change;
     using base::idle_;
     using base::inbox_;
     using base::timers_;
@@ -81,7 +83,11 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
                       "{.most_workers = 16, .on_thread_start = name_it})");
     }
 
-    ~basic_thread_pool() { this->end(current().of == this); }
+    ~basic_thread_pool() {
+        const bool is_mine = current().of == this;
+        this->end(is_mine);
+        if (is_mine) current().here = nullptr;
+    }
 
     /// How many threads it is to have: what `set_workers` was told last.
     [[nodiscard]] unsigned workers() const noexcept { return this->asked(); }
@@ -128,7 +134,16 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
         this->check_threads();
         place& mine = current();
         if (mine.of != this) return false;
-        this->sleep(done, limit, mine.leave());
+        if (!mine.leave()) {
+            this->sleep(done, limit, false);
+            return true;
+        }
+        // In this order, and back in the reverse one: pairs with ends().
+        blocked_.fetch_add(change + 1, std::memory_order_seq_cst);
+        idle_.expect(-1);
+        this->sleep(done, limit, true);
+        idle_.expect(1);
+        blocked_.fetch_add(change - 1, std::memory_order_seq_cst);
         return true;
     }
 
@@ -199,6 +214,14 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
         return true;
     }
 
+    // Asked by a watcher, which looks for work after this. A thread that sleeps in a wait counts as blocked,
+    // and before and after that as active: so there is none, unless one has begun or ended to sleep meanwhile.
+    bool ends() const noexcept {
+        if (!this->is_over()) return false;
+        const std::uint64_t before = blocked_.load(std::memory_order_seq_cst);
+        return before % change == 0 && idle_.all_idle() && blocked_.load(std::memory_order_seq_cst) == before;
+    }
+
     // A coroutine; or the pool ends; or neither, where the worker has to go.
     WEIR_NOINLINE idle_end idle(worker& me) noexcept {
         const auto has_to_go = [&] { return !this->is_wanted(me.number); };
@@ -209,7 +232,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
         }
         // Who has just run out of work waits for more; who was called has others to watch.
         const idle_end end = idle_.keep(
-            me, mine ? Platform::now() + spin : 0, timers_, [this] { return this->is_over(); }, has_to_go,
+            me, mine ? Platform::now() + spin : 0, timers_, [this] { return ends(); }, has_to_go,
             [&](std::int64_t now, std::int64_t since) { return this->search(me, now, since); });
         if (end.over) {
             idle_.close();

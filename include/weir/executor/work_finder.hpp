@@ -31,7 +31,10 @@ class basic_work_finder : public threaded_executor<Platform> {
   public:
     using worker = pool_worker<basic_work_finder, Platform>;
 
-    void inspect(executor_view& view) const override { inspect_pool(view, workers_, idle_, inbox_, timers_); }
+    void inspect(executor_view& view) const override {
+        inspect_pool(view, workers_, idle_, inbox_, timers_);
+        view.busy += static_cast<std::size_t>(blocked_.load(std::memory_order_seq_cst) % change);
+    }
 
     // ---- for the workers ------------------------------------------------------------------------
 
@@ -144,6 +147,9 @@ class basic_work_finder : public threaded_executor<Platform> {
     basic_worker_places<worker, Platform> workers_;
     basic_thieves<Platform> thieves_;
     watch idle_;
+    // How many threads sleep in a wait, and, above that, how often one has begun or ended to.
+    static constexpr std::uint64_t change = std::uint64_t{1} << 32;
+    typename Platform::template atomic<std::uint64_t> blocked_{0};
 
   private:
     static constexpr unsigned slot_streak = 3;         // see class comment; tokio's figure, too
