@@ -215,7 +215,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     }
 
     // Asked by a watcher, which looks for work after this. A thread that sleeps in a wait counts as blocked,
-    // and before and after that as active: so there is none, unless one has begun or ended to sleep meanwhile.
+    // before and after that as active: so there is none, unless one has begun or ended to sleep meanwhile.
     bool ends() const noexcept {
         if (!this->is_over()) return false;
         const std::uint64_t before = blocked_.load(std::memory_order_seq_cst);
