@@ -28,7 +28,8 @@ namespace weir {
 
 namespace detail {
 class executor_use;
-}
+class inline_start;
+}  // namespace detail
 
 /// What stays as it is as long as an executor lives, given once to its constructor. As they stand, the values
 /// are those of a loop that one thread runs.
@@ -212,6 +213,7 @@ class executor {
 
   private:
     friend detail::executor_use;
+    friend detail::inline_start;
     const executor_traits traits_;
     detail::executor_users users_;
 };

@@ -162,9 +162,10 @@ class basic_idle_workers {
         wake();
     }
 
-    // What the watcher does: searches, and naps in between, until there is something; or `is_over()`, and
-    // nobody will bring anything any more; or it `has_to_go()`. `search(now, since)`: all that an idle worker
-    // can find, `since` as long as which it has done nothing. Searches without a nap until `spin_end`.
+    // What the watcher does: searches, and naps in between, until there is something; or nobody will bring
+    // anything any more; or it `has_to_go()`. `is_over()`: something true if the pool ends, and the same
+    // again if nothing has happened in between. `search(now, since)`: all that an idle worker can find,
+    // `since` as long as which it has done nothing. Searches without a nap until `spin_end`.
     template <class Worker, class Timers, class IsOver, class HasToGo, class Search>
     end_of_watch keep(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
                       HasToGo has_to_go, Search search) noexcept {
@@ -188,14 +189,16 @@ class basic_idle_workers {
             const ticket t = announce(end, !chats);
             // Announced; now all is looked at again. seq_cst; pairs with call(). First whether the pool ends:
             // then nobody is expected any more.
-            const bool over = is_over() && all_idle();
+            const auto ends = is_over();
+            const bool none = all_idle();
+            const bool over = ends && none && is_over() == ends;
             const bool goes = has_to_go();
             last = search(now, since);
             if (last.caught != nullptr || over || goes) {
                 stay_up();
                 return {last.caught, last.caught == nullptr && over};
             }
-            if (timers.next() < end || (alone && !all_idle())) {
+            if (timers.next() < end || (alone && !none)) {  // who was at work then may have gone idle since
                 stay_up();
                 continue;
             }

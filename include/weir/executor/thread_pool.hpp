@@ -214,12 +214,12 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
         return true;
     }
 
-    // Asked by a watcher, which looks for work after this. A thread that sleeps in a wait counts as blocked,
-    // before and after that as active: so there is none, unless one has begun or ended to sleep meanwhile.
-    bool ends() const noexcept {
-        if (!this->is_over()) return false;
-        const std::uint64_t before = blocked_.load(std::memory_order_seq_cst);
-        return before % change == 0 && idle_.all_idle() && blocked_.load(std::memory_order_seq_cst) == before;
+    // 0, or that the pool ends and no thread sleeps in a wait. Asked by a watcher before and after it sees
+    // that no worker is active: a thread counts as active before and after it sleeps in a wait, so where both
+    // answers are the same there was none of either at that instant.
+    std::uint64_t ends() const noexcept {
+        const std::uint64_t waits = blocked_.load(std::memory_order_seq_cst);
+        return this->is_over() && waits % change == 0 ? waits + 1 : 0;
     }
 
     // A coroutine; or the pool ends; or neither, where the worker has to go.

@@ -218,8 +218,8 @@ class run_context : public detached_task_owner {
     void count_done(std::uint64_t items) noexcept { num_done_.fetch_add(items, std::memory_order_relaxed); }
     std::uint64_t num_done() const noexcept { return num_done_.load(std::memory_order_relaxed); }
 
-    // A worker more, and how many are left to end: to be called before it begins.
-    virtual void worker_joins() noexcept = 0;
+    // A worker more: to be called before it begins. False: none is left, and the run may end now.
+    virtual bool worker_joins() noexcept = 0;
 
     // A worker takes nothing any more. The last one ends the laps.
     void worker_left() noexcept {

@@ -129,9 +129,15 @@ class run_core final : public rehearsed_graph<Policy> {
     }
 
     void end() noexcept override { request_stop(); }
-    void worker_joins() noexcept override {
-        left_.fetch_add(1, std::memory_order_relaxed);
+    bool worker_joins() noexcept override {
+        // relaxed, both: there is one left that orders it, or nothing happens. From 0 there is no way back:
+        // who has brought it there says so next, and the run may be gone after that.
+        std::size_t left = left_.load(std::memory_order_relaxed);
+        do {
+            if (left == 0) return false;
+        } while (!left_.compare_exchange_weak(left, left + 1, std::memory_order_relaxed));
         this->worker_joined();
+        return true;
     }
 
     const progress_keeper& keeper() {

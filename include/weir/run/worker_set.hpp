@@ -229,11 +229,12 @@ void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
     bench_.update([](bench_rule&) {});
     concurrency_ = concurrency;
     for (std::size_t i = before; i < slots_.size(); ++i) {
-        run_.worker_joins();
-        if (!join()) {
+        const bool counts = run_.worker_joins();
+        if (!counts || !join()) {
             workers_[i].abandon();  // it will never begin
             // release; pairs with inspect()
             slots_[i]->gone.store(true, std::memory_order_release);
+            if (!counts) continue;
             run_.worker_left();
             run_.ended();
             continue;

@@ -158,6 +158,18 @@ detached_task<T> make_detached_task(A& a) {
     }
 }
 
+// Starts what this thread waits for next. Where it runs a coroutine of `ex`, at once, on top of that: what
+// ends without a suspension then needs no other thread. Not where an executor decides by itself who runs
+// next, as virtual time does.
+class inline_start {
+  public:
+    WEIR_NOINLINE static void begin(executor& ex, std::coroutine_handle<> h) {
+        if (current_executor() != &ex || ex.traits().exclusive) return ex.post(h);
+        trampoline* const here = trampoline::of_this_call();
+        executor::shift(ex, here != nullptr ? here->forks_of(&ex) : nullptr).resume(h);
+    }
+};
+
 // One round of waiting until `done` is set by work on `ex` (null: by anything), or until `limit`. The
 // thread runs `ex` where that has no threads of its own. Else a coroutine's thread helps the executor
 // that runs that coroutine, the one it keeps from running; but not one that runs everything by itself,

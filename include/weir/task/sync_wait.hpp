@@ -40,7 +40,8 @@ class waiting_thread final : public detached_task_owner, public task_join {
 ///           is a task.
 /// Errors:   what `co_await a` throws; `deadlock_error` on virtual time where nothing can go on;
 ///           `forked_error` on a pool that was made before the process forked.
-/// Threads:  from any thread. On a thread of a pool another thread works in its place meanwhile, so nothing
+/// Threads:  from any thread. In a coroutine of `ex` the awaitable begins at once, on this thread. Where it
+///           suspends, on a thread of a pool another thread works in its place meanwhile, so nothing else
 ///           runs on top of the caller, and the pool goes on. So it is in a coroutine of a `run_loop` or on
 ///           `virtual_time`, whose coroutines run on several threads then, one at a time. In one of an
 ///           executor of your own that `drive` runs, or of a simulation, others run on top of the caller:
@@ -55,12 +56,12 @@ auto sync_wait(executor& ex, A&& a) -> detail::joined_result_t<A> {
     if constexpr (detail::is_task<A>) {
         detail::joined_task<typename A::value_type> it(std::forward<A>(a));
         (*it).check();
-        ex.post((*it).start(thread, ex, thread.work.ends()));
+        detail::inline_start::begin(ex, (*it).start(thread, ex, thread.work.ends()));
         detail::block_until(thread.done, ex);
         return (*it).take();
     } else {
         auto detached_task = detail::make_detached_task<await_result_t<A>, A>(a);
-        detached_task.start(ex, nullptr, thread, thread.work.ends());
+        detail::inline_start::begin(ex, detached_task.prepare(ex, nullptr, thread, thread.work.ends()));
         detail::block_until(thread.done, ex);
         return detached_task.take();
     }

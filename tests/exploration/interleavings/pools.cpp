@@ -369,13 +369,18 @@ template <class Pool>
 void waits_inside() {
     Pool pool(1);
     int sum = 0;
+    const auto inner = [&]() -> task<> {
+        co_await weir::yield();
+        ++sum;
+    };
     const auto outer = [&]() -> task<> {
         weir::sync_wait(pool, adds_to(sum));
+        weir::sync_wait(pool, inner());
         ++sum;
         co_return;
     };
     weir::sync_wait(pool, outer());
-    require(sum == 2, "both ran");
+    require(sum == 3, "all ran");
 }
 
 task<int> gives(int n) {

@@ -47,6 +47,7 @@ struct depth {
 task<int> one() { co_return 1; }
 // How deep it and what it waits for were at most.
 task<int> waits(weir::executor& loop, int levels) {
+    co_await weir::schedule(loop);
     const depth mine;
     int deepest = depth::here();
     if (levels > 0) deepest = std::max(deepest, sync_wait(loop, waits(loop, levels - 1)));

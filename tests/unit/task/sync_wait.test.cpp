@@ -3,6 +3,8 @@
 #include "support/catch.hpp"
 
 #include <weir/channel/channel.hpp>
+#include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/run_loop.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
@@ -302,4 +304,27 @@ TEST_CASE("sync_wait on virtual time throws where nothing can go on, and leaves 
     CHECK(c.try_put(5) == weir::channel_status::success);
     CHECK(c.size() == 1);
     CHECK(sync_wait(time, get(c)) == 5);
+}
+
+TEST_CASE("what a coroutine waits for by sync_wait on its own executor begins at once, on its thread") {
+    struct body {
+        static task<> waits(weir::executor& ex, bool& same) {
+            const auto here = std::this_thread::get_id();
+            same = sync_wait(ex, where()) == here;
+            co_return;
+        }
+    };
+    weir::thread_pool pool(2);
+    weir::blocking_pool io(2);
+    weir::run_loop loop;
+    weir::virtual_time time;
+    for (weir::executor* const ex : {static_cast<weir::executor*>(&pool), static_cast<weir::executor*>(&io),
+                                     static_cast<weir::executor*>(&loop)}) {
+        bool same = false;
+        sync_wait(*ex, body::waits(*ex, same));
+        CHECK(same);
+    }
+    bool same = true;
+    sync_wait(time, body::waits(time, same));  // there it is queued, and another thread comes to it
+    CHECK_FALSE(same);
 }
