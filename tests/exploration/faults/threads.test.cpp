@@ -45,6 +45,7 @@ struct meagre_platform : weir::detail::standard_platform {
             });
         }
         void join() { thread_.join(); }
+        void detach() { thread_.detach(); }
 
       private:
         std::thread thread_;
