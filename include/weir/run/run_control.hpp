@@ -127,7 +127,7 @@ class run_control {
         core_ = std::exchange(other.core_, nullptr);
         return *this;
     }
-    ~run_control() = default;
+    ~run_control() { destroy_core(); }  // where the rest of the run could not be made
 
     // For all that looks at more than the run's own thread does.
     detail::run_core<Policy>& core() const {
