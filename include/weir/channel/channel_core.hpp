@@ -115,15 +115,10 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
 
     // Under the whole: a coroutine of `ex` begins to wait. The first executor that wants to names the
     // channel's waiters in its reports; where the channel was given no clock, it uses the first's.
-    // `me`: of the calling thread.
-    WEIR_ALWAYS_INLINE void wait_in_line(waiter& w, side line, executor& ex, record* me) noexcept {
+    WEIR_ALWAYS_INLINE void wait_in_line(waiter& w, side line, executor& ex) noexcept {
         if (!is_registered() && !ex.traits().passing) register_site(*this, ex);
         if (!clock_.bound()) bind(ex);
-        const std::int64_t now = reading(w.measured);
-        if constexpr (Policy::statistics) {
-            if (me != nullptr && w.measured != nullptr) me->ends_turn(&w.measured->clock(), now);
-        }
-        put_in(w, line, now);
+        put_in(w, line, reading(w.measured));
     }
 
     // An operation is done, and its coroutine is about to be posted all the same.

@@ -167,7 +167,7 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
                     if (waiter_.stop_seen || is_recalled()) {
                         waiter_.outcome = outcome::stopped;
                     } else if (may_wait) {
-                        waits(h, *ex, env, me);
+                        waits(h, *ex, env);
                         return true;  // this frame may be running elsewhere once the lock is released
                     }
                 }
@@ -209,10 +209,9 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
         return env.executor != nullptr && !ends_with_run(env);
     }
 
-    WEIR_ALWAYS_INLINE void waits(std::coroutine_handle<> h, executor& ex, const coroutine_env& env,
-                                  record* me) {
+    WEIR_ALWAYS_INLINE void waits(std::coroutine_handle<> h, executor& ex, const coroutine_env& env) {
         is_suspended(h, ex, env, slot_state::await);
-        channel_->wait_in_line(waiter_, line_, ex, me);
+        channel_->wait_in_line(waiter_, line_, ex);
     }
     // This frame may be running elsewhere when it returns.
     WEIR_NOINLINE void posts(std::coroutine_handle<> h, executor& ex, const coroutine_env& env) {

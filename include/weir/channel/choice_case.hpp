@@ -101,7 +101,7 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
         }
         if (all.is_claimed()) return joined::too_late;
         own_.is_one_of(all, all.has_limit(), work_of);
-        channel_.wait_in_line(own_, line, all.executor(), nullptr);
+        channel_.wait_in_line(own_, line, all.executor());
         is_in_line_ = true;
         return joined::waits;
     }

@@ -261,18 +261,12 @@ inline void check_threads_of(const executor* ex) {
 
 // The clock of a slot, in nanoseconds.
 inline std::int64_t clock_of(const slot& s) noexcept { return s.clock().now().time_since_epoch().count(); }
-// The same at the beginning of its turn. Not inlined: see WEIR_NOINLINE.
-WEIR_NOINLINE inline std::int64_t begin_of_turn(const slot& s) noexcept {
-    auto* const thread = basic_thread_record<standard_platform>::mine();
-    const std::int64_t* const known = thread != nullptr ? thread->begin_of_turn(&s.clock()) : nullptr;
-    return known != nullptr ? *known : clock_of(s);
-}
 
 // The chain of a slot goes on, after a wait, on this thread.
 template <class Slot>
 void goes_on(Slot& me) noexcept {
     if constexpr (requires { me.meter; }) {
-        me.resumed(detail::begin_of_turn(me));
+        me.resumed(detail::clock_of(me));
     } else {
         me.resumed();
     }

@@ -18,6 +18,28 @@ namespace weir::detail {
 
 enum class executor_user : std::uint8_t { run, task_group, watchdog, lanes, channel };
 
+// Whether the process ends by `exit`. The thread that called `exit` has lost its own objects, thread_record among
+// them. A thread that never had any is told by a handler, which runs before the destructors of the static objects
+// that existed when the handler was registered.
+class process_end {
+  public:
+    // The standard promises room for 32 handlers. The first executors are those that may be static.
+    static void watch() noexcept {
+        if (num_handlers_.fetch_add(1, std::memory_order_relaxed) < most_handlers) std::atexit(note);
+    }
+    static bool has_begun() noexcept {
+        return basic_thread_record<standard_platform>::is_over() || noted_.load(std::memory_order_relaxed);
+    }
+
+  private:
+    static constexpr std::uint64_t most_handlers = 32;
+
+    // relaxed, here and above: the destructors that ask run on the thread that runs the handler
+    static void note() noexcept { noted_.store(true, std::memory_order_relaxed); }
+    inline static constinit standard_platform::atomic<bool> noted_{false};
+    inline static constinit standard_platform::atomic<std::uint64_t> num_handlers_{0};
+};
+
 // A member of each executor. Objects are counted, not what they do: a run once, however many items pass.
 class executor_users {
     static constexpr std::size_t kinds = 5;
@@ -26,6 +48,7 @@ class executor_users {
     end_flag end_;
     process_of_origin born_;
     bool excused_ = false;
+    standard_platform::atomic<bool> is_watched_{false};
     void* left_ = nullptr;  // the executor, if that is left
     void* functions_ = nullptr;
 
@@ -47,7 +70,10 @@ class executor_users {
     // Whether this is the process in which the executor was made.
     bool are_of_here() const noexcept { return born_.is_here(); }
 
-    void join(executor_user kind) noexcept { count_of(kind).fetch_add(1, std::memory_order_relaxed); }
+    void join(executor_user kind) noexcept {
+        count_of(kind).fetch_add(1, std::memory_order_relaxed);
+        if (!is_watched_.exchange(true, std::memory_order_relaxed)) process_end::watch();
+    }
     void leave(executor_user kind) noexcept { count_of(kind).fetch_sub(1, std::memory_order_relaxed); }
 
     // Nothing can ever run there again, and somebody waits: those may be left as they are.
@@ -70,10 +96,10 @@ class executor_users {
 
     // To be called as soon as nothing runs there any more. What is left would use freed memory sooner or
     // later: ends the program, in every build mode. Not in a process that was forked meanwhile, where what
-    // used it may have been left as it was; nor while the process ends by `exit`, called on this thread,
-    // which leaves what is on the threads' stacks. `sleeps`: whether a timer is pending.
+    // used it may have been left as it was; nor while the process ends by `exit`, which leaves what is on the
+    // threads' stacks. `sleeps`: whether a timer is pending.
     void check(bool sleeps = false) const noexcept {
-        if (excused_ || !born_.is_here() || basic_thread_record<standard_platform>::is_over()) return;
+        if (excused_ || !born_.is_here() || process_end::has_begun()) return;
         static constexpr const char* names[kinds] = {"a run that uses it",
                                                      "a task_group that starts tasks on it",
                                                      "a watchdog that looks at it",

@@ -198,7 +198,6 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
         worker& me = *mine.here;
         void* const running = me.running();
         detail::trampoline::leave(me);
-        if (me.thread() != nullptr) me.thread()->count_turns(nullptr);
         me.runs(nullptr);
         mine.here = nullptr;
         if (this->leave_place(me.number)) return true;
@@ -239,7 +238,6 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
             return end;
         }
         idle_.leave();
-        me.turns_apart();
         me.searches(false);
         if (idle_.unwatched() && (!me.queue.empty() || !inbox_.empty() || timers_.next() != timers_.never)) {
             idle_.call();

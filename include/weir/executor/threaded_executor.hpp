@@ -165,11 +165,10 @@ class threaded_executor : public executor {
     }
 
     // In the pool's destructor: what is posted runs, and the threads end. `is_mine`: this is one of them,
-    // which can't wait for itself. While the process ends by `exit`, called on this thread, nobody may ever
-    // come to end what runs here, or what waits: it is left as it is, once the threads have come out of what
-    // they run.
+    // which can't wait for itself. While the process ends by `exit`, nobody may ever come to end what runs
+    // here, or what waits: it is left as it is, once the threads have come out of what they run.
     void end(bool is_mine) noexcept {
-        const bool exits = basic_thread_record<Platform>::is_over();
+        const bool exits = process_end::has_begun();
         if (is_mine && !exits) {
             executor_users::fail(
                 "weir: a pool is destroyed by a coroutine that runs on it, and would wait for itself; let "

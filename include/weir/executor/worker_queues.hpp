@@ -56,18 +56,12 @@ class alignas(64) basic_worker_queues {
 
     // The worker's thread, which sets it when it begins.
     void set_thread(record* r, const void* pool) noexcept {
-        if (r != nullptr) {
-            r->serve(pool);
-            r->count_turns(&resumed_);
-        }
+        if (r != nullptr) r->serve(pool);
         thread_.store(r, std::memory_order_release);  // pairs with done()
     }
     // It has nothing to do until something comes, though a coroutine of it blocks its thread.
     void naps(bool now) noexcept {
         if (thread() != nullptr) thread()->sleeps(now);
-    }
-    void turns_apart() noexcept {
-        if (thread() != nullptr) thread()->turns_apart();
     }
     record* thread() const noexcept { return thread_.load(std::memory_order_relaxed); }
 

@@ -28,28 +28,6 @@ struct alignas(64) basic_thread_record {
     }
     std::uint64_t operations() const noexcept { return operations_.load(std::memory_order_relaxed); }
 
-    // On the thread itself, if its executor counts the turns that it gives to coroutines. One begins to wait
-    // at an instant of a clock, and so ends its turn: the next turn begins at that instant, and needs no
-    // reading of its own.
-    void count_turns(const typename Platform::template atomic<std::uint64_t>* turns) noexcept {
-        turns_ = turns;
-        turns_apart();
-    }
-    void ends_turn(const void* clock, std::int64_t now) noexcept {
-        if (turns_ == nullptr) return;
-        ended_turn_ = turns_->load(std::memory_order_relaxed);  // written by this thread alone
-        ended_by_ = clock;
-        turn_end_ = now;
-    }
-    // What comes next doesn't come right after it.
-    void turns_apart() noexcept { ended_by_ = nullptr; }
-    // Null, or the instant at which the turn began, if it was given right after such an end.
-    const std::int64_t* begin_of_turn(const void* clock) noexcept {
-        if (ended_by_ != clock || turns_->load(std::memory_order_relaxed) != ended_turn_ + 1) return nullptr;
-        turns_apart();  // what goes on later in this turn does so later
-        return &turn_end_;
-    }
-
     // Whose thread it is: of which executor, or of which watchdog. Null: the program's. release; pairs with
     // the acquire: who looks at that executor sees it as it was then.
     void serve(const void* whom) noexcept { serves_.store(whom, std::memory_order_release); }
@@ -110,10 +88,6 @@ struct alignas(64) basic_thread_record {
 
   private:
     typename Platform::template atomic<std::uint64_t> operations_{0};
-    const typename Platform::template atomic<std::uint64_t>* turns_ = nullptr;
-    std::uint64_t ended_turn_ = 0;
-    const void* ended_by_ = nullptr;  // the clock
-    std::int64_t turn_end_ = 0;
 
     // What follows is for watchdogs, and not used by operations on channels.
     alignas(64) typename Platform::template atomic<const void*> serves_{nullptr};
@@ -157,7 +131,6 @@ struct alignas(64) basic_thread_record {
             if (basic_thread_record* const r = records().first) {
                 records().first = r->next_free;
                 r->serve(nullptr);
-                r->count_turns(nullptr);
                 // release; pairs with the acquire in in_use(): it serves nobody yet
                 r->in_use_.store(true, std::memory_order_release);
                 return r;

@@ -157,6 +157,30 @@ TEST_CASE("exit by the consumer ends the process, while a static pool still has 
     }));
 }
 
+TEST_CASE("exit on a thread of the user's ends the process, while static pools still have runs") {
+    const auto exits_beside = [](auto& pool) {
+        auto run = (weir::source(std::views::iota(0)) | weir::pipe([](int i) { return i; }) | weir::sink(3))
+                       .start(pool);
+        std::thread other([] { std::exit(status); });
+        consume(run);
+    };
+    check_status(end_of([&] {
+        static weir::thread_pool pool(2);
+        exits_beside(pool);
+    }));
+    check_status(end_of([&] {
+        static auto pool = std::make_unique<weir::blocking_pool>(2);
+        exits_beside(*pool);
+    }));
+    check_status(end_of([&] {
+        static weir::thread_pool first(1);
+        weir::sync_wait(first, []() -> task<> { co_return; }());
+        static weir::thread_pool pool(2);
+        static weir::task_group group(pool);
+        exits_beside(pool);
+    }));
+}
+
 TEST_CASE("exit in a stage waits for no function that never comes back") {
     check_status(end_of([] {
         static weir::thread_pool pool(2);

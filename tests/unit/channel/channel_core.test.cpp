@@ -58,7 +58,7 @@ class lines final : public weir::detail::channel_core<Policy> {
               weir::detail::slot* works_for = nullptr) {
         w.is_coroutine(h, &home, works_for);
         const whole held(*this);
-        core::wait_in_line(w, line, home, nullptr);
+        core::wait_in_line(w, line, home);
     }
     weir::executor* wait(waiter& w, side line, weir::detail::parker& thread) {
         w.is_thread(&thread);

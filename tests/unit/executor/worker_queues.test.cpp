@@ -99,20 +99,3 @@ TEST_CASE("each coroutine in the slot goes to the owner or to a thief, never to 
     thief.join();
     CHECK(taken + displaced + stolen == n);
 }
-
-TEST_CASE("a worker's resumptions are the turns of its thread, and it may tell two of them apart") {
-    queues q;
-    record* const me = record::acquire();
-    q.turns_apart();  // it has no thread yet
-    q.set_thread(me, nullptr);
-    const int clock = 0;
-    q.count_resumption();
-    me->ends_turn(&clock, 5);
-    q.count_resumption();
-    CHECK(me->begin_of_turn(&clock) != nullptr);
-    me->ends_turn(&clock, 6);
-    q.turns_apart();
-    q.count_resumption();
-    CHECK(me->begin_of_turn(&clock) == nullptr);
-    me->count_turns(nullptr);
-}

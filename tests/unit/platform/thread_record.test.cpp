@@ -247,33 +247,3 @@ TEST_CASE("a thread is stuck while it sleeps for a flag that isn't set, and only
     CHECK(me->is_stuck() == 0);
     me->block_on(nullptr);
 }
-
-TEST_CASE(
-    "a turn begins where the one before it has ended, once, by the same clock, and only right after it") {
-    using record = record<8>;
-    record* const me = record::acquire();
-    const int clock = 0;
-    const int other = 0;
-    me->ends_turn(&clock, 5);
-    CHECK(me->begin_of_turn(&clock) == nullptr);  // nobody counts turns
-    platform<8>::atomic<std::uint64_t> turns{7};
-    me->count_turns(&turns);
-    me->ends_turn(&clock, 5);
-    CHECK(me->begin_of_turn(&clock) == nullptr);  // still the same turn
-    turns = 8;
-    CHECK(me->begin_of_turn(&other) == nullptr);
-    REQUIRE(me->begin_of_turn(&clock) != nullptr);
-    CHECK(me->begin_of_turn(&clock) == nullptr);
-    me->ends_turn(&clock, 6);
-    turns = 9;
-    REQUIRE(me->begin_of_turn(&clock) != nullptr);
-    me->ends_turn(&clock, 7);
-    turns = 11;  // another one came between
-    CHECK(me->begin_of_turn(&clock) == nullptr);
-    me->ends_turn(&clock, 8);
-    turns = 12;
-    const std::int64_t* const begin = me->begin_of_turn(&clock);
-    REQUIRE(begin != nullptr);
-    CHECK(*begin == 8);
-    me->count_turns(nullptr);
-}
