@@ -5,6 +5,7 @@
 
 #include <weir/executor/deadlock.hpp>
 #include <weir/executor/executor.hpp>
+#include <weir/executor/loop_turns.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/executor/virtual_clock.hpp>
 #include <weir/executor/wait_text.hpp>
@@ -36,14 +37,15 @@ class failed_check : public std::runtime_error {
 /// ready, is a decision of the schedule (see `explore`). After every step all channels that
 /// somebody waits on, and all that `always` was given, are looked at.
 ///
-/// Threads: one, all of it; nothing may be posted from another. Stages that ask for an executor of
-///          their own run here all the same.
+/// Threads: one runs it, the scenario's; while a coroutine blocks there, in a wait of the library, another one
+///          does instead. Nothing may be posted from other threads. Stages that ask for an executor of their
+///          own run here all the same.
 /// The thread of the scenario, when it waits for something that has come, may go on at once or
 ///          later: that is a decision, too.
 /// Errors: as on `virtual_time`, `deadlock_error` from what waits for ever.
 /// Lifetime: that of the scenario's call.
 /// Cost: no memory to have more coroutines ready at once than ever before, and than 256: std::terminate.
-class world final : public weir::detail::virtual_executor {
+class world final : public weir::detail::virtual_executor, weir::detail::loop_turns::loop {
   public:
     /// For `explore`.
     explicit world(detail::decisions& decisions, std::size_t most_steps = 100'000)
@@ -61,13 +63,12 @@ class world final : public weir::detail::virtual_executor {
         if (clock_.cancel(t)) post(t.waiter());
     }
     bool drive(weir::detail::parker& done, time_point limit) override {
-        shift here(*this);
-        while (!done.is_set() || !thread_goes_on()) {
-            if (step(here, limit)) continue;
-            if (limit == time_point::max()) throw_deadlock(waiters());
-            if (limit > now()) clock_.set(limit);
+        if (turns_.are_below()) {
+            turns_.drive(*this, done, limit);
             return true;
         }
+        is_limit_reached_ = false;
+        while ((!done.is_set() || !thread_goes_on()) && !is_limit_reached_) turns_.drive(*this, done, limit);
         return true;
     }
 
@@ -107,9 +108,8 @@ class world final : public weir::detail::virtual_executor {
 
     /// Runs until nothing is ready and no timer is left.
     void run() {
-        shift here(*this);
-        while (step(here, time_point::max())) {
-        }
+        weir::detail::parker nobody;
+        for (runs_ = true; runs_;) turns_.drive(*this, nobody, time_point::max());
     }
 
     /// What went wrong without an exception in the scenario; empty: nothing.
@@ -139,8 +139,22 @@ class world final : public weir::detail::virtual_executor {
         return false;
     }
 
+    void turn(weir::detail::parker&, time_point limit) override {
+        if (step(limit)) return;
+        if (limit != time_point::max()) {
+            if (limit > now()) clock_.set(limit);
+            is_limit_reached_ = true;
+        } else if (runs_ && !turns_.any_blocked()) {
+            runs_ = false;
+        } else {
+            throw_deadlock(waiters());
+        }
+    }
+    time_point instant() const noexcept override { return now(); }
+    void sleep(weir::detail::parker&, time_point) noexcept override {}
+
     // Resumes one coroutine, or moves the clock. False: there is neither before `limit`.
-    bool step(shift& here, time_point limit) {
+    bool step(time_point limit) {
         if (ready_.empty() && !clock_.advance(limit, [this](std::coroutine_handle<> h) { post(h); })) {
             return false;
         }
@@ -158,7 +172,7 @@ class world final : public weir::detail::virtual_executor {
         const auto h = std::coroutine_handle<>::from_address(ready_[next]);
         ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(next));
         ++steps_;
-        here.resume(h);
+        resume(h);
         if (broken_.empty()) examine();
         return true;
     }
@@ -199,6 +213,9 @@ class world final : public weir::detail::virtual_executor {
     std::size_t next_action_ = never;
     std::vector<std::function<void()>> invariants_;
     std::string broken_;
+    bool is_limit_reached_ = false;
+    bool runs_ = false;  // until nothing is ready and no timer is left
+    weir::detail::loop_turns turns_;
 };
 
 }  // namespace weir::simulation

@@ -1,6 +1,7 @@
 // Threads that find work, sleep, are woken, and end.
 // SPDX-License-Identifier: BSL-1.0
 #include "support.hpp"
+#include "support/detached.hpp"
 
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/executor.hpp>
@@ -19,7 +20,6 @@
 #include <chrono>
 #include <coroutine>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -313,16 +313,6 @@ void wait_for_each_other() {
     require(first && second, "both went on");
 }
 
-// Nobody waits for it: the pool's end does.
-struct detached {
-    struct promise_type {
-        detached get_return_object() const noexcept { return {}; }
-        std::suspend_never initial_suspend() const noexcept { return {}; }
-        std::suspend_never final_suspend() const noexcept { return {}; }
-        void return_void() const noexcept {}
-        void unhandled_exception() const noexcept { std::terminate(); }
-    };
-};
 detached posts_itself(weir::executor& pool, int& sum) {
     co_await weir::schedule(pool);
     ++sum;

@@ -4,6 +4,7 @@
 #include <weir/executor/thread_pool.hpp>
 
 #include "support/catch.hpp"
+#include "support/detached.hpp"
 
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/deque.hpp>
@@ -18,7 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <exception>
 #include <optional>
 #include <random>
 #include <thread>
@@ -31,16 +31,6 @@ using weir::thread_pool;
 using weir::detail::parker;
 
 namespace {
-
-struct detached {
-    struct promise_type {
-        detached get_return_object() const noexcept { return {}; }
-        std::suspend_never initial_suspend() const noexcept { return {}; }
-        std::suspend_never final_suspend() const noexcept { return {}; }
-        void return_void() const noexcept {}
-        void unhandled_exception() const noexcept { std::terminate(); }
-    };
-};
 
 // Set when it was counted down to 0.
 class latch {

@@ -3,6 +3,7 @@
 #include <weir/executor/executor.hpp>
 
 #include "support/catch.hpp"
+#include "support/detached.hpp"
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/blocking_pool.hpp>
@@ -27,7 +28,6 @@
 #include <chrono>
 #include <coroutine>
 #include <csignal>
-#include <exception>
 #include <optional>
 #include <string>
 #include <thread>
@@ -78,16 +78,6 @@ weir::task<> put_two(weir::channel<int>& c) {
     co_await c.put(2);
 }
 
-// Belongs to nobody.
-struct detached {
-    struct promise_type {
-        detached get_return_object() const noexcept { return {}; }
-        std::suspend_never initial_suspend() const noexcept { return {}; }
-        std::suspend_never final_suspend() const noexcept { return {}; }
-        void return_void() const noexcept {}
-        void unhandled_exception() const noexcept { std::terminate(); }
-    };
-};
 detached sleep_on(weir::executor& ex) {
     co_await weir::schedule(ex);
     co_await weir::sleep_for(1h);

@@ -1,6 +1,7 @@
 #include <weir/asio/io_executor.hpp>
 
 #include "support/catch.hpp"
+#include "support/detached.hpp"
 #include "support/items.hpp"
 #include "unit/asio/support.hpp"
 
@@ -20,7 +21,6 @@
 #include <atomic>
 #include <chrono>
 #include <coroutine>
-#include <exception>
 #include <memory>
 #include <ranges>
 #include <stdexcept>
@@ -49,17 +49,6 @@ task<> sleep_and_note(weir::duration d, ints& order, int n) {
     co_await weir::sleep_for(d);
     order.push_back(n);
 }
-
-// Belongs to nobody.
-struct detached {
-    struct promise_type {
-        detached get_return_object() const noexcept { return {}; }
-        std::suspend_never initial_suspend() const noexcept { return {}; }
-        std::suspend_never final_suspend() const noexcept { return {}; }
-        void return_void() const noexcept {}
-        void unhandled_exception() const noexcept { std::terminate(); }
-    };
-};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include <weir/executor/blocking_pool.hpp>
 
 #include "support/catch.hpp"
+#include "support/detached.hpp"
 
 #include <weir/executor/schedule.hpp>
 #include <weir/task/sleep.hpp>
@@ -12,7 +13,6 @@
 #include <atomic>
 #include <chrono>
 #include <coroutine>
-#include <exception>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -32,16 +32,6 @@ static_assert(!std::is_copy_constructible_v<blocking_pool>);
 static_assert(!std::is_default_constructible_v<blocking_pool>);
 
 namespace {
-
-struct detached {
-    struct promise_type {
-        detached get_return_object() const noexcept { return {}; }
-        std::suspend_never initial_suspend() const noexcept { return {}; }
-        std::suspend_never final_suspend() const noexcept { return {}; }
-        void return_void() const noexcept {}
-        void unhandled_exception() const noexcept { std::terminate(); }
-    };
-};
 
 detached append_on(weir::executor& ex, std::vector<int>& log, int name) {
     co_await weir::schedule(ex);

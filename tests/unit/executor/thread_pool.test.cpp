@@ -1,6 +1,7 @@
 #include <weir/executor/thread_pool.hpp>
 
 #include "support/catch.hpp"
+#include "support/detached.hpp"
 
 #include <weir/executor/schedule.hpp>
 #include <weir/task/sleep.hpp>
@@ -34,17 +35,6 @@ static_assert(std::is_base_of_v<weir::executor, thread_pool>);
 static_assert(!std::is_copy_constructible_v<thread_pool>);
 
 namespace {
-
-// Belongs to nobody: runs on the pool until it ends, and the pool's destructor waits for it.
-struct detached {
-    struct promise_type {
-        detached get_return_object() const noexcept { return {}; }
-        std::suspend_never initial_suspend() const noexcept { return {}; }
-        std::suspend_never final_suspend() const noexcept { return {}; }
-        void return_void() const noexcept {}
-        void unhandled_exception() const noexcept { std::terminate(); }
-    };
-};
 
 detached count_on(weir::executor& ex, std::atomic<int>& count) {
     co_await weir::schedule(ex);

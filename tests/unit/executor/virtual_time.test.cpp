@@ -1,6 +1,7 @@
 #include <weir/executor/virtual_time.hpp>
 
 #include "support/catch.hpp"
+#include "support/detached.hpp"
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/schedule.hpp>
@@ -14,9 +15,7 @@
 
 #include <atomic>
 #include <chrono>
-#include <coroutine>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <set>
@@ -40,16 +39,6 @@ static_assert(!std::is_convertible_v<int, virtual_time>);
 namespace {
 
 const weir::time_point t0{};
-
-struct detached {
-    struct promise_type {
-        detached get_return_object() const noexcept { return {}; }
-        std::suspend_never initial_suspend() const noexcept { return {}; }
-        std::suspend_never final_suspend() const noexcept { return {}; }
-        void return_void() const noexcept {}
-        void unhandled_exception() const noexcept { std::terminate(); }
-    };
-};
 
 detached log_on(weir::executor& ex, std::vector<int>& log, int name) {
     co_await weir::schedule(ex);

@@ -3,7 +3,9 @@
 #include "support/catch.hpp"
 
 #include <weir/channel/channel.hpp>
+#include <weir/executor/deadlock.hpp>
 #include <weir/executor/schedule.hpp>
+#include <weir/simulation/explore.hpp>
 #include <weir/simulation/stepwise.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
@@ -116,4 +118,57 @@ TEST_CASE("what is still ready when the scenario ends is told") {
     CHECK_THAT(s.here.left_behind(), ContainsSubstring("1 coroutine was still ready"));
     s.here.run();
     CHECK(s.here.left_behind().empty());
+}
+
+TEST_CASE("nothing runs on top of a coroutine that blocks in the world: another thread goes on there") {
+    static thread_local int depth = 0;
+    scene s;
+    const auto blocks = [](sim::world& w) -> weir::task<> {
+        CHECK(++depth == 1);
+        weir::sync_wait(w, weir::sleep_for(1ms));
+        CHECK(depth-- == 1);
+        co_return;
+    };
+    weir::sync_wait(s.here, weir::when_all(blocks(s.here), blocks(s.here), blocks(s.here)));
+    CHECK(s.here.now().time_since_epoch() == 1ms);
+}
+
+TEST_CASE("two coroutines that block until the other goes on both go on, in every schedule") {
+    const auto done = sim::explore(
+        [](sim::world& w) {
+            weir::channel<int, sim::stepwise> there(1, w), back(1, w);
+            const auto asks = [&]() -> weir::task<> {
+                w.check(there.blocking_put(1) == weir::channel_status::success, "it is open");
+                w.check(*back.blocking_get() == 2, "the answer");
+                w.check(there.blocking_put(3) == weir::channel_status::success, "it is open");
+                co_return;
+            };
+            const auto answers = [&]() -> weir::task<> {
+                w.check(*there.blocking_get() == 1, "the question");
+                w.check(back.blocking_put(2) == weir::channel_status::success, "it is open");
+                w.check(*there.blocking_get() == 3, "the thanks");
+                co_return;
+            };
+            weir::sync_wait(w, weir::when_all(asks(), answers(), walk(w, 2)));
+        },
+        {.schedules = 300});
+    CHECK(done.schedules > 1);
+}
+
+TEST_CASE("a deadlock is told to the coroutine that blocks in the world, and the run of the world goes on") {
+    scene s;
+    weir::channel<int> never(1, s.here);
+    bool told = false;
+    const auto waits = [&]() -> weir::task<> {
+        try {
+            static_cast<void>(never.blocking_get());
+        } catch (const weir::deadlock_error&) {
+            told = true;
+        }
+        co_await weir::sleep_for(1ms);
+    };
+    weir::task<> it = waits();
+    weir::sync_wait(s.here, std::move(it));
+    CHECK(told);
+    CHECK(s.here.now().time_since_epoch() == 1ms);
 }
