@@ -78,7 +78,9 @@ class run_core final : public rehearsed_graph<Policy> {
         for (auto& stage : stages_) stage->begin(now);
         if (!this->main_executor().traits().exclusive)
             the_registry->add(*this);  // whoever looks finds what has begun
-        for (auto& stage : stages_) stage->start();
+        // With later_stages_first a pool must not run an earlier stage before the later one is there.
+        const std::size_t n = stages_.size();
+        for (std::size_t i = 0; i < n; ++i) stages_[this->options_.later_stages_first ? n - 1 - i : i]->start();
         if (reporter_) reporter_->start(this->main_executor(), nullptr, *this);
         if (rehearser_) rehearser_->start(this->main_executor(), nullptr, *this);
         if (!announced) cancel();
