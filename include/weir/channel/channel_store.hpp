@@ -228,10 +228,10 @@ class channel_store : public channel_items<Policy> {
     static bool is_followed(const slot* putter) noexcept {
         return Policy::statistics && putter != nullptr && putter->is_following();
     }
-    // `measured`: whose reading of the clock is that of now.
+    // All queues of a run whose slots follow items have marks. `measured`: whose reading of the clock is that
+    // of now.
     WEIR_NOINLINE void leaves_mark(const slot& putter, std::uint64_t number, std::uint64_t gets,
                                    slot* measured) noexcept {
-        if (marks_ == nullptr) return;
         if (marks_->set(number, putter.followed())) putter.trail->left(marks_->queue(), number);
         putter.trail->depth(marks_->queue(), number + 1, gets, core::reading(measured));
     }

@@ -59,10 +59,6 @@ class alignas(64) basic_worker_queues {
         if (r != nullptr) r->serve(pool);
         thread_.store(r, std::memory_order_release);  // pairs with done()
     }
-    // It has nothing to do until something comes, though a coroutine of it blocks its thread.
-    void naps(bool now) noexcept {
-        if (thread() != nullptr) thread()->sleeps(now);
-    }
     record* thread() const noexcept { return thread_.load(std::memory_order_relaxed); }
 
     // How many things the worker has done: resumptions, and operations on channels.

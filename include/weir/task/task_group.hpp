@@ -135,8 +135,8 @@ class task_group final : detail::task_join {
             const std::coroutine_handle<> started = group_->start(std::move(task_), h);
             detail::trampoline* const here = detail::trampoline::of_this_call();
             detail::own_forks* const forks = here != nullptr ? here->forks_of(ex) : nullptr;
-            if (ex != &*group_->executor_ || here == nullptr ||
-                (forks == nullptr && detail::current_executor() != ex)) {
+            // Where that is this thread's executor, there is a trampoline, too: see executor::shift.
+            if (ex != &*group_->executor_ || (forks == nullptr && detail::current_executor() != ex)) {
                 group_->executor_->fork(started);
                 return h;
             }

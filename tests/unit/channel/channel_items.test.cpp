@@ -147,6 +147,32 @@ TEST_CASE("an operation that moves an item counts as done by its thread, and one
     CHECK(me->operations() == before + 2);
 }
 
+TEST_CASE("several items at once count as one operation of their thread, if any moves and it is known") {
+    of_numbers<weir::unmeasured> c(3);
+    auto& inside = weir::detail::inside(c);
+    std::unique_ptr<int> items[3];
+    record* const me = record::acquire();
+    REQUIRE(me != nullptr);
+    const std::uint64_t before = me->operations();
+    CHECK(inside.put_some(items, 3) == 3);
+    CHECK(me->operations() == before + 1);
+    CHECK(inside.put_some(items, 1) == 0);
+    CHECK(me->operations() == before + 1);
+    CHECK(inside.get_some(items, 2) == 2);
+    CHECK(me->operations() == before + 2);
+    std::size_t put = 0, got = 0;
+    bool was_known = true;
+    std::thread([&] {
+        was_known = record::mine() != nullptr;
+        put = inside.put_some(items, 1);
+        got = inside.get_some(items, 2);
+    }).join();
+    CHECK_FALSE(was_known);
+    CHECK(put == 1);
+    CHECK(got == 2);
+    CHECK(me->operations() == before + 2);
+}
+
 // A thread that reserved the locks is asked for them by another one, and the other way round, while the ends
 // go over from one lock to two and back.
 TEST_CASE("threads that put and get meet a third one that changes the capacity") {

@@ -3,7 +3,9 @@
 #include "support/catch.hpp"
 #include "support/detached.hpp"
 
+#include <weir/executor/executor_view.hpp>
 #include <weir/executor/schedule.hpp>
+#include <weir/executor/timer.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>
@@ -343,6 +345,45 @@ TEST_CASE("whoever looks sees whether a blocking pool has anything to do") {
     waits.join();
     wait_for_rest();
     CHECK(seen().resumed == before + 1);
+}
+
+TEST_CASE("whoever looks sees that something is queued, or timed, in a blocking pool") {
+    weir::blocking_pool pool(1);
+    const auto pending = [&] {
+        weir::detail::executor_view view;
+        pool.inspect(view);
+        return view.pending;
+    };
+    std::atomic<bool> over = false, runs = false;
+    const auto block = [&]() -> weir::task<> {
+        runs = true;
+        while (!over) std::this_thread::yield();
+        co_return;
+    };
+    std::thread waits([&] { weir::sync_wait(pool, block()); });
+    while (!runs) std::this_thread::yield();
+    CHECK_FALSE(pending());
+    weir::timer later(weir::time_point::max() - 1ns, std::noop_coroutine());
+    pool.add(later);
+    CHECK(pending());
+    pool.cancel(later);  // which posts its waiter
+    CHECK(pending());
+    over = true;
+    waits.join();
+}
+
+TEST_CASE("a coroutine of a pool may destroy another pool, and its own goes on") {
+    struct body {
+        static task<> destroys(std::optional<weir::blocking_pool>& other) {
+            other.reset();
+            co_return;
+        }
+    };
+    blocking_pool pool(1);
+    std::optional<weir::blocking_pool> other(std::in_place, 2U);
+    weir::sync_wait(pool, body::destroys(other));
+    CHECK_FALSE(other.has_value());
+    CHECK(weir::sync_wait(pool, where()) != std::this_thread::get_id());
 }
 
 TEST_CASE("where no thread can be started in the place of one that blocks, that is tried again") {

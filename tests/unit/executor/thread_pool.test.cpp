@@ -591,6 +591,15 @@ namespace {
 // A system that can start so many threads and no more.
 struct meagre_platform : weir::detail::standard_platform {
     static inline int left = 0;
+    // How often the calling thread has read the clock.
+    static int& looks() {
+        static thread_local int n = 0;
+        return n;
+    }
+    static std::int64_t now() noexcept {
+        ++looks();
+        return standard_platform::now();
+    }
     struct thread : std::thread {
         thread() noexcept = default;
         template <class F>
@@ -767,6 +776,51 @@ TEST_CASE("a pool that can't start more threads keeps those that it has") {
     CHECK_THROWS_AS(pool.set_workers(4), std::system_error);
     CHECK(pool.workers() == 3);
     wait_until_all_work(pool, 3);
+}
+
+TEST_CASE("where no thread can be started in the place of a worker that blocks, that is tried again") {
+    struct body {
+        static task<int> inner() {
+            co_await weir::yield();
+            co_return 7;
+        }
+        static task<int> outer(weir::executor& pool) { co_return weir::sync_wait(pool, inner()); }
+    };
+    meagre_platform::left = 1;  // the next one fails, and those behind it don't
+    weir::basic_thread_pool<meagre_platform> pool(1);
+    CHECK(weir::sync_wait(pool, body::outer(pool)) == 7);
+    CHECK(meagre_platform::left < -1);
+}
+
+TEST_CASE("a worker in whose place no thread can be started sleeps for a moment, never past its limit") {
+    struct body {
+        // How often it looked how long it may sleep.
+        static task<int> blocks(weir::executor& pool) {
+            weir::detail::parker done;
+            const weir::time_point limit = pool.now();
+            const int before = meagre_platform::looks();
+            if (!pool.drive(done, limit)) throw std::logic_error("it isn't the pool's thread");
+            co_return meagre_platform::looks() - before;
+        }
+    };
+    meagre_platform::left = 1;
+    weir::basic_thread_pool<meagre_platform> pool(1);
+    CHECK(weir::sync_wait(pool, body::blocks(pool)) == 1);
+    CHECK(meagre_platform::left == -1);
+}
+
+TEST_CASE("a coroutine of a pool may destroy another pool, and its own goes on") {
+    struct body {
+        static task<> destroys(std::optional<thread_pool>& other) {
+            other.reset();
+            co_return;
+        }
+    };
+    thread_pool pool(1);
+    std::optional<thread_pool> other(std::in_place, 2U);
+    weir::sync_wait(pool, body::destroys(other));
+    CHECK_FALSE(other.has_value());
+    CHECK(weir::sync_wait(pool, where()) != std::this_thread::get_id());
 }
 
 TEST_CASE("two pools pass coroutines to each other") {
