@@ -18,9 +18,9 @@ namespace weir::detail {
 
 enum class executor_user : std::uint8_t { run, task_group, watchdog, lanes, channel };
 
-// Whether the process ends by `exit`. The thread that called `exit` has lost its own objects, thread_record among
-// them. A thread that never had any is told by a handler, which runs before the destructors of the static objects
-// that existed when the handler was registered.
+// Whether the process ends by `exit`. The thread that called `exit` has lost its own objects, thread_record
+// among them. A thread that never had any is told by a handler, which runs before the destructors of the
+// static objects that existed when the handler was registered.
 class process_end {
   public:
     // The standard promises room for 32 handlers. The first executors are those that may be static.

@@ -80,7 +80,8 @@ class run_core final : public rehearsed_graph<Policy> {
             the_registry->add(*this);  // whoever looks finds what has begun
         // With later_stages_first a pool must not run an earlier stage before the later one is there.
         const std::size_t n = stages_.size();
-        for (std::size_t i = 0; i < n; ++i) stages_[this->options_.later_stages_first ? n - 1 - i : i]->start();
+        const bool last_first = this->options_.later_stages_first;
+        for (std::size_t i = 0; i < n; ++i) stages_[last_first ? n - 1 - i : i]->start();
         if (reporter_) reporter_->start(this->main_executor(), nullptr, *this);
         if (rehearser_) rehearser_->start(this->main_executor(), nullptr, *this);
         if (!announced) cancel();

@@ -37,9 +37,9 @@ class failed_check : public std::runtime_error {
 /// ready, is a decision of the schedule (see `explore`). After every step all channels that
 /// somebody waits on, and all that `always` was given, are looked at.
 ///
-/// Threads: one runs it, the scenario's; while a coroutine blocks there, in a wait of the library, another one
-///          does instead. Nothing may be posted from other threads. Stages that ask for an executor of their
-///          own run here all the same.
+/// Threads: one runs it, the scenario's; while a coroutine blocks there, in a wait of the library, another
+///          one does instead. Nothing may be posted from other threads. Stages that ask for an executor of
+///          their own run here all the same.
 /// The thread of the scenario, when it waits for something that has come, may go on at once or
 ///          later: that is a decision, too.
 /// Errors: as on `virtual_time`, `deadlock_error` from what waits for ever.

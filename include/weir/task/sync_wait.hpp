@@ -42,8 +42,8 @@ class waiting_thread final : public detached_task_owner, public task_join {
 ///           `forked_error` on a pool that was made before the process forked.
 /// Threads:  from any thread. In a coroutine of `ex` the awaitable begins at once, on this thread. Where it
 ///           suspends, on a thread of a pool another thread works in its place meanwhile, so nothing else
-///           runs on top of the caller, and the pool goes on. The same holds in a coroutine of a `run_loop`, on
-///           `virtual_time` and in a simulation, whose coroutines run on several threads then, one at a time.
+///           runs on top of the caller, and the pool goes on. The same holds in a coroutine of a `run_loop`,
+///           on `virtual_time` and in a simulation: those use several threads then, one at a time.
 ///           In a coroutine of an executor of your own that `drive` runs, or of Asio's, others run on top of
 ///           the caller: `co_await` there.
 /// Lifetime: reference arguments of a coroutine live until this returns.
