@@ -83,11 +83,15 @@ class running_fan_in : public stage_kind<C, C, Policy> {
         return false;
     }
     // Who is refused its turn may have had a mark that another one gave for all.
-    bool ends_when_refused() const noexcept { return is_shut() || this->run_.ends().stop_requested(); }
+    bool ends_when_refused() const noexcept {
+        return this->run_.ends().stop_requested() ||
+               room_.read([](const merge_rule& rule) { return rule.is_shut() || rule.is_broken(); });
+    }
 
     void take_no_more(slot& me) noexcept {
         ins_[me.index()]->cancel();
-        room_.update([&me](merge_rule& rule) { rule.end(me.index()); });
+        const bool early = this->is_cut_short();
+        room_.update([&me, early](merge_rule& rule) { rule.end(me.index(), early); });
         make_choices(me);
         if (is_shut()) {
             for (queue* const other : ins_) other->cancel();

@@ -127,7 +127,7 @@ inline constexpr bool is_copyable<merge_stage<Inputs...>> = (is_copyable<Inputs>
 /// Order:  that of each input is kept; between them as `merge_options::order` says. With epochs: the
 ///         epoch ends when it has ended in all inputs, and none goes on with the next one before.
 /// Ends:   when all inputs have, or one: see `merge_options::until_first_end`.
-/// Errors: a failure in one input ends that one, and then the run, as anywhere.
+/// Errors: a failure in one input ends that one, and then the run, as anywhere. No epoch ends from then on.
 /// Cost:   a slot for each input, which holds at most one item.
 template <class... Inputs>
 class [[nodiscard]] merge : public detail::joined_stage_t<detail::merge_stage, Inputs...> {

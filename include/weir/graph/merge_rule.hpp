@@ -76,7 +76,8 @@ class merge_rule {
     admission judge(const merge_ticket& t) const noexcept {
         if (shut_) return admission::refused;
         if (t.mark) {
-            if (t.epoch < epoch_) return admission::refused;  // another input's went on for all
+            // Another input's went on for all; or one lacks items, so that the epoch has no end.
+            if (t.epoch < epoch_ || broken_) return admission::refused;
             const bool all = std::all_of(inputs_.begin(), inputs_.end(),
                                          [](const input& i) { return i.has_ended_epoch(); });
             if (!all || busy_ || (is_asked_ && !has_none_open())) return admission::wait;
@@ -112,8 +113,10 @@ class merge_rule {
         settle_turn();
     }
 
-    void end(std::size_t which) noexcept {
+    // `early`: maybe before its time, as the run ends.
+    void end(std::size_t which, bool early = false) noexcept {
         inputs_[which].has = state::end;
+        broken_ = broken_ || early;
         const bool has_no_turns = order_ == merge_order::arrival || order_ == merge_order::priority;
         if (until_first_end_ && has_no_turns && !is_asked_) shut_ = true;
         settle_turn();
@@ -136,6 +139,7 @@ class merge_rule {
 
     void shut() noexcept { shut_ = true; }
     bool is_shut() const noexcept { return shut_; }
+    bool is_broken() const noexcept { return broken_; }
 
   private:
     enum class state : std::uint8_t { nothing, item, mark, end };
@@ -230,6 +234,7 @@ class merge_rule {
     std::size_t next_ = 0;  // where to look for it, without weights
     bool busy_ = false;     // one has leave to give, and has not given yet
     bool shut_ = false;
+    bool broken_ = false;  // an input has ended early: no epoch ends any more
 };
 
 }  // namespace detail

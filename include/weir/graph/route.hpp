@@ -95,7 +95,7 @@ class running_route : public stage_kind<C, C, Policy> {
         return !now.mine.mark || now.where + 1 == branches_.queues.size();
     }
     queue& output_for(const pass& now) noexcept { return *branches_.queues[now.where]; }
-    void acknowledge(pass& now) noexcept { base::load::provenance_of(*now.item).acknowledge(); }
+    void acknowledge(pass& now) noexcept { this->dismiss(base::load::provenance_of(*now.item)); }
     void leave_stage(typename base::slot& me) noexcept { this->leave(me, branches_); }
 
   private:
@@ -153,7 +153,8 @@ struct route_stage : stage_of_branches<F, Branches...> {
 /// Order:    that of each branch; between them as they come. With epochs: all items of an epoch before any
 ///           of the next one.
 /// Errors:   an exception from the chooser, and a branch that isn't there, fail the item: see
-///           `route_options::max_failures`. `std::invalid_argument` for two branches of one name.
+///           `route_options::max_failures`. `std::invalid_argument` for two branches of one name. Behind a
+///           branch that failed no epoch ends any more.
 /// Cost:     a queue more for each branch. One whose branch is full waits, and so do those behind it.
 template <class F, class... Branches>
 class [[nodiscard]] route : public detail::divided_stage_t<detail::route_stage, F, Branches...> {

@@ -125,7 +125,7 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     bool is_done(const pass& now) const noexcept { return now.place == 2 * branches_.queues.size(); }
     // Without a mark the epochs would run together.
     bool is_tolerable(const pass& now) const noexcept { return !now.mine.mark; }
-    void acknowledge(pass& now) noexcept { load::provenance_of(*now.item).acknowledge(); }
+    void acknowledge(pass& now) noexcept { this->dismiss(load::provenance_of(*now.item)); }
     void leave_stage(typename base::slot& me) noexcept { this->leave(me, branches_); }
 
   private:
@@ -209,11 +209,13 @@ class running_split_join : public stage_kind<Part, D, Policy> {
     }
     static bool has_item(const pass&) noexcept { return true; }
     static bool holds(const pass&) noexcept { return false; }
+    // No batch once the run was asked to stop: it would count what a branch has given up because of that.
     D* next(pass& now) noexcept {
-        if (!now.whole) now.entry.about.acknowledge();
+        if (this->run_.may_give_up()) now.whole.reset();
+        if (!now.whole) this->dismiss(std::move(now.entry.about));
         return now.whole ? &*now.whole : nullptr;
     }
-    void acknowledge(pass& now) noexcept { now.entry.about.acknowledge(); }
+    void acknowledge(pass& now) noexcept { this->dismiss(std::move(now.entry.about)); }
     void take_no_more(slot&) noexcept {
         for (queue* const each : ins_) each->cancel();
     }

@@ -42,9 +42,7 @@ class run_context : public detached_task_owner {
     run_context(executor& ex, run_options options)
         : reports_(std::move(options.reports), options.hooks), options_(std::move(options)),
           executor_(&ex, executor_user::run) {
-        if (options_.lap < duration(0)) {
-            throw std::invalid_argument("weir: a lap can't be negative; 0 means no laps");
-        }
+        refuse_if(options_.lap < duration(0), "weir: a lap can't be negative; 0 means no laps");
         refuse_negative(options_.max_bytes, "weir: the max_bytes of a run were negative; 0 means no limit");
         check_threads_of(ex);
         fatal_.reserve(most_recorded);
@@ -127,6 +125,8 @@ class run_context : public detached_task_owner {
     run_budget* budget() noexcept { return budget_ ? &*budget_ : nullptr; }
     // Asks invocations under way to give up, as the run has been stopped.
     const stop_token& ends() const noexcept { return ended_; }
+    // Whether they may give up: also where they know by the token that the run was given, before it does.
+    bool may_give_up() const noexcept { return ended_.stop_requested() || options_.stop.stop_requested(); }
 
     // Whether this is how an await ended because of that, and so no failure.
     bool is_stopped_by(const std::exception_ptr& error) const noexcept {

@@ -52,11 +52,12 @@ class run_control {
     ///   `split`, or an `aggregate` with `drop_last`, an aggregator of one's own, or a type of batch.
     /// - Only when all that was made of a draw is taken, or nothing: with `flat_map`, a `pipe`'s generator.
     /// - If it has `keeps_last()`: with an aggregator of one's own.
-    /// - Never: with `take`, `skip`, `cache`, several sources, or one that is no `draws` of a sampler.
+    /// - Never: with `take`, `skip`, `cache`, several sources, or one that is no `draws` of a sampler. The
+    ///   side of a `tee` may have each of the first three.
     ///
     /// Where an epoch has ended for the consumer, all that was made of its draws is taken. An item that a
-    /// function dropped, or failed where that is tolerated, is not given again. Functions have to decide by
-    /// the item alone.
+    /// function dropped, or failed where that is tolerated, is not given again, unless a stop was asked for
+    /// before: the function may have given up because of that. Functions have to decide by the item alone.
     /// Errors: `std::logic_error` if there is none, with what stands in the way.
     /// Takes `<weir/stages/epochs.hpp>`, which has such sources: no other program compiles what it needs.
     template <class Keeper = detail::progress_keeper>

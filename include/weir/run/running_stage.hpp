@@ -68,6 +68,9 @@ class running_stage : public worker_set<Policy> {
     // Those of the run, then its own.
     const std::vector<shared_hook>& hooks() const noexcept { return hooks_; }
 
+    // Whether what ends now may end before its time.
+    bool is_cut_short() const noexcept { return run_.may_give_up() || run_.has_failed(); }
+
     // The functions below are what a worker's coroutine calls, in this order.
 
     // It runs for the first time.

@@ -259,9 +259,7 @@ class checkpoint {
 
     // Whether a run can lead to it. (The lists are ascending, from base and above watermark.)
     bool possible() const {
-        if (watermark_ < base_ || (sequence_.weights != 0 && sequence_.order != draw_order::weighted)) {
-            return false;
-        }
+        if (watermark_ < base_) return false;
         if (watermark_ == none && !ahead_.empty()) return false;
         if (complete()) {
             const auto below = [this](u64 p) { return p / sequence_.size < none / sequence_.size; };

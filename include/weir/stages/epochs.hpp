@@ -54,7 +54,7 @@ using made_epoch_t = std::decay_t<decltype(detail::make_epoch(std::declval<Make&
 template <class Make>
 concept makes_epochs =
     (callable<Make, std::uint64_t> || callable<Make> || std::is_copy_constructible_v<Make>) &&
-    source_like<made_epoch_t<Make>>;
+    source_like<made_epoch_t<Make>> && !is_epoch_item<typename items_of<made_epoch_t<Make>>::item>;
 
 template <class Make>
 class items_of<epochs_of<Make>> {
@@ -213,9 +213,11 @@ class items_of<draws_of<Sampler>> {
 ///         and fails the run, as of any `source`.
 template <class Make>
 [[nodiscard]] auto epochs(Make make, std::uint64_t count = endless) {
-    static_assert(detail::makes_epochs<Make>,
-                  "weir: epochs needs a function that gives a range or a generator, of the epoch's number or "
-                  "of nothing, or a container that can be copied; this is neither");
+    static_assert(
+        detail::makes_epochs<Make>,
+        "weir: epochs needs a function that gives a range or a generator, of the epoch's number or "
+        "of nothing, or a container that can be copied; this is neither, or has epochs itself, as draws "
+        "have");
     detail::refuse_negative(count, detail::no_times);
     return detail::epochs_of<Make>{std::move(make), count};
 }

@@ -76,7 +76,7 @@ class function_stage : public stage_kind<C, D, Policy> {
         if constexpr (Types::takes_call) call = &now.on->around->call();
         return detail::call(function(now), std::move(item), call);
     }
-    void acknowledge(auto& now) noexcept { now.about.acknowledge(); }
+    void acknowledge(auto& now) noexcept { this->dismiss(std::move(now.about)); }
 
   private:
     auto& function([[maybe_unused]] auto& now) noexcept {

@@ -128,7 +128,7 @@ class running_pipe : public ordered_function<Given, C, Policy> {
             if (!is_elementwise_) now.about.forget_places();
             return &now.result.emplace(base::load::carry(*now.value, std::move(now.about)));
         } else {
-            now.about.acknowledge();
+            this->dismiss(std::move(now.about));
             return nullptr;
         }
     }

@@ -89,7 +89,8 @@ class stage_kind : public running_stage<Policy> {
     bool is_tolerable(const auto&) const noexcept { return true; }
     // The invocation has ended; what it needed goes, before the item does.
     void release(auto&) noexcept {}
-    // All that comes of the item was given, or it failed, which is tolerated: for a checkpoint it is taken.
+    // All that comes of the item was given, or it failed, which is tolerated: for a checkpoint it is taken,
+    // if the run goes on (`dismiss`).
     void acknowledge(auto&) noexcept {}
     bool is_done(const auto&) const noexcept { return false; }
     output& output_for(const auto&) noexcept { return *out_; }
@@ -102,6 +103,13 @@ class stage_kind : public running_stage<Policy> {
     // It has ended: takes no more, and then gives no more.
     void take_no_more(slot&) noexcept { in_->cancel(); }
     void leave_stage(slot& me) noexcept { this->leave(me, *out_); }
+
+    // A function made nothing of it, which for a checkpoint is for good; not once the run was asked to stop,
+    // as the function may have given up because of that.
+    void dismiss(provenance about) const noexcept {
+        if (!this->run_.may_give_up()) about.acknowledge();
+    }
+    static void dismiss(no_provenance) noexcept {}
 
     // Marks are no items.
     template <class Turn>

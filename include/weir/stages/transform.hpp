@@ -26,8 +26,8 @@ namespace weir::detail {
 //
 //     void push(C&& item, std::optional<D>& out)  an item comes, never a mark; what leaves at once is put out
 //     void end(std::optional<D>& out, bool cut)   the stream or an epoch has ended: what is held is to leave,
-//                              or dropped; `cut`: the stream, maybe before its end, so that nothing of it is
-//                              known to be dropped for good
+//                              or dropped; `cut`: maybe before its end, so that nothing of it is known to be
+//                              dropped for good
 //     void enter(std::uint64_t epoch)             what comes next, or leaves at its end, is of this epoch
 //     void pop(std::optional<D>& out)             what leaves next; called until it puts nothing out
 //     bool done() const        a pop would put nothing out; spares the call
@@ -95,7 +95,9 @@ class running_transform : public stage_kind<C, D, Policy> {
             if constexpr (is_patient<Op>) now.on->tools.came = now.on->env.executor->now();
             op_.push(std::move(*now.item), now.result);
         } else if (now.item != nullptr || now.has_ended) {
-            if constexpr (requires { op_.end(now.result, true); }) op_.end(now.result, now.has_ended);
+            if constexpr (requires { op_.end(now.result, true); }) {
+                op_.end(now.result, now.has_ended || this->is_cut_short());
+            }
             if (now.mark_is_due) enter(now.mine.epoch + 1);
         } else if constexpr (is_patient<Op>) {
             op_.hurry();

@@ -196,6 +196,20 @@ TEST_CASE("the end of one input lets a mark go that waited for it only") {
     CHECK(rule.ask(mark(0, 0)) == admission::go);
 }
 
+TEST_CASE("where an input has ended before its time, no mark goes any more, and items do") {
+    auto rule = rule_of(merge_order::arrival, {1, 1});
+    CHECK(come(rule, mark(0, 0)) == admission::wait);
+    rule.end(1, true);
+    CHECK(rule.is_broken());
+    CHECK(rule.ask(mark(0, 0)) == admission::refused);
+    CHECK(come(rule, item(0)) == admission::go);
+    CHECK_FALSE(rule.is_shut());
+    auto whole = rule_of(merge_order::arrival, {1, 1});
+    whole.end(1);
+    CHECK_FALSE(whole.is_broken());
+    CHECK(come(whole, mark(0, 0)) == admission::go);
+}
+
 TEST_CASE("with the first end all end, if that is asked for; and when nobody wants more") {
     auto first = rule_of(merge_order::arrival, {1, 1}, true);
     CHECK(come(first, item(1)) == admission::go);

@@ -327,6 +327,25 @@ TEST_CASE("an item whose choice failed counts as taken in a checkpoint") {
     CHECK(take_all(rest).empty());
 }
 
+TEST_CASE("where a branch has failed no epoch ends behind it, and nothing is dropped as the rest of one") {
+    virtual_time time;
+    const auto fails = weir::pipe([](int n) {
+        if (n == 3) throw std::runtime_error("bad");
+        return n;
+    });
+    const auto number = weir::pipe([](const weir::draw& d) { return static_cast<int>(d.position); });
+    const auto parts = weir::source(weir::draws(weir::sampler({.size = 4, .shuffle = false}), 1)) | number |
+                       route([](int n) { return n / 3; }, branch("good"), branch("bad", fails));
+    auto run = (parts | weir::sink()).start(time);
+    for (int n = 0; n < 3; ++n) CHECK(run.get_in_epoch() == n);
+    CHECK_THROWS_AS(run.get_in_epoch(), weir::pipeline_failure);
+
+    auto batches = (parts | weir::aggregate(4, true) | weir::sink()).start(time);
+    CHECK_THROWS_AS(batches.get(), weir::pipeline_failure);
+    CHECK(batches.checkpoint().watermark() == 0);
+    CHECK(batches.checkpoint().ahead().empty());
+}
+
 TEST_CASE("a failure in a branch ends a router that waits for room in another, and all that is behind it") {
     const auto fails = weir::pipe(
         [](int n) -> task<int> {

@@ -7,6 +7,7 @@
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/graph/route.hpp>
+#include <weir/run/invocation.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/disaggregate.hpp>
@@ -461,6 +462,48 @@ TEST_CASE("batches that vanish don't keep an epoch, or a checkpoint, from ending
         return 0;
     };
     CHECK(is_done(split(refuses, branch("even"))));
+}
+
+TEST_CASE("a batch of which a part was lost is not given, and none of it is taken for a checkpoint") {
+    virtual_time time;
+    using draws = std::vector<weir::draw>;
+    const auto choose = [](const weir::draw& d) { return d.index % 2; };
+    const auto batches =
+        weir::source(weir::draws(weir::sampler({.size = 4, .shuffle = false}), 1)) | weir::aggregate(4);
+    const weir::split_options by_branch{.order = split_order::branches, .max_failures = weir::unlimited};
+
+    // By a failure, which leaves to the branch's other branches what they have.
+    const auto fails = weir::pipe([](weir::draw d) -> task<weir::draw> {
+        co_await weir::sleep_for(1ms);
+        if (d.index == 0) throw std::runtime_error("bad");
+        co_return d;
+    });
+    const auto divided =
+        weir::disaggregate() |
+        weir::route([](const weir::draw& d) { return d.index / 2; }, branch("low", fails), branch("high")) |
+        weir::aggregate(4);
+    auto failed = (batches | split(choose, by_branch, branch("even", divided), branch("odd")) | weir::sink())
+                      .start(time);
+    CHECK_THROWS_AS(failed.get(), weir::pipeline_failure);
+    CHECK(failed.checkpoint().watermark() == 0);
+
+    // By a stop, because of which a function gives up.
+    for (const auto order : {split_order::branches, split_order::elements}) {
+        const auto gives_up = weir::pipe([](draws part, const weir::invocation& call) -> task<draws> {
+            auto pause = weir::sleep_for(1s, call.stop());
+            const bool whole = co_await std::move(pause);
+            if (!whole) part.clear();
+            co_return part;
+        });
+        const weir::split_options settings{.order = order, .max_failures = weir::unlimited};
+        auto stopped =
+            (batches | split(choose, settings, branch("even"), branch("odd", gives_up)) | weir::sink())
+                .start(time);
+        time.run_until(time.now() + 1ms);
+        stopped.stop();
+        CHECK(stopped.checkpoint().watermark() == 0);
+        CHECK(stopped.checkpoint().ahead().empty());
+    }
 }
 
 TEST_CASE("a hook that throws behind the choice fails its batch, and no other") {

@@ -10,6 +10,7 @@
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
 #include <weir/task/task.hpp>
 
 #include <chrono>
@@ -133,6 +134,33 @@ TEST_CASE("for a checkpoint an item that a filter drops is done with") {
                    .start(time);
     CHECK(take_all(run).size() == 3);
     CHECK(run.checkpoint().watermark() == 10);
+}
+
+TEST_CASE("what a predicate that was cut short by a stop has dropped is no item of a checkpoint") {
+    for (const bool by_token : {false, true}) {
+        virtual_time time;
+        const weir::stop_source asks;
+        // By the run's stop, or by the token that it was given, of which it knows later.
+        const auto token = asks.get_token();
+        const auto predicate = [by_token, token](const weir::draw&,
+                                                 const weir::invocation& call) -> task<bool> {
+            auto pause = weir::sleep_for(1s, by_token ? token : call.stop());
+            const bool whole = co_await std::move(pause);
+            co_return whole;
+        };
+        auto run = (weir::source(weir::draws(weir::sampler({.size = 3, .shuffle = false}), 1)) |
+                    weir::filter(predicate) | weir::sink())
+                       .start(time, {.stop = token});
+        CHECK(run.get());
+        time.run_until(time.now() + 1ms);
+        if (by_token) {
+            asks.request_stop();
+            time.run_until(time.now() + 1ms);
+        }
+        run.stop();
+        CHECK(run.checkpoint().watermark() == 1);
+        CHECK(run.checkpoint().ahead().empty());
+    }
 }
 
 TEST_CASE("a predicate that throws fails the item") {

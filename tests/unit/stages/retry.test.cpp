@@ -6,6 +6,7 @@
 
 #include <weir/executor/virtual_time.hpp>
 #include <weir/run/invocation.hpp>
+#include <weir/sampling/sampler.hpp>
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/filter.hpp>
 #include <weir/stages/flat_map.hpp>
@@ -290,6 +291,23 @@ TEST_CASE("an item that is retried when the run is destroyed is destroyed once")
     }
     CHECK(book.alive() == 0);
     CHECK(book.died_twice() == 0);
+}
+
+TEST_CASE("an item that a stopped run doesn't call again for is no item of its checkpoint") {
+    virtual_time time;
+    const auto fails = [](const weir::draw& d) {
+        if (d.position == 2) throw lost_connection();
+        return d.position;
+    };
+    auto run = (weir::source(weir::draws(weir::sampler({.size = 4, .shuffle = false}), 1)) |
+                weir::pipe(retry(fails, {.delay = 1s}), {.max_failures = weir::unlimited}) | weir::sink())
+                   .start(time);
+    CHECK(run.get() == 0);
+    CHECK(run.get() == 1);
+    time.run_until(time.now() + 1ms);
+    run.stop();
+    CHECK(run.checkpoint().watermark() == 2);
+    CHECK(run.checkpoint().ahead().empty());
 }
 
 TEST_CASE("options of a retry that make no sense are refused with what to do") {
