@@ -15,6 +15,7 @@
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/source.hpp>
 #include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
 #include <weir/task/task.hpp>
 
 #include <algorithm>
@@ -487,20 +488,27 @@ TEST_CASE("a batch of which a part was lost is not given, and none of it is take
     CHECK_THROWS_AS(failed.get(), weir::pipeline_failure);
     CHECK(failed.checkpoint().watermark() == 0);
 
-    // By a stop, because of which a function gives up.
+    // By a stop, of which a function hears before the run does.
     for (const auto order : {split_order::branches, split_order::elements}) {
-        const auto gives_up = weir::pipe([](draws part, const weir::invocation& call) -> task<draws> {
-            auto pause = weir::sleep_for(1s, call.stop());
-            const bool whole = co_await std::move(pause);
-            if (!whole) part.clear();
+        const weir::stop_source asks;
+        const auto token = asks.get_token();
+        const auto gives_up = weir::pipe([token](draws part) -> task<draws> {
+            co_await weir::sleep_for(1s);
+            if (token.stop_requested()) part.clear();
             co_return part;
         });
         const weir::split_options settings{.order = order, .max_failures = weir::unlimited};
-        auto stopped =
-            (batches | split(choose, settings, branch("even"), branch("odd", gives_up)) | weir::sink())
-                .start(time);
-        time.run_until(time.now() + 1ms);
+        const auto pipeline =
+            batches | split(choose, settings, branch("even"), branch("odd", gives_up)) | weir::sink();
+        auto stopped = pipeline.start(time, {.stop = token});
+        bool took = false;
+        const auto goes_on = [&]() noexcept {
+            took = stopped.get(2s).status() == weir::channel_status::success;
+        };
+        const weir::stop_callback first(token, goes_on);
+        asks.request_stop();
         stopped.stop();
+        CHECK_FALSE(took);
         CHECK(stopped.checkpoint().watermark() == 0);
         CHECK(stopped.checkpoint().ahead().empty());
     }
