@@ -10,6 +10,7 @@
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
 #include <weir/task/task.hpp>
 
 #include <algorithm>
@@ -605,4 +606,26 @@ TEST_CASE("on a pool batches are given in time or full, and no item is lost betw
     auto plain = pipeline.start<weir::unmeasured>(pool);
     for (const ints& batch : plain) check(batch);
     CHECK(next == 3000);
+}
+
+TEST_CASE("a rest that lacks what a function gave up because of a stop is not dropped for a checkpoint") {
+    virtual_time time;
+    const weir::stop_source asks;
+    const auto token = asks.get_token();
+    const auto gives_up = weir::pipe([token](weir::draw d) -> weir::task<std::optional<weir::draw>> {
+        co_await weir::sleep_for(1ms);
+        if (d.position == 0 && token.stop_requested()) co_return std::nullopt;
+        co_return d;
+    });
+    auto run = (weir::source(weir::draws(weir::sampler({.size = 2, .shuffle = false}), 1)) | gives_up |
+                weir::aggregate(2, true) | weir::sink())
+                   .start(time, {.stop = token});
+    bool took = true;
+    const auto goes_on = [&]() noexcept { took = run.get(1s).status() == weir::channel_status::success; };
+    const weir::stop_callback first(token, goes_on);  // the run hears of the stop later
+    asks.request_stop();
+    run.stop();
+    CHECK_FALSE(took);
+    CHECK(run.checkpoint().watermark() == 0);
+    CHECK(run.checkpoint().ahead().empty());
 }
