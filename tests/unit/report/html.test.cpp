@@ -66,6 +66,51 @@ TEST_CASE("a page has six plots, whose lines have the figures of each lap") {
     CHECK(page.find("data-v=\"0,0,0,0,0,0,0,0\"") != std::string::npos);  // the sink's readiness
 }
 
+TEST_CASE("a figure of a lap stands in the middle of the lap, and what is level is drawn by its ends") {
+    const std::string page = html_text(recorded(40));
+    // Of 400 ms, from 170 to 1410.
+    CHECK(count(page, " data-x=\"248,403,558,713,868,1023,1178,1333\"") == 6);
+    CHECK(page.find("data-v=\"4,5,5,5,5,5,5,6\"><title>decode &lt;&amp;&gt;</title>"
+                    "<path d=\"M248 355 403 289 1178 289 1333 222\"/>") != std::string::npos);
+}
+
+TEST_CASE("a page says what the states of slots mean, and which stages had failures") {
+    const std::string page = html_text(recorded(40));
+    CHECK(page.find("<ul class=\"states soft\" aria-label=\"The states of a stage's slots\">\n<li>") !=
+          std::string::npos);
+    CHECK(page.find("<tbody><tr><th>decode &lt;&amp;&gt;</th><td>1</td><td>40</td><td>2.5 %</td>"
+                    "<td>10.0 ms</td><td>2.5 %</td></tr>\n</tbody>") != std::string::npos);
+}
+
+TEST_CASE("a page says of which stages the results are in order") {
+    const auto items_of = [](weir::output_order order) {
+        weir::virtual_time time;
+        const auto pipeline =
+            weir::source({1}) | weir::pipe([](int n) { return n; }, {.output_order = order}) | weir::sink();
+        const auto recorder = std::make_shared<weir::run_recorder>("", weir::describe(pipeline));
+        static_cast<void>(take_all(pipeline.start(time, {.reports = {recorder}})));
+        return html_text(recorder->record());
+    };
+    CHECK(count(items_of(weir::output_order::input), "int → int, in order</td>") == 1);
+    CHECK(count(items_of(weir::output_order::completion), ", in order</td>") == 0);
+}
+
+TEST_CASE("a graph of more than 16 rows is scrolled by itself") {
+    const auto page_of = [](std::size_t stages) {
+        run_record run;
+        run.total.stages.resize(stages);
+        run.total.channels.resize(stages);
+        for (std::size_t i = 0; i < stages; ++i) {
+            if (i > 0) run.total.stages[i].inputs = {i - 1};
+            run.total.stages[i].outputs = {i};
+        }
+        return html_text(run);
+    };
+    // Below the stages is the program that takes what they give.
+    CHECK(count(page_of(15), "class=\"scroll tall\"") == 0);
+    CHECK(count(page_of(16), "class=\"scroll tall\"") == 1);
+}
+
 TEST_CASE("what names and messages are is text on the page, never markup") {
     const std::string page = html_text(recorded(40));
     CHECK(page.find("<title>a &quot;run&quot;</title>") != std::string::npos);

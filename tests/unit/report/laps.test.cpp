@@ -95,6 +95,21 @@ TEST_CASE("two laps joined are the lap from the first one's begin to the second 
     }
 }
 
+TEST_CASE("a lap is nothing if no time has passed and nothing was done") {
+    using weir::detail::is_nothing;
+    CHECK(is_nothing(at_the_start()));
+    const auto with = [](auto change) {
+        pipeline_stats lap = at_the_start();
+        change(lap);
+        return is_nothing(lap);
+    };
+    CHECK_FALSE(with([](pipeline_stats& lap) { lap.elapsed = 1ns; }));
+    CHECK_FALSE(with([](pipeline_stats& lap) { lap.stages[1].num_tasks = 1; }));
+    CHECK_FALSE(with([](pipeline_stats& lap) { lap.channels[0].num_put = 1; }));
+    CHECK_FALSE(with([](pipeline_stats& lap) { lap.channels[1].num_get = 1; }));
+    CHECK_FALSE(with([](pipeline_stats& lap) { lap.channels[1].num_discarded = 1; }));
+}
+
 TEST_CASE("what one of two laps doesn't know of the process, the two together don't") {
     weir::process_stats known;
     known.user_time = 1s;

@@ -21,6 +21,9 @@ TEST_CASE("the tables are made once, and each column is one of a member") {
     CHECK(number_in(file, "SELECT count(*) FROM pragma_table_info('stages') WHERE name = 'slots_wait_put'") ==
           1);
     CHECK(number_in(file, "SELECT count(*) FROM pragma_table_info('laps') WHERE name = 'idle'") == 1);
+    CHECK(number_in(file,
+                    "SELECT count(*) FROM pragma_table_info('runs') WHERE name IN "
+                    "('name', 'started', 'ended', 'elapsed', 'num_failures')") == 5);
 }
 
 TEST_CASE("a file of something else, or of a later schema, is refused") {

@@ -199,6 +199,29 @@ a       0/0      0     0       -    -       -    -          -
 )");
 }
 
+TEST_CASE("a table says how fast was copied to a device, once anything was") {
+    pipeline_stats p = example();
+    const auto line_of = [&p] {
+        const std::string text = weir::table_text(p);
+        const std::size_t at = text.find("decode", text.find("copies"));
+        REQUIRE(at != std::string::npos);
+        return text.substr(at, text.find('\n', at) - at);
+    };
+    p.stages[1].transfers.emplace();
+    CHECK(line_of() == "decode        0    0 B        -       -         0    -");
+    weir::transfer_stats& t = *p.stages[1].transfers;
+    t.num_copies = 4;
+    t.bytes = 8'000'000;
+    t.copying = 2s;
+    CHECK(line_of() == "decode        4  8.0 MB  4.0 MB/s       -         0    -");
+    t.num_handed_over = 4;
+    t.handed_over = 4s;
+    t.exposed = 1s;
+    t.num_block_waits = 1;
+    t.block_wait = 3ms;
+    CHECK(line_of() == "decode        4  8.0 MB  4.0 MB/s    75 %      1  3.0 ms");
+}
+
 TEST_CASE("a table of statistics without histograms has dashes instead of quantiles") {
     pipeline_stats p = example();
     p.stages[1].task_times = weir::histogram::without_quantiles(332, 13'280ms, 40ms);
