@@ -34,7 +34,6 @@ PAIRS = re.compile(r"\bpairs? with\b")
 
 ELSEWHERE = {
     "platform/signal_frames.hpp": ("tests/programs/fork/signals.test.cpp", "a program can only end once"),
-    "platform/system_signals.hpp": ("tests/unit/task/stop_on_signals.test.cpp", "what catches signals, and tells of them"),
     "src.hpp": ("tests/packaging/run", "compiled with WEIR_SEPARATE_COMPILATION alone"),
     "run/admission_gate.hpp": ("tests/unit/run/worker_set.test.cpp", "what a worker asks before it begins"),
     "run/item_iterator.hpp": ("tests/unit/run/run.test.cpp", "of a run's loop, and of an epoch's"),

@@ -81,7 +81,7 @@ inline void accept_signal(int number) noexcept {
 
 inline void listen_for_signals(signal_listener to) noexcept {
     unsigned char number = 0;
-    for (ssize_t n = 1; n == 1 || errno == EINTR;) {
+    for (ssize_t n = 1; n == 1 || (n < 0 && errno == EINTR);) {
         n = ::read(signal_pipe[0].load(std::memory_order_relaxed), &number, 1);
         if (n == 1) to(number);
     }

@@ -1,0 +1,91 @@
+#include <weir/platform/system_signals.hpp>
+
+#include "support/catch.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <initializer_list>
+#include <string>
+#include <thread>
+
+#include <pthread.h>
+#include <unistd.h>
+
+namespace d = weir::detail;
+
+namespace {
+
+// The pipe that signals are read from is the test's, as long as this lives.
+class own_pipe {
+  public:
+    own_pipe() {
+        int ends[2];
+        is_there_ = ::pipe(ends) == 0;
+        if (!is_there_) return;
+        for (int i = 0; i < 2; ++i) before_[i] = d::signal_pipe[i].exchange(ends[i]);
+    }
+    own_pipe(const own_pipe&) = delete;
+    ~own_pipe() {
+        if (!is_there_) return;
+        end();
+        ::close(d::signal_pipe[0]);
+        for (int i = 0; i < 2; ++i) d::signal_pipe[i] = before_[i];
+    }
+    bool is_there() const { return is_there_; }
+    // Nothing more comes.
+    static void end() {
+        const int to = d::signal_pipe[1].exchange(-1);
+        if (to >= 0) ::close(to);
+    }
+
+  private:
+    bool is_there_ = false;
+    int before_[2] = {-1, -1};
+};
+
+std::string heard;
+void hear(int number) { heard += std::to_string(number) + ' '; }
+
+std::atomic<int> interruptions{0};
+void interrupt(int) { interruptions.fetch_add(1); }
+
+}  // namespace
+
+TEST_CASE("who listens hears each signal, in order, and ends with the pipe") {
+    const own_pipe mine;
+    REQUIRE(mine.is_there());
+    heard.clear();
+    for (const int number : {2, 0, 15}) d::tell_signal_thread(number);
+    own_pipe::end();
+    errno = EINTR;  // of an earlier call
+    d::listen_for_signals(hear);
+    CHECK(heard == "2 0 15 ");
+}
+
+TEST_CASE("a handler of the program's own that interrupts who listens makes it miss nothing") {
+    const own_pipe mine;
+    REQUIRE(mine.is_there());
+    heard.clear();
+    interruptions = 0;
+    struct sigaction ours{};
+    struct sigaction before{};
+    ours.sa_handler = &interrupt;  // without SA_RESTART
+    sigaction(SIGUSR1, &ours, &before);
+    std::atomic<bool> listens{false};
+    std::thread listener([&listens] {
+        listens = true;
+        d::listen_for_signals(hear);
+        listens = false;
+    });
+    while (!listens) d::yield_thread();
+    for (int sent = 0; sent < 1000 && listens; ++sent) {
+        pthread_kill(listener.native_handle(), SIGUSR1);
+        while (interruptions <= sent && listens) d::yield_thread();
+    }
+    d::tell_signal_thread(15);
+    own_pipe::end();
+    listener.join();
+    sigaction(SIGUSR1, &before, nullptr);
+    CHECK(heard == "15 ");
+}
