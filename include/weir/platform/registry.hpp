@@ -24,10 +24,10 @@ class registered {
 
   protected:
     explicit registered(registry_kind what) noexcept : what_(what) {}
-    // To be called by the destructor of the whole object: others may look until then.
+    // To be called by the destructor of the whole object, as others look at all of that until then.
     inline void leave_registry() noexcept;
     inline bool is_registered() const noexcept;
-    ~registered() { leave_registry(); }
+    ~registered() = default;
 
   private:
     friend registry;

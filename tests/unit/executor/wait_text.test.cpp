@@ -65,6 +65,7 @@ namespace {
 class site final : public wait_site {
   public:
     explicit site(const char* what, const char* wrong = nullptr) : what_(what), wrong_(wrong) {}
+    ~site() { leave_registry(); }
     const char* contradiction() const noexcept override { return wrong_; }
     void inspect(weir::detail::site_seen& seen) const override {
         seen.waiting.push_back({1, weir::detail::wait_kind::turn, what_});
@@ -92,6 +93,7 @@ class queue final : public wait_site {
   public:
     queue(const char* name, std::size_t size, weir::detail::wait_seen who, std::size_t times = 1)
         : name_(name), size_(size), who_(who), times_(times) {}
+    ~queue() { leave_registry(); }
     const char* contradiction() const noexcept override { return nullptr; }
     void inspect(weir::detail::site_seen& seen) const override {
         seen.channel = &name_;

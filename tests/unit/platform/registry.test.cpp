@@ -22,6 +22,7 @@ struct site final : registered {
 struct run final : registered {
     static constexpr registry_kind registered_as = registry_kind::run;
     run() : registered(registry_kind::run) {}
+    ~run() { leave_registry(); }
 };
 
 std::string sites_of(registry& r) {

@@ -11,6 +11,7 @@ namespace {
 
 class fake final : public watched_run {
   public:
+    ~fake() { leave_registry(); }
     void inspect(run_seen& seen, bool states) const override { seen.has_failed = states; }
 };
 
