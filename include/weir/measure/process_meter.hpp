@@ -67,8 +67,8 @@ class basic_process_meter {
         return each * static_cast<std::uint64_t>(time_between(from, to));
     }
     static std::optional<duration> time(std::int64_t from, std::int64_t to) noexcept {
-        if (from < 0 || to < 0) return std::nullopt;
-        return duration(time_between(from, to));
+        const std::optional<std::uint64_t> ns = count(from, to);
+        return ns ? std::optional(duration(static_cast<std::int64_t>(*ns))) : std::nullopt;
     }
 
     std::optional<instant> begin_;

@@ -263,6 +263,25 @@ TEST_CASE("a failure behind the zip, or a consumer that leaves, ends all inputs"
     CHECK(book.died_twice() == 0);
 }
 
+TEST_CASE("with the shortest input the others end, and nothing of theirs waits for the end of the run") {
+    virtual_time time;
+    items::ledger book(1'000);
+    const auto made = weir::source(std::views::iota(0)) |
+                      weir::pipe([&book](int) { return items::counted(book); }, {.name = "long"});
+    auto run = (zip(numbers(0, 2), made) | weir::pipe([](auto row) { return std::get<0>(row); }) |
+                takes(1s, {.name = "slow"}) | weir::sink())
+                   .start(time);
+    CHECK(run.get() == 0);
+    CHECK(time.now() == weir::time_point(1s));
+    CHECK(book.born() > 2);
+    CHECK(book.alive() == 0);
+    const weir::pipeline_stats stats = run.stats();
+    CHECK(stats.stages.at(2).name == "long");
+    CHECK(stats.stages.at(2).times().off == 1s);
+    CHECK(run.get() == 1);
+    CHECK_FALSE(run.get().has_value());
+}
+
 TEST_CASE("zips are inputs of zips and merges") {
     virtual_time time;
     using nested = std::tuple<row2, int>;

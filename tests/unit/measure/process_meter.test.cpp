@@ -89,6 +89,23 @@ TEST_CASE("what the system doesn't say is absent, not 0") {
     CHECK_FALSE(s->processors.has_value());
 }
 
+TEST_CASE("what the system says at one end of the run alone is absent") {
+    const bool at_begin = GENERATE(true, false);
+    system_by_hand::reset();
+    const auto known = system_by_hand::counts;
+    auto part = known;
+    part.user_time = part.minor_faults = -1;
+    system_by_hand::counts = at_begin ? known : part;
+    meter m;
+    m.begin();
+    system_by_hand::counts = at_begin ? part : known;
+    const auto s = m.stats();
+    REQUIRE(s.has_value());
+    CHECK_FALSE(s->user_time.has_value());
+    CHECK_FALSE(s->minor_faults.has_value());
+    CHECK(s->system_time == 0ns);
+}
+
 TEST_CASE("of a system that says nothing there are no figures at all") {
     system_by_hand::reset();
     system_by_hand::counts = {};

@@ -9,6 +9,9 @@
 #include <system_error>
 #include <utility>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -87,6 +90,23 @@ TEST_CASE("a file is replaced as a whole, and nothing else is left beside it") {
     std::size_t files = 0;
     for ([[maybe_unused]] const auto& each : fs::directory_iterator(here.path)) ++files;
     CHECK(files == 1);
+}
+
+TEST_CASE("in a program that has closed its standard input the first file has number 0, as good as any") {
+    const folder here;
+    const std::string path = here / "a.csv";
+    const int input = dup(0);
+    close(0);
+    std::string error = error_of([&] { output_file::append_to(path).write("one\n"); });
+    const bool is_closed = fcntl(0, F_GETFD) == -1;
+    close(0);
+    if (input >= 0) {
+        dup2(input, 0);
+        close(input);
+    }
+    CHECK(error == "none");
+    CHECK(is_closed);
+    CHECK(text_of(path) == "one\n");
 }
 
 TEST_CASE("a path that can't be written is an error that has it") {

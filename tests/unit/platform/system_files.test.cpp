@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +29,25 @@ TEST_CASE("a pipe with a name that nobody reads is not waited for") {
     REQUIRE(mkfifo(path.c_str(), 0600) == 0);
     CHECK(d::open_output(path.c_str(), false) == -1);
     CHECK(errno == ENXIO);
+    std::filesystem::remove(path);
+}
+
+TEST_CASE("a file that is locked is nobody else's until it is unlocked") {
+    const auto path = std::filesystem::temp_directory_path() / "weir lock test";
+    const int one = d::open_output(path.c_str(), true);
+    const int other = d::open_output(path.c_str(), false);
+    const auto is_free = [other] {
+        const bool locked = flock(other, LOCK_EX | LOCK_NB) == 0;
+        if (locked) d::unlock_output(other);
+        return locked;
+    };
+    CHECK(is_free());
+    d::lock_output(one);
+    CHECK_FALSE(is_free());
+    d::unlock_output(one);
+    CHECK(is_free());
+    d::close_output(one);
+    d::close_output(other);
     std::filesystem::remove(path);
 }
 

@@ -386,6 +386,29 @@ TEST_CASE("a checkpoint of a sampler that makes another number of draws comes ba
     CHECK(sampler(rest).remaining() == 3);
 }
 
+TEST_CASE(
+    "of the last epoch whose positions can all be counted there are checkpoints, and of none behind it") {
+    // Two epochs end below 2^64.
+    constexpr u64 size = UINT64_MAX / 2;
+    const sampler s({.size = size, .shuffle = false});
+    auto fields = weir::detail::checkpoint_fields::from_bytes(s.start().to_bytes());
+    const auto is_one = [&fields](u64 watermark, std::vector<u64> ahead) {
+        fields.base = fields.watermark = watermark;
+        fields.ahead = std::move(ahead);
+        try {
+            static_cast<void>(checkpoint::from_bytes(fields.to_bytes()));
+            return true;
+        } catch (const std::invalid_argument&) {
+            return false;
+        }
+    };
+    CHECK(is_one(size, {}));
+    CHECK(is_one(2 * size - 1, {}));
+    CHECK_FALSE(is_one(2 * size, {}));
+    CHECK(is_one(0, {2 * size - 1}));
+    CHECK_FALSE(is_one(0, {2 * size}));
+}
+
 TEST_CASE("fields that no run can lead to are refused") {
     using weir::detail::checkpoint_fields;
     sampler s({.size = 10, .shard = {1, 3}});

@@ -69,6 +69,20 @@ TEST_CASE(
     CHECK(cause_of(breaks).ends_with(": 7 (thrown as int)"));
 }
 
+TEST_CASE("the cause of a failure is that of its shortest schedule") {
+    const auto fails = [](sim::world& w) {
+        weir::sync_wait(w, step());
+        if (w.draw(10) >= 5) throw std::runtime_error("of thousand: " + std::to_string(w.draw(1'000)));
+    };
+    try {
+        explorer(fails, {.schedules = 1'000}).explore();
+        FAIL("it is found");
+    } catch (const sim::schedule_failure& e) {
+        CHECK(e.cause().starts_with("of thousand: 0"));
+        CHECK(e.schedule() == "0:5");
+    }
+}
+
 TEST_CASE("without an attempt to make it shorter a schedule stays what it was when it failed") {
     try {
         explorer(draws, {.schedules = 10'000, .attempts_to_shrink = 0}).explore();
