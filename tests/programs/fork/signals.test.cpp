@@ -135,6 +135,22 @@ TEST_CASE("in a forked process signals are handled as before, and may be taken a
     CHECK_FALSE(interrupted.stop_requested());
 }
 
+TEST_CASE("in a forked process a signal that the parent catches is handled as before that") {
+    struct sigaction before{};
+    sigaction(SIGUSR2, nullptr, &before);
+    const auto is_as_before = [&before] {
+        struct sigaction now{};
+        sigaction(SIGUSR2, nullptr, &now);
+        return now.sa_handler == before.sa_handler;
+    };
+    const weir::stop_on_signals interrupted({SIGUSR2});
+    CHECK_FALSE(is_as_before());
+    const child it([&](auto) { return is_as_before() ? 42 : 1; });
+    const int status = it.status();
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 42));
+    CHECK_FALSE(is_as_before());
+}
+
 namespace {
 weir::detail::spin_lock held;
 }

@@ -466,6 +466,25 @@ TEST_CASE("a checkpoint holds what the consumer has taken, and not what is finis
     CHECK(run.checkpoint().watermark() == 7);
 }
 
+namespace {
+
+// An aggregator of one's own.
+struct by_four {
+    std::vector<draw> all;
+    std::optional<std::vector<draw>> accumulate(draw d) {
+        all.push_back(d);
+        if (all.size() < 4) return std::nullopt;
+        return std::exchange(all, {});
+    }
+    std::optional<std::vector<draw>> flush() {
+        if (all.empty()) return std::nullopt;
+        return std::exchange(all, {});
+    }
+    bool keeps_last() const { return false; }
+};
+
+}  // namespace
+
 TEST_CASE(
     "what was made of a draw is taken whole, or not at all, or dropped, in a checkpoint, or it is refused") {
     virtual_time time;
@@ -559,28 +578,19 @@ TEST_CASE(
         CHECK(settled(run) == 10);
     }
     SECTION("a batch that is dropped at the end of its epoch") {
-        auto run = (sampled | weir::aggregate(4, true) | weir::sink()).start(time);
-        CHECK(run.get()->size() == 4);
-        CHECK(run.get()->size() == 4);
-        CHECK_FALSE(run.get().has_value());
-        CHECK(settled(run) == 10);
+        const auto check = [&](auto stage) {
+            auto run = (sampled | stage | weir::sink()).start(time);
+            CHECK(run.get()->size() == 4);
+            CHECK(run.get()->size() == 4);
+            CHECK_FALSE(run.get().has_value());
+            CHECK(settled(run) == 10);
+        };
+        check(weir::aggregate(4, true));
+        check(weir::aggregate(by_four{}, {.drop_last = true}));
     }
 }
 
 TEST_CASE("a batch that is dropped because the run ended early was not taken") {
-    struct by_four {
-        std::vector<draw> all;
-        std::optional<std::vector<draw>> accumulate(draw d) {
-            all.push_back(d);
-            if (all.size() < 4) return std::nullopt;
-            return std::exchange(all, {});
-        }
-        std::optional<std::vector<draw>> flush() {
-            if (all.empty()) return std::nullopt;
-            return std::exchange(all, {});
-        }
-        bool keeps_last() const { return false; }
-    };
     const auto check = [](auto stage) {
         for (const bool fails : {false, true}) {
             virtual_time time;
