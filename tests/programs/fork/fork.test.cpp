@@ -193,6 +193,21 @@ TEST_CASE("a stage that asks for a pool of before the fork is refused in the chi
     }));
 }
 
+TEST_CASE(
+    "a run whose pool is of before the fork is refused in the child, also if its stage needs no thread") {
+    weir::thread_pool pool(1);
+    weir::run_loop loop;
+    auto run = (weir::source(std::views::iota(0, 3)) | weir::pipe(next, {.executor = &loop}) | weir::sink())
+                   .start(pool);
+    CHECK(holds_in_child([&] { return is_refused([&] { static_cast<void>(run.stats()); }); }));
+    const auto take_all = [&run]() -> weir::task<int> {
+        int sum = 0;
+        while (const std::optional<int> n = co_await run.next()) sum += *n;
+        co_return sum;
+    };
+    CHECK(weir::sync_wait(loop, take_all()) == 6);
+}
+
 TEST_CASE("pools and runs of before the fork are destroyed at once in the child, and go on in the parent") {
     auto pool = std::make_unique<weir::thread_pool>(2);
     auto io = std::make_unique<weir::blocking_pool>(2);
