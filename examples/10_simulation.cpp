@@ -32,7 +32,7 @@ void two_clerks(sim::world& w) {
         for (int i = 0; i < 2; ++i) co_await from.get();
     };
     weir::sync_wait(w, weir::when_all(careful(account, book, 10), careless(account, book, 20), file(book)));
-    w.check(account == 70, "no booking is lost");
+    w.demand(account == 70, "no booking is lost");
 }
 
 }  // namespace

@@ -151,8 +151,8 @@ run_record wide(std::size_t stages, std::size_t laps, bool hostile) {
             s.task_time = std::chrono::microseconds(100 << (i % 9)) * s.num_tasks;
             const duration busy = s.task_time;
             const duration rest = p.elapsed - busy;
-            s.slots = {{0ms, rest * (i % 5) / 5, rest / 50, busy / 2, busy - busy / 2,
-                        rest - rest * (i % 5) / 5 - rest / 50, 0ms}};
+            s.per_slot = {{0ms, rest * (i % 5) / 5, rest / 50, busy / 2, busy - busy / 2,
+                           rest - rest * (i % 5) / 5 - rest / 50, 0ms}};
             s.task_times.record(s.task_time / s.num_tasks, s.num_tasks);
             if (i != 0) s.inputs = {i + 1 == stages ? stages - 2 : (i - 1) / 3};
             s.outputs = {i + 1 == stages ? stages - 1 : 3 * i + 1 < stages - 1 ? i : stages - 2};

@@ -315,7 +315,7 @@ void of_explore() {
         auto run = my_pipeline().start<weir::simulation::stepwise>(w);
         int items = 0;
         while (run.get()) ++items;
-        w.check(items == 20, "20 items come out");
+        w.demand(items == 20, "20 items come out");
     }, {.schedules = 100'000});
 }
 void CHECK(bool);

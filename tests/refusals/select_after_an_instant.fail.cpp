@@ -1,4 +1,4 @@
-// expect-error: weir: after(timeout) takes a duration
+// expect-error: weir: after(duration) takes a duration
 // How long a select waits is a duration.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/channel/select.hpp>

@@ -1,4 +1,4 @@
-// expect-error: weir: select chooses among on_get(channel), on_put(channel, item), after(timeout) and a stop_token, and an argument is none
+// expect-error: weir: select chooses among on_get(channel), on_put(channel, item), after(duration) and a stop_token, and an argument is none
 // What is done with a channel has to be said.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/channel/select.hpp>

@@ -1,4 +1,4 @@
-// expect-error: weir: select chooses among on_get(channel), on_put(channel, item), after(timeout) and a stop_token
+// expect-error: weir: select chooses among on_get(channel), on_put(channel, item), after(duration) and a stop_token
 // What ends a select is a token, not its source.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/channel/select.hpp>

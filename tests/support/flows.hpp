@@ -31,7 +31,7 @@ auto by_epoch(Run&& run, std::size_t most = 1000) {
 // Every instant of every slot is in one state.
 inline bool add_up(const weir::pipeline_stats& stats) {
     for (const auto& stage : stats.stages) {
-        const auto slots = static_cast<weir::duration::rep>(stage.slots.size());
+        const auto slots = static_cast<weir::duration::rep>(stage.per_slot.size());
         if (stage.times().total() != slots * stage.elapsed) return false;
     }
     return true;

@@ -65,7 +65,7 @@ class complaints {
 inline void check_accounts(const pipeline_stats& s, complaints& wrong, bool at_one_instant = true,
                            bool has_consumer = true) {
     for (const stage_stats& stage : s.stages) {
-        for (const weir::slot_times& t : stage.slots) {
+        for (const weir::slot_times& t : stage.per_slot) {
             wrong.check(t.total() == stage.elapsed, stage.name, "each slot's states sum to elapsed");
             wrong.check(t.off >= 0ns && t.wait_get >= 0ns && t.await >= 0ns && t.wait_put >= 0ns &&
                             t.wait_turn >= 0ns && t.overhead >= 0ns,

@@ -23,7 +23,7 @@ TEST_CASE("one include brings what takes coroutines, channels and pipelines thro
         weir::channel<char, sim::stepwise> letters(2);
         const auto put = [&](char c) -> weir::task<> {
             const bool in = co_await letters.put(c + 0);
-            w.check(in, "nobody closes it");
+            w.demand(in, "nobody closes it");
         };
         weir::sync_wait(w, weir::when_all(put('a'), put('b')));
         for (int i = 0; i < 2; ++i) order += *letters.try_get();

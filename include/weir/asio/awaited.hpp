@@ -10,19 +10,6 @@
 #include <weir/task/detached_task.hpp>
 #include <weir/task/stop_token.hpp>
 
-#include WEIR_ASIO_FILE(any_io_executor.hpp)
-#include WEIR_ASIO_FILE(associated_cancellation_slot.hpp)
-#include WEIR_ASIO_FILE(awaitable.hpp)
-#include WEIR_ASIO_FILE(cancellation_type.hpp)
-#include WEIR_ASIO_FILE(error.hpp)
-#include WEIR_ASIO_FILE(execution.hpp)
-#include WEIR_ASIO_FILE(execution_context.hpp)
-#include WEIR_ASIO_FILE(post.hpp)
-#include WEIR_ASIO_FILE(query.hpp)
-#include WEIR_ASIO_FILE(system_error.hpp)
-#include WEIR_ASIO_FILE(this_coro.hpp)
-#include WEIR_ASIO_FILE(use_awaitable.hpp)
-
 #include <memory>       // for std::unique_ptr
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::is_move_constructible_v

@@ -10,8 +10,6 @@
 #include <weir/task/foreign_executor.hpp>
 #include <weir/task/stop_token.hpp>
 
-#include WEIR_ASIO_FILE(async_result.hpp)
-
 #include <coroutine>     // for std::coroutine_handle
 #include <cstdint>       // for std::int64_t
 #include <optional>      // for std::optional
@@ -28,10 +26,10 @@ namespace detail {
 template <bool HasToken, class Values, bool AsTuple, class Initiation, class... InitArgs>
 class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
   public:
-    template <class I, class... Is>
-    explicit operation(stop_token stop, I&& initiation, Is&&... args)
-        : stop_(std::move(stop)), initiation_(std::forward<I>(initiation)), args_(std::forward<Is>(args)...) {
-    }
+    template <class Init, class... Args>
+    explicit operation(stop_token stop, Init&& initiation, Args&&... args)
+        : stop_(std::move(stop)), initiation_(std::forward<Init>(initiation)),
+          args_(std::forward<Args>(args)...) {}
     operation(const operation&) = delete;
     operation& operator=(const operation&) = delete;
 

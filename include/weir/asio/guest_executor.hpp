@@ -8,9 +8,6 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/timer.hpp>
 
-#include WEIR_ASIO_FILE(any_io_executor.hpp)
-#include WEIR_ASIO_FILE(post.hpp)
-
 #include <coroutine>  // for std::coroutine_handle
 #include <memory>     // for std::make_shared
 #include <utility>    // for std::move

@@ -10,11 +10,6 @@
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
 
-#include WEIR_ASIO_FILE(any_io_executor.hpp)
-#include WEIR_ASIO_FILE(executor_work_guard.hpp)
-#include WEIR_ASIO_FILE(io_context.hpp)
-#include WEIR_ASIO_FILE(post.hpp)
-
 #include <algorithm>  // for std::clamp, std::max
 #include <chrono>     // for std::chrono::milliseconds
 #include <coroutine>  // for std::coroutine_handle
@@ -49,8 +44,8 @@ class io_executor final : public executor {
     ///                more, who waits on another thread waits for those, and for ever where there are none:
     ///                `io.run()` has to go on, by a work guard, until nothing runs here.
     explicit io_executor(lib::io_context& io, std::size_t threads = 1)
-        : executor({.parallelism = std::max<std::size_t>(threads, 1)}), io_(&io), native_(io.get_executor()),
-          timers_(std::make_shared<detail::io_timers>(*this, native_)) {
+        : executor({.parallelism = (std::max<std::size_t>)(threads, 1)}), io_(&io),
+          native_(io.get_executor()), timers_(std::make_shared<detail::io_timers>(*this, native_)) {
         if (threads == 0) work_.emplace(io.get_executor());
     }
 

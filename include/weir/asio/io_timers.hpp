@@ -9,11 +9,6 @@
 #include <weir/measure/clock.hpp>
 #include <weir/platform/platform.hpp>
 
-#include WEIR_ASIO_FILE(any_io_executor.hpp)
-#include WEIR_ASIO_FILE(post.hpp)
-#include WEIR_ASIO_FILE(steady_timer.hpp)
-#include WEIR_ASIO_FILE(strand.hpp)
-
 #include <algorithm>  // for std::clamp
 #include <chrono>     // for std::chrono::hours
 #include <cstdint>    // for std::uint64_t

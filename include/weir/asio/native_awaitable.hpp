@@ -11,10 +11,6 @@
 #include <weir/platform/env.hpp>
 #include <weir/task/awaitable.hpp>
 
-#include WEIR_ASIO_FILE(any_io_executor.hpp)
-#include WEIR_ASIO_FILE(awaitable.hpp)
-#include WEIR_ASIO_FILE(co_spawn.hpp)
-
 #include <coroutine>    // for std::coroutine_handle
 #include <cstdint>      // for std::int64_t
 #include <optional>     // for std::optional

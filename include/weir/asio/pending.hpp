@@ -8,9 +8,6 @@
 #include <weir/platform/platform.hpp>
 #include <weir/task/async_completion.hpp>
 
-#include WEIR_ASIO_FILE(error.hpp)
-#include WEIR_ASIO_FILE(system_error.hpp)
-
 #include <concepts>      // for std::convertible_to
 #include <cstdint>       // for std::uint32_t
 #include <exception>     // for std::exception_ptr

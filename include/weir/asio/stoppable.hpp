@@ -8,13 +8,13 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
 
-#include WEIR_ASIO_FILE(cancellation_signal.hpp)
-#include WEIR_ASIO_FILE(post.hpp)
-#include WEIR_ASIO_FILE(strand.hpp)
-
 #include <coroutine>    // for std::coroutine_handle
 #include <type_traits>  // for std::decay_t
 #include <utility>      // for std::move
+
+// See asio/library.hpp.
+#pragma push_macro("emit")
+#undef emit
 
 namespace weir::asio::inline WEIR_ASIO_KIND::detail {
 
@@ -72,5 +72,7 @@ class stop_request {
 };
 
 }  // namespace weir::asio::inline WEIR_ASIO_KIND::detail
+
+#pragma pop_macro("emit")
 
 #endif

@@ -6,8 +6,6 @@
 #include <weir/asio/guest_executor.hpp>
 #include <weir/asio/library.hpp>
 
-#include WEIR_ASIO_FILE(execution_context.hpp)
-
 #include <memory>   // for std::unique_ptr
 #include <mutex>    // for std::mutex
 #include <utility>  // for std::exchange, std::move

@@ -113,7 +113,7 @@ class any_channel : public channel_store<Policy> {
         for (; first != last; ++first) discarded.destroy(first);
     }
     void set_capacity(std::size_t capacity, std::size_t of_sink = 0) {
-        core::check(capacity);
+        core::check_capacity(capacity);
         ring other(this->type_, capacity);  // the old block is freed after the lock
         change now(*this, true);
         if (core::has_sink() && of_sink != 0) core::sink_->set_capacity(of_sink);

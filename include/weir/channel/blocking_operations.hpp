@@ -18,21 +18,21 @@ namespace weir::detail {
 // A channel without its item's type: see `channel_store`.
 struct blocking_operations {
     template <class Store>
-    static outcome put(Store& channel, void* item, duration timeout) {
-        return wait(channel, Store::side::put, item, timeout);
+    static outcome put(Store& channel, void* item, duration max_wait) {
+        return wait(channel, Store::side::put, item, max_wait);
     }
     template <class Store>
-    static outcome get(Store& channel, void* into, duration timeout) {
-        return wait(channel, Store::side::get, into, timeout);
+    static outcome get(Store& channel, void* into, duration max_wait) {
+        return wait(channel, Store::side::get, into, max_wait);
     }
 
   private:
     template <class Store>
-    static outcome wait(Store& channel, typename Store::side line, void* item, duration timeout) {
+    static outcome wait(Store& channel, typename Store::side line, void* item, duration max_wait) {
         detail::check_threads_of(channel.clock_.owner());
         typename Store::parker flag;
         typename Store::waiter w(item, nullptr);
-        w.is_thread(&flag, timeout != duration::max());
+        w.is_thread(&flag, max_wait != (duration::max)());
         typename Store::wakes woken;
         executor* ex = nullptr;
         outcome how;
@@ -42,27 +42,28 @@ struct blocking_operations {
             if (how == outcome::pending) ex = channel.wait_in_line(w, line);
         }
         Store::wake_all(woken);
-        return how == outcome::pending ? block(channel, w, line, flag, ex, timeout) : how;
+        return how == outcome::pending ? block(channel, w, line, flag, ex, max_wait) : how;
     }
 
     // Blocks the thread until `w` is answered or the time is over. Where `ex`, the channel's executor, has
     // no threads of its own, the thread runs it meanwhile: see `help_until`. The time is that of `ex`.
     template <class Store>
     static outcome block(Store& channel, typename Store::waiter& w, typename Store::side line,
-                         typename Store::parker& flag, executor* ex, duration timeout) {
-        const bool forever = timeout == duration::max();
-        const basic_blocked_thread<typename Store::platform> here(forever ? &flag : nullptr);
+                         typename Store::parker& flag, executor* ex, duration max_wait) {
+        const bool unlimited = max_wait == (duration::max)();
+        const basic_blocked_thread<typename Store::platform> here(unlimited ? &flag : nullptr);
         const auto now = [ex] {
             return ex != nullptr ? ex->now() : time_point(duration(Store::platform::now()));
         };
-        const time_point limit =
-            forever ? time_point::max() : weir::saturating_add(now(), detail::larger(timeout, duration(0)));
+        const time_point limit = unlimited
+                                     ? (time_point::max)()
+                                     : weir::saturating_add(now(), detail::larger(max_wait, duration(0)));
         try {
             while (!flag.is_set()) {
                 const bool helping = detail::help_until(flag, ex, limit);
                 if (flag.is_set()) break;
                 if (!helping) thread_place::leave_here();
-                if (forever) {
+                if (unlimited) {
                     if (!helping) here.wait(flag);
                     continue;
                 }

@@ -212,7 +212,7 @@ class channel final : detail::any_channel<Policy>,
         return get_result<T>(how == detail::outcome::closed ? channel_status::closed : channel_status::empty);
     }
 
-    /// For plain threads: blocks while the channel is full, at most for `timeout`. Where the channel's
+    /// For plain threads: blocks while the channel is full, at most for `max_wait`. Where the channel's
     /// executor has no threads of its own (virtual time), the thread runs it meanwhile, and the
     /// time-out is in its time.
     ///
@@ -220,19 +220,19 @@ class channel final : detail::any_channel<Policy>,
     /// \returns     `success`, `closed` or `timed_out`.
     /// Errors: `deadlock_error` on virtual time, where nothing can go on; `forked_error` where its executor
     ///         is a pool of before a fork. Nothing went in then.
-    channel_status blocking_put(T&& item, duration timeout = duration::max()) {
-        const detail::outcome how = detail::blocking_operations::put<base>(*this, &item, timeout);
+    channel_status blocking_put(T&& item, duration max_wait = (duration::max)()) {
+        const detail::outcome how = detail::blocking_operations::put<base>(*this, &item, max_wait);
         return how == detail::outcome::done        ? channel_status::success
                : how == detail::outcome::timed_out ? channel_status::timed_out
                                                    : channel_status::closed;
     }
 
-    /// For plain threads: blocks while the channel is empty, at most for `timeout`, as `blocking_put`.
+    /// For plain threads: blocks while the channel is empty, at most for `max_wait`, as `blocking_put`.
     /// \returns an item, or `closed` (and drained), or `timed_out`. No item is lost by a time-out.
     /// Errors: as of `blocking_put`; no item is lost.
-    [[nodiscard]] get_result<T> blocking_get(duration timeout = duration::max()) {
+    [[nodiscard]] get_result<T> blocking_get(duration max_wait = (duration::max)()) {
         detail::uninitialised_slot<T> place;
-        const detail::outcome how = detail::blocking_operations::get<base>(*this, place.address(), timeout);
+        const detail::outcome how = detail::blocking_operations::get<base>(*this, place.address(), max_wait);
         if (how == detail::outcome::done) return get_result<T>(*place.take());
         return get_result<T>(how == detail::outcome::timed_out ? channel_status::timed_out
                                                                : channel_status::closed);

@@ -125,11 +125,11 @@ class channel_ends {
     explicit channel_ends(std::size_t capacity)
         : put_takes_whole_(Policy::statistics && !needs_one_lock(capacity)), get_takes_whole_(false),
           one_lock_(needs_one_lock(capacity)), capacity_(capacity) {
-        check(capacity);
+        check_capacity(capacity);
     }
     ~channel_ends() = default;
 
-    static void check(std::size_t capacity) {
+    static void check_capacity(std::size_t capacity) {
         if (capacity != 0 && !was_negative(capacity)) return;
         throw std::invalid_argument(
             capacity == 0 ? "weir: a channel of capacity 0 could never take an item; give it 1 or more"

@@ -71,7 +71,7 @@ class channel_refusals {
     // The same.
     template <class Item>
         requires(!std::is_convertible_v<Item, T &&>)
-    channel_status blocking_put(Item&&, duration = duration::max()) noexcept {
+    channel_status blocking_put(Item&&, duration = (duration::max)()) noexcept {
         return refuse<Item>();
     }
 

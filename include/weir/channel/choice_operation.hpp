@@ -26,12 +26,12 @@ namespace weir::detail {
 // How long to wait at most: for ever, for a time, or until an instant of the executor's clock.
 class wait_limit {
   public:
-    wait_limit() noexcept : wait_limit(duration::max()) {}
+    wait_limit() noexcept : wait_limit((duration::max)()) {}
     explicit wait_limit(duration d) noexcept : duration_(d), is_relative_(true) {}
     explicit wait_limit(time_point t) noexcept : instant_(t), is_relative_(false) {}
 
     bool is_for_ever() const noexcept {
-        return is_relative_ ? duration_ == duration::max() : instant_ == time_point::max();
+        return is_relative_ ? duration_ == (duration::max)() : instant_ == (time_point::max)();
     }
     // Over before it has begun, whatever the time is.
     bool is_nothing() const noexcept { return is_relative_ && duration_ <= duration(0); }

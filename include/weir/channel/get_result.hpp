@@ -68,18 +68,18 @@ class [[nodiscard]] get_result {
     /// The item. Lifetime: that of this object.
     /// Errors: `std::logic_error` that names the status if there is no item.
     [[nodiscard]] T& value() & {
-        check();
+        check_item();
         return *item_;
     }
     [[nodiscard]] const T& value() const& {
-        check();
+        check_item();
         return *item_;
     }
     /// The same, to be moved from.
     [[nodiscard]] T&& value() && { return std::move(value()); }
 
   private:
-    void check() const {
+    void check_item() const {
         if (item_) return;
         throw std::logic_error(std::string("weir: no item was got: ") + to_string(status_));
     }

@@ -41,17 +41,17 @@ class ring {
     std::size_t places() const noexcept { return places_; }
 
     void* operator[](std::uint64_t i) noexcept {
-        return static_cast<std::byte*>(block_) + index(i) * type_->size;
+        return static_cast<std::byte*>(block_) + place_of(i) * type_->size;
     }
     // The same where the type is known.
     template <class T>
     T* at(std::uint64_t i) noexcept {
-        return static_cast<T*>(block_) + index(i);
+        return static_cast<T*>(block_) + place_of(i);
     }
 
     // How many of `n` places, from the i-th item's on, lie one behind the other.
     std::size_t in_a_row(std::uint64_t i, std::size_t n) const noexcept {
-        return smaller(n, places_ - index(i));
+        return smaller(n, places_ - place_of(i));
     }
 
     // Moves the item out to where nothing is constructed yet.
@@ -70,7 +70,7 @@ class ring {
   private:
     // A power of two; what is too large for one is too large for memory, too.
     static std::size_t places_for(std::size_t capacity) noexcept {
-        constexpr std::size_t largest = std::numeric_limits<std::size_t>::max() / 2 + 1;
+        constexpr std::size_t largest = (std::numeric_limits<std::size_t>::max)() / 2 + 1;
         return capacity == 0 || capacity > largest ? capacity : std::bit_ceil(capacity);
     }
 
@@ -79,7 +79,9 @@ class ring {
     }
     std::align_val_t alignment() const noexcept { return static_cast<std::align_val_t>(type_->alignment); }
 
-    std::size_t index(std::uint64_t i) const noexcept { return static_cast<std::size_t>(i) & (places_ - 1); }
+    std::size_t place_of(std::uint64_t i) const noexcept {
+        return static_cast<std::size_t>(i) & (places_ - 1);
+    }
 
     const item_type* type_;
     void* block_ = nullptr;

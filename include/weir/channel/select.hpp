@@ -76,10 +76,10 @@ template <class Range>
     return detail::get_from_case<detail::channel_of_range<Range>>(std::in_place, channels);
 }
 
-/// The case of a `select` that is chosen when `timeout` is over and none of the others could be done by then.
+/// The case of a `select` that is chosen when `max_wait` is over and none of the others could be done by then.
 /// With 0 or less the others are only tried; with `duration::max()` it is never chosen.
-[[nodiscard("give this to select")]] inline auto after(duration timeout) noexcept {
-    return detail::time_case(timeout);
+[[nodiscard("give this to select")]] inline auto after(duration max_wait) noexcept {
+    return detail::time_case(max_wait);
 }
 
 /// Does one of several puts and gets, the first that can be done: exactly one, and nothing of the others.
@@ -137,8 +137,9 @@ auto on_put(Channel&&, Item&&) noexcept {
 template <class Time>
     requires(!std::is_convertible_v<Time, duration>)
 auto after(Time&&) noexcept {
-    static_assert(std::is_convertible_v<Time, duration>,
-                  "weir: after(timeout) takes a duration, as 10ms; for an instant, instant - executor.now()");
+    static_assert(
+        std::is_convertible_v<Time, duration>,
+        "weir: after(duration) takes a duration, as 10ms; for an instant, instant - executor.now()");
     return detail::time_case(duration(0));
 }
 /// Rejects what is no case at compile time.
@@ -146,7 +147,7 @@ template <class... Cases>
     requires(!(detail::select_case<std::remove_cvref_t<Cases>> && ...))
 auto select(Cases&&...) noexcept {
     static_assert((detail::select_case<std::remove_cvref_t<Cases>> && ...),
-                  "weir: select chooses among on_get(channel), on_put(channel, item), after(timeout) and a "
+                  "weir: select chooses among on_get(channel), on_put(channel, item), after(duration) and a "
                   "stop_token, and an argument is none of these");
     return std::suspend_never();
 }

@@ -125,13 +125,13 @@ struct put_case {
 };
 
 // A case that no operation is.
-template <channel_status Status>
+template <channel_status Given>
 struct ending_place {
     template <class Case>
     explicit ending_place(const Case&) noexcept {}
     static constexpr std::size_t size() noexcept { return 0; }
     static void fill_in(auto**) noexcept {}
-    static channel_status take(std::size_t) noexcept { return Status; }
+    static channel_status take(std::size_t) noexcept { return Given; }
 };
 struct time_case {
     using result = channel_status;

@@ -112,8 +112,8 @@ class select_operation : public choice_operation<typename platform_of_cases<Case
     }
 
   private:
-    template <std::size_t... I>
-    result take(std::size_t which, std::index_sequence<I...>) {
+    template <std::size_t... Index>
+    result take(std::size_t which, std::index_sequence<Index...>) {
         std::optional<result> r;
         const auto is_it = [&]<std::size_t N>(std::in_place_index_t<N> at) {
             auto& place = std::get<N>(cases_);
@@ -124,15 +124,15 @@ class select_operation : public choice_operation<typename platform_of_cases<Case
             which -= place.size();
             return false;
         };
-        static_cast<void>((is_it(std::in_place_index<I>) || ...));
+        static_cast<void>((is_it(std::in_place_index<Index>) || ...));
         return *std::move(r);
     }
-    template <std::size_t... I>
-    result end_by(select_kind kind, std::index_sequence<I...>) {
+    template <std::size_t... Index>
+    result end_by(select_kind kind, std::index_sequence<Index...>) {
         std::optional<result> r;
-        static_cast<void>((
-            (Cases::kind == kind && (r.emplace(std::in_place_index<I>, std::get<I>(cases_).take(0)), true)) ||
-            ...));
+        static_cast<void>(((Cases::kind == kind &&
+                            (r.emplace(std::in_place_index<Index>, std::get<Index>(cases_).take(0)), true)) ||
+                           ...));
         return *std::move(r);
     }
 

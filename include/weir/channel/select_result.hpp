@@ -17,13 +17,13 @@ namespace weir {
 template <class... Results>
 class [[nodiscard]] select_result {
   public:
-    /// For `select`: the case of index `I`.
-    template <std::size_t I, class Result>
-    select_result(std::in_place_index_t<I> which, Result&& it) : it_(which, std::forward<Result>(it)) {}
+    /// For `select`: the case of index `Index`.
+    template <std::size_t Index, class Result>
+    select_result(std::in_place_index_t<Index> which, Result&& it) : it_(which, std::forward<Result>(it)) {}
 
     /// Of the case that was done, or whose channel is closed, or whose time is over; in the order of the
     /// arguments, from 0.
-    [[nodiscard]] std::size_t index() const noexcept { return it_.index(); }
+    [[nodiscard]] std::size_t(index)() const noexcept { return (it_.index)(); }
 
     /// `success`, `closed`, `timed_out` or `stopped`.
     [[nodiscard]] channel_status status() const noexcept {
@@ -33,18 +33,18 @@ class [[nodiscard]] select_result {
     /// What that case gives: of a get the item, or `closed`, as a `get_result`; of a put, a time
     /// and a stop the `channel_status`. Lifetime: that of this object.
     /// Errors: `std::logic_error` that names both, if it was another case.
-    template <std::size_t I>
+    template <std::size_t Index>
     [[nodiscard]] auto& get() & {
-        return case_of<I>(*this);
+        return case_of<Index>(*this);
     }
-    template <std::size_t I>
+    template <std::size_t Index>
     [[nodiscard]] const auto& get() const& {
-        return case_of<I>(*this);
+        return case_of<Index>(*this);
     }
     /// The same, by value.
-    template <std::size_t I>
+    template <std::size_t Index>
     [[nodiscard]] auto get() && {
-        return std::move(case_of<I>(*this));
+        return std::move(case_of<Index>(*this));
     }
 
   private:
@@ -53,15 +53,15 @@ class [[nodiscard]] select_result {
     static channel_status status_of(const get_result<T>& r) noexcept {
         return r.status();
     }
-    template <std::size_t I, class Self>
+    template <std::size_t Index, class Self>
     static auto& case_of(Self& self) {
-        static_assert(I < sizeof...(Results),
+        static_assert(Index < sizeof...(Results),
                       "weir: this select has fewer cases; they are counted from 0, in the order of its "
                       "arguments");
-        if constexpr (I < sizeof...(Results)) {
-            if (auto* const it = std::get_if<I>(&self.it_)) return *it;
-            throw std::logic_error("weir: the select chose case " + std::to_string(self.it_.index()) +
-                                   ", and is asked for case " + std::to_string(I) +
+        if constexpr (Index < sizeof...(Results)) {
+            if (auto* const it = std::get_if<Index>(&self.it_)) return *it;
+            throw std::logic_error("weir: the select chose case " + std::to_string((self.it_.index)()) +
+                                   ", and is asked for case " + std::to_string(Index) +
                                    "; look at its index() before");
         } else {
             return self.it_;

@@ -69,7 +69,7 @@ class timed_operations {
         std::is_convertible_v<Limit, Wanted> && std::is_convertible_v<Stop, stop_token>;
 
   public:
-    /// Takes the next item, as `get` does, and waits for `timeout` at most.
+    /// Takes the next item, as `get` does, and waits for `max_wait` at most.
     ///
     /// \param stop  ends the wait, too, when it asks, as of `get`.
     /// \returns awaitable of `get_result<T>`: the item; or `closed` (and drained); or `timed_out` or
@@ -77,8 +77,8 @@ class timed_operations {
     ///          only looks, and never suspends for want of an item; with `duration::max()` no time ends it.
     /// Errors:  as of `get`. The time is that of the coroutine's executor.
     /// Cost:    of one that waits: beside that of a `get`, a timer of its executor. No allocation.
-    [[nodiscard("co_await this, or nothing is got")]] auto get_for(duration timeout, stop_token stop = {}) {
-        return timed_operation<Channel, false>(self(), wait_limit(timeout), std::move(stop));
+    [[nodiscard("co_await this, or nothing is got")]] auto get_for(duration max_wait, stop_token stop = {}) {
+        return timed_operation<Channel, false>(self(), wait_limit(max_wait), std::move(stop));
     }
     /// The same until the instant `deadline` of the clock of the coroutine's executor; `time_point::max()`:
     /// for ever.
@@ -87,14 +87,14 @@ class timed_operations {
         return timed_operation<Channel, false>(self(), wait_limit(deadline), std::move(stop));
     }
 
-    /// Adds one item, as `put` does, and waits for `timeout` at most, as `get_for`.
+    /// Adds one item, as `put` does, and waits for `max_wait` at most, as `get_for`.
     ///
     /// \param item  is moved from when there is room for it, and only then.
     /// \param stop  ends the wait, too, when it asks.
     /// \returns     awaitable of `channel_status`: `success`, `closed`, `timed_out` or `stopped`.
-    [[nodiscard("co_await this, or nothing is put")]] auto put_for(T&& item, duration timeout,
+    [[nodiscard("co_await this, or nothing is put")]] auto put_for(T&& item, duration max_wait,
                                                                    stop_token stop = {}) {
-        return timed_operation<Channel, true>(self(), item, wait_limit(timeout), std::move(stop));
+        return timed_operation<Channel, true>(self(), item, wait_limit(max_wait), std::move(stop));
     }
     /// The same until an instant, as `get_until`.
     [[nodiscard("co_await this, or nothing is put")]] auto put_until(T&& item, time_point deadline,
@@ -102,11 +102,11 @@ class timed_operations {
         return timed_operation<Channel, true>(self(), item, wait_limit(deadline), std::move(stop));
     }
     /// The same with a copy of the item. Errors: those of copying it, before anything else happens.
-    [[nodiscard("co_await this, or nothing is put")]] auto put_for(const T& item, duration timeout,
+    [[nodiscard("co_await this, or nothing is put")]] auto put_for(const T& item, duration max_wait,
                                                                    stop_token stop = {})
         requires std::is_copy_constructible_v<T>
     {
-        return timed_put_of_a_copy<Channel>(self(), item, wait_limit(timeout), std::move(stop));
+        return timed_put_of_a_copy<Channel>(self(), item, wait_limit(max_wait), std::move(stop));
     }
     /// The same.
     [[nodiscard("co_await this, or nothing is put")]] auto put_until(const T& item, time_point deadline,

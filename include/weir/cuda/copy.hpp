@@ -48,7 +48,7 @@ struct copy_work {
             return cudaMemcpyAsync(what.to, what.from, what.bytes, cudaMemcpyDefault, s);
         };
         if (may_block(what)) return t.submit_blocking(stream->get(), queue);
-        of.check(queue(), call, measured);
+        of.check_call(queue(), call, measured);
         t.submit(stream->get(), measured);
     }
 };

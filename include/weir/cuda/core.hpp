@@ -25,7 +25,7 @@ namespace weir::cuda::detail {
 // Goes with the last of them; never inside the driver.
 class core {
   public:
-    core(device d, const context_options& options) : device_(d.index()), how_(options.how) {
+    core(device d, const context_options& options) : device_((d.index)()), how_(options.how) {
         int found = 0;
         const cudaError_t code = cudaGetDeviceCount(&found);
         if (code == cudaSuccess && device_ >= 0 && device_ < found) {
@@ -55,7 +55,7 @@ class core {
     void check_device(const weir::detail::slot* measured = nullptr) const {
         if (broken.get() != cudaSuccess) throw_error(broken.get(), "an earlier call", measured);
     }
-    void check(cudaError_t code, const char* call, const weir::detail::slot* measured = nullptr) {
+    void check_call(cudaError_t code, const char* call, const weir::detail::slot* measured = nullptr) {
         if (code != cudaSuccess) fail(code, call, measured);
     }
     [[noreturn]] void fail(cudaError_t code, const char* call, const weir::detail::slot* measured = nullptr) {
@@ -92,7 +92,7 @@ class core {
     void make_ready() {
         const char* call = "cudaSetDevice";
         const cudaError_t code = call_there([&]() noexcept { return make_pool(call); });
-        check(code, call);
+        check_call(code, call);
     }
 
     // All who wait are to hear of it.
@@ -105,7 +105,7 @@ class core {
         cudaEvent_t event = from.take();
         if (event != nullptr) return event;
         const auto create = [&]() noexcept { return cudaEventCreateWithFlags(&event, from.flags()); };
-        check(call_there(create), "cudaEventCreateWithFlags");
+        check_call(call_there(create), "cudaEventCreateWithFlags");
         return event;
     }
 

@@ -15,7 +15,7 @@ class device {
     /// \param index  from 0; whether it is there is asked when a `context` is made for it.
     constexpr explicit device(int index) noexcept : index_(index) {}
 
-    [[nodiscard]] constexpr int index() const noexcept { return index_; }  ///< from 0
+    [[nodiscard]] constexpr int(index)() const noexcept { return index_; }  ///< from 0
 
     /// The one for this process among those on its machine: that of its local rank, as
     /// `shard::local_rank_from_environment()` finds it. Where the process sees one only, as launchers

@@ -60,7 +60,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
 
     // Null: there is none at the moment, or somebody waits, who goes first.
     void* try_take(std::size_t bytes, cudaStream_t s) {
-        check(bytes);
+        check_size(bytes);
         {
             const std::scoped_lock held(lock_);
             if (waiting_ != 0) return nullptr;
@@ -73,7 +73,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         if (!reserve(bytes)) return nullptr;
         void* memory = nullptr;
         try {
-            memory = allocate(std::max<std::size_t>(bytes, 1), s);
+            memory = allocate((std::max<std::size_t>)(bytes, 1), s);
         } catch (...) {
             came_back(bytes);
             throw;
@@ -98,7 +98,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         }
         const bool later = from_ == nullptr && !core_->frees_in_order();
         if (from_ != nullptr) {
-            from_->free(memory, std::max<std::size_t>(bytes, 1), s);
+            from_->free(memory, (std::max<std::size_t>)(bytes, 1), s);
         } else if (!later) {
             core_->free(memory, s);
         }
@@ -189,7 +189,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         }
     }
 
-    void check(std::size_t bytes) const {
+    void check_size(std::size_t bytes) const {
         if (max_ == 0 || bytes <= max_) return;
         throw std::invalid_argument("weir: " + std::to_string(bytes) + " bytes are more than '" +
                                     news.name() + "' may have at all, which is " + std::to_string(max_) +
@@ -213,7 +213,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
     bool reserve(std::size_t bytes) {
         harvest();
         const std::scoped_lock held(lock_);
-        if (max_ != 0 && bytes > max_ - std::min(used_, max_)) return false;
+        if (max_ != 0 && bytes > max_ - (std::min)(used_, max_)) return false;
         used_ += bytes;
         return true;
     }
@@ -237,7 +237,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
             quietly(code);
             return nullptr;
         }
-        core_->check(code, "cudaMallocFromPoolAsync");
+        core_->check_call(code, "cudaMallocFromPoolAsync");
         return memory;
     }
 

@@ -61,7 +61,8 @@ class device_blocks final : public device_allocator {
         if (free_.empty()) return nullptr;
         const place next = free_.front();
         if (next.was_used) {
-            core_->check(cudaStreamWaitEvent(s, last_use_[next.number]->get(), 0), "cudaStreamWaitEvent");
+            core_->check_call(cudaStreamWaitEvent(s, last_use_[next.number]->get(), 0),
+                              "cudaStreamWaitEvent");
         }
         free_.erase(free_.begin());
         return first_ + next.number * block_bytes_;

@@ -110,7 +110,7 @@ class device_memory {
             times->bytes = bytes_;
             times->begin = std::make_shared<pooled_event>(of(), true);
             times->end = end;
-            of()->check(cudaEventRecord(times->begin->get(), stream_.get()), "cudaEventRecord");
+            of()->check_call(cudaEventRecord(times->begin->get(), stream_.get()), "cudaEventRecord");
         }
         from.queue_copy(stream_, data_);
         const cudaError_t code = cudaEventRecord(end->get(), stream_.get());
@@ -137,10 +137,10 @@ class device_memory {
             times->bytes = bytes_;
             times->begin = std::make_shared<pooled_event>(of(), true);
             times->end = std::make_shared<pooled_event>(of(), true);
-            of()->check(cudaEventRecord(times->begin->get(), stream_.get()), "cudaEventRecord");
+            of()->check_call(cudaEventRecord(times->begin->get(), stream_.get()), "cudaEventRecord");
         }
-        of()->check(cudaMemcpyAsync(to, data_, bytes_, cudaMemcpyDeviceToHost, stream_.get()),
-                    "cudaMemcpyAsync");
+        of()->check_call(cudaMemcpyAsync(to, data_, bytes_, cudaMemcpyDeviceToHost, stream_.get()),
+                         "cudaMemcpyAsync");
         if (!times) return;
         const cudaError_t code = cudaEventRecord(times->end->get(), stream_.get());
         if (code != cudaSuccess) {
@@ -158,7 +158,7 @@ class device_memory {
         if (copied_ || !on_device()) return until_over(of(), copied_);
         of()->check_not_captured(stream_.get(), "cudaEventRecord");
         auto here = std::make_shared<pooled_event>(of(), false);
-        of()->check(cudaEventRecord(here->get(), stream_.get()), "cudaEventRecord");
+        of()->check_call(cudaEventRecord(here->get(), stream_.get()), "cudaEventRecord");
         return until_over(of(), std::move(here));
     }
 
@@ -177,7 +177,7 @@ class device_memory {
             } else {
                 // Behind what the stream before this one has queued.
                 const pooled_event passed(of(), false);
-                of()->check(cudaEventRecord(passed.get(), stream_.get()), "cudaEventRecord");
+                of()->check_call(cudaEventRecord(passed.get(), stream_.get()), "cudaEventRecord");
                 wait(to, passed);
             }
         }
@@ -185,7 +185,7 @@ class device_memory {
         was_handed_over_ = true;
         if (!times_) return;
         auto start = std::make_shared<pooled_event>(of(), true);
-        of()->check(cudaEventRecord(start->get(), to.get()), "cudaEventRecord");
+        of()->check_call(cudaEventRecord(start->get(), to.get()), "cudaEventRecord");
         log_->taken_over(*times_, to.get(), std::move(start));
     }
 
@@ -196,7 +196,7 @@ class device_memory {
           behind_(std::make_shared<pooled_event>(from->of(), log != nullptr)), log_(std::move(log)) {}
 
     void wait(const stream& s, const pooled_event& e) const {
-        of()->check(cudaStreamWaitEvent(s.get(), e.get(), 0), "cudaStreamWaitEvent");
+        of()->check_call(cudaStreamWaitEvent(s.get(), e.get(), 0), "cudaStreamWaitEvent");
     }
 
     std::shared_ptr<device_account> account_;

@@ -41,7 +41,7 @@ class pinned_blocks {
             const auto lock = [&]() noexcept {
                 return cudaHostAlloc(&memory_, stride * blocks, cudaHostAllocPortable);
             };
-            core_->check(core_->call_there(lock), "cudaHostAlloc");
+            core_->check_call(core_->call_there(lock), "cudaHostAlloc");
         }
         auto* const first = static_cast<std::byte*>(memory_);
         for (std::size_t i = 0; i < blocks; ++i) static_cast<void>(free.try_put(first + i * stride));
@@ -175,7 +175,7 @@ class [[nodiscard("the block goes back at once")]] lease {
                 "made from a context without a device; make it from one of a GPU");
         }
         of.check_not_captured(s.get(), "cudaMemcpyAsync");
-        of.check(cudaMemcpyAsync(to, block_, size_, cudaMemcpyHostToDevice, s.get()), "cudaMemcpyAsync");
+        of.check_call(cudaMemcpyAsync(to, block_, size_, cudaMemcpyHostToDevice, s.get()), "cudaMemcpyAsync");
     }
 
     std::shared_ptr<detail::pinned_blocks> pool_;

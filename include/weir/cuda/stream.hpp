@@ -27,7 +27,7 @@ class stream_handle {
         const auto create = [&]() noexcept {
             return cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority);
         };
-        core_->check(core_->call_there(create), "cudaStreamCreateWithPriority");
+        core_->check_call(core_->call_there(create), "cudaStreamCreateWithPriority");
         owned_ = true;
     }
     stream_handle(const stream_handle&) = delete;
@@ -106,14 +106,14 @@ class stream {
     void record(event& e) const {
         if (shared_->of()->on_host()) return;
         shared_->of()->check_not_captured(get(), "cudaEventRecord");
-        shared_->of()->check(cudaEventRecord(e.get(), get()), "cudaEventRecord");
+        shared_->of()->check_call(cudaEventRecord(e.get(), get()), "cudaEventRecord");
     }
 
     /// What is queued from now on waits for the event, on the device. Errors: `weir::cuda::error`.
     void wait(const event& e) const {
         if (shared_->of()->on_host()) return;
         shared_->of()->check_not_captured(get(), "cudaStreamWaitEvent");
-        shared_->of()->check(cudaStreamWaitEvent(get(), e.get(), 0), "cudaStreamWaitEvent");
+        shared_->of()->check_call(cudaStreamWaitEvent(get(), e.get(), 0), "cudaStreamWaitEvent");
     }
 
     /// \returns what its copies share: for what is built on it, and nobody else.

@@ -51,8 +51,8 @@ auto make_sender(A awaited, executor* on) {
     return awaitable_sender<A>(std::move(awaited), on);
 }
 
-template <class F>
-concept gives_awaitable = std::invocable<F&> && awaitable<std::invoke_result_t<F&>>;
+template <class Function>
+concept gives_awaitable = std::invocable<Function&> && awaitable<std::invoke_result_t<Function&>>;
 
 template <class A>
 auto make_sender_of(A&& a, executor* on) {

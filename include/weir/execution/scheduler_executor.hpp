@@ -87,7 +87,7 @@ class scheduler_executor final : public executor {
     /// \param on       where coroutines run.
     /// \param threads  how many run it.
     explicit scheduler_executor(Scheduler on, std::size_t threads = 1)
-        : executor({.parallelism = std::max<std::size_t>(threads, 1)}), scheduler_(std::move(on)),
+        : executor({.parallelism = (std::max<std::size_t>)(threads, 1)}), scheduler_(std::move(on)),
           alarm_(std::make_shared<detail::alarm>(*this)) {}
     ~scheduler_executor() { alarm_->off(); }
 

@@ -198,7 +198,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
             const bool without_limit = !mine || until == timers_.never;
             resting_.fetch_add(1, std::memory_order_seq_cst);
             event.commit_wait(ticket,
-                              without_limit ? -1 : std::max<std::int64_t>(until - Platform::now(), 0));
+                              without_limit ? -1 : (std::max<std::int64_t>)(until - Platform::now(), 0));
             resting_.fetch_sub(1, std::memory_order_seq_cst);
         }
         if (mine) kept_.store(false, std::memory_order_seq_cst);

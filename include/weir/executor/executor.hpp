@@ -91,10 +91,10 @@ class executor {
     /// otherwise.
     virtual void post(std::coroutine_handle<> h) noexcept = 0;
     /// Rejects functions at compile time; in a class of yours with `using executor::post`.
-    template <class F>
-        requires(!std::is_convertible_v<F, std::coroutine_handle<>>)
-    void post(F&&) noexcept {
-        static_assert(std::is_convertible_v<F, std::coroutine_handle<>>,
+    template <class Function>
+        requires(!std::is_convertible_v<Function, std::coroutine_handle<>>)
+    void post(Function&&) noexcept {
+        static_assert(std::is_convertible_v<Function, std::coroutine_handle<>>,
                       "weir: an executor runs coroutines, not functions: make it a weir::task<>, and spawn "
                       "that in a weir::task_group, or run it with weir::sync_wait(executor, task)");
     }
@@ -178,7 +178,7 @@ class executor {
     }
     ~executor() = default;
 
-    /// What uses it. The destructor asks `users().check()`, which ends the program if something still does;
+    /// What uses it. The destructor asks `users().abort_if_any()`, which ends the program if something still does;
     /// one that joins threads, or frees what a post needs, had better ask between the two.
     [[nodiscard]] detail::executor_users& users() noexcept { return users_; }
 

@@ -58,7 +58,7 @@ class executor_users {
     executor_users(const executor_users&) = delete;
     executor_users& operator=(const executor_users&) = delete;
     ~executor_users() {
-        check();
+        abort_if_any();
         end_.set();
         // volatile: to the compiler the object ends here
         if (left_ != nullptr) *static_cast<void* volatile*>(left_) = functions_;
@@ -98,7 +98,7 @@ class executor_users {
     // later: ends the program, in every build mode. Not in a process that was forked meanwhile, where what
     // used it may have been left as it was; nor while the process ends by `exit`, which leaves what is on the
     // threads' stacks. `sleeps`: whether a timer is pending.
-    void check(bool sleeps = false) const noexcept {
+    void abort_if_any(bool sleeps = false) const noexcept {
         if (excused_ || !born_.is_here() || process_end::has_begun()) return;
         static constexpr const char* names[kinds] = {"a run that uses it",
                                                      "a task_group that starts tasks on it",

@@ -54,8 +54,8 @@ class basic_idle_workers {
     using ticket = typename basic_event_count<Platform>::ticket;
     using wake_up = typename basic_event_count<Platform>::wake_up;
 
-    static constexpr std::int64_t awake = std::numeric_limits<std::int64_t>::min();
-    static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::int64_t awake = (std::numeric_limits<std::int64_t>::min)();
+    static constexpr std::int64_t never = (std::numeric_limits<std::int64_t>::max)();
 
     enum class woken { to_watch, to_go, by_the_end };
     struct end_of_watch {

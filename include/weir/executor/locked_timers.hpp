@@ -32,7 +32,7 @@ class basic_locked_timers {
     enum class added { refused, queued, earliest };
 
     /// `next()` when there is no timer.
-    static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::int64_t never = (std::numeric_limits<std::int64_t>::max)();
 
     basic_locked_timers() noexcept = default;
     basic_locked_timers(const basic_locked_timers&) = delete;

@@ -178,7 +178,7 @@ class loop_turns {
             } else if (blocked* const next = next_ready(l)) {
                 to = &next->go;
             } else {
-                take(l, nobody, time_point::max());
+                take(l, nobody, (time_point::max)());
             }
         }
         spare me(spares_);

@@ -87,7 +87,7 @@ class run_loop final : public executor, detail::loop_turns::loop {
         }
         if (next) return resume(next);
         detail::thread_place::leave_here();
-        if (until == time_point::max()) {
+        if (until == (time_point::max)()) {
             const detail::basic_blocked_thread<detail::standard_platform> here(&done);
             here.wait(done);
         } else {
@@ -100,9 +100,9 @@ class run_loop final : public executor, detail::loop_turns::loop {
     time_point instant() const noexcept override { return now(); }
     void sleep(detail::parker& done, time_point limit) noexcept override {
         while (!done.is_set()) {
-            const bool forever = limit == time_point::max();
-            const std::int64_t left = forever ? -1 : (limit - now()).count();
-            if (!forever && left <= 0) break;
+            const bool unlimited = limit == (time_point::max)();
+            const std::int64_t left = unlimited ? -1 : (limit - now()).count();
+            if (!unlimited && left <= 0) break;
             done.wait(left);
         }
         const std::lock_guard guard(lock_);

@@ -153,7 +153,7 @@ class threaded_executor : public executor {
         std::uint64_t seen = num_resumed();
         for (std::int64_t nap = has_left ? first_nap : retry;; nap = smaller(2 * nap, longest_nap)) {
             std::int64_t left = nap;
-            if (limit != time_point::max()) {
+            if (limit != (time_point::max)()) {
                 left = smaller(left, time_between(Platform::now(), limit.time_since_epoch().count()));
             }
             if (left <= 0 || done.wait(left) || !has_left) break;
@@ -176,7 +176,7 @@ class threaded_executor : public executor {
         }
         if (exits && (is_mine || users().has_any() || has_timer())) return leave(is_mine);
         join();
-        users().check(has_timer());
+        users().abort_if_any(has_timer());
     }
 
     basic_inbox<Platform> inbox_;

@@ -43,8 +43,8 @@ class virtual_clock {
     template <class Ready>
     bool advance(time_point limit, Ready ready) noexcept {
         const timer* const first = timers_.next();
-        if (first == nullptr || first->deadline() == time_point::max()) return false;
-        if (working_ == 0 && limit == time_point::max()) return false;
+        if (first == nullptr || first->deadline() == (time_point::max)()) return false;
+        if (working_ == 0 && limit == (time_point::max)()) return false;
         const time_point at = first->deadline() < now() ? now() : first->deadline();
         if (at >= limit) return false;
         set(at);
@@ -60,7 +60,7 @@ class virtual_clock {
   private:
     // A mere watcher, or one that never fires, keeps no time going.
     static bool works(const timer& t) noexcept {
-        return t.order() == timer_order::normal && t.deadline() != time_point::max();
+        return t.order() == timer_order::normal && t.deadline() != (time_point::max)();
     }
 
     timer_queue timers_;

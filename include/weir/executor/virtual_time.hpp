@@ -64,7 +64,7 @@ class virtual_time final : public detail::virtual_executor, detail::loop_turns::
     /// Runs until nothing is ready and no timer is left.
     /// Errors: `deadlock_error` if a coroutine still waits on a channel then.
     void run() {
-        run_to(time_point::max());
+        run_to((time_point::max)());
         if (const std::string who = waiters(); !who.empty()) throw_deadlock(who);
     }
 
@@ -93,9 +93,9 @@ class virtual_time final : public detail::virtual_executor, detail::loop_turns::
 
     void turn(detail::parker&, time_point limit) override {
         if (step(limit)) return;
-        const bool is_end = runs_ && limit == end_ && !(limit == time_point::max() && turns_.any_blocked());
+        const bool is_end = runs_ && limit == end_ && !(limit == (time_point::max)() && turns_.any_blocked());
         if (is_end) runs_ = false;
-        if (limit != time_point::max()) {
+        if (limit != (time_point::max)()) {
             if (limit > now()) clock_.set(limit);
         } else if (!is_end) {
             throw_deadlock(waiters());

@@ -82,7 +82,7 @@ class wait_lines {
 };
 
 inline std::string name_of(const wait_seen& w) {
-    if (w.who != nullptr) return "stage '" + w.who->stage() + "', slot " + std::to_string(w.who->index());
+    if (w.who != nullptr) return "stage '" + w.who->stage() + "', slot " + std::to_string(w.who->number());
     return w.is_thread ? "a thread" : "a coroutine";
 }
 // "channel 'y' is full, 64 of 64"; empty where it is none.

@@ -28,10 +28,10 @@ struct one_of_choices<Choices> {
     static constexpr bool names = std::integral<type> || std::is_convertible_v<type, std::string_view>;
 };
 
-template <class F>
+template <class Function>
 struct the_batch_chooser {
     template <class Batch>
-    struct is_given : call_traits<F, const Batch&> {
+    struct is_given : call_traits<Function, const Batch&> {
         static constexpr bool fits = true;
         using chosen = one_of_choices<typename is_given::result>;
         static_assert(chosen::names,
@@ -42,17 +42,18 @@ struct the_batch_chooser {
 };
 
 // It is asked for each element where it can be.
-template <class F, class Batch, bool Whole>
-struct split_choice_of : the_chooser<F>::template is_given<typename Batch::value_type> {
+template <class Function, class Batch, bool Whole>
+struct split_choice_of : the_chooser<Function>::template is_given<typename Batch::value_type> {
     static constexpr bool is_of_batch = false;
 };
-template <class F, class Batch>
-struct split_choice_of<F, Batch, true> : the_batch_chooser<F>::template is_given<Batch> {
+template <class Function, class Batch>
+struct split_choice_of<Function, Batch, true> : the_batch_chooser<Function>::template is_given<Batch> {
     static constexpr bool is_of_batch = true;
 };
-template <class F, class Batch>
-using split_choice =
-    split_choice_of<F, Batch, !callable<F, const typename Batch::value_type&> && callable<F, const Batch&>>;
+template <class Function, class Batch>
+using split_choice = split_choice_of<Function, Batch,
+                                     !callable<Function, const typename Batch::value_type&> &&
+                                         callable<Function, const Batch&>>;
 
 // The branches of all elements of a batch.
 template <class Choices, class Batch>

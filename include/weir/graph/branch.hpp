@@ -85,10 +85,10 @@ class branch_names {
     std::vector<std::string> names_;
 };
 
-template <class F>
+template <class Function>
 struct the_chooser {
     template <class Item>
-    struct is_given : call_traits<F, const Item&> {
+    struct is_given : call_traits<Function, const Item&> {
         static constexpr bool fits = is_given::takes_item;
         static_assert(fits,
                       "weir: the function that chooses a branch is called with a const item of the stage "
@@ -115,33 +115,34 @@ struct rejoined {
 // The stage that a route or a split is; none, if what it was given was refused.
 template <class... Branches>
 inline constexpr bool are_branches = sizeof...(Branches) > 0 && (is_branch<Branches> && ...);
-template <bool Fit, template <class...> class Stage, class F, class... Branches>
+template <bool Fit, template <class...> class Stage, class Function, class... Branches>
 struct divided_stage {
     using stage = no_stage;
 };
-template <template <class...> class Stage, class F, class... Branches>
-struct divided_stage<true, Stage, F, Branches...> {
-    using stage = Stage<kept_t<F>, Branches...>;
+template <template <class...> class Stage, class Function, class... Branches>
+struct divided_stage<true, Stage, Function, Branches...> {
+    using stage = Stage<kept_t<Function>, Branches...>;
 };
-template <template <class...> class Stage, class F, class... Branches>
-using divided_stage_t = typename divided_stage<are_branches<Branches...>, Stage, F, Branches...>::stage;
+template <template <class...> class Stage, class Function, class... Branches>
+using divided_stage_t =
+    typename divided_stage<are_branches<Branches...>, Stage, Function, Branches...>::stage;
 
 // A stage that divides into branches, which are joined again.
-template <class F, class... Branches>
+template <class Function, class... Branches>
 struct stage_of_branches : stage_base {
     template <class G, class Options>
     stage_of_branches(const char* kind, G&& f, const Options& o, Branches... parts)
         : stage_base{detail::stage_options_of(o, kind)}, chooses(std::forward<G>(f)),
           names(std::vector<std::string>{parts.name...}), all_branches(std::move(parts)...) {}
 
-    template <class Self, class Function>
-    static void each_options(Self& self, Function function) {
+    template <class Self, class Visitor>
+    static void each_options(Self& self, Visitor function) {
         function(self.options);
         std::apply([&](auto&... each) { (decltype(each.part)::each_options(each.part, function), ...); },
                    self.all_branches);
     }
 
-    F chooses;
+    Function chooses;
     branch_names names;
     std::tuple<Branches...> all_branches;
 
@@ -177,7 +178,7 @@ struct stage_of_branches : stage_base {
         }
         // NOLINTBEGIN(bugprone-use-after-move): another part of it
         run.template add<Divider>({&in}, std::vector<queue_id>(begins.begin(), begins.end()), self.options,
-                                  F(std::forward<Self>(self).chooses), self.names, in, begins,
+                                  Function(std::forward<Self>(self).chooses), self.names, in, begins,
                                   std::forward<Args>(args)...);
         std::vector<channel<End, Policy>*> ends;
         const auto attach = [&](auto&& branch) {

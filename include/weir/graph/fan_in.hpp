@@ -57,7 +57,7 @@ class running_fan_in : public stage_kind<C, C, Policy> {
     }
 
     void take(intake<queue>& next, slot& me, pass& now) noexcept {
-        now.input = me.index();
+        now.input = me.number();
         next.comes_from(*ins_[now.input]);
     }
     void accept(pass& now) noexcept {
@@ -89,9 +89,9 @@ class running_fan_in : public stage_kind<C, C, Policy> {
     }
 
     void take_no_more(slot& me) noexcept {
-        ins_[me.index()]->cancel();
+        ins_[me.number()]->cancel();
         const bool early = this->is_cut_short();
-        room_.update([&me, early](merge_rule& rule) { rule.end(me.index(), early); });
+        room_.update([&me, early](merge_rule& rule) { rule.end(me.number(), early); });
         make_choices(me);
         if (is_shut()) {
             for (queue* const other : ins_) other->cancel();

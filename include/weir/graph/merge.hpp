@@ -78,22 +78,22 @@ struct merge_stage : stage_of_inputs<Inputs...> {
     template <class Self, class Policy>
     static channel<output, Policy>& attach(Self&& self, run_core<Policy>& run) {
         const auto& how = self.how;
-        run.check(how.weights.empty() || how.weights.size() == sizeof...(Inputs), self.options,
-                  "merges, and has more or fewer weights than inputs");
-        run.check(how.weights.empty() || how.order == merge_order::weighted ||
-                      how.order == merge_order::random,
-                  self.options,
-                  "merges, and its weights have no effect; give it .order = weir::merge_order::weighted, or "
-                  "random");
-        run.check(how.order == merge_order::arrival || !how.rule, self.options,
-                  "merges, and has both an order and a rule; give it one of them");
+        run.refuse_unless(how.weights.empty() || how.weights.size() == sizeof...(Inputs), self.options,
+                          "merges, and has more or fewer weights than inputs");
+        run.refuse_unless(
+            how.weights.empty() || how.order == merge_order::weighted || how.order == merge_order::random,
+            self.options,
+            "merges, and its weights have no effect; give it .order = weir::merge_order::weighted, or "
+            "random");
+        run.refuse_unless(how.order == merge_order::arrival || !how.rule, self.options,
+                          "merges, and has both an order and a rule; give it one of them");
         double sum = 0;
         for (const double weight : how.weights) {
-            run.check(is_finite(weight) && weight >= 0, self.options,
-                      "merges, and a weight was negative, infinite or no number; give it 0 or more");
+            run.refuse_unless(is_finite(weight) && weight >= 0, self.options,
+                              "merges, and a weight was negative, infinite or no number; give it 0 or more");
             // In halves, which never overflow.
-            run.check(weight / 2 + sum / 2 <= std::numeric_limits<double>::max() / 2, self.options,
-                      "merges, and its weights sum to more than a number can be");
+            run.refuse_unless(weight / 2 + sum / 2 <= (std::numeric_limits<double>::max)() / 2, self.options,
+                              "merges, and its weights sum to more than a number can be");
             sum += weight;
         }
         const auto in = merge_stage::attach_inputs(std::forward<Self>(self), run);

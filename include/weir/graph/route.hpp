@@ -51,11 +51,11 @@ struct routed_item {
     std::optional<C> mark;  // which goes to all
 };
 
-template <class F, class C, class Policy>
+template <class Function, class C, class Policy>
 class running_route : public stage_kind<C, C, Policy> {
     using base = stage_kind<C, C, Policy>;
     using queue = channel<C, Policy>;
-    using traits = typename the_chooser<F>::template is_given<carried_value_t<C>>;
+    using traits = typename the_chooser<Function>::template is_given<carried_value_t<C>>;
 
   public:
     using pass = typename base::template hand<routed_item<C>>;
@@ -64,7 +64,7 @@ class running_route : public stage_kind<C, C, Policy> {
     static constexpr bool gives_several = true;
     static constexpr bool waits = traits::waits;
 
-    running_route(run_context& run, const stage_options& options, F&& f, branch_names names, queue& in,
+    running_route(run_context& run, const stage_options& options, Function&& f, branch_names names, queue& in,
                   std::vector<queue*> out)
         : base(run, "route", options, &in, nullptr), f_(std::move(f)), names_(std::move(names)),
           branches_{std::move(out)} {}
@@ -99,23 +99,23 @@ class running_route : public stage_kind<C, C, Policy> {
     void leave_stage(typename base::slot& me) noexcept { this->leave(me, branches_); }
 
   private:
-    F f_;
+    Function f_;
     branch_names names_;
     all_of<queue> branches_;
 };
 
-template <class F, class... Branches>
-struct route_stage : stage_of_branches<F, Branches...> {
+template <class Function, class... Branches>
+struct route_stage : stage_of_branches<Function, Branches...> {
     static constexpr const char* kind = "route";
 
     template <class G>
     route_stage(G&& f, const route_options& o, Branches... parts)
-        : stage_of_branches<F, Branches...>(kind, std::forward<G>(f), o, std::move(parts)...) {}
+        : stage_of_branches<Function, Branches...>(kind, std::forward<G>(f), o, std::move(parts)...) {}
 
     template <class C>
     struct output_of {
         using type = typename rejoined<typename Branches::template output<C>...>::type;
-        static_assert(the_chooser<F>::template is_given<carried_value_t<C>>::fits,
+        static_assert(the_chooser<Function>::template is_given<carried_value_t<C>>::fits,
                       "weir: this route can't be; what is wrong is said above");
     };
     template <class C>
@@ -123,13 +123,12 @@ struct route_stage : stage_of_branches<F, Branches...> {
 
     template <class Self, class Policy, class C>
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        run.check(self.options.concurrency == 1, self.options,
-                  "routes: it sends one item after the other, its concurrency is 1");
+        run.refuse_unless(self.options.concurrency == 1, self.options,
+                          "routes: it sends one item after the other, its concurrency is 1");
         stage_options join = self.options_of_join();
         join.max_failures = std::nullopt;
-        auto ends =
-            route_stage::template attach_branches<worker_loop<running_route<F, C, Policy>>, C, output<C>>(
-                std::forward<Self>(self), run, in);
+        auto ends = route_stage::template attach_branches<worker_loop<running_route<Function, C, Policy>>, C,
+                                                          output<C>>(std::forward<Self>(self), run, in);
         return detail::attach_fan_in(run, "join", join, {}, std::move(ends));
     }
 
@@ -156,31 +155,31 @@ struct route_stage : stage_of_branches<F, Branches...> {
 ///           `route_options::max_failures`. `std::invalid_argument` for two branches of one name. Behind a
 ///           branch that failed no epoch ends any more.
 /// Cost:     a queue more for each branch. One whose branch is full waits, and so do those behind it.
-template <class F, class... Branches>
-class [[nodiscard]] route : public detail::divided_stage_t<detail::route_stage, F, Branches...> {
+template <class Function, class... Branches>
+class [[nodiscard]] route : public detail::divided_stage_t<detail::route_stage, Function, Branches...> {
     static_assert(detail::are_branches<Branches...>,
                   "weir: behind its chooser a route has branches, one or more, each of them a "
                   "weir::branch(name, part)");
 
   public:
-    using described = detail::divided_stage_t<detail::route_stage, F, Branches...>;
+    using described = detail::divided_stage_t<detail::route_stage, Function, Branches...>;
 
     /// \param settings  see `route_options`.
-    explicit route(F&& chooser, route_options settings, Branches... branches)
-        : described(std::forward<F>(chooser), std::move(settings), std::move(branches)...) {}
+    explicit route(Function&& chooser, route_options settings, Branches... branches)
+        : described(std::forward<Function>(chooser), std::move(settings), std::move(branches)...) {}
     /// With none of them set. \param where  see `stage_options::where`.
-    explicit route(F&& chooser, Branches... branches,
+    explicit route(Function&& chooser, Branches... branches,
                    std::source_location where = detail::call_place::current())
-        : route(std::forward<F>(chooser), route_options{.where = where}, std::move(branches)...) {}
+        : route(std::forward<Function>(chooser), route_options{.where = where}, std::move(branches)...) {}
 };
-template <class F, class... Branches>
-route(F&&, route_options, Branches...) -> route<F, Branches...>;
-template <class F, class... Branches>
-route(F&&, Branches...) -> route<F, Branches...>;
+template <class Function, class... Branches>
+route(Function&&, route_options, Branches...) -> route<Function, Branches...>;
+template <class Function, class... Branches>
+route(Function&&, Branches...) -> route<Function, Branches...>;
 
 /// Refuses the name of an overloaded function at compile time.
-template <class F = detail::not_deduced, class = detail::refused_t<F>, class... Rest>
-route(F, const Rest&...) -> route<F, Rest...>;
+template <class Function = detail::not_deduced, class = detail::refused_t<Function>, class... Rest>
+route(Function, const Rest&...) -> route<Function, Rest...>;
 
 }  // namespace weir
 

@@ -40,7 +40,7 @@ struct divided_batch {
 
 // Inside of the branches each batch is an epoch: so what is made of its parts stays together, whatever
 // the branches' stages do with it.
-template <class F, class C, class Policy>
+template <class Function, class C, class Policy>
 class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Policy> {
     using Batch = carried_value_t<C>;
     using part = epoch_item<Batch>;
@@ -48,7 +48,7 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     using load = epoch_item_traits<C>;
     using queue = channel<part, Policy>;
     using ledger = split_ledger<typename load::provenance>;
-    using choice = split_choice<F, Batch>;
+    using choice = split_choice<Function, Batch>;
 
   public:
     using pass = typename base::template hand<divided_batch<Batch, ledger>>;
@@ -57,7 +57,7 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     static constexpr bool gives_several = true;
     static constexpr bool waits = choice::waits;
 
-    running_split(run_context& run, const stage_options& options, F&& f, branch_names names,
+    running_split(run_context& run, const stage_options& options, Function&& f, branch_names names,
                   channel<C, Policy>& in, std::vector<queue*> out, std::shared_ptr<ledger> batches)
         : base(run, "split", options, &in, nullptr), f_(std::move(f)), names_(std::move(names)),
           branches_{std::move(out)}, batches_(std::move(batches)), number_(run.first_epoch()) {}
@@ -149,7 +149,7 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
         now.entry.places[where].push_back(place);
     }
 
-    F f_;
+    Function f_;
     branch_names names_;
     all_of<queue> branches_;
     std::shared_ptr<ledger> batches_;

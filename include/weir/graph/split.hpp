@@ -56,13 +56,13 @@ struct divided {
                   "such, and this is none; the type is that of divided<...> in this message");
 };
 
-template <class F, class... Branches>
-struct split_stage : stage_of_branches<F, Branches...> {
+template <class Function, class... Branches>
+struct split_stage : stage_of_branches<Function, Branches...> {
     static constexpr const char* kind = "split";
 
     template <class G>
     split_stage(G&& f, split_options o, Branches... parts)
-        : stage_of_branches<F, Branches...>(kind, std::forward<G>(f), o, std::move(parts)...),
+        : stage_of_branches<Function, Branches...>(kind, std::forward<G>(f), o, std::move(parts)...),
           order(o.order) {}
 
     // What one of the branches gives, of tracked parts.
@@ -74,7 +74,8 @@ struct split_stage : stage_of_branches<F, Branches...> {
     struct parts_of<C, true> {
         using type =
             typename rejoined<typename Branches::template output<epoch_item<carried_value_t<C>>>...>::type;
-        static_assert(split_choice<F, carried_value_t<C>>::fits && divided<carried_value_t<type>>::fits,
+        static_assert(split_choice<Function, carried_value_t<C>>::fits &&
+                          divided<carried_value_t<type>>::fits,
                       "weir: this split can't be; what is wrong is said above");
     };
     template <class C>
@@ -84,16 +85,16 @@ struct split_stage : stage_of_branches<F, Branches...> {
 
     template <class Self, class Policy, class C>
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        run.check(self.options.concurrency == 1, self.options,
-                  "splits: it divides one batch after the other, its concurrency is 1");
+        run.refuse_unless(self.options.concurrency == 1, self.options,
+                          "splits: it divides one batch after the other, its concurrency is 1");
         using part = epoch_item<carried_value_t<C>>;
         using about = typename epoch_item_traits<C>::provenance;
         const stage_options join = self.options_of_join();
         const split_order order = self.order;
         auto batches = std::make_shared<split_ledger<about>>();
         auto ends =
-            split_stage::template attach_branches<worker_loop<running_split<F, C, Policy>>, part, part_of<C>>(
-                std::forward<Self>(self), run, in, batches);
+            split_stage::template attach_branches<worker_loop<running_split<Function, C, Policy>>, part,
+                                                  part_of<C>>(std::forward<Self>(self), run, in, batches);
         auto& out = run.template add_queue<output<C>>(join);
         std::vector<queue_id> inputs(ends.begin(), ends.end());
         run.template add<worker_loop<running_split_join<part_of<C>, output<C>, about, Policy>>>(
@@ -128,31 +129,31 @@ struct split_stage : stage_of_branches<F, Branches...> {
 /// Errors:   an exception from the chooser, and a branch that isn't there, fail the batch, as
 ///           does one for more or fewer elements than there are: see `split_options::max_failures`.
 ///           `std::invalid_argument` for two branches of one name.
-template <class F, class... Branches>
-class [[nodiscard]] split : public detail::divided_stage_t<detail::split_stage, F, Branches...> {
+template <class Function, class... Branches>
+class [[nodiscard]] split : public detail::divided_stage_t<detail::split_stage, Function, Branches...> {
     static_assert(detail::are_branches<Branches...>,
                   "weir: behind its chooser a split has branches, one or more, each of them a "
                   "weir::branch(name, part)");
 
   public:
-    using described = detail::divided_stage_t<detail::split_stage, F, Branches...>;
+    using described = detail::divided_stage_t<detail::split_stage, Function, Branches...>;
 
     /// \param settings  see `split_options`.
-    explicit split(F&& chooser, split_options settings, Branches... branches)
-        : described(std::forward<F>(chooser), std::move(settings), std::move(branches)...) {}
+    explicit split(Function&& chooser, split_options settings, Branches... branches)
+        : described(std::forward<Function>(chooser), std::move(settings), std::move(branches)...) {}
     /// With none of them set. \param where  see `stage_options::where`.
-    explicit split(F&& chooser, Branches... branches,
+    explicit split(Function&& chooser, Branches... branches,
                    std::source_location where = detail::call_place::current())
-        : split(std::forward<F>(chooser), split_options{.where = where}, std::move(branches)...) {}
+        : split(std::forward<Function>(chooser), split_options{.where = where}, std::move(branches)...) {}
 };
-template <class F, class... Branches>
-split(F&&, split_options, Branches...) -> split<F, Branches...>;
-template <class F, class... Branches>
-split(F&&, Branches...) -> split<F, Branches...>;
+template <class Function, class... Branches>
+split(Function&&, split_options, Branches...) -> split<Function, Branches...>;
+template <class Function, class... Branches>
+split(Function&&, Branches...) -> split<Function, Branches...>;
 
 /// Refuses the name of an overloaded function at compile time.
-template <class F = detail::not_deduced, class = detail::refused_t<F>, class... Rest>
-split(F, const Rest&...) -> split<F, Rest...>;
+template <class Function = detail::not_deduced, class = detail::refused_t<Function>, class... Rest>
+split(Function, const Rest&...) -> split<Function, Rest...>;
 
 }  // namespace weir
 

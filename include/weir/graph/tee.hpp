@@ -154,8 +154,8 @@ struct tee_stage : stage_base {
 
     template <class Self, class Policy, class C>
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        run.check(self.options.concurrency == 1, self.options,
-                  "copies one item after the other, its concurrency is 1");
+        run.refuse_unless(self.options.concurrency == 1, self.options,
+                          "copies one item after the other, its concurrency is 1");
         const stage_options options = self.options;
         stage_options named = options;
         named.name += "_side";

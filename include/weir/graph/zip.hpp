@@ -87,14 +87,14 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
 
   private:
     // One of each, but of those that wait at the end of an epoch. False: one has ended.
-    template <std::size_t I>
+    template <std::size_t Index>
     task<bool> fetch(slot& me) {
-        if constexpr (I == size) {
+        if constexpr (Index == size) {
             co_return true;
         } else {
-            auto& place = std::get<I>(row_);
+            auto& place = std::get<Index>(row_);
             if (!place) {
-                auto& queue = *std::get<I>(in_);
+                auto& queue = *std::get<Index>(in_);
                 get_operation<std::remove_reference_t<decltype(queue)>> get(queue, &me);
                 auto item = co_await get;
                 if (!item) co_return false;
@@ -103,7 +103,7 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
                 }
                 detail::replace(place, std::move(item));
             }
-            task<bool> rest = fetch<I + 1>(me);
+            task<bool> rest = fetch<Index + 1>(me);
             const bool all = co_await std::move(rest);
             co_return all;
         }
@@ -119,25 +119,25 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
     }
 
     // A row; or nothing, if some are at the end of an epoch and others aren't; or the mark.
-    template <std::size_t... I>
-    void make(std::optional<D>& result, std::index_sequence<I...>) {
+    template <std::size_t... Index>
+    void make(std::optional<D>& result, std::index_sequence<Index...>) {
         if constexpr (zipped<C...>::with_epochs) {
-            const std::size_t at_end = (std::size_t(std::get<I>(row_)->is_mark()) + ...);
+            const std::size_t at_end = (std::size_t(std::get<Index>(row_)->is_mark()) + ...);
             if (at_end == size) {
                 result.emplace(D::end_of_epoch(std::get<0>(row_)->epoch()));
             } else if (at_end != 0) {
-                (pass_over(std::get<I>(row_)), ...);
+                (pass_over(std::get<Index>(row_)), ...);
                 return;
             } else {
                 provenance about;
-                (about.add(std::move(std::get<I>(row_)->about())), ...);
-                typename zipped<C...>::row values(std::move(std::get<I>(row_)->value())...);
+                (about.add(std::move(std::get<Index>(row_)->about())), ...);
+                typename zipped<C...>::row values(std::move(std::get<Index>(row_)->value())...);
                 result.emplace(std::move(values), std::move(about));
             }
         } else {
-            result.emplace(std::move(*std::get<I>(row_))...);
+            result.emplace(std::move(*std::get<Index>(row_))...);
         }
-        (std::get<I>(row_).reset(), ...);
+        (std::get<Index>(row_).reset(), ...);
     }
     template <class T>
     static void pass_over(std::optional<epoch_item<T>>& item) noexcept {
@@ -160,8 +160,8 @@ struct zip_stage : stage_of_inputs<Inputs...> {
 
     template <class Self, class Policy>
     static channel<output, Policy>& attach(Self&& self, run_core<Policy>& run) {
-        run.check(self.options.concurrency == 1, self.options,
-                  "zips: it makes one row after the other, its concurrency is 1");
+        run.refuse_unless(self.options.concurrency == 1, self.options,
+                          "zips: it makes one row after the other, its concurrency is 1");
         const stage_options options = self.options;
         const auto in = zip_stage::attach_inputs(std::forward<Self>(self), run);
         auto& out = run.template add_queue<output>(options);

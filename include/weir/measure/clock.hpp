@@ -29,8 +29,8 @@ using time_point = clock::time_point;  ///< of one executor's clock
 [[nodiscard]] constexpr time_point saturating_add(time_point t, duration d) noexcept {
     const std::int64_t a = t.time_since_epoch().count();
     const std::int64_t b = d.count();
-    if (b > 0 && a > INT64_MAX - b) return time_point::max();
-    if (b < 0 && a < INT64_MIN - b) return time_point::min();
+    if (b > 0 && a > INT64_MAX - b) return (time_point::max)();
+    if (b < 0 && a < INT64_MIN - b) return (time_point::min)();
     return t + d;
 }
 

@@ -17,7 +17,7 @@ template <class T>
 
 // Of two that are not negative; stops at the longest one there is.
 [[nodiscard]] constexpr duration sum(duration a, duration b) noexcept {
-    return a > duration::max() - b ? duration::max() : a + b;
+    return a > (duration::max)() - b ? (duration::max)() : a + b;
 }
 
 [[nodiscard]] constexpr duration average(duration sum, std::uint64_t count) noexcept {

@@ -123,14 +123,14 @@ class histogram {
         // After the cells, so both cover what the cells hold. They may also cover what is just
         // being recorded; the maximum must not speak of a bucket that has nothing in it.
         add_to_sum(live.sum());
-        const std::int64_t seen = to_signed(live.max());
+        const std::int64_t seen = to_signed((live.max)());
         max_ = detail::larger(max_, detail::smaller(seen, scale::upper_bound(top)));
     }
     template <class Platform>
     void add(const detail::basic_recorder<Platform, false>& live) noexcept {
         const std::uint64_t added = live.in_bucket(0);
         // After the count, as above.
-        *this += without_quantiles(added, duration(to_signed(live.sum())), duration(to_signed(live.max())));
+        *this += without_quantiles(added, duration(to_signed(live.sum())), duration(to_signed((live.max)())));
     }
 
     [[nodiscard]] std::uint64_t count() const noexcept { return count_; }  ///< how many
@@ -140,7 +140,7 @@ class histogram {
     [[nodiscard]] duration sum() const noexcept { return duration(to_signed(sum_)); }
 
     /// The longest duration, exact; 0 if empty. After a subtraction: see `operator-=`.
-    [[nodiscard]] duration max() const noexcept { return duration(max_); }
+    [[nodiscard]] duration(max)() const noexcept { return duration(max_); }
 
     /// The exact average, rounded towards 0; 0 if empty.
     [[nodiscard]] duration mean() const noexcept {
@@ -157,7 +157,7 @@ class histogram {
     ///           it is not known, which `has_quantiles` tells from a duration of 0.
     [[nodiscard]] duration quantile(double q) const noexcept {
         if (count_ == 0) return duration(0);
-        if (q >= 1) return max();
+        if (q >= 1) return (max)();
         if (!has_quantiles()) return duration(0);
         // The smallest rank that covers q. 0.07 * 100 is a little more than 7 in floating point;
         // a product this near to a whole number means that number.

@@ -92,8 +92,8 @@ inline std::optional<confidence_interval> speed_up(const item_pace& a, const ite
 // slots full of items. A block is a multiple of the slots: those which began together end together.
 class pace_meter {
   public:
-    void restart(std::size_t slots) noexcept {
-        step_ = next_ = slots;
+    void restart(std::size_t per_slot) noexcept {
+        step_ = next_ = per_slot;
         begun_ = 0;
         num_marks_ = 0;
     }

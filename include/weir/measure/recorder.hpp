@@ -63,7 +63,7 @@ class basic_recorder {
         return cells_[bucket].load(std::memory_order_acquire);
     }
     std::uint64_t sum() const noexcept { return sum_.load(std::memory_order_relaxed); }
-    std::uint64_t max() const noexcept { return max_.load(std::memory_order_relaxed); }
+    std::uint64_t(max)() const noexcept { return max_.load(std::memory_order_relaxed); }
 };
 
 using recorder = basic_recorder<>;

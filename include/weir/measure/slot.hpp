@@ -111,11 +111,11 @@ class basic_slot_times {
 // One of a stage's workers: a chain of coroutines of which one runs at a time.
 class slot : public basic_slot_times<> {
   public:
-    slot(const std::string& stage, std::size_t index, executor& clock) noexcept
-        : clock_(&clock), stage_(&stage), index_(index) {}
+    slot(const std::string& stage, std::size_t number, executor& clock) noexcept
+        : clock_(&clock), stage_(&stage), number_(number) {}
 
     const std::string& stage() const noexcept { return *stage_; }
-    std::size_t index() const noexcept { return index_; }
+    std::size_t number() const noexcept { return number_; }
 
     // Where its stage was composed; to be set before it is used.
     void composed_at(const std::source_location& where) noexcept { where_ = where; }
@@ -237,7 +237,7 @@ class slot : public basic_slot_times<> {
     executor* clock_;
     const std::string* stage_;
     std::source_location where_;
-    std::size_t index_;
+    std::size_t number_;
     std::uint64_t followed_ = 0;
 
   public:
@@ -251,8 +251,9 @@ template <bool Histogram>
 class timed_slot final : public slot {
   public:
     // `times_each`: see `stopwatch`.
-    timed_slot(const std::string& stage, std::size_t index, executor& clock, bool times_each = false) noexcept
-        : slot(stage, index, clock), meter(times_each) {}
+    timed_slot(const std::string& stage, std::size_t number, executor& clock,
+               bool times_each = false) noexcept
+        : slot(stage, number, clock), meter(times_each) {}
 
     // What the chain does besides waiting, which it times by itself.
     stopwatch meter;

@@ -148,7 +148,7 @@ struct stage_stats {
     duration task_time{};              ///< time of the successful invocations, summed
     duration failure_time{};           ///< time of the failed ones, summed
     duration busy{};                   ///< time of all invocations, summed over slots, open ones included
-    std::vector<slot_times> slots;     ///< one a slot; more than `concurrency` if that was lowered
+    std::vector<slot_times> per_slot;  ///< one a slot; more than `concurrency` if that was lowered
     std::vector<std::size_t> inputs;   ///< from which of `pipeline_stats::channels` it takes
     std::vector<std::size_t> outputs;  ///< to which of them it gives
     histogram task_times;              ///< of the time of each successful invocation
@@ -157,7 +157,7 @@ struct stage_stats {
     /// \returns the slots' times, summed.
     [[nodiscard]] slot_times times() const noexcept {
         slot_times sum;
-        for (const slot_times& s : slots) sum += s;
+        for (const slot_times& s : per_slot) sum += s;
         return sum;
     }
 
@@ -183,11 +183,11 @@ struct stage_stats {
         later.task_time = detail::since(earlier.task_time, later.task_time);
         later.failure_time = detail::since(earlier.failure_time, later.failure_time);
         later.busy = detail::since(earlier.busy, later.busy);
-        const std::size_t both = detail::smaller(later.slots.size(), earlier.slots.size());
-        for (std::size_t i = 0; i < both; ++i) later.slots[i] -= earlier.slots[i];
+        const std::size_t both = detail::smaller(later.per_slot.size(), earlier.per_slot.size());
+        for (std::size_t i = 0; i < both; ++i) later.per_slot[i] -= earlier.per_slot[i];
         // Slots that came later have been off until then.
-        for (std::size_t i = both; i < later.slots.size(); ++i) {
-            later.slots[i].off = detail::since(earlier.elapsed, later.slots[i].off);
+        for (std::size_t i = both; i < later.per_slot.size(); ++i) {
+            later.per_slot[i].off = detail::since(earlier.elapsed, later.per_slot[i].off);
         }
         later.task_times -= earlier.task_times;
         if (later.transfers && earlier.transfers) later.transfers = *later.transfers - *earlier.transfers;

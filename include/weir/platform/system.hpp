@@ -147,14 +147,14 @@ inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
     const std::int64_t ms = timeout_ns / 1'000'000 + 1;
     WaitOnAddress(&word, &expected, sizeof(expected),
                   timeout_ns < 0 ? 0xffffffffUL
-                                 : static_cast<unsigned long>(std::min<std::int64_t>(ms, 1 << 30)));
+                                 : static_cast<unsigned long>((std::min<std::int64_t>)(ms, 1 << 30)));
 #else
     // No public futex here (macOS has one since 14.4): without a limit the standard's own wait, with one a
     // sleep that grows. acquire; pairs with whoever changes the word
     if (timeout_ns < 0) return word.wait(expected, std::memory_order_acquire);
-    for (std::int64_t step = 1'000; timeout_ns > 0; step = std::min<std::int64_t>(2 * step, 500'000)) {
+    for (std::int64_t step = 1'000; timeout_ns > 0; step = (std::min<std::int64_t>)(2 * step, 500'000)) {
         if (word.load(std::memory_order_acquire) != expected) return;
-        const std::int64_t nap = std::min(step, timeout_ns);
+        const std::int64_t nap = (std::min)(step, timeout_ns);
         std::this_thread::sleep_for(std::chrono::nanoseconds(nap));
         timeout_ns -= nap;
     }

@@ -49,15 +49,15 @@ inline void add_cells(cell_row& row, const std::string& column, const histogram&
     quantile("_p50", h.p50());
     quantile("_p90", h.p90());
     quantile("_p99", h.p99());
-    detail::add_cells(row, column + "_max", h.max());
+    detail::add_cells(row, column + "_max", (h.max)());
 }
 template <has_fields T>
 void add_cells(cell_row& row, const std::string& column, const T& object);
 
 // Of all slots, summed.
-inline void add_cells(cell_row& row, const std::string& column, const std::vector<slot_times>& slots) {
+inline void add_cells(cell_row& row, const std::string& column, const std::vector<slot_times>& all) {
     slot_times sum;
-    for (const slot_times& each : slots) sum += each;
+    for (const slot_times& each : all) sum += each;
     detail::add_cells(row, column, sum);
 }
 template <class T>

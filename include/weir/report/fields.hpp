@@ -82,7 +82,7 @@ struct fields<stage_stats> {
         visit("task_time", s.task_time);
         visit("failure_time", s.failure_time);
         visit("busy", s.busy);
-        visit("slots", s.slots);
+        visit("slots", s.per_slot);
         visit("inputs", s.inputs);
         visit("outputs", s.outputs);
         visit("task_times", s.task_times);

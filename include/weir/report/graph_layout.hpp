@@ -32,12 +32,12 @@ class graph_layout {
         : distance_(distance), nodes_(nodes), points_(nodes), above_(nodes), below_(nodes) {
         for (std::size_t n = 0; n < nodes; ++n) {
             for (const graph_edge& e : edges) {
-                if (e.from == n) points_[e.to].row = std::max(points_[e.to].row, points_[n].row + 1);
+                if (e.from == n) points_[e.to].row = (std::max)(points_[e.to].row, points_[n].row + 1);
             }
         }
         for (const graph_edge& e : edges) ways_.push_back(way_of(e));
         for (std::size_t p = 0; p < points_.size(); ++p) {
-            rows_.resize(std::max(rows_.size(), points_[p].row + 1));
+            rows_.resize((std::max)(rows_.size(), points_[p].row + 1));
             rows_[points_[p].row].push_back(p);
         }
         for (auto& row : rows_) spread(row, {});
@@ -52,8 +52,8 @@ class graph_layout {
         double left = 0;
         double right = 0;
         for (std::size_t p = 0; p < points_.size(); ++p) {
-            left = p == 0 ? points_[p].x : std::min(left, points_[p].x);
-            right = p == 0 ? points_[p].x : std::max(right, points_[p].x);
+            left = p == 0 ? points_[p].x : (std::min)(left, points_[p].x);
+            right = p == 0 ? points_[p].x : (std::max)(right, points_[p].x);
         }
         for (graph_point& p : points_) p.x -= left;
         width_ = right - left;
@@ -103,12 +103,13 @@ class graph_layout {
         std::vector<double> from_right(row.size());
         for (std::size_t i = 0; i < row.size(); ++i) {
             from_left[i] = wanted.empty() ? 0 : wanted[i];
-            if (i > 0) from_left[i] = std::max(from_left[i], from_left[i - 1] + between(row[i - 1], row[i]));
+            if (i > 0)
+                from_left[i] = (std::max)(from_left[i], from_left[i - 1] + between(row[i - 1], row[i]));
         }
         for (std::size_t i = row.size(); i-- > 0;) {
             from_right[i] = wanted.empty() ? 0 : wanted[i];
             if (i + 1 < row.size())
-                from_right[i] = std::min(from_right[i], from_right[i + 1] - between(row[i], row[i + 1]));
+                from_right[i] = (std::min)(from_right[i], from_right[i + 1] - between(row[i], row[i + 1]));
         }
         for (std::size_t i = 0; i < row.size(); ++i) points_[row[i]].x = (from_left[i] + from_right[i]) / 2;
     }

@@ -86,7 +86,7 @@ class percentile_table {
         const bool known = h.has_quantiles();
         const auto quantile = [&](double q) { return known ? time_markup(h.quantile(q)) : std::string("–"); };
         table_.add({name, units::count(h.count()), time_markup(h.mean()), quantile(0.5), quantile(0.9),
-                    quantile(0.99), time_markup(h.max())});
+                    quantile(0.99), time_markup((h.max)())});
         table_.add_markup(known ? range(h) : "–");
         all_known_ = all_known_ && known;
     }
@@ -102,17 +102,17 @@ class percentile_table {
 
   private:
     static double place(duration d) {
-        const double decades = std::log10(std::max(static_cast<double>(d.count()), 1.0)) - 3;
-        return std::min(std::max(decades / 8 * 160, 0.0), 157.0);
+        const double decades = std::log10((std::max)(static_cast<double>(d.count()), 1.0)) - 3;
+        return (std::min)((std::max)(decades / 8 * 160, 0.0), 157.0);
     }
     // p50 to p90, thinner to p99, and the longest.
     static std::string range(const histogram& h) {
         const auto line = [](double from, double to) {
             return "<path d=\"M" + std::to_string(std::lround(from)) + " 8h" +
-                   std::to_string(std::lround(std::max(to - from, 3.0))) + "\"/>";
+                   std::to_string(std::lround((std::max)(to - from, 3.0))) + "\"/>";
         };
         return "<svg class=\"range\">" + line(place(h.p90()), place(h.p99())) +
-               line(place(h.p50()), place(h.p90())) + line(place(h.max()), 0) + "</svg>";
+               line(place(h.p50()), place(h.p90())) + line(place((h.max)()), 0) + "</svg>";
     }
 
     html_table table_;

@@ -67,7 +67,7 @@ void append_json(std::string& out, const T& object);
 // Each bucket as [its shortest duration, how many].
 inline void append_json(std::string& out, const histogram& h) {
     ((out += "{\"count\":") += std::to_string(h.count())) += ",\"sum\":";
-    ((out += std::to_string(h.sum().count())) += ",\"max\":") += std::to_string(h.max().count());
+    ((out += std::to_string(h.sum().count())) += ",\"max\":") += std::to_string((h.max)().count());
     out += ",\"buckets\":[";
     const char* comma = "";
     for (const histogram_bucket& b : h.buckets()) {

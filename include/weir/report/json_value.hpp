@@ -78,8 +78,8 @@ class json_reader {
         } else if (takes('"')) {
             v.is = json_value::kind::string;
             v.text = string();
-        } else if (word("null")) {
-        } else if (word("true") || word("false")) {
+        } else if (literal("null")) {
+        } else if (literal("true") || literal("false")) {
             v.is = json_value::kind::boolean;
             v.text = text_.substr(v.begin, at_ - v.begin);
         } else {
@@ -106,7 +106,7 @@ class json_reader {
         if (!takes(end)) fail("a comma or the end is missing");
     }
 
-    bool word(std::string_view w) noexcept {
+    bool literal(std::string_view w) noexcept {
         if (text_.substr(at_, w.size()) != w) return false;
         at_ += w.size();
         return true;
@@ -157,7 +157,7 @@ class json_reader {
         if (!takes('u')) fail("this is no escape");
         std::uint32_t c = code_unit();
         if (c >= 0xD800 && c < 0xDC00) {
-            if (!word("\\u")) fail("half of a character is missing");
+            if (!literal("\\u")) fail("half of a character is missing");
             const std::uint32_t low = code_unit();
             if (low < 0xDC00 || low >= 0xE000) fail("half of a character is missing");
             c = 0x10000 + ((c - 0xD800) << 10U) + (low - 0xDC00);

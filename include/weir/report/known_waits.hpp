@@ -112,7 +112,7 @@ class known_waits {
             s.where = std::move(words.where);
             s.at = std::move(words.at);
             s.what = std::move(words.what);
-            if (w.seen.who != nullptr) s.slot = w.seen.who->index();
+            if (w.seen.who != nullptr) s.slot = w.seen.who->number();
             if (at.channel != nullptr) s.channel = *at.channel;
             s.size = at.size;
             s.capacity = at.capacity;

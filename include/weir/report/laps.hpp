@@ -62,11 +62,11 @@ inline bool is_nothing(const pipeline_stats& lap) noexcept {
 
 /// The same of a stage. Errors: `std::bad_alloc`.
 [[nodiscard]] inline stage_stats joined(const stage_stats& earlier, stage_stats later) {
-    const std::size_t both = detail::smaller(earlier.slots.size(), later.slots.size());
-    for (std::size_t i = 0; i < both; ++i) later.slots[i] += earlier.slots[i];
+    const std::size_t both = detail::smaller(earlier.per_slot.size(), later.per_slot.size());
+    for (std::size_t i = 0; i < both; ++i) later.per_slot[i] += earlier.per_slot[i];
     // Slots that came later have been off until then.
-    for (std::size_t i = both; i < later.slots.size(); ++i)
-        detail::add_up(later.slots[i].off, earlier.elapsed);
+    for (std::size_t i = both; i < later.per_slot.size(); ++i)
+        detail::add_up(later.per_slot[i].off, earlier.elapsed);
     detail::add_up(later.elapsed, earlier.elapsed);
     later.num_tasks += earlier.num_tasks;
     later.num_failures += earlier.num_failures;

@@ -20,7 +20,7 @@ namespace weir {
     if (h.empty()) return text;
     text += ", ave " + units::time(h.mean());
     if (h.has_quantiles()) text += ", p50 " + units::time(h.p50()) + ", p99 " + units::time(h.p99());
-    return text + ", max " + units::time(h.max());
+    return text + ", max " + units::time((h.max)());
 }
 
 /// \returns each state with its time, by its name in `slot_times`, also where that is 0: `run 1.2 s, await 0,

@@ -67,7 +67,7 @@ namespace detail {
     if (p.ended) {
         part(!p.total || p.done + p.failures >= *p.total ? "done" : "stopped");
     } else if (p.total && *p.total > p.done && p.rate > 0 && p.elapsed >= second) {
-        const double left = std::max(1.0, std::round(static_cast<double>(*p.total - p.done) / p.rate));
+        const double left = (std::max)(1.0, std::round(static_cast<double>(*p.total - p.done) / p.rate));
         // What is longer than a year is none of anybody's business.
         if (left < 3e7) part("left " + clock_text(duration(static_cast<std::int64_t>(left * 1e9))));
     }
@@ -176,12 +176,12 @@ struct live_layout {
     std::size_t columns = 0;
 
     live_layout(const pipeline_stats& lap, std::size_t width) {
-        for (const stage_stats& s : lap.stages) name = std::max(name, for_terminal(s.name).width);
-        name = std::min({name, std::size_t{20}, width / 4});
+        for (const stage_stats& s : lap.stages) name = (std::max)(name, for_terminal(s.name).width);
+        name = (std::min)({name, std::size_t{20}, width / 4});
         std::size_t taken = name + 1;
         while (columns < live_columns.size() && taken + 11 + live_columns[columns].width + 1 <= width)
             taken += live_columns[columns++].width + 1;
-        bar = std::min<std::size_t>(width > taken ? width - taken : 0, 60);
+        bar = (std::min<std::size_t>)(width > taken ? width - taken : 0, 60);
     }
 };
 
@@ -233,7 +233,7 @@ struct live_layout {
     using namespace detail;
     const live_layout at(lap, frame.columns);
     const bool is_framed = frame.rows >= 5;
-    std::size_t room = frame.rows - (is_framed ? 3 : std::min<std::size_t>(frame.rows, 1));
+    std::size_t room = frame.rows - (is_framed ? 3 : (std::min<std::size_t>)(frame.rows, 1));
     const bool says_how_many = is_framed && lap.stages.size() > room;
     if (says_how_many) --room;
 

@@ -75,7 +75,7 @@ class basic_live_view : public run_report {
         : options_(std::move(options)),
           draws_(is_terminal(options_.file) && !environment("TERM").empty() && environment("TERM") != "dumb"),
           colour_(draws_ && environment("NO_COLOR").empty()),
-          between_(draws_ ? 250'000'000 : std::max<std::int64_t>(options_.line_every.count(), 1)) {}
+          between_(draws_ ? 250'000'000 : (std::max<std::int64_t>)(options_.line_every.count(), 1)) {}
 
     [[nodiscard]] std::string name() const override { return "the live view"; }
     void begins(const pipeline_stats& all) override {
@@ -157,7 +157,7 @@ class basic_live_view : public run_report {
         std::size_t up = 0;
         for (const std::string& line : picture_)
             up += 1 + (width_of(line) == 0 ? 0 : (width_of(line) - 1) / size.columns);
-        up = std::min<std::size_t>(up, size.rows - 1);
+        up = (std::min<std::size_t>)(up, size.rows - 1);
         return up == 0 ? "" : "\x1b[" + std::to_string(up) + "A\r";
     }
     void show() {
@@ -167,7 +167,7 @@ class basic_live_view : public run_report {
         // The last column stays free, as some terminals begin a new line when it is written to, and the last
         // row is the cursor's.
         picture_ = live_lines(since_, progress_,
-                              {std::max(size.columns, 2U) - 1, std::max(size.rows, 2U) - 1, colour_});
+                              {(std::max)(size.columns, 2U) - 1, (std::max)(size.rows, 2U) - 1, colour_});
         for (const std::string& line : picture_) text += line + "\x1b[K\n";
         write(text + "\x1b[J");
     }

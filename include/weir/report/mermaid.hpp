@@ -18,7 +18,7 @@ struct mermaid_options {
     /// Whether each queue is a node of its own, with its capacity.
     bool queues = false;
     /// Whether a stage with several slots shows them: the first two and the last.
-    bool slots = true;
+    bool show_slots = true;
 };
 
 namespace detail {
@@ -55,7 +55,7 @@ namespace detail {
         const std::string id = "s" + std::to_string(i);
         const std::string label =
             detail::mermaid_label(s.remark.empty() ? s.name : s.name + " (" + s.remark + ")");
-        if (s.concurrency > 1 && options.slots) {
+        if (s.concurrency > 1 && options.show_slots) {
             text += "    subgraph " + id + "[" + label + "]\n        direction TB\n";
             const auto add = [&](const std::string& which, const std::string& name) {
                 text += "        " + id + "_" + which + "[" + name + "]\n";

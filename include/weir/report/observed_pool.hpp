@@ -57,7 +57,7 @@ class observed_pool {
         for (const worker& w : workers_) {
             if (now - w.since < limit) continue;
             ++report.workers;
-            report.held = std::max(report.held, now - w.since);
+            report.held = (std::max)(report.held, now - w.since);
         }
         wait_lines lines;
         graph.each_running([&lines](const slot& s) {

@@ -94,7 +94,7 @@ class plot_axis {
         axis.logarithmic_ = true;
         axis.below_ = zero ? 0.09 : 0;
         const double first = std::floor(std::log10(least) + 1e-9);
-        const double last = std::max(std::ceil(std::log10(greatest) - 1e-9), first + 1);
+        const double last = (std::max)(std::ceil(std::log10(greatest) - 1e-9), first + 1);
         axis.least_ = std::pow(10.0, first) / axis.unit_.scale;
         axis.greatest_ = std::pow(10.0, last) / axis.unit_.scale;
         if (zero) axis.ticks_.push_back({0, "0"});
@@ -115,16 +115,16 @@ class plot_axis {
         bool zero = false;
         for (const auto& each : series) {
             for (const double v : each) {
-                if (v > 0) least = least > 0 ? std::min(least, v) : v;
-                greatest = std::max(v, greatest);
+                if (v > 0) least = least > 0 ? (std::min)(least, v) : v;
+                greatest = (std::max)(v, greatest);
                 zero = zero || v == 0;
             }
         }
         double low = 0;
         double high = 0;
         for (const double v : over_all) {
-            if (v > 0) low = low > 0 ? std::min(low, v) : v;
-            high = std::max(v, high);
+            if (v > 0) low = low > 0 ? (std::min)(low, v) : v;
+            high = (std::max)(v, high);
         }
         const bool wide = (by_differences && high > 50 * low) || greatest > 50 * high;
         return wide && low > 0 ? logarithmic(what, least, greatest, zero) : linear(what, greatest);
@@ -143,7 +143,7 @@ class plot_axis {
             if (value <= 0) return 0;
             at = below_ + (1 - below_) * std::log10(value / least_) / std::log10(greatest_ / least_);
         }
-        return std::min(std::max(at, 0.0), 1.0);
+        return (std::min)((std::max)(at, 0.0), 1.0);
     }
 
   private:

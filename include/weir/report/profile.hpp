@@ -44,8 +44,8 @@ struct kept_profile {
             places.emplace_back(each, places.size());
         }
         std::ranges::sort(places);
-        for (const auto& each : places) slots.push_back(each.first);
-        if (slots.empty() || slots.front() == 0) {
+        for (const auto& each : places) concurrencies.push_back(each.first);
+        if (concurrencies.empty() || concurrencies.front() == 0) {
             throw std::invalid_argument(
                 "weir: a profile needs the concurrencies to try, each of them 1 or more");
         }
@@ -58,8 +58,8 @@ struct kept_profile {
     std::size_t num_items;
     profile_options options;
     std::vector<std::pair<std::size_t, std::size_t>>
-        places;                      // the concurrencies, upwards, and where they stood
-    std::vector<std::size_t> slots;  // the first of each
+        places;                              // the concurrencies, upwards, and where they stood
+    std::vector<std::size_t> concurrencies;  // the first of each
     parker done;
     profile_result found;
     std::exception_ptr error;
@@ -69,7 +69,7 @@ struct kept_profile {
 class kept_trials final : public stage_trials {
   public:
     explicit kept_trials(kept_profile& to) noexcept
-        : stage_trials(to.num_items, to.slots,
+        : stage_trials(to.num_items, to.concurrencies,
                        {.still = to.options.time_limit, .trial = to.options.time_limit, .rounds = 15}),
           to_(to) {}
 
@@ -90,8 +90,8 @@ class kept_trials final : public stage_trials {
             total_ += num_trials(run, i);
         }
     }
-    void begins(const rehearsed_run& run, std::size_t stage, std::size_t slots) override {
-        tell(run.name_of(stage), slots, done_);
+    void begins(const rehearsed_run& run, std::size_t stage, std::size_t num_slots) override {
+        tell(run.name_of(stage), num_slots, done_);
     }
     void found(const rehearsed_run& run, std::size_t stage, std::size_t place,
                const profile_trial& trial) override {
@@ -100,8 +100,8 @@ class kept_trials final : public stage_trials {
         if (is_source()) to_.found.num_items += trial.num_items;
     }
 
-    void tell(const std::string& stage, std::size_t slots, std::size_t done) {
-        if (to_.options.on_progress) to_.options.on_progress({stage, slots, done, total_});
+    void tell(const std::string& stage, std::size_t num_slots, std::size_t done) {
+        if (to_.options.on_progress) to_.options.on_progress({stage, num_slots, done, total_});
     }
     void end(rehearsed_run& run) noexcept {
         run.end();

@@ -98,7 +98,7 @@ class profile_bar {
     std::string text = "each stage alone, " + std::to_string(profile.num_items) + " items\n";
     if (profile.stages.empty()) return text;
     std::size_t longest = 0;
-    for (const stage_profile& stage : profile.stages) longest = std::max(longest, stage.name.size());
+    for (const stage_profile& stage : profile.stages) longest = (std::max)(longest, stage.name.size());
     detail::profile_lines table(longest);
     text += '\n' + table.head();
     for (const stage_profile& stage : profile.stages) {

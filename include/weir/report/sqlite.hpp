@@ -130,7 +130,7 @@ class sqlite_report : public run_report {
         duration until{};
     };
 
-    duration at_a_lap() const { return std::min<duration>(patience_, std::chrono::milliseconds(100)); }
+    duration at_a_lap() const { return (std::min<duration>)(patience_, std::chrono::milliseconds(100)); }
 
     // A lap that is to be written.
     void keep(const pipeline_stats& one) {

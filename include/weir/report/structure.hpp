@@ -113,7 +113,7 @@ namespace detail {
     std::size_t widths[7] = {};
     for (const row& r : rows) {
         for (std::size_t i = 0; i < r.size() && r.size() > 1; ++i)
-            widths[i] = std::max(widths[i], r[i].size());
+            widths[i] = (std::max)(widths[i], r[i].size());
     }
     std::string text;
     for (const row& r : rows) {

@@ -125,22 +125,23 @@ class svg_graph {
 
     // In the colour of `style`.
     void append_box(std::string& out, const graph_point& p, const std::string& style,
-                    const std::string& title, const std::string& name, const std::string& slots,
+                    const std::string& title, const std::string& name, const std::string& text_of_slots,
                     const std::string& left, const std::string& right, const std::string& bar) const {
         out += "<g class=\"box st-" + style + "\" transform=\"translate(" + std::to_string(left_of(p)) + " " +
                std::to_string(top_of(p)) + ")\"><title>" + escaped(title) +
                "</title><use href=\"#box\"/><use href=\"#side\"/>" + text("strong", 15, 20, name) +
                text("", 15, 37, left) + text("", box_width - 8, 37, right, true);
-        if (!slots.empty()) out += text("", box_width - 8, 20, slots, true);
+        if (!text_of_slots.empty()) out += text("", box_width - 8, 20, text_of_slots, true);
         out += bar + "</g>\n";
     }
     void append_stage(std::string& out, std::size_t i) const {
         const stage_stats& s = view_.run().total.stages[i];
         const slot_times t = s.times();
         const state_in_reports& chief = chief_state(t);
-        const std::string slots = std::to_string(s.concurrency) + (s.concurrency == 1 ? " slot" : " slots");
+        const std::string text_of_slots =
+            std::to_string(s.concurrency) + (s.concurrency == 1 ? " slot" : " slots");
         append_box(out, layout_.node(i), chief.name,
-                   view_.stage(i) + " (" + shortened(s.kind, 20) + ", " + slots + ")",
+                   view_.stage(i) + " (" + shortened(s.kind, 20) + ", " + text_of_slots + ")",
                    shortened(view_.stage(i), s.concurrency == 1 ? 25 : 20),
                    s.concurrency == 1 ? "" : "×" + std::to_string(s.concurrency),
                    units::whole_percent(share_of(t.*(chief.time), t.total())) + " % " + chief.is,

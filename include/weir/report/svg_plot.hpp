@@ -114,7 +114,7 @@ inline void append_line(std::string& out, const plot& p, const plot_line& line) 
     const bool only = line.values.size() == 1;
     const double alone = (static_cast<double>(line.style) + 0.5) / static_cast<double>(num_line_styles);
     // A few marks, those of each line elsewhere, so that lines on top of each other are seen.
-    const std::size_t every = std::max<std::size_t>(line.values.size() / 5, 1);
+    const std::size_t every = (std::max<std::size_t>)(line.values.size() / 5, 1);
     for (std::size_t i = every * line.style / num_line_styles; named && i < line.values.size(); i += every) {
         if (!is_figure(line.values[i])) continue;
         out += "<use href=\"#mark" + std::to_string(line.style) + "\" x=\"" +

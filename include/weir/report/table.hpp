@@ -58,18 +58,18 @@ class text_table {
     void append_to(std::string& text) const {
         std::vector<std::size_t> widths(rows_[0].size(), 0);
         for (const auto& row : rows_) {
-            for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+            for (std::size_t i = 0; i < row.size(); ++i) widths[i] = (std::max)(widths[i], row[i].size());
         }
         for (const group& g : groups_) {  // room for the common heading
             std::size_t over = g.last - g.first;
             for (std::size_t i = g.first; i <= g.last; ++i) over += widths[i];
-            widths[g.first] += g.name.size() + 2 - std::min(over, g.name.size() + 2);
+            widths[g.first] += g.name.size() + 2 - (std::min)(over, g.name.size() + 2);
         }
         std::size_t total = widths.size() - 1;
         for (const std::size_t w : widths) total += w;
         const std::string gap(total + widths.size() - 1 > max_width ? 1 : 2, ' ');
-        const std::size_t spare = widths[0] - std::min(widths[0], min_name);
-        widths[0] -= std::min(spare, total - std::min(total, max_width));
+        const std::size_t spare = widths[0] - (std::min)(widths[0], min_name);
+        widths[0] -= (std::min)(spare, total - (std::min)(total, max_width));
         append_heads(text, widths, gap.size());
         for (const auto& row : rows_) {
             text += units::left(name(row[0], widths[0]), widths[0]);

@@ -23,7 +23,7 @@ struct stage_trace {
     explicit stage_trace(const std::string& of) : name(of) {}
     const std::string name;
     std::size_t share = 0;  // of the events, for each slot
-    owning_list<slot_trace> slots;
+    owning_list<slot_trace> per_slot;
 };
 
 class run_trace final : public run_trail {
@@ -45,17 +45,17 @@ class run_trace final : public run_trail {
         slot_trace& slot = *added;
         const std::lock_guard guard(lock_);
         if (stages_[stage]->share != 0) slot.events.reserve(stages_[stage]->share);
-        stages_[stage]->slots.push_back(std::move(added));
+        stages_[stage]->per_slot.push_back(std::move(added));
         return slot;
     }
     // The stages are all there. Each has as much room as the others, as each sees about as many items.
     void reserve() {
         for (stage_trace* const stage : stages_) {
-            const std::size_t slots =
-                larger<std::size_t>(1, stage->slots.size());  // none: nothing is measured
-            const std::size_t share = how_.most / stages_.size() / slots;
+            const std::size_t num_slots =
+                larger<std::size_t>(1, stage->per_slot.size());  // none: nothing is measured
+            const std::size_t share = how_.most / stages_.size() / num_slots;
             stage->share = larger<std::size_t>(1, share);
-            for (slot_trace* const slot : stage->slots) slot->events.reserve(stage->share);
+            for (slot_trace* const slot : stage->per_slot) slot->events.reserve(stage->share);
         }
     }
     void begin(std::int64_t now) noexcept override { begin_ = now; }
@@ -73,7 +73,7 @@ class run_trace final : public run_trail {
     void end() noexcept {
         const std::lock_guard guard(lock_);
         for (stage_trace* const stage : stages_) {
-            for (slot_trace* const slot : stage->slots) slot->end();
+            for (slot_trace* const slot : stage->per_slot) slot->end();
         }
     }
     template <class Read>

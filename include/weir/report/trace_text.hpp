@@ -30,7 +30,7 @@ class trace_writer {
         std::uint32_t lane = 0;
         for (std::size_t i = 0; i < stages.size(); ++i) {
             std::size_t slot = 0;
-            for (const slot_trace* const each : stages[i]->slots) {
+            for (const slot_trace* const each : stages[i]->per_slot) {
                 begin_lane(*stages[i], ++lane, slot++);
                 read(*each, lane, i);
             }
@@ -90,7 +90,8 @@ class trace_writer {
         const std::string head =
             ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":" + std::to_string(lane) + ",\"name\":\"thread_";
         lanes_ += head + "name\",\"args\":{\"name\":";
-        append_json(lanes_, stage.slots.size() == 1 ? stage.name : stage.name + " #" + std::to_string(slot));
+        append_json(lanes_,
+                    stage.per_slot.size() == 1 ? stage.name : stage.name + " #" + std::to_string(slot));
         lanes_ += "}}" + head + "sort_index\",\"args\":{\"sort_index\":" + std::to_string(lane) + "}}";
     }
 

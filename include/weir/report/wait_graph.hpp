@@ -48,8 +48,8 @@ class wait_graph {
                 const std::size_t stage = stages_.size();
                 for (const wait_site* p : s.from) ends_of(p).takers.push_back(stage);
                 for (const wait_site* p : s.to) ends_of(p).givers.push_back(stage);
-                stages_.push_back({runs_.size(), slots_.size(), s.slots.size(), seen.has_failed});
-                for (const slot_seen& each : s.slots) {
+                stages_.push_back({runs_.size(), slots_.size(), s.per_slot.size(), seen.has_failed});
+                for (const slot_seen& each : s.per_slot) {
                     slot_of_[each.who] = slots_.size();
                     slots_.push_back({each, stage, false, {}});
                 }

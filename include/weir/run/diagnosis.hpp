@@ -42,7 +42,7 @@ namespace weir::detail {
 class printed_trials final : public stage_trials {
   public:
     printed_trials() noexcept
-        : stage_trials(1000, slots,
+        : stage_trials(1000, concurrencies,
                        {.still = duration(3'000'000'000),
                         .trial = duration(10'000'000'000),
                         .all = duration(60'000'000'000),
@@ -62,7 +62,7 @@ class printed_trials final : public stage_trials {
     }
 
   private:
-    static constexpr std::size_t slots[] = {1, 4, 8, 16, 32};
+    static constexpr std::size_t concurrencies[] = {1, 4, 8, 16, 32};
 
     void begins(rehearsed_run& run) override {
         std::size_t widest = 0;

@@ -53,7 +53,7 @@ class fused_sink {
         stage_stats sink;
         sink.name = options_.name;
         sink.kind = "sink";
-        sink.slots.resize(1);
+        sink.per_slot.resize(1);
         sink.inputs = {last};
         sink.outputs = {s.channels.size()};
         if (kept) {
@@ -86,9 +86,9 @@ class fused_sink {
         behind.put_wait = behind.put_blocked = kept.wait_put;
         behind.put_waits = kept.put_waits;
         sink.elapsed = before.elapsed;
-        sink.slots[0].wait_get = kept.wait_get;
-        sink.slots[0].wait_put = kept.wait_put;
-        sink.slots[0].off = before.elapsed - kept.wait_get - kept.wait_put;
+        sink.per_slot[0].wait_get = kept.wait_get;
+        sink.per_slot[0].wait_put = kept.wait_put;
+        sink.per_slot[0].off = before.elapsed - kept.wait_get - kept.wait_put;
     }
 
     stage_options options_;

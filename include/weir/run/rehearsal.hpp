@@ -53,7 +53,7 @@ class rehearsed_run {
     virtual std::size_t most_slots(std::size_t stage) const = 0;
     virtual stage_rest rest(std::size_t stage) const = 0;
     virtual stage_figures figures(std::size_t stage) const = 0;
-    virtual void set_slots(std::size_t stage, std::size_t slots) = 0;
+    virtual void set_slots(std::size_t stage, std::size_t num_slots) = 0;
     // As it was described.
     virtual void reset_slots(std::size_t stage) = 0;
     // Room for so many items more in each queue behind it.

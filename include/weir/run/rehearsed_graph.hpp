@@ -78,7 +78,7 @@ class rehearsed_graph : public run_graph<Policy>, public rehearsed_run {
         const stage_stats& s = all.stages[stage];
         stage_figures f;
         f.num_inputs = s.inputs.size();
-        f.num_slots = s.slots.size();
+        f.num_slots = s.per_slot.size();
         for (const std::size_t each : s.inputs) {
             f.given += all.channels[each].num_put;
             f.taken += all.channels[each].num_get;
@@ -91,9 +91,9 @@ class rehearsed_graph : public run_graph<Policy>, public rehearsed_run {
         f.times = s.times();
         return f;
     }
-    void set_slots(std::size_t stage, std::size_t slots) override {
-        stages_[stage]->set_concurrency(slots);
-        slots_[stage].now = slots;
+    void set_slots(std::size_t stage, std::size_t num_slots) override {
+        stages_[stage]->set_concurrency(num_slots);
+        slots_[stage].now = num_slots;
     }
     void reset_slots(std::size_t stage) override {
         const changed& its = slots_[stage];

@@ -103,17 +103,17 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         }
     }
 
-    /// The same for at most `timeout`.
+    /// The same for at most `max_wait`.
     /// \returns an item, or `timed_out`, or `closed` at the end. A time-out loses no item.
-    [[nodiscard]] get_result<value_type> get(duration timeout) {
+    [[nodiscard]] get_result<value_type> get(duration max_wait) {
         const time_point begin = detail::is_epoch_item<T> ? core().main_executor().now() : time_point();
-        duration left = timeout;
+        duration left = max_wait;
         while (true) {
             get_result<T> got = take(left);
             if (got.status() == channel_status::closed) at_end();
             if (!got) return get_result<value_type>(got.status());
             if (!load::is_mark(*got)) return get_result<value_type>(hand_over(*got));
-            if (timeout != duration::max()) left = timeout - (core().main_executor().now() - begin);
+            if (max_wait != (duration::max)()) left = max_wait - (core().main_executor().now() - begin);
         }
     }
 
@@ -192,10 +192,10 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     run(std::unique_ptr<detail::run_core<Policy>> owned, queue& out) : base(std::move(owned)), out_(&out) {}
 
     // The next item or mark, for a thread.
-    get_result<T> take(duration timeout = duration::max()) {
+    get_result<T> take(duration max_wait = (duration::max)()) {
         static_cast<void>(core());
         if (std::optional<T> first = fetched_before()) return get_result<T>(*std::move(first));
-        return out_->blocking_get(timeout);
+        return out_->blocking_get(max_wait);
     }
 
     // What a pass over the epochs has fetched, and left. A stop destroys it, as all that is in the queues.

@@ -71,7 +71,7 @@ class run_context : public detached_task_owner {
         if (orphaned()) throw forked_error();
     }
 
-    static void check(bool right, const stage_options& options, const char* what) {
+    static void refuse_unless(bool right, const stage_options& options, const char* what) {
         if (!right) throw std::invalid_argument("weir: stage '" + options.name + "' " + what);
     }
 

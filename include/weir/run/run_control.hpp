@@ -105,7 +105,9 @@ class run_control {
     ///
     /// Errors: `std::invalid_argument` for 0, for a name that no stage has or several have, and for a
     ///         stage that has one slot by its nature; `std::bad_alloc`, without a change.
-    void set_concurrency(std::string_view stage, std::size_t slots) { core().set_concurrency(stage, slots); }
+    void set_concurrency(std::string_view stage, std::size_t num_slots) {
+        core().set_concurrency(stage, num_slots);
+    }
 
     /// Changes the capacity, in items, of the queue behind the stage of that name. With less, nothing is
     /// lost: what is inside stays. Errors: as above, and `std::bad_alloc`, without a change.

@@ -217,14 +217,14 @@ class run_core final : public rehearsed_graph<Policy> {
     detached_task<void> report_laps() {
         pipeline_stats before;  // the first lap begins with nothing
         time_point end = this->begin_;
-        const duration length = has_laps() ? this->options_.lap : duration::max();
+        const duration length = has_laps() ? this->options_.lap : (duration::max)();
         while (true) {
             // If the last one was late by a lap or more, those are one lap together. Not counted one by one:
             // a clock may be set ahead by years.
             const time_point t = this->main_executor().now();
             if (end <= t) end = weir::saturating_add(t, length - (t - end) % length);
             const bool whole = co_await weir::sleep_until(end, this->all_left(), timer_order::before_all);
-            if (!whole || end == time_point::max()) break;
+            if (!whole || end == (time_point::max)()) break;
             if (!tell("on_lap", before, [this](const pipeline_stats& lap, const pipeline_stats&) {
                     this->reports_.tell([&lap](run_report& r) { r.lap(lap); });
                     if (this->options_.on_lap) this->options_.on_lap(lap);
@@ -234,7 +234,7 @@ class run_core final : public rehearsed_graph<Policy> {
             }
         }
         if (!has_end()) co_return;
-        co_await weir::sleep_until(time_point::max(), this->all_left());
+        co_await weir::sleep_until((time_point::max)(), this->all_left());
         static_cast<void>(
             tell("on_end", before, [this](const pipeline_stats& rest, const pipeline_stats& all) {
                 this->reports_.tell([&](run_report& r) { r.ends(rest, all); });

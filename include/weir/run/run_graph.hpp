@@ -106,8 +106,8 @@ class run_graph : public run_context, public watched_run {
     // closed when the stage has ended. Only who waits for that, and reports of waits, know of it.
     template <class Running, class In, class... Args>
     weir::channel<no_item, Policy>& append_last(const stage_options& options, In& in, Args&&... args) {
-        check(options.capacity == stage_options().capacity && options.max_bytes == 0, options,
-              "gives nothing on, and has no queue behind it: leave .capacity and .max_bytes out");
+        refuse_unless(options.capacity == stage_options().capacity && options.max_bytes == 0, options,
+                      "gives nothing on, and has no queue behind it: leave .capacity and .max_bytes out");
         auto* const end =
             new weir::channel<no_item, Policy>(1, main_executor(), "the end of " + options.name);
         end_.reset(&detail::inside(*end));
@@ -120,8 +120,8 @@ class run_graph : public run_context, public watched_run {
     running_stage<Policy>& stage_named(std::string_view name) { return *stages_[index_named(name, stages_)]; }
     void set_concurrency(std::string_view name, std::size_t concurrency) {
         if (sink_ && name == sink_->name()) {
-            check(concurrency == 1, sink_->options(),
-                  "works on one item after the other; its concurrency is 1");
+            refuse_unless(concurrency == 1, sink_->options(),
+                          "works on one item after the other; its concurrency is 1");
             return;
         }
         stage_named(name).set_concurrency(concurrency);
@@ -130,17 +130,18 @@ class run_graph : public run_context, public watched_run {
     void set_capacity(std::string_view name, std::size_t capacity) {
         stage_options named;
         named.name = name;
-        check(capacity >= 1, named,
-              "would have a queue of capacity 0, which never takes an item; "
-              "give it 1 or more");
-        check(!was_negative(capacity), named, "can't have a queue of a negative capacity; give it 1 or more");
+        refuse_unless(capacity >= 1, named,
+                      "would have a queue of capacity 0, which never takes an item; "
+                      "give it 1 or more");
+        refuse_unless(!was_negative(capacity), named,
+                      "can't have a queue of a negative capacity; give it 1 or more");
         const std::lock_guard guard(capacities_);
         if (sink_ && name == sink_->name()) {
             queues_[last_]->set_capacity(sink_->set_behind(capacity), capacity);
             return;
         }
-        check(!end_ || name != stages_[stages_.size() - 1]->name(), named,
-              "is the last one, and has no queue behind it");
+        refuse_unless(!end_ || name != stages_[stages_.size() - 1]->name(), named,
+                      "is the last one, and has no queue behind it");
         any_channel<Policy>& queue = *queues_[index_named(name, queues_)];
         const bool is_merged = sink_ && &queue == queues_[last_];
         queue.set_capacity(is_merged ? sink_->set_before(capacity) : capacity);
@@ -237,13 +238,13 @@ class run_graph : public run_context, public watched_run {
     }
 
     static void check_capacity(const stage_options& options) {
-        check(options.capacity >= 1, options,
-              "has a queue of capacity 0, which never takes an item; "
-              "give it .capacity = 1 or more");
-        check(!was_negative(options.capacity), options,
-              "has a queue of a negative capacity; give it .capacity = 1 or more");
-        check(!was_negative(options.max_bytes), options,
-              "has a queue of a negative .max_bytes; 0 means no limit");
+        refuse_unless(options.capacity >= 1, options,
+                      "has a queue of capacity 0, which never takes an item; "
+                      "give it .capacity = 1 or more");
+        refuse_unless(!was_negative(options.capacity), options,
+                      "has a queue of a negative capacity; give it .capacity = 1 or more");
+        refuse_unless(!was_negative(options.max_bytes), options,
+                      "has a queue of a negative .max_bytes; 0 means no limit");
     }
 
     template <class Things>

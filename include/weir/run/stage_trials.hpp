@@ -22,7 +22,7 @@ namespace weir::detail {
 struct trial_limits {
     duration still;  // nothing has moved in a stage that has worked, nor for 4 times as long as ever
     duration trial;  // each
-    duration all = duration::max();
+    duration all = (duration::max)();
     bool leaves_threads = false;  // see rehearsed_run::most_slots
     std::size_t rounds = 0;       // how often the sources give more, for a stage that has too few items
 };
@@ -35,8 +35,8 @@ class stage_trials : public rehearsal {
   public:
     // `slots`: of the trials, upwards, as a slot too many would have an item in its hand; not empty, and
     // there as long as this is.
-    stage_trials(std::size_t items, std::span<const std::size_t> slots, trial_limits limits) noexcept
-        : items_(items), shares_(slots), limits_(limits) {}
+    stage_trials(std::size_t items, std::span<const std::size_t> concurrencies, trial_limits limits) noexcept
+        : items_(items), shares_(concurrencies), limits_(limits) {}
 
     std::optional<time_point> step(rehearsed_run& run) final {
         const time_point now = run.instant();
@@ -44,7 +44,7 @@ class stage_trials : public rehearsal {
             begin_ = now;
             begins(run);
             for (std::size_t i = 0; i < run.num_stages(); ++i) {
-                if (run.takes_slots(i)) run.set_slots(i, shares_.slots().front());
+                if (run.takes_slots(i)) run.set_slots(i, shares_.concurrencies().front());
             }
             begin_stage(run, now);
         }
@@ -72,7 +72,7 @@ class stage_trials : public rehearsal {
     // Whether the stage at hand takes nothing.
     bool is_source() const noexcept { return is_source_; }
     std::size_t num_trials(const rehearsed_run& run, std::size_t stage) const {
-        return run.takes_slots(stage) ? shares_.slots().size() : 1;
+        return run.takes_slots(stage) ? shares_.concurrencies().size() : 1;
     }
 
   private:
@@ -85,7 +85,7 @@ class stage_trials : public rehearsal {
 
     // The trials are about to begin, this one is, and this one is over, or will not be.
     virtual void begins(rehearsed_run&) {}
-    virtual void begins(const rehearsed_run& run, std::size_t stage, std::size_t slots) = 0;
+    virtual void begins(const rehearsed_run& run, std::size_t stage, std::size_t num_slots) = 0;
     virtual void found(const rehearsed_run& run, std::size_t stage, std::size_t place,
                        const profile_trial& trial) = 0;
 
@@ -97,7 +97,7 @@ class stage_trials : public rehearsal {
         most_ = limits_.leaves_threads ? run.most_slots(stage_) : SIZE_MAX;
         trial_ = round_ = 0;
         longest_ = duration(0);
-        for (wanted_ = 1; wanted_ < num_trials(run, stage_) && shares_.slots()[wanted_ - 1] < most_;)
+        for (wanted_ = 1; wanted_ < num_trials(run, stage_) && shares_.concurrencies()[wanted_ - 1] < most_;)
             ++wanted_;
         enter(doing::feeding, now);
         if (!next_round(run)) prepare_trial(run, now);
@@ -107,7 +107,7 @@ class stage_trials : public rehearsal {
         const bool is_enough = all_ >= detail::smaller(items_, shares_.enough(wanted_));
         if (is_source_ || !is_fed_ || is_enough || round_++ == limits_.rounds) return false;
         for (std::size_t i = 0; i < stage_; ++i) {
-            run.make_room(i, items_ + all_ + shares_.slots().back());
+            run.make_room(i, items_ + all_ + shares_.concurrencies().back());
             if (run.figures(i).num_inputs == 0) run.let_in(i, items_);
         }
         return true;
@@ -131,7 +131,7 @@ class stage_trials : public rehearsal {
         tried_ = detail::smaller(wanted_, shares_.trials(all_));
         if (may_grow_) run.set_slots(stage_, num_slots());
         // For all that comes of one item each; a stage that makes more of them is tried until that is full.
-        run.make_room(stage_, items_ + all_ + shares_.slots().back());
+        run.make_room(stage_, items_ + all_ + shares_.concurrencies().back());
         before_ = run.figures(stage_);
         begins(run, stage_, num_slots());
         enter(doing::settling, now);
@@ -227,8 +227,8 @@ class stage_trials : public rehearsal {
     }
     std::size_t num_slots() const noexcept {
         if (!may_grow_) return before_.num_slots;
-        const std::size_t slots = shares_.slots()[trial_];
-        return trial_ < tried_ ? detail::smaller(slots, most_) : slots;
+        const std::size_t wanted = shares_.concurrencies()[trial_];
+        return trial_ < tried_ ? detail::smaller(wanted, most_) : wanted;
     }
 
     // With how many items it is tried now.
@@ -260,8 +260,8 @@ class stage_trials : public rehearsal {
         // What comes after its end, until this was seen, is no part of it.
         t.times = after.times - before_.times;
         t.times.off = t.times.wait_get = duration(0);
-        const duration slots = t.elapsed * static_cast<std::int64_t>(t.concurrency);
-        t.times.wait_get = detail::larger(duration(0), slots - t.times.total());
+        const duration all = t.elapsed * static_cast<std::int64_t>(t.concurrency);
+        t.times.wait_get = detail::larger(duration(0), all - t.times.total());
         if (before_.num_inputs == 1 && t.elapsed > duration(0)) {
             const duration behind = rest.is_starved ? now - end : duration(0);
             const auto starved = static_cast<double>((after.starved - before_.starved - behind).count());

@@ -14,14 +14,15 @@ namespace weir::detail {
 class trial_shares {
   public:
     // `slots`: of the trials, upwards; not empty, and there as long as this is.
-    explicit trial_shares(std::span<const std::size_t> slots) noexcept : slots_(slots) {}
+    explicit trial_shares(std::span<const std::size_t> concurrencies) noexcept
+        : concurrencies_(concurrencies) {}
 
-    std::span<const std::size_t> slots() const noexcept { return slots_; }
+    std::span<const std::size_t> concurrencies() const noexcept { return concurrencies_; }
 
     // How many trials are made with so many items: those with the fewest slots, one at least.
     std::size_t trials(std::size_t items) const noexcept {
         std::size_t n = 1;
-        while (n < slots_.size() && enough(n + 1) <= items) ++n;
+        while (n < concurrencies_.size() && enough(n + 1) <= items) ++n;
         return n;
     }
     // What one of the first `n` trials has of all items, of which some are left; the last one has these.
@@ -29,7 +30,7 @@ class trial_shares {
     std::size_t share(std::size_t trial, std::size_t n, std::size_t items, std::size_t left) const noexcept {
         const double mine = part(trial, n) * static_cast<double>(items) + rounding;
         if (trial + 1 < n) left = detail::smaller(left, static_cast<std::size_t>(mine));
-        return left > slots_[trial] ? left - left % slots_[trial] : left;
+        return left > concurrencies_[trial] ? left - left % concurrencies_[trial] : left;
     }
 
     // How many items the first `n` trials take, so that each slot has four, and each trial ten. So those
@@ -38,7 +39,7 @@ class trial_shares {
     std::size_t enough(std::size_t n) const noexcept {
         double most = 0;
         for (std::size_t i = 0; i < n; ++i) {
-            const std::size_t least = detail::larger<std::size_t>(10, 4 * slots_[i]);
+            const std::size_t least = detail::larger<std::size_t>(10, 4 * concurrencies_[i]);
             most = detail::larger(most, static_cast<double>(least) / part(i, n));
         }
         return static_cast<std::size_t>(most + 1 - rounding);
@@ -49,11 +50,11 @@ class trial_shares {
 
     double part(std::size_t trial, std::size_t n) const noexcept {
         double sum = 0;
-        for (const std::size_t each : slots_.first(n)) sum += static_cast<double>(each);
-        return (1 / static_cast<double>(n) + static_cast<double>(slots_[trial]) / sum) / 2;
+        for (const std::size_t each : concurrencies_.first(n)) sum += static_cast<double>(each);
+        return (1 / static_cast<double>(n) + static_cast<double>(concurrencies_[trial]) / sum) / 2;
     }
 
-    std::span<const std::size_t> slots_;
+    std::span<const std::size_t> concurrencies_;
 };
 
 }  // namespace weir::detail

@@ -40,10 +40,10 @@ class turnstile {
     }
 
     // Lets so many in from now on, and nobody behind them. With `slots` at a time their pace is measured.
-    void let_in(std::size_t items, std::size_t slots = 1) noexcept {
-        room_.update([this, items, slots](pause_rule& rule) {
+    void let_in(std::size_t items, std::size_t num_slots = 1) noexcept {
+        room_.update([this, items, num_slots](pause_rule& rule) {
             left_ = items;
-            if (items != 0) meter_.restart(slots);
+            if (items != 0) meter_.restart(num_slots);
             rule.paused = items == 0;
         });
     }

@@ -20,7 +20,7 @@ struct slot_seen {
 struct stage_seen {
     std::vector<const wait_site*> from;
     std::vector<const wait_site*> to;
-    std::vector<slot_seen> slots;
+    std::vector<slot_seen> per_slot;
 };
 
 struct run_seen {

@@ -85,7 +85,7 @@ class worker_set : public stage_gate {
             if constexpr (Policy::statistics) {
                 if (states) s.runs = has_thread(each->state());
             }
-            seen.slots.push_back(s);
+            seen.per_slot.push_back(s);
         }
     }
 
@@ -189,13 +189,14 @@ template <class Policy>
 worker_set<Policy>::worker_set(run_context& run, const stage_options& options)
     : stage_gate(run, run.executor_of(options)), name_(options.name), where_(options.where),
       concurrency_(options.concurrency), present_(options.concurrency) {
-    run_context::check(options.concurrency >= 1, options,
-                       "has no slot to work in; give it .concurrency = 1 or more");
-    run_context::check(!was_negative(options.concurrency), options,
-                       "was given a negative concurrency; give it .concurrency = 1 or more");
-    run_context::check(run.main_executor().traits().exclusive || !executor_.traits().exclusive, options,
-                       "names an executor that runs everything by itself (virtual time), and the run "
-                       "is elsewhere; start the whole run there");
+    run_context::refuse_unless(options.concurrency >= 1, options,
+                               "has no slot to work in; give it .concurrency = 1 or more");
+    run_context::refuse_unless(!was_negative(options.concurrency), options,
+                               "was given a negative concurrency; give it .concurrency = 1 or more");
+    run_context::refuse_unless(run.main_executor().traits().exclusive || !executor_.traits().exclusive,
+                               options,
+                               "names an executor that runs everything by itself (virtual time), and the run "
+                               "is elsewhere; start the whole run there");
     for (std::size_t i = 0; i < options.concurrency; ++i) slots_.push_back(make_slot(i));
 }
 
@@ -203,11 +204,11 @@ template <class Policy>
 void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
     stage_options named;
     named.name = name_;
-    run_context::check(concurrency >= 1, named, "has no slot to work in then; give it 1 or more");
-    run_context::check(!was_negative(concurrency), named,
-                       "can't have a negative concurrency; give it 1 or more");
-    run_context::check(concurrency == 1 || resizable(), named,
-                       "works on one item after the other; its concurrency is 1");
+    run_context::refuse_unless(concurrency >= 1, named, "has no slot to work in then; give it 1 or more");
+    run_context::refuse_unless(!was_negative(concurrency), named,
+                               "can't have a negative concurrency; give it 1 or more");
+    run_context::refuse_unless(concurrency == 1 || resizable(), named,
+                               "works on one item after the other; its concurrency is 1");
     if (!resizable()) return;
     const std::lock_guard guard(lock_);
     const std::size_t before = slots_.size();
@@ -260,7 +261,7 @@ void worker_set<Policy>::add_times(stage_stats& s, [[maybe_unused]] std::int64_t
     const std::lock_guard guard(lock_);
     s.name = name_;
     s.concurrency = concurrency_;
-    s.slots.resize(slots_.size());
+    s.per_slot.resize(slots_.size());
     if constexpr (Policy::statistics) {
         for (slot* const each : slots_) each->lock();
         std::int64_t at = until;
@@ -269,7 +270,7 @@ void worker_set<Policy>::add_times(stage_stats& s, [[maybe_unused]] std::int64_t
             still.add(slots_[i]->entered().first, slots_[i]->entered().second);
             const auto& spent = slots_[i]->spent_until(at);
             for (const auto& state : states_by_number) {
-                s.slots[i].*state.time = duration(spent[static_cast<std::size_t>(state.state)]);
+                s.per_slot[i].*state.time = duration(spent[static_cast<std::size_t>(state.state)]);
             }
         }
         for (slot* const each : slots_) each->unlock();

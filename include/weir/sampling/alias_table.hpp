@@ -44,7 +44,7 @@ class alias_table {
             height_ += parts;
             d.add(parts);
         }
-        checksum_ = std::max(d.value(), std::uint32_t{1});
+        checksum_ = (std::max)(d.value(), std::uint32_t{1});
         build();
     }
 
@@ -56,7 +56,7 @@ class alias_table {
     // By two random numbers.
     u64 pick(u64 which, u64 how_high) const noexcept {
         const u64 i = high_product(which, columns_.size());
-        const column& c = columns_[index(i)];
+        const column& c = columns_[place_in(i)];
         return high_product(how_high, height_) < c.own ? i : c.other;
     }
 
@@ -94,7 +94,7 @@ class alias_table {
     };
 
     // Of a column: what there is of those fits into memory, also where that is addressed by 32 bits.
-    static std::size_t index(u64 column) noexcept { return static_cast<std::size_t>(column); }
+    static std::size_t place_in(u64 column) noexcept { return static_cast<std::size_t>(column); }
 
     // Pairs a column that is too low with one that is too high, which fills it up, until all are even.
     // In units of 1 / n of a weight's: then the height of a column is the sum of the weights.
@@ -102,7 +102,7 @@ class alias_table {
         const u64 n = columns_.size();
         std::vector<u64> low, high;
         for (u64 i = 0; i < n; ++i) {
-            column& c = columns_[index(i)];
+            column& c = columns_[place_in(i)];
             c.own *= n;
             c.other = i;
             (c.own < height_ ? low : high).push_back(i);
@@ -110,8 +110,8 @@ class alias_table {
         while (!low.empty()) {
             const u64 poor = low.back(), rich = high.back();
             low.pop_back();
-            column& filled = columns_[index(poor)];
-            column& giver = columns_[index(rich)];
+            column& filled = columns_[place_in(poor)];
+            column& giver = columns_[place_in(rich)];
             filled.other = rich;
             giver.own -= height_ - filled.own;
             if (giver.own < height_) {
@@ -129,7 +129,7 @@ class alias_table {
                 throw std::invalid_argument("weir: weight number " + std::to_string(i) + " is " +
                                             std::to_string(w) + "; weights are finite and not negative");
             }
-            greatest = std::max(greatest, w);
+            greatest = (std::max)(greatest, w);
         }
         if (greatest == 0) {
             throw std::invalid_argument(weights.empty()

@@ -183,7 +183,7 @@ class checkpoint {
         c.ahead_ = std::move(ahead);
         // Of what was taken before, only the current epoch and later ones matter.
         const u64 n = sequence_.size;
-        c.base_ = watermark == none ? base_ : std::max(base_, watermark / n * n);
+        c.base_ = watermark == none ? base_ : (std::max)(base_, watermark / n * n);
         if (watermark != none) {
             c.before_.assign(std::lower_bound(before_.begin(), before_.end(), c.base_), before_.end());
         }

@@ -135,7 +135,7 @@ struct checkpoint_fields {
         std::size_t most = 0;
         for (const u64 p : list) {
             const auto bits = static_cast<std::size_t>(std::bit_width(p - from));
-            most = std::max({most, std::size_t{1}, (bits + 7) / 8});
+            most = (std::max)({most, std::size_t{1}, (bits + 7) / 8});
             from = p;
         }
         return most;

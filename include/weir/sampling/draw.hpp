@@ -19,7 +19,7 @@ struct draw {
     constexpr draw() noexcept = default;
     /// Of all four, in the order in which they stand above.
     constexpr draw(std::uint64_t at, std::uint64_t what, std::uint64_t in_epoch, bool extra) noexcept
-        : position(at), index(what), epoch(in_epoch), padded(extra) {}
+        : position(at), index{what}, epoch(in_epoch), padded(extra) {}
 
     [[nodiscard]] friend constexpr bool operator==(const draw&, const draw&) = default;
 };

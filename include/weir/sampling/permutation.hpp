@@ -50,14 +50,14 @@ class permutation {
     /// The same, checked.
     /// Errors: `std::out_of_range`.
     [[nodiscard]] constexpr std::uint64_t at(std::uint64_t place) const {
-        check(place);
+        check_place(place);
         return (*this)[place];
     }
 
     /// The place at which a number is: `index_of(at(i)) == i`.
     /// Errors: `std::out_of_range` for what is not below `size()`.
     [[nodiscard]] constexpr std::uint64_t index_of(std::uint64_t number) const {
-        check(number);
+        check_place(number);
         std::uint64_t x = number;
         do {
             x = back(x);
@@ -106,7 +106,7 @@ class permutation {
         return root < least_side ? least_side : root + 1;
     }
 
-    constexpr void check(std::uint64_t i) const {
+    constexpr void check_place(std::uint64_t i) const {
         if (i >= size_) {
             throw std::out_of_range("weir: a permutation of n has places and numbers from 0 to n - 1");
         }

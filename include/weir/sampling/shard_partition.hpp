@@ -68,7 +68,7 @@ class shard_partition {
     // The first one from `position` on that is dealt to this rank; `none` if nothing more is.
     u64 next_own(u64 position) const noexcept {
         if (size_ == 0 || position == none) return none;
-        position = std::max(position, base_);
+        position = (std::max)(position, base_);
         u64 epoch = epoch_of(position);
         for (; has(epoch); position = ++epoch * size_) {
             const part p = of(epoch);
@@ -88,7 +88,7 @@ class shard_partition {
         std::size_t first, last;
     };
     part of(u64 epoch) const noexcept {
-        const u64 begin = std::max(epoch * size_, base_);
+        const u64 begin = (std::max)(epoch * size_, base_);
         const u64 end = epoch * size_ + size_;
         return {begin, end, index_of(begin), index_of(end)};
     }

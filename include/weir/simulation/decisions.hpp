@@ -118,7 +118,7 @@ class decisions {
 
     // What is given may have been made where there was more to choose from.
     std::size_t record(std::size_t chosen, std::size_t n) {
-        chosen = std::min(chosen, n - 1);
+        chosen = (std::min)(chosen, n - 1);
         made_.push_back({static_cast<std::uint32_t>(chosen), static_cast<std::uint32_t>(n)});
         return chosen;
     }

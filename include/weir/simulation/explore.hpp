@@ -21,7 +21,7 @@ namespace weir::simulation {
 ///         auto run = my_pipeline().start<weir::simulation::stepwise>(w);
 ///         int items = 0;
 ///         while (run.get()) ++items;
-///         w.check(items == 20, "20 items come out");
+///         w.demand(items == 20, "20 items come out");
 ///     }, {.schedules = 100'000});
 ///
 /// \param scenario  starts what is to be tested in the world, waits for it, and checks. It has failed if it

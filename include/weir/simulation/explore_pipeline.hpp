@@ -27,39 +27,39 @@ using result_of = decltype(std::declval<run_of<Pipeline>&>().wait());
 
 }  // namespace detail
 
-/// Runs a complete pipeline under many schedules, and gives what comes out of each to `check`:
+/// Runs a complete pipeline under many schedules, and gives what comes out of each to `judge`:
 ///
 ///     weir::simulation::explore(pipeline, [](std::vector<batch> all) { CHECK(all.size() == 7); });
 ///
 /// Whatever the schedule is, the figures of the run have to agree with each other as well, after every step
 /// (`check_identities`).
 ///
-/// \param check  takes the items, in the order in which they came, by value; throws if they are wrong.
+/// \param judge  takes the items, in the order in which they came, by value; throws if they are wrong.
 /// Everything else is as for a scenario. What its functions share has to be made anew by them in each run:
 /// all schedules run the same pipeline.
-template <class Pipeline, std::invocable<detail::items_of<Pipeline>> Check>
-explored explore(const Pipeline& pipeline, Check check, explore_options options = {}) {
+template <class Pipeline, std::invocable<detail::items_of<Pipeline>> Judge>
+explored explore(const Pipeline& pipeline, Judge judge, explore_options options = {}) {
     const auto scenario = [&](world& w) {
         auto run = pipeline.template start<stepwise>(w);
         w.always([&run] { simulation::check_identities(run.stats()); });
         detail::items_of<Pipeline> all;
         while (auto item = run.get()) all.push_back(std::move(*item));
         simulation::check_identities(run.stats());
-        check(std::move(all));
+        judge(std::move(all));
     };
     return simulation::explore(scenario, std::move(options));
 }
 
 /// The same of a pipeline that ends with a `for_each`: the run goes to its end.
 ///
-/// \param check  takes the `run_result`; throws if that, or what the last stage has done, is wrong.
-template <class Pipeline, class Check>
-    requires detail::gives_no_items<Pipeline> && std::invocable<Check, detail::result_of<Pipeline>>
-explored explore(const Pipeline& pipeline, Check check, explore_options options = {}) {
+/// \param judge  takes the `run_result`; throws if that, or what the last stage has done, is wrong.
+template <class Pipeline, class Judge>
+    requires detail::gives_no_items<Pipeline> && std::invocable<Judge, detail::result_of<Pipeline>>
+explored explore(const Pipeline& pipeline, Judge judge, explore_options options = {}) {
     const auto scenario = [&](world& w) {
         auto run = pipeline.template start<stepwise>(w);
         w.always([&run] { simulation::check_identities(run.stats()); });
-        check(run.wait());
+        judge(run.wait());
     };
     return simulation::explore(scenario, std::move(options));
 }

@@ -223,7 +223,7 @@ class explorer {
     choices shrink(choices best) {
         for (std::size_t size = best.size(); size != 0; size /= 2) {
             for (std::size_t begin = 0; begin < best.size() && may_try();) {
-                const std::size_t end = std::min(begin + size, best.size());
+                const std::size_t end = (std::min)(begin + size, best.size());
                 const bool differs = std::any_of(&best[begin], &best[begin] + (end - begin), is_other);
                 if (differs) {
                     choices trial = best;

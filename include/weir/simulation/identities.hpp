@@ -13,7 +13,7 @@ namespace weir::simulation {
 
 namespace detail {
 
-inline void require(bool right, const char* what, const std::string& name, const char* identity) {
+inline void demand_identity(bool right, const char* what, const std::string& name, const char* identity) {
     if (!right) {
         throw failed_check(std::string("the statistics contradict themselves: ") + what + " '" + name +
                            "': " + identity);
@@ -34,9 +34,9 @@ inline void check_identities(const pipeline_stats& stats) {
     constexpr duration none(0);
     for (const stage_stats& stage : stats.stages) {
         const auto holds = [&stage](bool right, const char* identity) {
-            detail::require(right, "stage", stage.name, identity);
+            detail::demand_identity(right, "stage", stage.name, identity);
         };
-        for (const slot_times& each : stage.slots) {
+        for (const slot_times& each : stage.per_slot) {
             for (const auto& state : weir::detail::states_by_number) {
                 holds(each.*state.time >= none, "no slot was in a state for less than no time");
             }
@@ -48,7 +48,7 @@ inline void check_identities(const pipeline_stats& stats) {
     }
     for (const channel_stats& queue : stats.channels) {
         const auto holds = [&queue](bool right, const char* identity) {
-            detail::require(right, "queue", queue.name, identity);
+            detail::demand_identity(right, "queue", queue.name, identity);
         };
         holds(queue.num_put == queue.num_get + queue.num_discarded + queue.size,
               "what was put was got, was discarded, or is inside");

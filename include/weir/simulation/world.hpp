@@ -82,9 +82,11 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     }
 
     /// Throws `failed_check` unless `right`. `what`: the demand, as a sentence.
-    static void check(bool right, const char* what) {
+    static void demand(bool right, const char* what) {
         if (!right) throw failed_check(what);
     }
+    /// The same by its older name, which is a macro of some engines and systems.
+    static void(check)(bool right, const char* what) { demand(right, what); }
 
     /// Called after every step, until the scenario ends: throws what is wrong. The first such exception
     /// is the schedule's failure; what follows isn't looked at any more. The destructor of a run makes
@@ -109,7 +111,7 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     /// Runs until nothing is ready and no timer is left.
     void run() {
         weir::detail::parker nobody;
-        for (runs_ = true; runs_;) turns_.drive(*this, nobody, time_point::max());
+        for (runs_ = true; runs_;) turns_.drive(*this, nobody, (time_point::max)());
     }
 
     /// What went wrong without an exception in the scenario; empty: nothing.
@@ -141,7 +143,7 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
 
     void turn(weir::detail::parker&, time_point limit) override {
         if (step(limit)) return;
-        if (limit != time_point::max()) {
+        if (limit != (time_point::max)()) {
             if (limit > now()) clock_.set(limit);
             is_limit_reached_ = true;
         } else if (runs_ && !turns_.any_blocked()) {

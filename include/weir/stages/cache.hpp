@@ -81,7 +81,7 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
             is_first_ = false;
             at_ = 0;
             ++epoch_;
-            if (left_ != forever) --left_;
+            if (left_ != no_end) --left_;
         }
     }
     D* next(pass& now) noexcept { return now.value ? &*now.value : nullptr; }
@@ -107,8 +107,8 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     provenance of_an_epoch(provenance&& about) const noexcept { return std::move(about); }
     provenance of_an_epoch(no_provenance) const noexcept { return provenance(epoch_); }
 
-    static constexpr std::uint64_t forever = INT64_MAX;  // as `endless` has it
-    std::uint64_t left_;                                 // epochs, with the one at hand
+    static constexpr std::uint64_t no_end = INT64_MAX;  // as `endless` has it
+    std::uint64_t left_;                                // epochs, with the one at hand
     std::uint64_t epoch_;
     bool is_first_ = true;
     std::size_t at_ = 0;  // in the record
@@ -133,8 +133,8 @@ struct cache_stage : stage_base {
 
     template <class Self, class Policy, class C>
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        run.check(self.options.concurrency == 1, self.options,
-                  "caches: it gives one item after the other, its concurrency is 1");
+        run.refuse_unless(self.options.concurrency == 1, self.options,
+                          "caches: it gives one item after the other, its concurrency is 1");
         run.has_no_checkpoint(self.options, "repeats what its source can't go on from");
         return run.template append<worker_loop<running_cache<C, Policy>>>(self.options, in, self.epochs);
     }

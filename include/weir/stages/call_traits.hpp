@@ -42,36 +42,37 @@ struct awaited<R> {
 template <class R>
 using awaited_t = std::remove_cvref_t<typename awaited<R>::type>;
 
-// As std::is_invocable_v<F&, Given...>, which takes several times as long to compile.
-template <class F, class... Given>
-concept callable = requires(F& f) { f(std::declval<Given>()...); } ||
-                   (std::is_member_pointer_v<F> && std::is_invocable_v<F&, Given...>);
+// As std::is_invocable_v<Function&, Given...>, which takes several times as long to compile.
+template <class Function, class... Given>
+concept callable = requires(Function& f) { f(std::declval<Given>()...); } ||
+                   (std::is_member_pointer_v<Function> && std::is_invocable_v<Function&, Given...>);
 
 // Calls a function with an item, and with the invocation if it can't be called without.
-template <class F, class Given>
-decltype(auto) call(F& f, Given&& item, [[maybe_unused]] const invocation* about) {
-    if constexpr (callable<F, Given>) {
-        if constexpr (std::is_member_pointer_v<F>) {
+template <class Function, class Given>
+decltype(auto) call(Function& f, Given&& item, [[maybe_unused]] const invocation* about) {
+    if constexpr (callable<Function, Given>) {
+        if constexpr (std::is_member_pointer_v<Function>) {
             return std::invoke(f, std::forward<Given>(item));
         } else {
             return f(std::forward<Given>(item));
         }
-    } else if constexpr (callable<F, Given, const invocation&>) {
+    } else if constexpr (callable<Function, Given, const invocation&>) {
         return std::invoke(f, std::forward<Given>(item), *about);
     } else {
         return 0;  // refused by whoever asked
     }
 }
 
-// What is known of calling an `F` with a `Given`: a reference, or the type of an item that is moved in. What
+// What is known of calling an `Function` with a `Given`: a reference, or the type of an item that is moved in. What
 // a kind of stage asks of it is asserted in a template whose name is part of the compiler's message:
-// `the_function<F>::is_given<T>`.
-template <class F, class Given>
+// `the_function<Function>::is_given<T>`.
+template <class Function, class Given>
 struct call_traits {
-    static constexpr bool takes_item = callable<F, Given>;
-    static constexpr bool takes_call = !takes_item && callable<F, Given, const invocation&>;
+    static constexpr bool takes_item = callable<Function, Given>;
+    static constexpr bool takes_call = !takes_item && callable<Function, Given, const invocation&>;
     static constexpr bool fits = takes_item || takes_call;
-    using call = decltype(detail::call<F, Given>(std::declval<F&>(), std::declval<Given>(), nullptr));
+    using call =
+        decltype(detail::call<Function, Given>(std::declval<Function&>(), std::declval<Given>(), nullptr));
     static constexpr bool waits = awaitable<call>;
     using result = awaited_t<call>;
     static constexpr bool is_void = std::is_void_v<result>;

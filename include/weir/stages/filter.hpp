@@ -76,8 +76,9 @@ template <class Predicate>
 }
 
 /// Refuses the name of an overloaded function, and what is not options, at compile time.
-template <class F = detail::not_deduced, class Options = stage_options, class = detail::refused_t<F, Options>>
-void filter(F&&, Options&& = {}) noexcept;
+template <class Function = detail::not_deduced, class Options = stage_options,
+          class = detail::refused_t<Function, Options>>
+void filter(Function&&, Options&& = {}) noexcept;
 
 }  // namespace weir
 

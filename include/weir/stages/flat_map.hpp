@@ -63,8 +63,8 @@ struct elements {
 
 // What such a function is for a pipe.
 struct expanding {
-    template <class F, class T>
-    struct about : the_function<F>::template is_given<T> {
+    template <class Function, class T>
+    struct about : the_function<Function>::template is_given<T> {
         using base = typename about::is_given;
         static constexpr bool is_range = !base::gives_many;
         using many = typename many_items<typename base::result>::type;
@@ -73,21 +73,23 @@ struct expanding {
     };
 
     // The item by reference, so that a view of it is as good as the item.
-    template <class F, class T>
-    static typename about<F, T>::type give(F& function, T& item, const invocation* call) {
-        if constexpr (!about<F, T>::is_range) {
+    template <class Function, class T>
+    static typename about<Function, T>::type give(Function& function, T& item, const invocation* call) {
+        if constexpr (!about<Function, T>::is_range) {
             return detail::call(function, std::move(item), call);
-        } else if constexpr (about<F, T>::waits) {
+        } else if constexpr (about<Function, T>::waits) {
             return give_later(function, item, call);
         } else {
-            return elements<typename about<F, T>::call>::of(detail::call(function, std::move(item), call));
+            return elements<typename about<Function, T>::call>::of(
+                detail::call(function, std::move(item), call));
         }
     }
-    template <class F, class T>
-    static task<typename about<F, T>::many> give_later(F& function, T& item, const invocation* call) {
+    template <class Function, class T>
+    static task<typename about<Function, T>::many> give_later(Function& function, T& item,
+                                                              const invocation* call) {
         auto pending = detail::call(function, std::move(item), call);
         auto got = co_await std::move(pending);
-        co_return elements<typename about<F, T>::result>::of(std::move(got));
+        co_return elements<typename about<Function, T>::result>::of(std::move(got));
     }
 };
 
@@ -107,15 +109,17 @@ struct expanding {
 /// Errors: as for a `pipe`; what was given before an exception stays given. `std::invalid_argument` at the
 ///         start for `output_order::input`, or a time limit.
 /// Cost:   one allocation an item; an element leaves as soon as it is there, the next one waits for room.
-template <class F>
-[[nodiscard]] auto flat_map(F&& function, stage_options options = {}) {
-    return detail::pipe_of<F>("flat_map", detail::adapt<detail::expanding>(std::forward<F>(function)),
-                              std::move(options));
+template <class Function>
+[[nodiscard]] auto flat_map(Function&& function, stage_options options = {}) {
+    return detail::pipe_of<Function>("flat_map",
+                                     detail::adapt<detail::expanding>(std::forward<Function>(function)),
+                                     std::move(options));
 }
 
 /// Refuses the name of an overloaded function, and what is not options, at compile time.
-template <class F = detail::not_deduced, class Options = stage_options, class = detail::refused_t<F, Options>>
-void flat_map(F&&, Options&& = {}) noexcept;
+template <class Function = detail::not_deduced, class Options = stage_options,
+          class = detail::refused_t<Function, Options>>
+void flat_map(Function&&, Options&& = {}) noexcept;
 
 }  // namespace weir
 

@@ -27,8 +27,8 @@ namespace weir {
 
 namespace detail {
 
-template <class F, class In>
-struct act_types : the_function<F>::template is_given<In> {
+template <class Function, class In>
+struct act_types : the_function<Function>::template is_given<In> {
     using result = typename act_types::is_given::result;
     using value = void;
     static_assert(
@@ -66,8 +66,8 @@ class running_for_each
     running_for_each(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
                      typename base::output& end)
         : base(run, "for_each", options, std::forward<G>(f), in, end), limit_(options.time_limit) {
-        run_context::check(options.output_order == output_order::completion, options,
-                           "gives nothing on, and so in no order: leave .output_order out");
+        run_context::refuse_unless(options.output_order == output_order::completion, options,
+                                   "gives nothing on, and so in no order: leave .output_order out");
     }
 
     duration limit() const noexcept { return limit_; }
@@ -92,7 +92,7 @@ class running_for_each
     const duration limit_;
 };
 
-template <class F>
+template <class Function>
 struct for_each_stage : stage_base {
     static constexpr const char* kind = "for_each";
     static constexpr bool ends_pipelines = true;
@@ -101,16 +101,16 @@ struct for_each_stage : stage_base {
     for_each_stage(G&& f, stage_options o) : stage_base{std::move(o)}, function(std::forward<G>(f)) {}
 
     template <class C>
-    using output = typename act_types<typename function_of<F>::type, carried_value_t<C>>::value;
+    using output = typename act_types<typename function_of<Function>::type, carried_value_t<C>>::value;
 
     template <class Self, class Policy, class C>
     static channel<no_item, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return run.template append_last<worker_loop<running_for_each<F, C, Policy>>>(
+        return run.template append_last<worker_loop<running_for_each<Function, C, Policy>>>(
             self.options, in, std::forward<Self>(self).function);
     }
 
-    F function;
+    Function function;
 };
 
 }  // namespace detail
@@ -131,15 +131,17 @@ struct for_each_stage : stage_base {
 /// Resumes:  a function that waits, where what it waits for resumes it; the stage, on its own executor.
 /// Errors:   an exception from the function fails the item: see `stage_options::max_failures`. For a
 ///           checkpoint an item is taken when the function has ended, or its failure is tolerated.
-template <class F>
-[[nodiscard]] auto for_each(F&& function, stage_options options = {}) {
+template <class Function>
+[[nodiscard]] auto for_each(Function&& function, stage_options options = {}) {
     if (options.name.empty()) options.name = "for_each";
-    return detail::for_each_stage<detail::kept_t<F>>(std::forward<F>(function), std::move(options));
+    return detail::for_each_stage<detail::kept_t<Function>>(std::forward<Function>(function),
+                                                            std::move(options));
 }
 
 /// Refuses the name of an overloaded function, and what is not options, at compile time.
-template <class F = detail::not_deduced, class Options = stage_options, class = detail::refused_t<F, Options>>
-void for_each(F&&, Options&& = {}) noexcept;
+template <class Function = detail::not_deduced, class Options = stage_options,
+          class = detail::refused_t<Function, Options>>
+void for_each(Function&&, Options&& = {}) noexcept;
 
 }  // namespace weir
 

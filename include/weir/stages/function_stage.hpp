@@ -27,12 +27,12 @@ namespace weir::detail {
 template <class Given, class Types, class C, class D, class Policy>
 class function_stage : public stage_kind<C, D, Policy> {
     using base = stage_kind<C, D, Policy>;
-    using F = typename function_of<Given>::type;
+    using Function = typename function_of<Given>::type;
 
   public:
     using typename base::slot;
     // A function of its own for each slot, or one for all.
-    using tools = std::conditional_t<is_slot_factory<Given>, std::optional<F>, nothing>;
+    using tools = std::conditional_t<is_slot_factory<Given>, std::optional<Function>, nothing>;
     static constexpr bool any_concurrency = true;
     static constexpr bool is_tolerant = true;
     static constexpr bool waits = Types::waits;
@@ -42,8 +42,8 @@ class function_stage : public stage_kind<C, D, Policy> {
                    channel<C, Policy>& in, typename base::output& out)
         : base(run, kind, options, &in, &out), given_(std::forward<G>(f)) {
         if constexpr (!Policy::statistics) detail::measure_nothing(given_);
-        run_context::check(options.time_limit >= duration(0), options,
-                           "has a negative time limit; 0 means that there is none");
+        run_context::refuse_unless(options.time_limit >= duration(0), options,
+                                   "has a negative time limit; 0 means that there is none");
     }
 
     bool wants_call() const noexcept { return Types::takes_call; }

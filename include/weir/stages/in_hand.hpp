@@ -47,7 +47,7 @@ struct duty {
 
 // What a worker awaits next: the next item; nothing more, as its stage ends; or what it takes to give this
 // one on.
-enum class step : std::uint8_t { take, end, admit, turn, work, limit, value, given, shift, timeout };
+enum class step : std::uint8_t { take, end, admit, turn, work, limit, value, given, shift, patience };
 
 // Where there are no epochs a turn is a number.
 struct turn_without_epoch {

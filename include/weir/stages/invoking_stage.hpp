@@ -49,7 +49,7 @@ class invoking_stage : public followed_stage<Kind> {
                     std::as_const(epoch_item_traits<typename Kind::item_taken>::value_of(*now.item)));
         }
         now.on->around.emplace(this->hooks(), this->run_.ends(), this->name(), this->item_number(now),
-                               now.mine.epoch, now.on->me.index(), came, this->limit(), now.on->env,
+                               now.mine.epoch, now.on->me.number(), came, this->limit(), now.on->env,
                                now.error);
     }
 

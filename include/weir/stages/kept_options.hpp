@@ -16,13 +16,13 @@ namespace weir::detail {
 
 // What a class is called, without what it lies in and without its arguments. Empty for what has no name (a
 // lambda), and for what says nothing about what it does: a pointer, and what is of std or of weir.
-template <class F>
+template <class Function>
 constexpr std::string_view name_of_class() noexcept {
-    std::string_view text = type_text<F>();
+    std::string_view text = type_text<Function>();
     for (const std::string_view keyword : {"class ", "struct "}) {
         if (text.starts_with(keyword)) text.remove_prefix(keyword.size());
     }
-    if (!std::is_class_v<F> || text.starts_with("std::") || text.starts_with("weir::")) return {};
+    if (!std::is_class_v<Function> || text.starts_with("std::") || text.starts_with("weir::")) return {};
     if (text.ends_with('>')) {
         std::size_t open = 0;
         do {
@@ -51,10 +51,10 @@ class kept_options : public stage_options {
         kind_ = kind;
         name = name_at(place_);
     }
-    // `F`: the function, after which it is called if that has a name.
-    template <class F>
+    // `Function`: the function, after which it is called if that has a name.
+    template <class Function>
     static kept_options of_function(stage_options given, std::string_view kind) {
-        constexpr std::string_view its = name_of_class<F>();
+        constexpr std::string_view its = name_of_class<Function>();
         if (given.name.empty()) given.name = its;
         return {std::move(given), kind};
     }

@@ -18,7 +18,7 @@ namespace weir {
 
 namespace detail {
 
-template <class F>
+template <class Function>
 struct pipe_stage : stage_base {
     static constexpr const char* kind = "pipe";
 
@@ -26,24 +26,25 @@ struct pipe_stage : stage_base {
     pipe_stage(G&& f, kept_options o) : stage_base{std::move(o)}, function(std::forward<G>(f)) {}
 
     template <class C>
-    using output = carry_t<C, typename pipe_types<typename function_of<F>::type, carried_value_t<C>>::value>;
+    using output =
+        carry_t<C, typename pipe_types<typename function_of<Function>::type, carried_value_t<C>>::value>;
 
     template <class Self, class Policy, class C>
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return run.template append<running_function<F, C, Policy>>(self.options, in,
-                                                                   std::forward<Self>(self).function);
+        return run.template append<running_function<Function, C, Policy>>(self.options, in,
+                                                                          std::forward<Self>(self).function);
     }
 
-    F function;
+    Function function;
 };
 
 // `adapted`: what the user's function has become for a pipe.
-template <class F, class Adapted>
+template <class Function, class Adapted>
 auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
-    return pipe_stage<kept_t<Adapted>>(std::forward<Adapted>(adapted),
-                                       kept_options::of_function<std::remove_cvref_t<F>>(std::move(options),
-                                                                                         kind));
+    return pipe_stage<kept_t<Adapted>>(
+        std::forward<Adapted>(adapted),
+        kept_options::of_function<std::remove_cvref_t<Function>>(std::move(options), kind));
 }
 
 }  // namespace detail
@@ -63,22 +64,23 @@ auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
 ///           as `stage_options::output_order` says. Never across the end of an epoch.
 /// Resumes:  a function that waits, where what it waits for resumes it; the stage, on its own executor.
 /// Errors:   an exception from the function fails the item: see `stage_options::max_failures`.
-template <class F>
-[[nodiscard]] auto pipe(F&& function, stage_options options = {}) {
-    return detail::pipe_of<F>("pipe", std::forward<F>(function), std::move(options));
+template <class Function>
+[[nodiscard]] auto pipe(Function&& function, stage_options options = {}) {
+    return detail::pipe_of<Function>("pipe", std::forward<Function>(function), std::move(options));
 }
 
 /// Refuses the name of an overloaded function, and what is not options, at compile time.
-template <class F = detail::not_deduced, class Options = stage_options, class = detail::refused_t<F, Options>>
-void pipe(F&&, Options&& = {}) noexcept;
+template <class Function = detail::not_deduced, class Options = stage_options,
+          class = detail::refused_t<Function, Options>>
+void pipe(Function&&, Options&& = {}) noexcept;
 
 /// Refuses a third argument at compile time.
-template <class F, class Third, class... More>
-auto pipe(F&& function, stage_options options, Third&&, More&&...) {
+template <class Function, class Third, class... More>
+auto pipe(Function&& function, stage_options options, Third&&, More&&...) {
     static_assert(std::is_void_v<Third>,
                   "weir: a pipe is given a function and its options, and no more: where it stands in the "
                   "program it knows by itself; what else the function needs goes into a lambda");
-    return weir::pipe(std::forward<F>(function), std::move(options));
+    return weir::pipe(std::forward<Function>(function), std::move(options));
 }
 
 }  // namespace weir

@@ -40,15 +40,15 @@ struct slot_factory {
     Make make;
 };
 
-template <class F>
+template <class Function>
 inline constexpr bool is_slot_factory = false;
 template <class Make>
 inline constexpr bool is_slot_factory<slot_factory<Make>> = true;
 
 // What a function tells of what it copied to a device, if it does such a thing.
-template <class F>
-std::optional<transfer_stats> transfers_of(const F& f) {
-    if constexpr (is_slot_factory<F>) {
+template <class Function>
+std::optional<transfer_stats> transfers_of(const Function& f) {
+    if constexpr (is_slot_factory<Function>) {
         return detail::transfers_of(f.make);
     } else if constexpr (requires { f.transfers(); }) {
         return f.transfers();
@@ -58,9 +58,9 @@ std::optional<transfer_stats> transfers_of(const F& f) {
 }
 
 // Before a run without statistics: the function takes no figures of its own, either.
-template <class F>
-void measure_nothing(F& f) {
-    if constexpr (is_slot_factory<F>) {
+template <class Function>
+void measure_nothing(Function& f) {
+    if constexpr (is_slot_factory<Function>) {
         detail::measure_nothing(f.make);
     } else if constexpr (requires { f.measure_nothing(); }) {
         f.measure_nothing();
@@ -68,9 +68,9 @@ void measure_nothing(F& f) {
 }
 
 // What a slot calls.
-template <class F>
+template <class Function>
 struct function_of {
-    using type = F;
+    using type = Function;
 };
 template <class Make>
 struct function_of<slot_factory<Make>> {
@@ -78,14 +78,15 @@ struct function_of<slot_factory<Make>> {
 };
 
 // A concept: its second half is not asked where the first is false, as what is `adapted` asserts when asked.
-template <class Traits, class F, class Given>
-concept fits_only_by_reference = !Traits::fits && callable<F, Given&>;
+template <class Traits, class Function, class Given>
+concept fits_only_by_reference = !Traits::fits && callable<Function, Given&>;
 
-template <class F>
+template <class Function>
 struct the_function {
     template <class Given>
-    struct is_given : call_traits<F, Given> {
-        static constexpr bool by_reference = fits_only_by_reference<call_traits<F, Given>, F, Given>;
+    struct is_given : call_traits<Function, Given> {
+        static constexpr bool by_reference =
+            fits_only_by_reference<call_traits<Function, Given>, Function, Given>;
         static_assert(!by_reference,
                       "weir: an item is given away to a stage's function, and this one takes it by T&; take "
                       "it by value, by const T& or by T&&");
@@ -95,8 +96,8 @@ struct the_function {
     };
 };
 
-template <class F, class In>
-struct pipe_types : the_function<F>::template is_given<In> {
+template <class Function, class In>
+struct pipe_types : the_function<Function>::template is_given<In> {
     using result = typename pipe_types::is_given::result;
     using value = typename stage_result<std::conditional_t<std::is_void_v<result>, int, result>>::value;
     static constexpr bool may_skip = is_optional<result>;
@@ -109,13 +110,13 @@ struct pipe_types : the_function<F>::template is_given<In> {
 
 // What stands for a user's function in a pipe, and takes the invocation only where that one does. `Kind` has
 // `template about<F, T>`, the traits of the call, and what is done with an item: `give(f, item, invocation)`.
-template <class Kind, class F>
+template <class Kind, class Function>
 class adapted {
     template <class T>
-    using about = typename Kind::template about<F, T>;
+    using about = typename Kind::template about<Function, T>;
 
   public:
-    explicit adapted(F function) : function_(std::move(function)) {}
+    explicit adapted(Function function) : function_(std::move(function)) {}
 
     template <class T>
         requires(!std::is_lvalue_reference_v<T> && !about<T>::takes_call)
@@ -129,20 +130,20 @@ class adapted {
     }
 
   private:
-    F function_;
+    Function function_;
 };
 
 // The same of a factory of functions.
-template <class Kind, class F>
-auto adapt(F&& function) {
-    using given = kept_t<F>;
+template <class Kind, class Function>
+auto adapt(Function&& function) {
+    using given = kept_t<Function>;
     if constexpr (is_slot_factory<given>) {
-        auto make = [factory = std::forward<F>(function)]() mutable {
+        auto make = [factory = std::forward<Function>(function)]() mutable {
             return adapted<Kind, typename function_of<given>::type>(factory.make());
         };
         return slot_factory<decltype(make)>{std::move(make)};
     } else {
-        return adapted<Kind, given>(std::forward<F>(function));
+        return adapted<Kind, given>(std::forward<Function>(function));
     }
 }
 
@@ -170,8 +171,8 @@ template <class Make>
 }
 
 /// Refuses the name of an overloaded function at compile time.
-template <class F = detail::not_deduced, class = detail::refused_t<F>>
-void per_slot(F) noexcept;
+template <class Function = detail::not_deduced, class = detail::refused_t<Function>>
+void per_slot(Function) noexcept;
 
 }  // namespace weir
 

@@ -49,10 +49,10 @@ template <class Error>
 
 namespace detail {
 
-template <class F>
+template <class Function>
 struct the_retried {
     template <class T>
-    struct is_given : call_traits<F, const T&> {
+    struct is_given : call_traits<Function, const T&> {
         static_assert(is_given::fits,
                       "weir: a function to be retried is called with the item as a constant, or with a copy "
                       "of it, as it may need it again, and can't be; the types are those of "
@@ -66,13 +66,13 @@ struct the_retried {
     };
 };
 
-template <class F>
+template <class Function>
 class retrying {
     template <class T>
-    using about = typename the_retried<F>::template is_given<T>;
+    using about = typename the_retried<Function>::template is_given<T>;
 
   public:
-    retrying(F function, retry_options options)
+    retrying(Function function, retry_options options)
         : function_(std::move(function)), options_(std::move(options)) {
         refuse_if(options_.attempts == 0,
                   "weir: retry with 0 attempts would never call its function; give it 1 or more");
@@ -124,7 +124,7 @@ class retrying {
         return next < most ? duration(static_cast<duration::rep>(next)) : options_.max_delay;
     }
 
-    F function_;
+    Function function_;
     retry_options options_;
 };
 
@@ -145,15 +145,15 @@ class retrying {
 ///           towards `max_failures`. `std::invalid_argument` for options that make no sense.
 /// Stops:    when the stage's time limit is over, or the run is stopped, what it waits for ends, and it
 ///           doesn't call again.
-template <class F>
-[[nodiscard]] auto retry(F&& function, retry_options options = {}) {
-    return detail::retrying<detail::kept_t<F>>(std::forward<F>(function), std::move(options));
+template <class Function>
+[[nodiscard]] auto retry(Function&& function, retry_options options = {}) {
+    return detail::retrying<detail::kept_t<Function>>(std::forward<Function>(function), std::move(options));
 }
 
 /// Refuses the name of an overloaded function, and what is not options, at compile time.
-template <class F = detail::not_deduced, class Options = retry_options,
-          class = detail::refused_t<F, Options, retry_options>>
-void retry(F&&, Options&& = {}) noexcept;
+template <class Function = detail::not_deduced, class Options = retry_options,
+          class = detail::refused_t<Function, Options, retry_options>>
+void retry(Function&&, Options&& = {}) noexcept;
 
 }  // namespace weir
 

@@ -28,9 +28,9 @@ namespace weir::detail {
 // holds.
 template <class Given, class C>
 struct piped {
-    using F = typename function_of<Given>::type;
+    using Function = typename function_of<Given>::type;
     using In = carried_value_t<C>;
-    using types = pipe_types<F, In>;
+    using types = pipe_types<Function, In>;
     using value = typename types::value;
     using D = carry_t<C, value>;
 
@@ -163,12 +163,12 @@ class running_expansion : public ordered_function<Given, C, Policy> {
     running_expansion(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
                       typename base::output& out)
         : base(run, options, std::forward<G>(f), in, out) {
-        run_context::check(options.output_order == output_order::completion, options,
-                           "gives many items for one, each as it comes: with several slots it "
-                           "can't keep the order of the input");
-        run_context::check(options.time_limit == duration(0), options,
-                           "gives many items for one, at the pace of the next stage: it can't have "
-                           "a time limit");
+        run_context::refuse_unless(options.output_order == output_order::completion, options,
+                                   "gives many items for one, each as it comes: with several slots it "
+                                   "can't keep the order of the input");
+        run_context::refuse_unless(options.time_limit == duration(0), options,
+                                   "gives many items for one, at the pace of the next stage: it can't have "
+                                   "a time limit");
     }
 
     void work(pass& now) {

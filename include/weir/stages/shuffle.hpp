@@ -59,7 +59,7 @@ class shuffle_op {
             if (held_.empty()) random_ = epoch_numbers(seed_, item.epoch());
         }
         if (held_.size() < size_) {
-            if (held_.empty()) held_.reserve(std::min(size_, most_reserved));
+            if (held_.empty()) held_.reserve((std::min)(size_, most_reserved));
             held_.emplace_back(std::move(item));
         } else {
             auto& place = held_[pick()];

@@ -40,8 +40,8 @@ struct sink_stage : stage_base {
 
     template <class Self, class Policy, class In>
     static channel<In, Policy>& attach(Self&& self, run_core<Policy>& run, channel<In, Policy>& in) {
-        run.check(self.options.concurrency == 1, self.options,
-                  "is the sink: it passes one item on after the other, its concurrency is 1");
+        run.refuse_unless(self.options.concurrency == 1, self.options,
+                          "is the sink: it passes one item on after the other, its concurrency is 1");
         run.merge_sink(self.options, in);
         return in;
     }

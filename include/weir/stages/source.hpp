@@ -107,8 +107,8 @@ struct source_stage : stage_base {
 
     template <class Self, class Policy>
     static channel<output, Policy>& attach(Self&& self, run_core<Policy>& run) {
-        run.check(self.options.concurrency == 1, self.options,
-                  "is a source: it gives one item after the other, its concurrency is 1");
+        run.refuse_unless(self.options.concurrency == 1, self.options,
+                          "is a source: it gives one item after the other, its concurrency is 1");
         auto& out = run.template add_queue<output>(self.options);
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
         run.template add<worker_loop<running_source<S, Policy>>>({}, {&out}, self.options,
@@ -124,13 +124,13 @@ struct any_argument {
     template <class T>
     operator T() const;  // NOLINT(google-explicit-constructor): it stands for any
 };
-template <class F>
+template <class Function>
 inline constexpr bool takes_an_argument = false;
 template <class R, class A>
 inline constexpr bool takes_an_argument<R (*)(A)> = true;
-template <class F>
-    requires requires { &F::operator(); }
-inline constexpr bool takes_an_argument<F> = std::is_invocable_v<F&, any_argument>;
+template <class Function>
+    requires requires { &Function::operator(); }
+inline constexpr bool takes_an_argument<Function> = std::is_invocable_v<Function&, any_argument>;
 
 }  // namespace detail
 

@@ -87,18 +87,18 @@ class items_of<async_generator<T>> {
 };
 
 // A function that gives an optional item, or something to await that does.
-template <class F>
-concept gives_optional = callable<F> && is_optional<awaited_t<std::invoke_result_t<F&>>>;
+template <class Function>
+concept gives_optional = callable<Function> && is_optional<awaited_t<std::invoke_result_t<Function&>>>;
 
-template <gives_optional F>
-class items_of<F> {
-    using call = std::invoke_result_t<F&>;
+template <gives_optional Function>
+class items_of<Function> {
+    using call = std::invoke_result_t<Function&>;
 
   public:
     using item = typename awaited_t<call>::value_type;
     static constexpr bool waits = awaitable<call>;
 
-    explicit items_of(F&& function) : function_(std::move(function)) {}
+    explicit items_of(Function&& function) : function_(std::move(function)) {}
 
     std::optional<item> next()
         requires(!waits)
@@ -113,34 +113,34 @@ class items_of<F> {
     }
 
   private:
-    F function_;
+    Function function_;
     std::optional<std::conditional_t<waits, call, int>> pending_;
 };
 
 // A function that gives a range or a generator: called anew in each run.
-template <class F>
+template <class Function>
 concept gives_range =
-    callable<F> && !gives_optional<F> &&
-    (source_range<std::invoke_result_t<F&>> || is_async_generator<std::invoke_result_t<F&>>);
+    callable<Function> && !gives_optional<Function> &&
+    (source_range<std::invoke_result_t<Function&>> || is_async_generator<std::invoke_result_t<Function&>>);
 
-template <gives_range F>
-class items_of<F> {
-    using inner = items_of<std::decay_t<std::invoke_result_t<F&>>>;
+template <gives_range Function>
+class items_of<Function> {
+    using inner = items_of<std::decay_t<std::invoke_result_t<Function&>>>;
 
   public:
     using item = typename inner::item;
     static constexpr bool waits = inner::waits;
 
-    explicit items_of(F&& function) : function_(std::move(function)) {}
+    explicit items_of(Function&& function) : function_(std::move(function)) {}
 
     template <class... Env>
     decltype(auto) next(Env&... env) {
-        if (!items_) items_.emplace(std::decay_t<std::invoke_result_t<F&>>(function_()));
+        if (!items_) items_.emplace(std::decay_t<std::invoke_result_t<Function&>>(function_()));
         return items_->next(env...);
     }
 
   private:
-    F function_;
+    Function function_;
     std::optional<inner> items_;
 };
 

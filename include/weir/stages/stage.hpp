@@ -35,8 +35,8 @@ struct stage_base {
     kept_options options;
 
     // For its options, and those of the stages inside of it.
-    template <class Self, class Function>
-    static void each_options(Self& self, Function function) {
+    template <class Self, class Visitor>
+    static void each_options(Self& self, Visitor function) {
         function(self.options);
     }
 };
@@ -92,29 +92,29 @@ template <class S>
 inline constexpr bool is_end = requires { requires S::ends_pipelines; };
 
 // A function, or a source's items, as a stage keeps them.
-template <class F>
+template <class Function>
 struct kept {
-    static_assert(std::is_constructible_v<std::decay_t<F>, F>,
+    static_assert(std::is_constructible_v<std::decay_t<Function>, Function>,
                   "weir: what has a name is copied into its stage, and this can't be copied: std::move(it)");
-    using type = std::decay_t<F>;
+    using type = std::decay_t<Function>;
 };
-template <class F>
-using kept_t = typename kept<F>::type;
+template <class Function>
+using kept_t = typename kept<Function>::type;
 
 // Refuses, for an overload that is there for that alone: a function whose type can't be deduced, and what is
 // not options of the type that is wanted. For all else it has no `type`, and the overload goes.
 struct not_deduced {};
-template <class F, class Options, class Wanted>
+template <class Function, class Options, class Wanted>
 struct refused {
-    static_assert(!std::is_same_v<F, not_deduced>,
+    static_assert(!std::is_same_v<Function, not_deduced>,
                   "weir: which function is meant can't be told from its name, as it has overloads or is a "
                   "template; call it in a lambda: [](auto item) { return f(std::move(item)); }");
     static_assert(std::is_convertible_v<Options, Wanted>,
                   "weir: a stage's options are given by their names, and this is none: "
                   "{.name = \"decode\", .concurrency = 4}; a retry has {.attempts = 5, .delay = 100ms}");
 };
-template <class F, class Options = stage_options, class Wanted = stage_options>
-using refused_t = typename refused<F, Options, Wanted>::type;
+template <class Function, class Options = stage_options, class Wanted = stage_options>
+using refused_t = typename refused<Function, Options, Wanted>::type;
 
 // Who awaits a task is resumed on its own executor, wherever the task ended. (A member of a class template,
 // as g++ 12 warns of coroutines of others whose parameters are of an anonymous namespace.)

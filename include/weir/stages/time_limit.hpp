@@ -6,8 +6,8 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/task/delayed_action.hpp>
 #include <weir/task/stop_token.hpp>
-#include <weir/task/timeout.hpp>
 
 #include <exception>  // for std::exception_ptr
 #include <optional>   // for std::optional
@@ -42,7 +42,7 @@ class limited {
     limited(coroutine_env& env, duration limit, stop_token run_ends)
         : env_(env), outer_(env.ends), executor_(*env.executor), limit_(limit),
           deadline_(saturating_add(executor_.now(), limit)), on_end_(std::move(run_ends), pass_on{&stop_}),
-          timeout_(executor_, limit, expire{this}) {
+          delayed_(executor_, limit, expire{this}) {
         env.ends = &ends_;
     }
     limited(const limited&) = delete;
@@ -54,7 +54,7 @@ class limited {
     // To be awaited when the invocation has ended.
     auto off() noexcept {
         late_ = executor_.now() > deadline_;
-        return timeout_.off();
+        return delayed_.off();
     }
 
     // What came late is nothing.
@@ -84,7 +84,7 @@ class limited {
     struct expire {
         limited* invocation;
         void operator()() const noexcept {
-            invocation->expired_ = true;  // read when the timeout is off
+            invocation->expired_ = true;  // read when the action is called off
             invocation->stop_.request_stop();
         }
     };
@@ -100,7 +100,7 @@ class limited {
     const stop_token token_{stop_.get_token()};
     const end_token ends_{&token_, detail::whose_work(outer_)};
     stop_callback<pass_on> on_end_;
-    timeout<expire> timeout_;
+    delayed_action<expire> delayed_;
 };
 
 }  // namespace detail

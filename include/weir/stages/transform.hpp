@@ -10,7 +10,7 @@
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/worker_loop.hpp>
-#include <weir/task/timeout.hpp>
+#include <weir/task/delayed_action.hpp>
 
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint64_t
@@ -65,7 +65,7 @@ struct held_for_a_time {
         Slot* who;
         void operator()() const noexcept { stage->let_go(*who); }
     };
-    std::optional<timeout<expire>> patience_over;
+    std::optional<delayed_action<expire>> patience_over;
     time_point came{};  // the last item, which may have waited for what was to leave before it
 };
 
@@ -201,7 +201,7 @@ struct transform_stage : stage_base {
     static auto& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         using own = std::remove_cvref_t<Self>;
         using D = typename own::template output<C>;
-        run.check(self.options.concurrency == 1, self.options, own::one_slot);
+        run.refuse_unless(self.options.concurrency == 1, self.options, own::one_slot);
         if constexpr (requires { own::no_checkpoint; }) {
             if (own::no_checkpoint) run.has_no_checkpoint(self.options, own::no_checkpoint);
         }

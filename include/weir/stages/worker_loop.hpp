@@ -113,7 +113,7 @@ class worker_loop final : public invoking_stage<Kind> {
                     }
                 }
                 if constexpr (requires { kind.cancel_timeout(now); }) {
-                    if (now.then == step::timeout) {
+                    if (now.then == step::patience) {
                         co_await kind.cancel_timeout(now);
                         kind.forget_timeout(now);
                     }
@@ -266,7 +266,7 @@ class worker_loop final : public invoking_stage<Kind> {
         this->see_end(now);
         now.is_over = now.is_over || this->is_over(now);
         if constexpr (requires { this->cancel_timeout(now); }) {
-            if (this->is_timeout_over(now, now.is_over)) return wait(now, step::timeout);
+            if (this->is_timeout_over(now, now.is_over)) return wait(now, step::patience);
         }
         return next_round(now);
     }

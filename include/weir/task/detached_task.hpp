@@ -191,7 +191,7 @@ bool help_until(basic_parker<Platform>&, executor*, time_point) noexcept {
 inline void block_until(parker& done, executor& ex) {
     const basic_blocked_thread<standard_platform> here(&done);
     while (!done.is_set()) {
-        if (help_until(done, &ex, time_point::max())) continue;
+        if (help_until(done, &ex, (time_point::max)())) continue;
         thread_place::leave_here();
         here.wait(done);
     }

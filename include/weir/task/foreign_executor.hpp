@@ -44,7 +44,7 @@ class endless_loop {
         beginning()->loop_ = &loop;
         beginning()->begun_.set();
         parker never;
-        while (true) loop.drive(never, time_point::max());
+        while (true) loop.drive(never, (time_point::max)());
     }
 
     static endless_loop*& beginning() noexcept {

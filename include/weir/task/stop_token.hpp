@@ -147,11 +147,12 @@ class stop_callback : detail::basic_stop_node<Platform> {
     /// \param token     the callback shares the ownership of what it belongs to.
     /// \param callback  what to call; also moved from if no stop is possible.
     /// Errors: only those of constructing the callback.
-    template <class F>
-        requires std::constructible_from<Callback, F>
+    template <class Function>
+        requires std::constructible_from<Callback, Function>
     [[nodiscard("it is called only while this object lives")]] explicit stop_callback(
-        basic_stop_token<Platform> token, F&& callback) noexcept(std::is_nothrow_constructible_v<Callback, F>)
-        : node(&run), callback_(std::forward<F>(callback)) {
+        basic_stop_token<Platform> token,
+        Function&& callback) noexcept(std::is_nothrow_constructible_v<Callback, Function>)
+        : node(&run), callback_(std::forward<Function>(callback)) {
         if (!token.stop_possible()) return;
         // Kept before it is linked: the callback may run, and destroy this object, from then on.
         state_ = token.state_;

@@ -55,7 +55,7 @@ auto sync_wait(executor& ex, A&& a) -> detail::joined_result_t<A> {
     detail::waiting_thread thread;
     if constexpr (detail::is_task<A>) {
         detail::joined_task<typename A::value_type> it(std::forward<A>(a));
-        (*it).check();
+        (*it).check_valid();
         detail::inline_start::begin(ex, (*it).start(thread, ex, thread.work.ends()));
         detail::block_until(thread.done, ex);
         return (*it).take();

@@ -88,7 +88,7 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
 
     explicit task(handle h) noexcept : handle_(h) {}
 
-    static void check(handle h) {
+    static void check_valid(handle h) {
         if (!h || h.promise().was_awaited()) [[unlikely]]
             detail::refuse_task();
     }
@@ -97,7 +97,7 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
       public:
         explicit awaiter(task& t) noexcept : handle_(t.handle_), owner_(&t.handle_) {}
         bool await_ready() const {
-            task::check(handle_);
+            task::check_valid(handle_);
             return false;
         }
         // Resumes on the coroutine's executor, when the task has ended: at once, on the thread that ran it,
@@ -131,7 +131,7 @@ class joining {
     explicit joining(const task<T>& t) noexcept : handle_(t.handle_) {}
 
     // Before it is started. (One that somebody else awaits right now isn't looked for: 4 % of fib(30).)
-    void check() const {
+    void check_valid() const {
         if (!handle_ || handle_.done()) [[unlikely]]
             refuse_task();
     }

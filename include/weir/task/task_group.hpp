@@ -70,7 +70,7 @@ class task_group final : detail::task_join {
     ///
     /// Errors:   `std::logic_error` for a task that has nothing to await.
     void spawn(task<>&& t) {
-        detail::joining<void>(t).check();
+        detail::joining<void>(t).check_valid();
         executor_->fork(start(std::move(t)));
     }
 
@@ -125,7 +125,7 @@ class task_group final : detail::task_join {
 
         fork_operation(task_group& g, task<>&& t) noexcept : group_(&g), task_(std::move(t)) {}
         bool await_ready() const {
-            detail::joining<void>(task_).check();
+            detail::joining<void>(task_).check_valid();
             return false;
         }
         // Resumes on its executor, on any thread of it: this one goes on with the new task.
@@ -177,7 +177,7 @@ class task_group final : detail::task_join {
     }
 
     // While nobody waits, `left_` is far above what the tasks take away from it. Who waits takes the rest.
-    static constexpr std::int64_t far = std::int64_t{1} << 62;
+    static constexpr std::int64_t unjoined = std::int64_t{1} << 62;
 
     // The frame is destroyed here.
     WEIR_NOINLINE std::coroutine_handle<> task_ended(detail::task_promise_base& it) noexcept override {
@@ -220,7 +220,7 @@ class task_group final : detail::task_join {
         return take_the_rest();
     }
     bool take_the_rest() noexcept {
-        const std::int64_t rest = far - spawned_;
+        const std::int64_t rest = unjoined - spawned_;
         // acq_rel; pairs with task_ended(): who takes the last sees all that was done
         return left_.fetch_sub(rest, std::memory_order_acq_rel) != rest;
     }
@@ -256,7 +256,7 @@ class task_group final : detail::task_join {
 
     void joined() {
         spawned_ = 0;
-        left_.store(far, std::memory_order_relaxed);
+        left_.store(unjoined, std::memory_order_relaxed);
         errors_ = 0;
         if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
     }
@@ -264,7 +264,7 @@ class task_group final : detail::task_join {
     detail::executor_use executor_;
     const detail::work_of_starter work_;
     std::int64_t spawned_ = 0;  // since the last join
-    detail::standard_platform::atomic<std::int64_t> left_{far};
+    detail::standard_platform::atomic<std::int64_t> left_{unjoined};
     std::coroutine_handle<> awaiter_;
     executor* awaiter_executor_ = nullptr;
     detail::parker* thread_ = nullptr;  // that waits in the destructor

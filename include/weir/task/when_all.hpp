@@ -99,7 +99,7 @@ class when_all_part final : detached_task_owner {
         return detached_task_.prepare(ex, nullptr, *this, ends);
     }
     // A moved task that is awaited in here is checked by that.
-    void check() const {
+    void check_valid() const {
         if (join_ != nullptr) detail::refuse_task();
     }
     void* release_one() noexcept { return detail::release_frame(awaitable_); }
@@ -137,7 +137,7 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
     when_all_tuple& operator=(const when_all_tuple&) = delete;
 
     bool await_ready() {
-        std::apply([](auto&... parts) { (detail::as_part(parts).check(), ...); }, parts_);
+        std::apply([](auto&... parts) { (detail::as_part(parts).check_valid(), ...); }, parts_);
         return sizeof...(As) == 0;
     }
 
@@ -203,7 +203,7 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
     when_all_vector& operator=(const when_all_vector&) = delete;
 
     bool await_ready() {
-        for (auto& part : parts_) detail::as_part(part).check();
+        for (auto& part : parts_) detail::as_part(part).check_valid();
         return parts_.empty();
     }
 

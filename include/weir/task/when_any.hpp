@@ -62,7 +62,7 @@ class when_any_part final : detached_task_owner {
     explicit when_any_part(A&& a)
         : awaitable_(std::forward<A>(a)),
           detached_task_(detail::make_detached_task<await_result_t<A>, kept>(awaitable_)) {
-        if constexpr (is_task<A>) joining<typename A::value_type>(awaitable_).check();
+        if constexpr (is_task<A>) joining<typename A::value_type>(awaitable_).check_valid();
     }
 
     void start(when_any_join& join, std::size_t index, executor& ex, const end_token& ends) noexcept {
@@ -70,7 +70,7 @@ class when_any_part final : detached_task_owner {
         index_ = index;
         detached_task_.start(ex, nullptr, *this, &ends);
     }
-    void check() const {
+    void check_valid() const {
         if (join_ != nullptr) detail::refuse_task();
     }
     void* release_one() noexcept { return detail::release_frame(awaitable_); }
@@ -102,7 +102,7 @@ class when_any_tuple {
     when_any_tuple& operator=(const when_any_tuple&) = delete;
 
     bool await_ready() const {
-        std::get<0>(parts_).check();
+        std::get<0>(parts_).check_valid();
         return false;
     }
     // Resumes on the awaiter's executor, when the last part has ended.
@@ -119,14 +119,14 @@ class when_any_tuple {
     result await_resume() { return take(join_.first(), all); }
 
   private:
-    template <std::size_t... I>
-    result take(std::size_t first, std::index_sequence<I...>) {
+    template <std::size_t... Index>
+    result take(std::size_t first, std::index_sequence<Index...>) {
         std::optional<first_of> r;
-        static_cast<void>(
-            ((I == first &&
-              (r.emplace(std::in_place_index<I>, detail::take_non_void(std::get<I>(parts_))), true)) ||
-             ...));
-        return result(*std::move(r), {std::get<I>(parts_).take_late(I == first)...});
+        static_cast<void>((
+            (Index == first &&
+             (r.emplace(std::in_place_index<Index>, detail::take_non_void(std::get<Index>(parts_))), true)) ||
+            ...));
+        return result(*std::move(r), {std::get<Index>(parts_).take_late(Index == first)...});
     }
 
     when_any_join join_{sizeof...(As)};
@@ -150,7 +150,7 @@ class when_any_vector {
     when_any_vector& operator=(const when_any_vector&) = delete;
 
     bool await_ready() const {
-        parts_.front().check();
+        parts_.front().check_valid();
         return false;
     }
     // Resumes as above.
@@ -248,8 +248,8 @@ auto when_any(As&&...) {
 template <class First, class Second, class Others>
 struct std::tuple_size<weir::when_any_result<std::pair<First, Second>, Others>>
     : std::integral_constant<std::size_t, 2> {};
-template <std::size_t I, class First, class Second, class Others>
-struct std::tuple_element<I, weir::when_any_result<std::pair<First, Second>, Others>>
-    : std::tuple_element<I, std::pair<First, Second>> {};
+template <std::size_t Index, class First, class Second, class Others>
+struct std::tuple_element<Index, weir::when_any_result<std::pair<First, Second>, Others>>
+    : std::tuple_element<Index, std::pair<First, Second>> {};
 
 #endif

@@ -95,7 +95,7 @@ class jumping_clock final : public weir::executor {
 std::string complaint_about(const weir::pipeline_stats& s) {
     if (s.elapsed < 0ns) return "elapsed is negative";
     for (const weir::stage_stats& stage : s.stages) {
-        for (const weir::slot_times& t : stage.slots) {
+        for (const weir::slot_times& t : stage.per_slot) {
             for (const duration d :
                  {t.off, t.wait_get, t.runnable, t.run, t.await, t.wait_put, t.wait_turn, t.overhead}) {
                 if (d < 0ns || d > stage.elapsed)

@@ -269,7 +269,7 @@ TEST_CASE("a change of the concurrency for which memory lacks changes nothing, a
             has_fired = true;
         }
         faults::engine::here().plan({});
-        CHECK(run.stats().stages.at(1).slots.size() == (has_fired ? 1U : 5U));
+        CHECK(run.stats().stages.at(1).per_slot.size() == (has_fired ? 1U : 5U));
         if (has_fired) run.set_concurrency("work", 5);
         int count = 1;
         while (run.get()) ++count;

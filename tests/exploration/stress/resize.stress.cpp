@@ -71,7 +71,7 @@ std::string unrest(Run& run, std::uint64_t seed, const std::atomic<bool>& over, 
         if (pauses) run.resume();
         const auto s = run.stats();
         for (const auto& stage : s.stages) {
-            for (const auto& slot : stage.slots) {
+            for (const auto& slot : stage.per_slot) {
                 if (slot.total() != stage.elapsed) return "a slot of " + stage.name + " doesn't add up";
             }
         }

@@ -290,12 +290,12 @@ TEST_CASE("the busiest is the bottleneck") {
     stats.channels.resize(1);
     stats.stages.resize(2);
     stats.stages[0].name = "read";
-    stats.stages[0].slots.resize(1);
-    stats.stages[0].slots[0].await = milliseconds(70);
-    stats.stages[0].slots[0].wait_put = milliseconds(30);
+    stats.stages[0].per_slot.resize(1);
+    stats.stages[0].per_slot[0].await = milliseconds(70);
+    stats.stages[0].per_slot[0].wait_put = milliseconds(30);
     stats.stages[1].name = "decode";
-    stats.stages[1].slots.resize(2);
-    for (auto& slot : stats.stages[1].slots) {
+    stats.stages[1].per_slot.resize(2);
+    for (auto& slot : stats.stages[1].per_slot) {
         slot.run = milliseconds(60);
         slot.runnable = milliseconds(40);
     }

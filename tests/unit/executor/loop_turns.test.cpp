@@ -113,7 +113,7 @@ TEST_CASE("what slots spend in sync_wait on virtual time is exact, each for itse
         CHECK(f_stats.num_tasks == 2);
         CHECK(f_stats.busy == 505ms);
         weir::duration ran{}, all{};
-        for (const weir::slot_times& each : f_stats.slots) {
+        for (const weir::slot_times& each : f_stats.per_slot) {
             ran += each.run;
             all += each.total();
         }

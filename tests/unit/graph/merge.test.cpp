@@ -740,8 +740,8 @@ TEST_CASE("the figures say which queue leads where, and each slot's times add up
     CHECK(stats.stages.at(2).inputs.empty());
     CHECK(flows::add_up(stats));
     // Slot 0 waits for its input; slot 1 has an item, and waits for its turn.
-    CHECK(merge.slots.at(0).wait_get == 30ms);
-    CHECK(merge.slots.at(1).wait_turn == 30ms);
+    CHECK(merge.per_slot.at(0).wait_get == 30ms);
+    CHECK(merge.per_slot.at(1).wait_turn == 30ms);
 }
 
 TEST_CASE("a paused merge gives nothing, and goes on") {

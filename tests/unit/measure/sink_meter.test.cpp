@@ -142,7 +142,7 @@ void compare(std::uint32_t seed) {
             CHECK(a.empty == b.empty);
             REQUIRE(a == b);
         }
-        const weir::slot_times& slot = found.stages.at(0).slots.at(0);
+        const weir::slot_times& slot = found.stages.at(0).per_slot.at(0);
         CHECK(slot.total() == found.stages.at(0).elapsed);
         CHECK(slot.wait_get == expected.channels[0].get_wait);
         CHECK(slot.wait_put == expected.channels[1].put_wait);
@@ -162,9 +162,9 @@ TEST_CASE("without histograms, too") {
 TEST_CASE("a sink has ended, and is off, when what it takes from is closed and it has passed on everything") {
     both<weir::measured> of(2, 1, {10ns, 0ns, 0ns}, {100ns, 100ns, 100ns, 0ns}, true);
     of.time.run_until(weir::time_point(50ns));
-    CHECK(of.accounted().stages[0].slots[0].off == 0ns);  // the third item waits in its hand
+    CHECK(of.accounted().stages[0].per_slot[0].off == 0ns);  // the third item waits in its hand
     of.time.run_until(weir::time_point(400ns));
-    const weir::slot_times slot = of.accounted().stages[0].slots[0];
+    const weir::slot_times slot = of.accounted().stages[0].per_slot[0];
     CHECK(slot.wait_get == 10ns);
     CHECK(slot.wait_put == 100ns);
     CHECK(slot.off == 290ns);

@@ -60,7 +60,7 @@ stage_stats stage_at(int n) {
     s.task_time = n * 8s;
     s.failure_time = n * 1s;
     s.busy = n * 9s;
-    s.slots = {slot_at(n), slot_at(n)};
+    s.per_slot = {slot_at(n), slot_at(n)};
     s.task_times.record(1s, static_cast<std::uint64_t>(8 * n));
     return s;
 }
@@ -184,7 +184,7 @@ TEST_CASE("a lap never holds anything negative") {
     for (stage_stats& s : lap.stages) {
         s.name.clear();
         s.kind.clear();
-        s.slots.clear();
+        s.per_slot.clear();
         CHECK(s == stage_stats());
     }
     for (channel_stats& c : lap.channels) {
@@ -199,20 +199,20 @@ TEST_CASE(
     "a lap takes stages and channels whole that were not there before, and new slots as off until then") {
     pipeline_stats before = pipeline_at(1);
     before.stages.pop_back();
-    before.stages[0].slots.pop_back();
+    before.stages[0].per_slot.pop_back();
     before.channels.clear();
     const pipeline_stats lap = pipeline_at(3) - before;
     REQUIRE(lap.stages.size() == 2);
-    CHECK(lap.stages[0].slots[0] == slot_at(2));
+    CHECK(lap.stages[0].per_slot[0] == slot_at(2));
     slot_times late = slot_at(3);
     late.off = std::max(weir::duration(0), late.off - before.stages[0].elapsed);
-    CHECK(lap.stages[0].slots[1] == late);
+    CHECK(lap.stages[0].per_slot[1] == late);
     // So that its states sum to the lap, too.
     before.stages[0].elapsed = 5s;
     pipeline_stats after = before;
     after.stages[0].elapsed = 8s;
-    after.stages[0].slots.push_back({.off = 6s, .await = 2s});
-    CHECK((after - before).stages[0].slots.back() == slot_times{.off = 1s, .await = 2s});
+    after.stages[0].per_slot.push_back({.off = 6s, .await = 2s});
+    CHECK((after - before).stages[0].per_slot.back() == slot_times{.off = 1s, .await = 2s});
     CHECK(lap.stages[1] == stage_at(3));
     CHECK(lap.channels == pipeline_at(3).channels);
     CHECK((before - pipeline_at(1)).stages.size() == 1);

@@ -26,7 +26,7 @@ TEST_CASE("a stage's row has its members, those of its slots as sums, and quanti
     weir::stage_stats s;
     s.name = "decode, \"fast\"";
     s.inputs = {0, 2};
-    s.slots = {{.run = 1ms}, {.run = 2ms, .await = 5ns}};
+    s.per_slot = {{.run = 1ms}, {.run = 2ms, .await = 5ns}};
     s.task_times.record(7ns);
     const cell_row row = cells_of(s);
     CHECK(cell_of(row, "name").value == s.name);

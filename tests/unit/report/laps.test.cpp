@@ -19,10 +19,10 @@ void go_on(pipeline_stats& s, std::mt19937& random) {
     };
     more(s.elapsed);
     for (auto& stage : s.stages) {
-        if (random() % 4 == 0) stage.slots.push_back({.off = stage.elapsed});
+        if (random() % 4 == 0) stage.per_slot.push_back({.off = stage.elapsed});
         const auto d = duration(random() % 1000);
         stage.elapsed += d;
-        for (auto& slot : stage.slots) (random() % 2 == 0 ? slot.run : slot.wait_get) += d;
+        for (auto& slot : stage.per_slot) (random() % 2 == 0 ? slot.run : slot.wait_get) += d;
         more(stage.num_tasks);
         more(stage.num_failures);
         more(stage.task_time);
@@ -59,7 +59,7 @@ pipeline_stats at_the_start() {
     pipeline_stats s;
     s.stages.resize(2);
     for (auto& stage : s.stages) {
-        stage.slots.resize(1);
+        stage.per_slot.resize(1);
         stage.transfers.emplace();
     }
     s.channels.resize(2);

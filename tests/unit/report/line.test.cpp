@@ -41,7 +41,7 @@ TEST_CASE("a slot's times, a stage and a queue are a line each") {
     s.num_failures = 1;
     s.task_time = 20ms;
     s.failure_time = 80ms;
-    s.slots = {t};
+    s.per_slot = {t};
     CHECK(line_text(s) == "decode[3]: 21 tasks, 1 failed after 80.0 ms, 2.1 /s, ave 1.0 ms; " + times);
     s.concurrency = 1;
     s.num_tasks = 1;

@@ -24,7 +24,7 @@ weir::stage_stats stage(const std::string& name, slot_times times, std::size_t q
     s.name = name;
     s.elapsed = 1s;
     s.num_tasks = 100;
-    s.slots = {times};
+    s.per_slot = {times};
     s.outputs = {queue};
     s.task_times.record(9ms, 99);
     s.task_times.record(20ms);

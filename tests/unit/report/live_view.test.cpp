@@ -91,7 +91,7 @@ pipeline_stats lap_of(std::uint64_t items) {
     s.name = "act";
     s.elapsed = 100ms;
     s.num_tasks = items;
-    s.slots = {{.run = 100ms}};
+    s.per_slot = {{.run = 100ms}};
     lap.stages = {s};
     return lap;
 }

@@ -56,7 +56,7 @@ TEST_CASE("a graph has a box for each stage, with its tasks inside where it has 
 }
 
 TEST_CASE("a graph can go down, without tasks, and show the queues") {
-    CHECK(mermaid(loader(), {.left_to_right = false, .queues = true, .slots = false}) == R"m(flowchart TB
+    CHECK(mermaid(loader(), {.left_to_right = false, .queues = true, .show_slots = false}) == R"m(flowchart TB
     s0["src"]
     s1["batch (8)"]
     s2["download"]

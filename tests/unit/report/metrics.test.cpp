@@ -42,7 +42,7 @@ pipeline_stats example() {
     t.await = 500ms;
     t.wait_put = 2s;
     t.wait_turn = 1s;
-    p.stages[1].slots = {t, t};
+    p.stages[1].per_slot = {t, t};
     p.channels.resize(1);
     weir::channel_stats& c = p.channels[0];
     c.name = "src";

@@ -26,7 +26,7 @@ stage_stats stage(std::string name, std::size_t concurrency, std::uint64_t tasks
     s.num_tasks = tasks;
     s.task_time = each * static_cast<std::int64_t>(tasks);
     if (each > 0ns) s.task_times.record(each, tasks);
-    s.slots = {times};
+    s.per_slot = {times};
     return s;
 }
 
@@ -249,7 +249,7 @@ TEST_CASE("a table keeps within 120 columns for every name") {
     CHECK(longest_line(text) > 110);  // the case is a wide one
     CHECK(text.find("\na stage whose name ~ ") != std::string::npos);
 
-    for (const auto& state : weir::detail::states_in_reports) s.slots[0].*state.time = 1s;
+    for (const auto& state : weir::detail::states_in_reports) s.per_slot[0].*state.time = 1s;
     const std::string whole = weir::table_text(p);
     CHECK(longest_line(whole) <= 120);
     INFO(whole);

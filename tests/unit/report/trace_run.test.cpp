@@ -21,7 +21,7 @@ TEST_CASE("each stage has the same share of the events, and each of its slots, a
     }
     CHECK(slot.events.kept() == 50);
     CHECK(late.events.kept() == 25);
-    CHECK(run.read([](const auto& stages) { return stages[1]->slots.size(); }) == 3);
+    CHECK(run.read([](const auto& stages) { return stages[1]->per_slot.size(); }) == 3);
 }
 
 TEST_CASE("a queue has its place, and says when what went through it is no longer followed") {

@@ -62,7 +62,7 @@ class row final : public watched_run {
             s.to.push_back(&queues[i]);
             if (i == 0 && circle) s.from.push_back(&queues.back());
             for (const auto& each : stages[i]) {
-                s.slots.push_back({each.get(), each->gone.load(), states && each.get() == running});
+                s.per_slot.push_back({each.get(), each->gone.load(), states && each.get() == running});
             }
         }
         seen.last = &queues.back();

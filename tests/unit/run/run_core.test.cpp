@@ -66,8 +66,8 @@ void add(pipeline_stats& sum, const pipeline_stats& lap) {
         s.num_failures += l.num_failures;
         s.task_time += l.task_time;
         s.busy += l.busy;
-        s.slots.resize(l.slots.size());
-        for (std::size_t k = 0; k < l.slots.size(); ++k) s.slots[k] += l.slots[k];
+        s.per_slot.resize(l.per_slot.size());
+        for (std::size_t k = 0; k < l.per_slot.size(); ++k) s.per_slot[k] += l.per_slot[k];
         s.task_times += l.task_times;
         channel_stats& c = sum.channels[i];
         const channel_stats& m = lap.channels[i];
@@ -101,7 +101,7 @@ std::string differences(const pipeline_stats& sum, const pipeline_stats& total) 
         same(of + "num_failures", s.num_failures, t.num_failures);
         same(of + "task_time", s.task_time, t.task_time);
         same(of + "busy", s.busy, t.busy);
-        same(of + "slots", s.slots, t.slots);
+        same(of + "slots", s.per_slot, t.per_slot);
         same(of + "task_times.count", s.task_times.count(), t.task_times.count());
         same(of + "task_times.sum", s.task_times.sum(), t.task_times.sum());
         const channel_stats& c = sum.channels.at(i);

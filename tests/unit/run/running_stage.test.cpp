@@ -65,10 +65,10 @@ class complaints {
 void check_each(const pipeline_stats& s, complaints& wrong) {
     for (const stage_stats& stage : s.stages) {
         const auto c = static_cast<std::int64_t>(stage.concurrency);
-        wrong.check(stage.slots.size() == stage.concurrency, stage.name, "as many slots as concurrency");
+        wrong.check(stage.per_slot.size() == stage.concurrency, stage.name, "as many slots as concurrency");
         wrong.check(stage.times().total() == c * stage.elapsed, stage.name,
                     "the slots' states sum to concurrency x elapsed");
-        for (const weir::slot_times& t : stage.slots) {
+        for (const weir::slot_times& t : stage.per_slot) {
             wrong.check(t.total() == stage.elapsed, stage.name, "each slot's states sum to elapsed");
             wrong.check(t.off >= 0ns && t.wait_get >= 0ns && t.runnable >= 0ns && t.run >= 0ns &&
                             t.await >= 0ns && t.wait_put >= 0ns,
@@ -681,7 +681,7 @@ class slow_hook final : public weir::hook {
 void check_own_clocks(const pipeline_stats& s, const own_clock& a, const own_clock& b) {
     for (const stage_stats& stage : s.stages) {
         CAPTURE(stage.name);
-        CHECK(stage.times().total() == stage.elapsed * static_cast<int>(stage.slots.size()));
+        CHECK(stage.times().total() == stage.elapsed * static_cast<int>(stage.per_slot.size()));
         if (stage.name == "a") CHECK(stage.task_time == a.sum);
         if (stage.name == "a") CHECK(stage.times().run == a.sum);
         if (stage.name == "b") CHECK(stage.task_time == b.sum);

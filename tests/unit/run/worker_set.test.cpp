@@ -71,7 +71,7 @@ ints up_to(int n) {
 // Every instant of every slot that there ever was is in one state.
 void check_sums(const weir::pipeline_stats& s) {
     for (const auto& stage : s.stages) {
-        for (const auto& slot : stage.slots) CHECK(slot.total() == stage.elapsed);
+        for (const auto& slot : stage.per_slot) CHECK(slot.total() == stage.elapsed);
         CHECK(stage.busy == stage.times().busy());
     }
 }
@@ -116,25 +116,25 @@ TEST_CASE("slots that are out of service are off, and the states of all sum to t
     time.run_until(time_point(15ms));
     run.set_concurrency("work", 3);
     CHECK(run.stats().stages.at(1).concurrency == 3);
-    CHECK(run.stats().stages.at(1).slots.size() == 3);
-    CHECK(run.stats().stages.at(1).slots.at(2).off == 15ms);
+    CHECK(run.stats().stages.at(1).per_slot.size() == 3);
+    CHECK(run.stats().stages.at(1).per_slot.at(2).off == 15ms);
     check_sums(run.stats());
     time.run_until(time_point(55ms));
     run.set_concurrency("work", 1);
     time.run_until(time_point(100ms));
     const auto stage = run.stats().stages.at(1);
     CHECK(stage.concurrency == 1);
-    REQUIRE(stage.slots.size() == 3);
-    CHECK(stage.slots.at(0).off == 0ms);
-    CHECK(stage.slots.at(1).off == 40ms);
-    CHECK(stage.slots.at(2).off == 15ms + 45ms);
-    CHECK(stage.slots.at(1).await == 60ms);
-    CHECK(stage.slots.at(2).await == 40ms);
+    REQUIRE(stage.per_slot.size() == 3);
+    CHECK(stage.per_slot.at(0).off == 0ms);
+    CHECK(stage.per_slot.at(1).off == 40ms);
+    CHECK(stage.per_slot.at(2).off == 15ms + 45ms);
+    CHECK(stage.per_slot.at(1).await == 60ms);
+    CHECK(stage.per_slot.at(2).await == 40ms);
     check_sums(run.stats());
     run.set_concurrency("work", 2);
     time.run_until(time_point(105ms));
-    CHECK(run.stats().stages.at(1).slots.at(1).off == 40ms);
-    CHECK(run.stats().stages.at(1).slots.at(2).off == 65ms);
+    CHECK(run.stats().stages.at(1).per_slot.at(1).off == 40ms);
+    CHECK(run.stats().stages.at(1).per_slot.at(2).off == 65ms);
 }
 
 TEST_CASE("a slot that was added is ready to run until it does") {
@@ -152,10 +152,10 @@ TEST_CASE("a slot that was added is ready to run until it does") {
     all = &run;
     CHECK(sorted(take_all(run)) == up_to(3));
     const auto stage = run.stats().stages.at(1);
-    REQUIRE(stage.slots.size() == 2);
-    CHECK(stage.slots.at(0).run == 7ms);
-    CHECK(stage.slots.at(1).runnable == 7ms);
-    CHECK(stage.slots.at(1).off == 0ms);
+    REQUIRE(stage.per_slot.size() == 2);
+    CHECK(stage.per_slot.at(0).run == 7ms);
+    CHECK(stage.per_slot.at(1).runnable == 7ms);
+    CHECK(stage.per_slot.at(1).off == 0ms);
     check_sums(run.stats());
 }
 
@@ -222,7 +222,7 @@ TEST_CASE("the number of slots can be changed at any instant, and each item pass
             }
             const auto s = run.stats();
             for (const auto& stage : s.stages) {
-                for (const auto& slot : stage.slots) {
+                for (const auto& slot : stage.per_slot) {
                     if (slot.total() != s.elapsed) FAIL("the sums are wrong with seed " << seed);
                 }
             }
@@ -240,7 +240,7 @@ TEST_CASE("the number of slots can be changed at any instant, and each item pass
         // The stage behind it has at times two slots, but takes no time.
         if (sorted(all) != expected) FAIL("items were lost or doubled with seed " << seed);
         if (static_cast<std::size_t>(most) > most_slots) FAIL("too many at work with seed " << seed);
-        CHECK(run.stats().stages.at(1).slots.size() == most_slots);
+        CHECK(run.stats().stages.at(1).per_slot.size() == most_slots);
     }
 }
 
@@ -309,9 +309,9 @@ TEST_CASE("a lap's times sum to its length for slots that came in it, too") {
     time.run_until(time_point(401ms));
     REQUIRE(laps.size() == 4);
     for (const auto& lap : laps) check_sums(lap);
-    CHECK(laps.at(0).stages.at(1).slots.size() == 1);
+    CHECK(laps.at(0).stages.at(1).per_slot.size() == 1);
     const auto& second = laps.at(1).stages.at(1);
-    REQUIRE(second.slots.size() == 3);
+    REQUIRE(second.per_slot.size() == 3);
     CHECK(second.times().off == 60ms);
     CHECK(second.times().total() == 300ms);
     CHECK(laps.at(3).stages.at(1).times().off == 200ms);
@@ -435,7 +435,7 @@ TEST_CASE("a run can be changed from inside: by a stage's function, on_failure a
                     .start(time, std::move(o)));
     ints all = take_all(*run);
     CHECK(all.size() == 59);
-    CHECK(run->stats().stages.at(1).slots.size() == 4);
+    CHECK(run->stats().stages.at(1).per_slot.size() == 4);
     CHECK(run->stats().stages.at(1).concurrency == 1);
     CHECK(run->stats().channels.at(1).capacity == 7);
     check_sums(run->stats());

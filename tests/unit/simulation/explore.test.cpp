@@ -55,12 +55,12 @@ void lose_an_update(sim::world& w) {
     int sum = 0;
     weir::sync_wait(w,
                     weir::when_all(add_carelessly(w, sum), add_carelessly(w, sum), add_carelessly(w, sum)));
-    w.check(sum == 3, "three additions make 3");
+    w.demand(sum == 3, "three additions make 3");
 }
 
 // Fails only if `b` has made all of its steps before the first of `a`'s: a fault of depth 1 for
 // priorities, one in 70 for random decisions.
-void late_one(sim::world& w) { w.check(walk_both(w, 4) != "bbbbaaaa", "the first is not the last"); }
+void late_one(sim::world& w) { w.demand(walk_both(w, 4) != "bbbbaaaa", "the first is not the last"); }
 
 std::string message_of(void (*scenario)(sim::world&), sim::explore_options options) {
     try {
@@ -91,7 +91,7 @@ TEST_CASE("a coroutine of a world that is sent to a pool stays in the world") {
         [&](sim::world& w) {
             int sum = 0;
             weir::sync_wait(w, weir::when_all(body::go(pool, sum), body::go(pool, sum)));
-            w.check(sum == 2, "both have been there");
+            w.demand(sum == 2, "both have been there");
         },
         {.schedules = 20});
     CHECK(done.schedules > 0);
@@ -170,7 +170,7 @@ TEST_CASE("priorities find in few schedules what random decisions take many for"
 TEST_CASE("the seed of a schedule by priorities finds it again, whatever was explored before it") {
     // Overtaken in the middle, which takes a change of priorities at the right step.
     const auto scenario = [](sim::world& w) {
-        w.check(walk_both(w, 6).find("aaaabb") == std::string::npos, "a is not overtaken there");
+        w.demand(walk_both(w, 6).find("aaaabb") == std::string::npos, "a is not overtaken there");
     };
     for (std::uint64_t first = 1; first <= 20; ++first) {
         const sim::explore_options options{.schedules = 10'000,
@@ -246,7 +246,7 @@ TEST_CASE("a schedule is replayed bit for bit") {
 
 TEST_CASE("a scenario that depends on something else than its decisions is told so") {
     int times = 0;
-    CHECK_THROWS_WITH(sim::explore([&](sim::world& w) { w.check(++times != 7, "not the seventh"); }),
+    CHECK_THROWS_WITH(sim::explore([&](sim::world& w) { w.demand(++times != 7, "not the seventh"); }),
                       ContainsSubstring("depends on something else"));
 }
 
@@ -256,7 +256,7 @@ TEST_CASE("what is drawn is part of the schedule") {
         sim::explore([&](sim::world& w) { seen.insert(w.draw(5)); }, {.strategy = sim::strategy::exhaustive});
     CHECK(done.schedules == 5);
     CHECK(seen.size() == 5);
-    CHECK_THROWS_WITH(sim::explore([](sim::world& w) { w.check(w.draw(100) < 90, "it is small"); }),
+    CHECK_THROWS_WITH(sim::explore([](sim::world& w) { w.demand(w.draw(100) < 90, "it is small"); }),
                       ContainsSubstring("WEIR_SCHEDULE=\"0:90\""));
     CHECK_THROWS_WITH(sim::explore([](sim::world& w) { static_cast<void>(w.draw(0)); }),
                       ContainsSubstring("there is no number below 0"));
@@ -273,7 +273,7 @@ TEST_CASE("a pipeline runs under many schedules with one call") {
             while (auto n = run.get()) got.push_back(*n);
             orders.insert(got);
             const std::set<int> all(got.begin(), got.end());
-            w.check(got.size() == 12 && all.size() == 12, "each item comes out once");
+            w.demand(got.size() == 12 && all.size() == 12, "each item comes out once");
         },
         {.schedules = 500});
     CHECK(done.schedules == 500);
@@ -368,7 +368,7 @@ TEST_CASE("a scenario that runs nothing in its world is refused with a sentence"
     CHECK_THROWS_WITH(sim::explore(a_task), ContainsSubstring("as in sync_wait(world, task)"));
     const auto only_time = [](sim::world& w) {
         weir::channel<int, sim::stepwise> never(1, w, "never");
-        w.check(!never.blocking_get(std::chrono::seconds(1)), "nothing comes");
+        w.demand(!never.blocking_get(std::chrono::seconds(1)), "nothing comes");
     };
     CHECK_NOTHROW(sim::explore(only_time));
 }

@@ -23,9 +23,9 @@ pipeline_stats sound() {
     stage_stats stage;
     stage.name = "decode";
     stage.elapsed = duration(100);
-    stage.slots.resize(1);
-    stage.slots[0].run = duration(30);
-    stage.slots[0].wait_get = duration(70);
+    stage.per_slot.resize(1);
+    stage.per_slot[0].run = duration(30);
+    stage.per_slot[0].wait_get = duration(70);
     stage.busy = duration(30);
     stage.num_tasks = 3;
     stage.num_failures = 1;
@@ -63,11 +63,11 @@ TEST_CASE("figures that agree are taken") { CHECK_NOTHROW(check_identities(sound
 
 TEST_CASE("each contradiction is told, and where it is") {
     const auto told = [](auto change) { return complaint_about(change); };
-    CHECK_THAT(told([](auto& s, auto&) { s.slots[0].run += duration(1); }),
+    CHECK_THAT(told([](auto& s, auto&) { s.per_slot[0].run += duration(1); }),
                ContainsSubstring("stage 'decode': the states of a slot sum to the time that passed"));
     CHECK_THAT(told([](auto& s, auto&) {
-                   s.slots[0].run = duration(-30);
-                   s.slots[0].wait_get = duration(130);
+                   s.per_slot[0].run = duration(-30);
+                   s.per_slot[0].wait_get = duration(130);
                    s.busy = duration(-30);
                }),
                ContainsSubstring("less than no time"));
@@ -77,9 +77,10 @@ TEST_CASE("each contradiction is told, and where it is") {
           &weir::slot_times::wait_turn, &weir::slot_times::overhead}) {
         CHECK_THAT(told([state](auto& s, auto&) {
                        const bool is_run = state == &weir::slot_times::run;
-                       s.slots[0] = {};
-                       s.slots[0].*state = duration(-1);
-                       s.slots[0].*(is_run ? &weir::slot_times::off : &weir::slot_times::run) = duration(101);
+                       s.per_slot[0] = {};
+                       s.per_slot[0].*state = duration(-1);
+                       s.per_slot[0].*(is_run ? &weir::slot_times::off : &weir::slot_times::run) =
+                           duration(101);
                        s.busy = s.times().busy();
                    }),
                    ContainsSubstring("less than no time"));

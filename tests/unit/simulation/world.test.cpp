@@ -138,15 +138,15 @@ TEST_CASE("two coroutines that block until the other goes on both go on, in ever
         [](sim::world& w) {
             weir::channel<int, sim::stepwise> there(1, w), back(1, w);
             const auto asks = [&]() -> weir::task<> {
-                w.check(there.blocking_put(1) == weir::channel_status::success, "it is open");
-                w.check(*back.blocking_get() == 2, "the answer");
-                w.check(there.blocking_put(3) == weir::channel_status::success, "it is open");
+                w.demand(there.blocking_put(1) == weir::channel_status::success, "it is open");
+                w.demand(*back.blocking_get() == 2, "the answer");
+                w.demand(there.blocking_put(3) == weir::channel_status::success, "it is open");
                 co_return;
             };
             const auto answers = [&]() -> weir::task<> {
-                w.check(*there.blocking_get() == 1, "the question");
-                w.check(back.blocking_put(2) == weir::channel_status::success, "it is open");
-                w.check(*there.blocking_get() == 3, "the thanks");
+                w.demand(*there.blocking_get() == 1, "the question");
+                w.demand(back.blocking_put(2) == weir::channel_status::success, "it is open");
+                w.demand(*there.blocking_get() == 3, "the thanks");
                 co_return;
             };
             weir::sync_wait(w, weir::when_all(asks(), answers(), walk(w, 2)));

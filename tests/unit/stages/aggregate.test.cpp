@@ -228,7 +228,7 @@ TEST_CASE("an aggregate has its own name and capacity, and one slot") {
     const auto stats = run.stats();
     CHECK(stats.stages.at(1).name == "aggregate#1");
     CHECK(stats.stages.at(1).kind == "aggregate");
-    CHECK(stats.stages.at(1).slots.size() == 1);
+    CHECK(stats.stages.at(1).per_slot.size() == 1);
     CHECK(stats.channels.at(2).name == "b");
     CHECK(stats.channels.at(2).capacity == 9);
     CHECK(take_all(run) == std::vector<std::vector<ints>>{{{1}}});

@@ -302,7 +302,7 @@ TEST_CASE("the marks of the ends of epochs are counted nowhere, but take time to
             CHECK(q.get_waits.count() == q.num_get);
         }
         for (const auto& stage : s.stages)
-            CHECK(stage.times().total() == std::ssize(stage.slots) * s.elapsed);
+            CHECK(stage.times().total() == std::ssize(stage.per_slot) * s.elapsed);
     };
     for (int i = 0; i < 100; ++i) {
         time.run_until(time.now() + 1ns);

@@ -81,14 +81,14 @@ TEST_CASE("two slots of a for_each are measured to the nanosecond") {
     CHECK(last.num_tasks == 4);
     CHECK(last.num_failures == 0);
     CHECK(last.task_time == 100ms);
-    REQUIRE(last.slots.size() == 2);
-    CHECK(last.slots[0].await == 50ms);
-    CHECK(last.slots[0].wait_get == 10ms);
-    CHECK(last.slots[0].off == 10ms);
-    CHECK(last.slots[1].await == 50ms);
-    CHECK(last.slots[1].wait_get == 20ms);
-    CHECK(last.slots[1].off == 0ms);
-    for (const weir::slot_times& each : last.slots) {
+    REQUIRE(last.per_slot.size() == 2);
+    CHECK(last.per_slot[0].await == 50ms);
+    CHECK(last.per_slot[0].wait_get == 10ms);
+    CHECK(last.per_slot[0].off == 10ms);
+    CHECK(last.per_slot[1].await == 50ms);
+    CHECK(last.per_slot[1].wait_get == 20ms);
+    CHECK(last.per_slot[1].off == 0ms);
+    for (const weir::slot_times& each : last.per_slot) {
         CHECK(each.wait_put == 0ms);
         CHECK(each.wait_turn == 0ms);
     }

@@ -264,7 +264,7 @@ TEST_CASE("the time in which a finished item waits for those before it is the sl
     CHECK(stats.stages.at(1).task_time == 85ms);
     CHECK(stats.stages.at(1).busy == 85ms);
     std::vector<weir::duration> each;
-    for (const auto& slot : stats.stages.at(1).slots) each.push_back(slot.wait_turn);
+    for (const auto& slot : stats.stages.at(1).per_slot) each.push_back(slot.wait_turn);
     std::ranges::sort(each);
     CHECK(each == std::vector<weir::duration>{0ms, 20ms});
 }

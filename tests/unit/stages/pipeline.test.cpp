@@ -270,7 +270,7 @@ TEST_CASE("without histograms a run does the same and knows all but quantiles") 
     CHECK(stage.task_time == 55ms);
     CHECK(stage.ave_time() == 5'500us);
     CHECK(stage.rate() == expected.stages.at(1).rate());
-    CHECK(stage.slots == expected.stages.at(1).slots);
+    CHECK(stage.per_slot == expected.stages.at(1).per_slot);
     CHECK(stage.task_times == weir::histogram::without_quantiles(10, 55ms, 10ms));
     CHECK(expected.stages.at(1).task_times.p50() > 0ms);
     CHECK(stage.task_times.p50() == 0ms);
@@ -296,8 +296,8 @@ TEST_CASE("without statistics a run does the same and knows only what passed") {
     CHECK(stats.channels.at(4).num_get == 10);
     CHECK(stats.channels.at(2).num_get == 4);
     CHECK(stats.stages.at(1).num_tasks == 0);
-    CHECK(stats.stages.at(1).slots.size() == 2);
-    CHECK(stats.stages.at(1).slots.at(0).total() == 0ns);
+    CHECK(stats.stages.at(1).per_slot.size() == 2);
+    CHECK(stats.stages.at(1).per_slot.at(0).total() == 0ns);
 }
 
 TEST_CASE("items pass that can be moved to a new place but not assigned") {

@@ -346,9 +346,9 @@ class random_graph {
             const auto& stage = s.stages[i];
             const auto t = stage.times();
             wrong_.check(stage.elapsed == s.elapsed, stage.name, "its time is the run's");
-            wrong_.check(t.total() == std::ssize(stage.slots) * s.elapsed, stage.name,
+            wrong_.check(t.total() == std::ssize(stage.per_slot) * s.elapsed, stage.name,
                          "the slots' states sum to slots x elapsed");
-            for (const auto& slot : stage.slots) {
+            for (const auto& slot : stage.per_slot) {
                 wrong_.check(slot.total() == s.elapsed, stage.name, "each slot's states sum to elapsed");
                 wrong_.check(slot.off >= 0ns && slot.wait_get >= 0ns && slot.await >= 0ns &&
                                  slot.wait_put >= 0ns && slot.wait_turn >= 0ns,

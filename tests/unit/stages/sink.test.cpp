@@ -95,7 +95,7 @@ TEST_CASE("a sink is a stage of its own") {
     CHECK(stats.channels.at(1).name == "sink");
     CHECK(stats.stages.at(1).name == "sink");
     CHECK(stats.stages.at(1).kind == "sink");
-    CHECK(stats.stages.at(1).slots.size() == 1);
+    CHECK(stats.stages.at(1).per_slot.size() == 1);
 }
 
 TEST_CASE("a sink passes on what only moves, in order") {

@@ -1,4 +1,4 @@
-#include <weir/task/timeout.hpp>
+#include <weir/task/delayed_action.hpp>
 
 #include "support/catch.hpp"
 
@@ -28,7 +28,7 @@ struct ring_at {
     std::vector<time_point>* rung;
     void operator()() const { rung->push_back(home->now()); }
 };
-using bell = weir::detail::timeout<ring_at>;
+using bell = weir::detail::delayed_action<ring_at>;
 
 // Sets an alarm, calls it off later, and tells when it rang.
 std::vector<time_point> rings(duration after, duration off_after, std::uint64_t seed = 0) {
@@ -93,7 +93,7 @@ TEST_CASE("on a pool an alarm is called off from wherever its coroutine runs, wh
     const auto use = [&](int n) -> task<int> {
         int off = 0;
         for (int i = 0; i < 300; ++i) {
-            weir::detail::timeout<count> a(pool, duration(n * i % 7 * 1000), count{&rung});
+            weir::detail::delayed_action<count> a(pool, duration(n * i % 7 * 1000), count{&rung});
             if (i % 3 == 0) co_await weir::yield();
             if (i % 5 == 0) co_await weir::sleep_for(duration(i * 100));
             co_await a.off();

@@ -1,7 +1,7 @@
 // weir task, internal: something that happens after a time, unless it is called off
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_TASK_TIMEOUT_HPP
-#define WEIR_TASK_TIMEOUT_HPP
+#ifndef WEIR_TASK_DELAYED_ACTION_HPP
+#define WEIR_TASK_DELAYED_ACTION_HPP
 
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
@@ -20,56 +20,56 @@ namespace weir::detail {
 // Calls `action()` on the executor once `after` has passed there, unless it is called off before. Who
 // has set it has to `co_await off()` before it goes.
 template <class Action>
-class timeout final : detached_task_owner {
+class delayed_action final : detached_task_owner {
   public:
-    timeout(executor& ex, duration after, Action action)
+    delayed_action(executor& ex, duration after, Action action)
         : action_(std::move(action)), detached_task_(expire_after(*this, after)) {
         detached_task_.start(ex, nullptr, *this);
     }
-    timeout(const timeout&) = delete;
-    timeout& operator=(const timeout&) = delete;
-    ~timeout() = default;
+    delayed_action(const delayed_action&) = delete;
+    delayed_action& operator=(const delayed_action&) = delete;
+    ~delayed_action() = default;
 
     // Awaitable of void: its action has run, or never will. Resumes on the coroutine's executor.
-    class [[nodiscard("co_await this, or the timeout is not off")]] call_off {
+    class [[nodiscard("co_await this, or the action may still happen")]] call_off {
       public:
-        explicit call_off(timeout& a) noexcept : timeout_(a) {}
+        explicit call_off(delayed_action& a) noexcept : delayed_(a) {}
         bool await_ready() const noexcept {
-            timeout_.off_.request_stop();
-            return timeout_.state_.load(std::memory_order_acquire) == has_ended;  // pairs with ended()
+            delayed_.off_.request_stop();
+            return delayed_.state_.load(std::memory_order_acquire) == has_ended;  // pairs with ended()
         }
         // Resumes on the coroutine's executor, posted when the action has returned, or never will run.
         template <class Promise>
         bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
             const coroutine_env env = detail::env_of(h);
-            timeout_.waiter_ = h;
-            timeout_.executor_ = env.executor;
+            delayed_.waiter_ = h;
+            delayed_.executor_ = env.executor;
             who_ = env.measured;
             ends_ = env.ends;
             if (who_ != nullptr) who_->leaves_thread();
             int expected = running;
             // acq_rel; pairs with the exchange in ended()
-            return timeout_.state_.compare_exchange_strong(expected, awaited, std::memory_order_acq_rel);
+            return delayed_.state_.compare_exchange_strong(expected, awaited, std::memory_order_acq_rel);
         }
         void await_resume() const noexcept {
             who_ != nullptr ? who_->is_on_thread() : trampoline::is_work_of(whose_work(ends_));
         }
 
       private:
-        timeout& timeout_;
+        delayed_action& delayed_;
         slot* who_ = nullptr;  // the time counts as its work
         const end_token* ends_ = nullptr;
     };
     call_off off() noexcept { return call_off(*this); }
 
   private:
-    static detached_task<void> expire_after(timeout& me, duration after) {
+    static detached_task<void> expire_after(delayed_action& me, duration after) {
         const bool passed = co_await sleep_for(after, me.off_.get_token());
         if (passed) me.action_();
     }
 
     void ended() noexcept override {
-        // acq_rel; pairs with await_suspend(). If nobody waits yet, the timeout may be gone after it; if
+        // acq_rel; pairs with await_suspend(). If nobody waits yet, this may be gone after it; if
         // somebody does, it stays until that coroutine has been posted.
         if (state_.exchange(has_ended, std::memory_order_acq_rel) == awaited) executor_->post(waiter_);
     }
