@@ -50,12 +50,12 @@ struct blocking_operations {
     template <class Store>
     static outcome block(Store& channel, typename Store::waiter& w, typename Store::side line,
                          typename Store::parker& flag, executor* ex, duration max_wait) {
-        const bool unlimited = max_wait == (duration::max)();
-        const basic_blocked_thread<typename Store::platform> here(unlimited ? &flag : nullptr);
+        const bool has_no_limit = max_wait == (duration::max)();
+        const basic_blocked_thread<typename Store::platform> here(has_no_limit ? &flag : nullptr);
         const auto now = [ex] {
             return ex != nullptr ? ex->now() : time_point(duration(Store::platform::now()));
         };
-        const time_point limit = unlimited
+        const time_point limit = has_no_limit
                                      ? (time_point::max)()
                                      : weir::saturating_add(now(), detail::larger(max_wait, duration(0)));
         try {
@@ -63,7 +63,7 @@ struct blocking_operations {
                 const bool helping = detail::help_until(flag, ex, limit);
                 if (flag.is_set()) break;
                 if (!helping) thread_place::leave_here();
-                if (unlimited) {
+                if (has_no_limit) {
                     if (!helping) here.wait(flag);
                     continue;
                 }

@@ -100,9 +100,9 @@ class run_loop final : public executor, detail::loop_turns::loop {
     time_point instant() const noexcept override { return now(); }
     void sleep(detail::parker& done, time_point limit) noexcept override {
         while (!done.is_set()) {
-            const bool unlimited = limit == (time_point::max)();
-            const std::int64_t left = unlimited ? -1 : (limit - now()).count();
-            if (!unlimited && left <= 0) break;
+            const bool has_no_limit = limit == (time_point::max)();
+            const std::int64_t left = has_no_limit ? -1 : (limit - now()).count();
+            if (!has_no_limit && left <= 0) break;
             done.wait(left);
         }
         const std::lock_guard guard(lock_);

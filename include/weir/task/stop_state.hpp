@@ -10,6 +10,10 @@
 #include <cstdint>  // for std::uint32_t
 #include <mutex>    // for std::lock_guard
 #include <utility>  // for std::exchange, std::swap
+#include <version>
+#ifdef __cpp_lib_jthread
+#include <stop_token>  // for std::stop_callback, std::stop_token
+#endif
 
 namespace weir::detail {
 
@@ -62,6 +66,7 @@ class basic_stop_state {
     basic_stop_state() noexcept = default;
     basic_stop_state(const basic_stop_state&) = delete;
     basic_stop_state& operator=(const basic_stop_state&) = delete;
+    virtual ~basic_stop_state() = default;
 
     // relaxed: whoever adds an owner, or a source, has one that stays meanwhile
     void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
@@ -69,6 +74,14 @@ class basic_stop_state {
     // acq_rel; pairs with itself: the last owner sees all that the others did.
     void disown() noexcept {
         if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    }
+
+    // For whoever has none, but keeps the last owner's destructor waiting. False: the last owner has gone.
+    bool try_own() noexcept {
+        std::uint32_t owners = owners_.load(std::memory_order_relaxed);
+        while (owners != 0 && !owners_.compare_exchange_weak(owners, owners + 1, std::memory_order_relaxed)) {
+        }
+        return owners != 0;
     }
 
     void add_source() noexcept { sources_.fetch_add(1, std::memory_order_relaxed); }
@@ -177,6 +190,27 @@ class basic_stop_ref {
 };
 
 WEIR_COMPILED(class basic_stop_state<standard_platform>);
+
+#ifdef __cpp_lib_jthread
+// The state of tokens that were made from a std::stop_token: requests a stop when a stop is requested there.
+class forwarded_stop_state final : public basic_stop_state<> {
+  public:
+    explicit forwarded_stop_state(const std::stop_token& from) : on_stop_(from, forward{this}) {}
+
+  private:
+    struct forward {
+        forwarded_stop_state* to;
+        // The last token may go during the request, on this thread, or be about to go, on another one, which then
+        // waits in the destructor of `on_stop_` until this returns.
+        void operator()() const noexcept {
+            if (!to->try_own()) return;
+            const basic_stop_ref<> keep(to);
+            to->request();
+        }
+    };
+    const std::stop_callback<forward> on_stop_;
+};
+#endif
 
 }  // namespace weir::detail
 

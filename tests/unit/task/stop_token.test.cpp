@@ -2,10 +2,22 @@
 
 #include "support/catch.hpp"
 
+#include <weir/channel/channel.hpp>
+#include <weir/channel/select.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/stages.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
+
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <stdexcept>
 #include <thread>
 #include <type_traits>
@@ -301,3 +313,108 @@ TEST_CASE("the last owner frees the state, whoever it is") {
     }
     SUCCEED("checked by the sanitizers");
 }
+
+#ifdef __cpp_lib_jthread
+
+TEST_CASE("a std::stop_token is a stop token: of a stop there, those that were made from it hear") {
+    std::stop_source there;
+    const stop_token here = there.get_token();
+    const stop_token same = here;
+    const stop_token other = there.get_token();
+    CHECK(here.stop_possible());
+    CHECK(same == here);
+    CHECK(other != here);
+    int calls = 0;
+    const stop_callback on_stop(here, [&] { ++calls; });
+    const stop_callback on_std(there.get_token(), [&] { ++calls; });
+    CHECK_FALSE(here.stop_requested());
+    there.request_stop();
+    CHECK(here.stop_requested());
+    CHECK(same.stop_requested());
+    CHECK(calls == 2);
+    CHECK(stop_token(there.get_token()).stop_requested());
+}
+
+TEST_CASE("a std::stop_token that never stops is one of ours that never stops") {
+    const stop_token never = std::stop_token();
+    CHECK(never == stop_token());
+    std::stop_token left;
+    {
+        const std::stop_source gone;
+        left = gone.get_token();
+    }
+    CHECK_FALSE(stop_token(left).stop_possible());
+}
+
+TEST_CASE("tokens that were made from a std::stop_token may go before the stop, during it, and after it") {
+    std::stop_source there;
+    {
+        const stop_token gone = there.get_token();
+    }
+    std::optional<stop_token> last = there.get_token();
+    std::optional<callback> on_stop;
+    bool called = false;
+    on_stop.emplace(*last, [&] {
+        called = true;
+        last.reset();
+        on_stop.reset();
+    });
+    const stop_token after = there.get_token();
+    there.request_stop();
+    CHECK(called);
+    CHECK(after.stop_requested());
+}
+
+TEST_CASE("a std::stop_source is asked to stop while other threads drop the tokens that were made from it") {
+    for (int round = 0; round < 200; ++round) {
+        std::stop_source there;
+        std::atomic<int> heard{0};
+        {
+            std::vector<std::jthread> threads;
+            for (int i = 0; i < 3; ++i) {
+                threads.emplace_back([&, token = there.get_token()] {
+                    const stop_token here = token;
+                    const stop_callback on_stop(here, [&] { ++heard; });
+                    const bool stops = here.stop_requested();
+                    if (stops) CHECK(heard.load() >= 0);
+                });
+            }
+            there.request_stop();
+        }
+        CHECK(heard.load() <= 3);
+    }
+}
+
+TEST_CASE("whatever takes a stop token takes that of a std::jthread: runs, channels, sleeps and select") {
+    weir::virtual_time time;
+    std::stop_source stop;
+    weir::channel<int> empty(1, time), full(1, time);
+    CHECK(full.try_put(1) == weir::channel_status::success);
+    auto run = (weir::source(std::views::iota(0)) | weir::pipe([](int i) { return i; }) | weir::sink(1))
+                   .start(time, {.stop = stop.get_token()});
+    const auto waits = [&](std::stop_token token) -> weir::task<int> {
+        int stopped = 0;
+        const bool slept = co_await weir::sleep_for(std::chrono::hours(1), token);
+        stopped += slept ? 0 : 1;
+        const auto got = co_await empty.get(token);
+        stopped += got ? 0 : 1;
+        const bool put = co_await full.put(2, token);
+        stopped += put ? 0 : 1;
+        const auto late = co_await empty.get_for(std::chrono::hours(1), token);
+        stopped += late.status() == weir::channel_status::stopped ? 1 : 0;
+        const auto chosen = co_await weir::select(weir::on_get(empty), token);
+        stopped += chosen.status() == weir::channel_status::stopped ? 1 : 0;
+        co_return stopped;
+    };
+    const auto stops = [&]() -> weir::task<> {
+        co_await weir::sleep_for(std::chrono::seconds(1));
+        stop.request_stop();
+    };
+    const auto ends = weir::sync_wait(time, weir::when_all(waits(stop.get_token()), stops()));
+    CHECK(std::get<0>(ends) == 5);
+    CHECK(time.now().time_since_epoch() == std::chrono::seconds(1));
+    static_cast<void>(run.drain());
+    CHECK(run.outcome() == weir::run_outcome::stopped_by_token);
+}
+
+#endif
