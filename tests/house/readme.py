@@ -30,6 +30,16 @@ def missing(text, folder, exists):
     return [f"'{file}' does not exist" for file in files if not exists(file)]
 
 
+def options_out_of_order(text, header):
+    """README lists the options of a stage and of a run, for whoever a compiler tells of their order."""
+    for what, struct in (("a stage", "stage_options"), ("a run", "run_options")):
+        body = re.search(r"struct %s \{\n(.*?)\n\};" % struct, header, re.S).group(1)
+        declared = [n for n in re.findall(r"^    [\w:<>&*,() ]+? (\w+) = ", body, re.M) if n != "where"]
+        listed = re.search(r"Of %s: `([^`]*)`" % what, text)
+        if listed is None or re.split(r",\s*", listed.group(1)) != declared:
+            yield f"the options of {what} are {', '.join(declared)}, in this order"
+
+
 def unfound(text, read):
     """What a row names of the library and that is not there. `read`: the text of a header, or None."""
     for row in (line for line in text.splitlines() if line.startswith("| ")):
@@ -124,6 +134,10 @@ def self_test():
     assert list(unfound("| x | `a/c.hpp` |", header)) == ["include/weir/a/c.hpp does not exist"]
     assert list(unfound("| `a/` | `b.hpp`, `c.hpp` |", header)) == ["include/weir/a/c.hpp does not exist"]
     assert list(unfound("| x | `a/b.hpp`: `d()` |", header)) == ["'d()' is in none of a/b.hpp"]
+    options = "struct stage_options {\n    int a = 1;\n    b<c> d = {};\n};\nstruct run_options {\n    int e = 0;\n};\n"
+    assert not list(options_out_of_order("Of a stage: `a, d`. Of a run: `e`.", options))
+    assert list(options_out_of_order("Of a stage: `d, a`. Of a run: `e`.", options)) == [
+        "the options of a stage are a, d, in this order"]
     example = "// Shows\n// it.\nint main() {}\n"
     path = {"01_a.cpp": example, "02_b.cpp": example, "c/main.cpp": example, "c/d.hpp": example}
     assert problems_of_examples(path, "`01_a`, `02_b` (two), `c [FILE]`") == []
@@ -149,6 +163,8 @@ if __name__ == "__main__":
             code = problems(page, read_file) if "```cpp" in page else []
             bad += [f"{name}: {line}"
                     for line in [*(code if name != "README.md" else []), *missing(page, folder, lambda f: (ROOT / f).exists()),
-                                 *unfound(page, lambda h: read_file(f"include/weir/{h}"))]]
+                                 *unfound(page, lambda h: read_file(f"include/weir/{h}")),
+                                 *(options_out_of_order(page, read_file("include/weir/run/stage_options.hpp"))
+                                   if name == "README.md" else [])]]
         print(*bad, sep="\n")
         sys.exit(1 if bad else 0)

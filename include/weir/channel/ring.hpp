@@ -5,13 +5,15 @@
 
 #include <weir/channel/item_type.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/memory_shortage.hpp>
 #include <weir/platform/nested_destruction.hpp>
 
 #include <bit>      // for std::bit_ceil
 #include <cstddef>  // for std::byte, std::size_t
 #include <cstdint>  // for PTRDIFF_MAX, std::uint64_t
 #include <limits>   // for std::numeric_limits
-#include <new>      // for std::align_val_t, std::bad_alloc, std::nothrow
+#include <new>      // for std::align_val_t, std::nothrow
+#include <string>   // for std::to_string
 #include <utility>  // for std::swap
 
 namespace weir::detail {
@@ -24,19 +26,12 @@ class ring {
     // For at least `capacity` items.
     ring(const item_type& type, std::size_t capacity) : type_(&type), places_(places_for(capacity)) {
         if (places_ == 0) return;
-        if (places_ > static_cast<std::size_t>(PTRDIFF_MAX) / type.size) throw std::bad_alloc();
-        const std::size_t bytes = places_ * type.size;
-        block_ = is_aligned_by_itself() ? ::operator new(bytes) : ::operator new(bytes, alignment());
+        block_ = allocate(places_);
+        if (block_ == nullptr) throw_shortage();
     }
     ring(const ring&) = delete;
     ring& operator=(const ring&) = delete;
-    ~ring() {
-        if (is_aligned_by_itself()) {
-            ::operator delete(block_);
-        } else {
-            ::operator delete(block_, alignment());
-        }
-    }
+    ~ring() { free(block_); }
 
     std::size_t places() const noexcept { return places_; }
 
@@ -72,6 +67,32 @@ class ring {
     static std::size_t places_for(std::size_t capacity) noexcept {
         constexpr std::size_t largest = (std::numeric_limits<std::size_t>::max)() / 2 + 1;
         return capacity == 0 || capacity > largest ? capacity : std::bit_ceil(capacity);
+    }
+
+    // Null: there is no memory for so many.
+    void* allocate(std::size_t places) const noexcept {
+        if (places > static_cast<std::size_t>(PTRDIFF_MAX) / type_->size) return nullptr;
+        const std::size_t bytes = places * type_->size;
+        return is_aligned_by_itself() ? ::operator new(bytes, std::nothrow)
+                                      : ::operator new(bytes, alignment(), std::nothrow);
+    }
+    void free(void* block) const noexcept {
+        if (is_aligned_by_itself()) {
+            ::operator delete(block);
+        } else {
+            ::operator delete(block, alignment());
+        }
+    }
+    [[noreturn]] WEIR_NOINLINE void throw_shortage() const {
+        std::size_t possible = places_ / 2;
+        for (void* block = nullptr; possible != 0; possible /= 2) {
+            block = allocate(possible);
+            free(block);
+            if (block != nullptr) break;
+        }
+        throw memory_shortage("no memory for a queue of " + std::to_string(places_) + " places of " +
+                              std::to_string(type_->size) + " bytes each; for " + std::to_string(possible) +
+                              " there is");
     }
 
     bool is_aligned_by_itself() const noexcept {

@@ -4,21 +4,24 @@
 #define WEIR_EXECUTOR_POOL_THREADS_HPP
 
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/memory_shortage.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
 #include <weir/platform/system_thread.hpp>
 
-#include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::int64_t
-#include <exception>    // for std::exception_ptr
-#include <functional>   // for std::function
-#include <memory>       // for std::construct_at, std::unique_ptr
-#include <mutex>        // for std::lock_guard
-#include <string>       // for std::string
-#include <type_traits>  // for std::is_void_v
-#include <utility>      // for std::exchange, std::move
-#include <vector>       // for std::vector
+#include <cstddef>       // for std::size_t
+#include <cstdint>       // for std::int64_t
+#include <exception>     // for std::exception_ptr
+#include <functional>    // for std::function
+#include <memory>        // for std::construct_at, std::unique_ptr
+#include <mutex>         // for std::lock_guard
+#include <new>           // for std::bad_alloc
+#include <string>        // for std::string
+#include <system_error>  // for std::system_error
+#include <type_traits>   // for std::is_void_v
+#include <utility>       // for std::exchange, std::move
+#include <vector>        // for std::vector
 
 namespace weir::detail {
 
@@ -61,8 +64,14 @@ class basic_pool_threads {
     void set(unsigned n, Prepare prepare, Expect expect, Work work) {
         const std::lock_guard guard(lock_);
         if (closed_) return;
-        asked_.store(smaller(apply(n + extra_, prepare, expect, work), n), std::memory_order_relaxed);
-        if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+        try {
+            asked_.store(smaller(apply(n + extra_, prepare, expect, work), n), std::memory_order_relaxed);
+            if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+        } catch (const not_started& e) {
+            throw std::system_error(e.code(), "weir: " + of_those(n) + " could be started");
+        } catch (const std::bad_alloc&) {
+            throw memory_shortage("no memory for all threads of a pool: " + of_those(n) + " are there");
+        }
     }
     // The same for one place more than were asked for, or, later, one less. False where a thread can't be
     // started, or `prepare` throws.
@@ -177,6 +186,14 @@ class basic_pool_threads {
         return n;
     }
 
+    struct not_started final : std::system_error {
+        using std::system_error::system_error;
+    };
+    std::string of_those(unsigned n) const {
+        return "of " + std::to_string(n) + " threads '" + name_ + " 0', '" + name_ + " 1', ... " +
+               std::to_string(asked());
+    }
+
     struct beginning {
         basic_parker<Platform> over{};
         std::exception_ptr failure{};
@@ -208,6 +225,9 @@ class basic_pool_threads {
                 if (told == nullptr || is_begun(*told, i)) serve(i, work);
                 me->over.store(true, std::memory_order_release);  // pairs with is_over()
             });
+        } catch (const std::system_error& e) {
+            members_.pop_back();
+            throw not_started(e.code());
         } catch (...) {
             members_.pop_back();
             throw;

@@ -12,6 +12,7 @@
 #include <weir/measure/stillness.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/memory_shortage.hpp>
 #include <weir/platform/owning_list.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/fused_sink.hpp>
@@ -57,7 +58,9 @@ class run_graph : public run_context, public watched_run {
     template <class T>
     weir::channel<T, Policy>& add_queue(const stage_options& options) {
         check_capacity(options);
-        auto* const queue = new weir::channel<T, Policy>(options.capacity, main_executor(), options.name);
+        auto* const queue = memory_shortage::told_of(stage(options), [&] {
+            return new weir::channel<T, Policy>(options.capacity, main_executor(), options.name);
+        });
         adopt(detail::inside(*queue), options);
         return *queue;
     }
@@ -99,7 +102,9 @@ class run_graph : public run_context, public watched_run {
         check_capacity(options);
         last_ = indexes_of({queue_id(&last)}).front();
         sink_.emplace(options, last.capacity());
-        queues_[last_]->merge_sink(options.name, sink_->whole(), options.capacity, options.max_bytes);
+        memory_shortage::told_of(stage(options), [&] {
+            queues_[last_]->merge_sink(options.name, sink_->whole(), options.capacity, options.max_bytes);
+        });
     }
 
     // The last stage, behind the queue `in`, with none behind it: what is returned holds nothing, and is
@@ -130,6 +135,7 @@ class run_graph : public run_context, public watched_run {
     void set_capacity(std::string_view name, std::size_t capacity) {
         stage_options named;
         named.name = name;
+        named.capacity = capacity;
         refuse_unless(capacity >= 1, named,
                       "would have a queue of capacity 0, which never takes an item; "
                       "give it 1 or more");
@@ -137,14 +143,18 @@ class run_graph : public run_context, public watched_run {
                       "can't have a queue of a negative capacity; give it 1 or more");
         const std::lock_guard guard(capacities_);
         if (sink_ && name == sink_->name()) {
-            queues_[last_]->set_capacity(sink_->set_behind(capacity), capacity);
+            memory_shortage::told_of(stage(named), [&] {
+                queues_[last_]->set_capacity(sink_->set_behind(capacity), capacity);
+            });
             return;
         }
         refuse_unless(!end_ || name != stages_[stages_.size() - 1]->name(), named,
                       "is the last one, and has no queue behind it");
         any_channel<Policy>& queue = *queues_[index_named(name, queues_)];
         const bool is_merged = sink_ && &queue == queues_[last_];
-        queue.set_capacity(is_merged ? sink_->set_before(capacity) : capacity);
+        memory_shortage::told_of(stage(named), [&] {
+            queue.set_capacity(is_merged ? sink_->set_before(capacity) : capacity);
+        });
     }
     std::vector<std::string> stage_names() const {
         std::vector<std::string> names;
@@ -222,6 +232,10 @@ class run_graph : public run_context, public watched_run {
     owning_list<running_stage<Policy>> stages_;
 
   private:
+    // What a sentence about it begins with, behind "weir: ".
+    static std::string stage(const stage_options& options) {
+        return "stage '" + options.name + "' of capacity " + std::to_string(options.capacity) + ": ";
+    }
     void adopt(any_channel<Policy>& queue, const stage_options& options) {
         queues_.push_back(std::unique_ptr<any_channel<Policy>>(&queue));
         if (options.max_bytes != 0) queue.set_max_bytes(options.max_bytes);

@@ -11,6 +11,7 @@
 #include <weir/measure/stillness.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/memory_shortage.hpp>
 #include <weir/platform/owning_list.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/run_context.hpp>
@@ -24,6 +25,7 @@
 #include <cstdint>          // for std::int64_t, std::uint64_t
 #include <memory>           // for std::unique_ptr
 #include <mutex>            // for std::lock_guard
+#include <new>              // for std::bad_alloc
 #include <source_location>  // for std::source_location
 #include <string>           // for std::string
 #include <utility>          // for std::move
@@ -146,6 +148,10 @@ class worker_set : public stage_gate {
     std::int64_t now() const noexcept { return run_.main_executor().now().time_since_epoch().count(); }
 
   private:
+    memory_shortage no_room_for(std::size_t concurrency, std::size_t possible) const {
+        return memory_shortage("stage '" + name_ + "': no memory for " + std::to_string(concurrency) +
+                               " slots; for " + std::to_string(possible) + " there is");
+    }
     std::unique_ptr<slot> make_slot(std::size_t index) const {
         std::unique_ptr<slot> s;
         if constexpr (Policy::statistics) {
@@ -197,7 +203,13 @@ worker_set<Policy>::worker_set(run_context& run, const stage_options& options)
                                options,
                                "names an executor that runs everything by itself (virtual time), and the run "
                                "is elsewhere; start the whole run there");
-    for (std::size_t i = 0; i < options.concurrency; ++i) slots_.push_back(make_slot(i));
+    try {
+        for (std::size_t i = 0; i < options.concurrency; ++i) slots_.push_back(make_slot(i));
+    } catch (const std::bad_alloc&) {
+        const std::size_t had = slots_.size();
+        while (slots_.size() != 0) slots_.pop_back();
+        throw no_room_for(options.concurrency, had);
+    }
 }
 
 template <class Policy>
@@ -214,13 +226,14 @@ void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
     const std::size_t before = slots_.size();
     try {
         while (slots_.size() < concurrency) add_slot();
-    } catch (...) {
+    } catch (const std::bad_alloc&) {
+        const std::size_t had = slots_.size();
         // Those that were made would never begin.
         while (slots_.size() > before) {
             workers_.pop_back();
             slots_.pop_back();
         }
-        throw;
+        throw no_room_for(concurrency, had);
     }
     for (std::size_t i = 0; i < before; ++i) {
         const bool recalled = i >= concurrency;

@@ -13,14 +13,15 @@
 #include <weir/stages/stage.hpp>
 #include <weir/stages/worker_loop.hpp>
 
+#include <array>             // for std::to_array
 #include <cstddef>           // for std::size_t
 #include <cstdint>           // for std::uint64_t
 #include <initializer_list>  // for std::initializer_list
 #include <optional>          // for std::optional
 #include <source_location>   // for std::source_location
 #include <string>            // for std::string
-#include <type_traits>       // for std::invoke_result_t
-#include <utility>           // for std::move
+#include <type_traits>       // for std::invoke_result_t, std::is_bounded_array_v
+#include <utility>           // for std::forward, std::move
 #include <vector>            // for std::vector
 
 namespace weir {
@@ -119,6 +120,11 @@ struct source_stage : stage_base {
     S items;
 };
 
+template <class S>
+concept is_array_of_items =
+    std::is_bounded_array_v<std::remove_reference_t<S>> &&
+    !std::is_same_v<std::remove_cv_t<std::remove_extent_t<std::remove_reference_t<S>>>, char>;
+
 // Whether a function, or an object with one call operator, can be called with one argument.
 struct any_argument {
     template <class T>
@@ -137,8 +143,8 @@ inline constexpr bool takes_an_argument<Function> = std::is_invocable_v<Function
 /// Where a pipeline's items come from.
 ///
 /// \param items    one of
-///                 - a range: a container, by value (a run moves the elements out of its own copy);
-///                   a view, or `std::ref(container)`, which outlives the run; a `generator`;
+///                 - a range: a container or an array, by value (a run moves the elements out of its own
+///                   copy); a view, or `std::ref(container)`, which outlives the run; a `generator`;
 ///                 - an `async_generator`;
 ///                 - a function that gives `std::optional<T>`, or an awaitable of it: called until it
 ///                   gives none;
@@ -151,6 +157,7 @@ inline constexpr bool takes_an_argument<Function> = std::is_invocable_v<Function
 /// Errors:   an exception ends the stream and fails the run, whatever `max_failures` says: there is
 ///           no next item to go on with. Items that were given before it are delivered.
 template <class S>
+    requires(!detail::is_array_of_items<S>)
 [[nodiscard]] auto source(S&& items, source_options options = {}) {
     static_assert(detail::source_like<std::decay_t<S>> || !detail::takes_an_argument<std::decay_t<S>>,
                   "weir: a source's function takes no argument, as nothing comes before it, and this one "
@@ -161,6 +168,13 @@ template <class S>
     if constexpr (detail::source_like<std::decay_t<S>>) {
         return detail::source_stage<detail::kept_t<S>>(std::forward<S>(items), std::move(options));
     }
+}
+
+/// The same from a C array, of which a copy is kept; not of characters, as a literal is one of those.
+template <class S>
+    requires detail::is_array_of_items<S>
+[[nodiscard]] auto source(S&& items, source_options options = {}) {
+    return weir::source(std::to_array(std::forward<S>(items)), std::move(options));
 }
 
 /// The same from a list: `source({"a", "b"})`.

@@ -136,8 +136,8 @@ int main() {
         co_await weir::yield();
         co_return 2 * i;
     };
-    auto run = (weir::source(std::views::iota(0, 100)) | weir::pipe(twice, {.concurrency = 3}) | weir::aggregate(8) |
-                weir::disaggregate() | weir::sink(4))
+    auto run = (weir::source(std::views::iota(0, 100)) | weir::pipe(twice, {.concurrency = 3}) |
+                weir::aggregate(8) | weir::disaggregate() | weir::sink(4))
                    .start(pool);
     int sum = 0;
     for (const int i : run) sum += i;

@@ -5,6 +5,23 @@
 
 #define NOT_FOR_A_HEADER % a header uses the name of a macro %
 
+// What the system or another library may have defined by now.
+#undef B0
+#undef B1
+#undef B110
+#undef ECHO
+#undef MIN
+#undef MAX
+#undef TRUE
+#undef FALSE
+#undef linux
+#undef unix
+#undef major
+#undef minor
+#undef makedev
+#undef roundup
+#undef howmany
+#undef powerof2
 // Qt
 #define slots NOT_FOR_A_HEADER
 #define signals NOT_FOR_A_HEADER

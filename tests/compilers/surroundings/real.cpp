@@ -28,7 +28,9 @@
 
 int main() {
     weir::thread_pool pool(2);
-    auto run = (weir::source(std::views::iota(0, 100)) | weir::pipe([](int i) { return 2 * i; }) | weir::sink(4)).start(pool);
+    auto run =
+        (weir::source(std::views::iota(0, 100)) | weir::pipe([](int i) { return 2 * i; }) | weir::sink(4))
+            .start(pool);
     int sum = 0;
     for (const int i : run) sum += i;
     return sum == 9900 && run.stats().stages.at(1).per_slot.size() == 1 ? 0 : 1;

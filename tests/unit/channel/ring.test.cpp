@@ -105,6 +105,14 @@ TEST_CASE("a ring for more than there is memory for throws what an allocation th
     CHECK_THROWS_AS(ring<int>(most / 2 + 2), std::bad_alloc);
 }
 
+TEST_CASE("a ring for more than there is memory for says what was asked for, and what could be had") {
+    constexpr std::size_t most = std::size_t{1} << 60;
+    CHECK_THROWS_WITH(ring<int>(most), Catch::Matchers::ContainsSubstring(
+                                           "weir: no memory for a queue of 1152921504606846976 places of " +
+                                           std::to_string(sizeof(int)) + " bytes each; for ") &&
+                                           Catch::Matchers::ContainsSubstring(" there is"));
+}
+
 TEST_CASE("a ring destroys an item when it is taken or destroyed, once, and none by itself") {
     REQUIRE(counted::alive == 0);
     {

@@ -7,6 +7,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -268,4 +269,43 @@ TEST_CASE("threads of another process are forgotten, not joined") {
     }
     weir::detail::forks.fetch_sub(1);
     CHECK(handle::left_alone == 0);
+}
+
+namespace {
+
+// Of such a platform a pool gets two threads, and no third.
+struct two_threads : weir::detail::standard_platform {
+    struct thread : handle {
+        inline static int left = 2;
+        thread() noexcept = default;
+        template <class Function>
+        explicit thread(Function&& run) : handle(take(std::forward<Function>(run))) {}
+        void detach() noexcept { joinable = false; }
+
+      private:
+        template <class Function>
+        static Function&& take(Function&& run) {
+            if (left-- == 0) {
+                throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+            }
+            return std::forward<Function>(run);
+        }
+    };
+};
+
+}  // namespace
+
+TEST_CASE("a pool that can't have all its threads says how many were asked for, and how many could be had") {
+    weir::detail::basic_pool_threads<two_threads> threads("reader");
+    CHECK_THROWS_WITH(threads.set(5, does_nothing),
+                      Catch::Matchers::ContainsSubstring(
+                          "weir: of 5 threads 'reader 0', 'reader 1', ... 2 could be started: "));
+    CHECK(threads.asked() == 2);
+    threads.close();
+    threads.join();
+    weir::detail::basic_pool_threads<platform> no_memory("reader");
+    CHECK_THROWS_WITH(
+        no_memory.set(
+            5, [](unsigned) { throw std::bad_alloc(); }, [](int) {}, does_nothing),
+        "weir: no memory for all threads of a pool: of 5 threads 'reader 0', 'reader 1', ... 0 are there");
 }

@@ -11,7 +11,9 @@
 #include <weir/task/task.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <ranges>
 #include <string>
 #include <vector>
@@ -120,4 +122,19 @@ TEST_CASE("what a run is asked for by name has to be there, once") {
           "weir: no stage of this run is named 'c'; run.stages() lists them");
     CHECK(message_of([&] { run.set_concurrency("a", 5); }) ==
           "weir: more than one stage of this run is named 'a'; run.stages() lists them");
+}
+
+TEST_CASE("a capacity or a concurrency for which there is no memory is told by the stage's name") {
+    using Catch::Matchers::ContainsSubstring;
+    constexpr std::size_t most = std::size_t{1} << 58;
+    virtual_time time;
+    const auto too_wide = weir::source({1}, {.name = "files", .capacity = most}) | weir::sink();
+    CHECK_THROWS_AS(too_wide.start(time), std::bad_alloc);
+    CHECK_THROWS_WITH(too_wide.start(time),
+                      ContainsSubstring("weir: stage 'files' of capacity 288230376151711744: no memory for a "
+                                        "queue of 288230376151711744 places of "));
+    auto run = (weir::source({1}, {.name = "files"}) | weir::sink(1)).start(time);
+    CHECK_THROWS_WITH(run.set_capacity("files", most),
+                      ContainsSubstring("weir: stage 'files' of capacity 2882"));
+    CHECK(run.get() == 1);
 }

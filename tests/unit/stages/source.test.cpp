@@ -337,3 +337,16 @@ TEST_CASE("a source's name and capacity are its queue's") {
     CHECK(stats.channels.at(0).name == "files");
     CHECK(stats.channels.at(0).capacity == 5);
 }
+
+TEST_CASE("a source takes a C array, of which it keeps a copy; or of which it is told by std::ref") {
+    virtual_time time;
+    int numbers[] = {1, 2, 3};
+    const auto pipeline = weir::source(numbers) | weir::sink();
+    const auto lasting = weir::source(std::ref(numbers)) | weir::sink();
+    numbers[0] = 7;
+    CHECK(items::take_all(pipeline.start(time)) == ints{1, 2, 3});
+    CHECK(items::take_all(lasting.start(time)) == ints{7, 2, 3});
+    std::unique_ptr<int> owned[] = {std::make_unique<int>(5)};
+    auto moved = (weir::source(std::move(owned)) | weir::sink()).start(time);
+    CHECK(**moved.get() == 5);
+}
