@@ -30,7 +30,7 @@ struct scripted {
     }
     void begin(core& of, ticket& t, const weir::detail::slot* measured) const {
         if (throws) throw std::runtime_error("no luck");
-        of.check(gives, call, measured);
+        of.check_call(gives, call, measured);
         t.submit(nullptr, measured);
     }
 };

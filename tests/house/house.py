@@ -33,6 +33,8 @@ ALONE = "tests/house/alone.txt"
 PAIRS = re.compile(r"\bpairs? with\b")
 
 ELSEWHERE = {
+    "platform/std_stop_token.hpp": ("tests/unit/task/stop_token.test.cpp", "a token that is made from one of the standard's"),
+    "platform/requirements.hpp": ("tests/compilers/refused", "what compilers say that can't compile a header"),
     "platform/signal_frames.hpp": ("tests/programs/fork/signals.test.cpp", "a program can only end once"),
     "src.hpp": ("tests/packaging/run", "compiled with WEIR_SEPARATE_COMPILATION alone"),
     "run/admission_gate.hpp": ("tests/unit/run/worker_set.test.cpp", "what a worker asks before it begins"),
@@ -206,9 +208,20 @@ def too_many_macros(root):
         yield f"include/weir: {len(macros)} macros, {MAX_MACROS} are allowed: {' '.join(sorted(macros))}"
 
 
+def unrequired(root):
+    """What comes first of all in each header are the sentences for compilers that can't compile it."""
+    first = "platform/requirements.hpp"
+    if first not in header_names(root):
+        return
+    for name in header_names(root):
+        text = (root / "include" / "weir" / name).read_text(encoding="utf-8")
+        if name not in (first, "version.hpp") and not re.search(r"\A(?:[^#]|#(?!include))*#include <weir/", text):
+            yield f"include/weir/{name}: includes no header of the library first; at least <weir/{first}>"
+
+
 def problems_in(root, elsewhere, excused):
     root = Path(root)
-    for rule in (not_alone, unargued, unsaid_resumptions, too_many_macros):
+    for rule in (unrequired, not_alone, unargued, unsaid_resumptions, too_many_macros):
         yield from rule(root)
     yield from unmirrored(root, elsewhere)
     yield from not_shown_alone(root, excused)
@@ -284,6 +297,7 @@ BAD = [
     ("include/weir/b.hpp", None, "is in ELSEWHERE and does not exist"),
     (ALONE, GOOD[ALONE] + "#include <weir/b.hpp>\n", "a.hpp: includes of the library only itself"),
     (ALONE, GOOD[ALONE] + "\n== gone.hpp\n", "gone.hpp does not exist"),
+    ("include/weir/platform/requirements.hpp", "", "weir/b.hpp: includes no header of the library first"),
     (ALONE, "", "a.hpp: has no row in"),
     (ALONE, GOOD[ALONE] + "\n== c/d.hpp\n", "c/ needs no excuse"),
     ("include/weir/a.hpp", GOOD["include/weir/a.hpp"].replace("  // pairs with b", ""), "says why acquire"),

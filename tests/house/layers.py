@@ -53,6 +53,8 @@ SYSTEM_CALLS = ("platform/system.hpp", "platform/system_files.hpp", "platform/sy
                 "platform/system_output.hpp", "platform/system_signals.hpp", "platform/signal_frames.hpp")
 OF_CUDA = "cuda/runtime.hpp"  # its versions
 OF_FORMAT = "report/format.hpp"  # whether there is std::format
+OF_STANDARD = ("platform/requirements.hpp", "platform/std_stop_token.hpp")  # what there is at all
+PAST_QT = ("asio/library.hpp", "asio/stoppable.hpp")  # whose `emit` is a macro there
 SRC = "src.hpp"  # what is compiled once for a program
 # What the platform is made of, and the count of forks, which no thread but the only one of a child writes.
 OF_SYSTEM = ("platform/system.hpp", "platform/platform.hpp", "platform/process.hpp", "platform/system_thread.hpp",
@@ -172,9 +174,9 @@ def check_text(header):
         yield 2, f"neither `#pragma once` nor a guard named {header.guard()}"
         body = header.directives
     for number, keyword, _ in body:
-        if keyword in CONDITIONS and header.name not in (CONFIG, *SYSTEM_CALLS, OF_CUDA, OF_FORMAT):
+        if keyword in CONDITIONS and header.name not in (CONFIG, *SYSTEM_CALLS, OF_CUDA, OF_FORMAT, *OF_STANDARD):
             yield number, f"`#{keyword}` belongs into {CONFIG} or {SYSTEM_CALLS[0]}"
-        if keyword in DEFINITIONS and header.name not in (CONFIG, VERSION):
+        if keyword in DEFINITIONS and header.name not in (CONFIG, VERSION, *PAST_QT):
             yield number, f"`#{keyword}` belongs into {CONFIG} or {VERSION}"
 
 

@@ -3,6 +3,8 @@
 #ifndef WEIR_CHANNEL_ITEM_SIZE_HPP
 #define WEIR_CHANNEL_ITEM_SIZE_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <concepts>     // for std::convertible_to
 #include <cstddef>      // for std::size_t
 #include <iterator>     // for std::begin, std::iterator_traits, std::size

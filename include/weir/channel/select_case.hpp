@@ -164,10 +164,8 @@ template <class Platform>
 struct select_case_of<basic_stop_token<Platform>> {
     using type = stop_case<Platform>;
 };
-#ifdef __cpp_lib_jthread
 template <>
-struct select_case_of<std::stop_token> : select_case_of<stop_token> {};
-#endif
+struct select_case_of<std_stop_token> : select_case_of<stop_token> {};
 template <class C>
 using select_case_t = typename select_case_of<C>::type;
 

@@ -3,6 +3,8 @@
 #ifndef WEIR_CUDA_RUNTIME_HPP
 #define WEIR_CUDA_RUNTIME_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <cuda_runtime_api.h>
 
 #include <cstddef>  // for std::size_t

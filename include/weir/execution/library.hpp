@@ -3,6 +3,8 @@
 #ifndef WEIR_EXECUTION_LIBRARY_HPP
 #define WEIR_EXECUTION_LIBRARY_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <stdexec/execution.hpp>
 
 namespace weir::execution {

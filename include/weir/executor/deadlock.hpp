@@ -3,6 +3,8 @@
 #ifndef WEIR_EXECUTOR_DEADLOCK_HPP
 #define WEIR_EXECUTOR_DEADLOCK_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <stdexcept>  // for std::runtime_error
 
 namespace weir {

@@ -3,6 +3,8 @@
 #ifndef WEIR_EXECUTOR_EXECUTOR_VIEW_HPP
 #define WEIR_EXECUTOR_EXECUTOR_VIEW_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint64_t
 #include <vector>   // for std::vector

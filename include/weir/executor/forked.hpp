@@ -3,6 +3,8 @@
 #ifndef WEIR_EXECUTOR_FORKED_HPP
 #define WEIR_EXECUTOR_FORKED_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <stdexcept>  // for std::runtime_error
 
 namespace weir {

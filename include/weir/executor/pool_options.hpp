@@ -3,6 +3,8 @@
 #ifndef WEIR_EXECUTOR_POOL_OPTIONS_HPP
 #define WEIR_EXECUTOR_POOL_OPTIONS_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <functional>  // for std::function
 
 namespace weir {

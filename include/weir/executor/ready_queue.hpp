@@ -3,6 +3,8 @@
 #ifndef WEIR_EXECUTOR_READY_QUEUE_HPP
 #define WEIR_EXECUTOR_READY_QUEUE_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
 #include <utility>    // for std::move

@@ -3,6 +3,8 @@
 #ifndef WEIR_MEASURE_CLOCK_HPP
 #define WEIR_MEASURE_CLOCK_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <cstdint>  // for std::int64_t
 #include <mutex>    // for std::chrono::nanoseconds, std::chrono::time_point: <chrono> has all calendars, too
 #include <ratio>    // for std::nano

@@ -3,6 +3,8 @@
 #ifndef WEIR_MEASURE_LOG_LINEAR_HPP
 #define WEIR_MEASURE_LOG_LINEAR_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <bit>      // for std::bit_width
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t

@@ -3,6 +3,8 @@
 #ifndef WEIR_MEASURE_STATE_JOURNAL_HPP
 #define WEIR_MEASURE_STATE_JOURNAL_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <array>    // for std::array
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t, std::uint64_t

@@ -3,6 +3,8 @@
 #ifndef WEIR_PLATFORM_BOUNDS_HPP
 #define WEIR_PLATFORM_BOUNDS_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <bit>          // for std::bit_cast
 #include <cstdint>      // for std::int64_t, std::uint64_t
 #include <stdexcept>    // for std::invalid_argument

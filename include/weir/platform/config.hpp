@@ -3,19 +3,7 @@
 #ifndef WEIR_PLATFORM_CONFIG_HPP
 #define WEIR_PLATFORM_CONFIG_HPP
 
-#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
-#error "weir: needs C++20; compile with -std=c++20 (MSVC: /std:c++20)"
-#endif
-
-#if !defined(__cpp_exceptions) && !defined(__EXCEPTIONS) && !defined(_CPPUNWIND)
-#error "weir: needs exceptions: what a stage throws is how it fails; compile without -fno-exceptions"
-#endif
-
-#include <version>  // for the library's feature macros
-
-#if !defined(__cpp_impl_coroutine) && !defined(__cpp_lib_coroutine)
-#error "weir: this compiler has no C++20 coroutines; use g++ 12, clang 16 or later"
-#endif
+#include <weir/platform/requirements.hpp>
 
 // What no warning of that compiler says: once in each translation unit, as a note, which -Werror lets pass.
 // Which compilers get what wrong: tests/compilers/canaries/versions.md.

@@ -3,6 +3,8 @@
 #ifndef WEIR_PLATFORM_NO_DESTROY_HPP
 #define WEIR_PLATFORM_NO_DESTROY_HPP
 
+#include <weir/platform/requirements.hpp>
+
 namespace weir::detail {
 
 // Never destroyed, so that whatever is destroyed last may still use it.

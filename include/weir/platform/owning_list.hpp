@@ -3,6 +3,8 @@
 #ifndef WEIR_PLATFORM_OWNING_LIST_HPP
 #define WEIR_PLATFORM_OWNING_LIST_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <cstddef>  // for std::size_t
 #include <memory>   // for std::unique_ptr
 

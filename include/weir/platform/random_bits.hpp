@@ -3,6 +3,8 @@
 #ifndef WEIR_PLATFORM_RANDOM_BITS_HPP
 #define WEIR_PLATFORM_RANDOM_BITS_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <cstdint>  // for std::uint64_t
 
 namespace weir::detail {

@@ -3,6 +3,8 @@
 #ifndef WEIR_PLATFORM_SYSTEM_OUTPUT_HPP
 #define WEIR_PLATFORM_SYSTEM_OUTPUT_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <cerrno>       // for errno
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t

@@ -3,6 +3,8 @@
 #ifndef WEIR_REPORT_CAUSE_ORDER_HPP
 #define WEIR_REPORT_CAUSE_ORDER_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <cstddef>  // for std::size_t
 #include <vector>   // for std::vector
 

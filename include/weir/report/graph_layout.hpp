@@ -3,6 +3,8 @@
 #ifndef WEIR_REPORT_GRAPH_LAYOUT_HPP
 #define WEIR_REPORT_GRAPH_LAYOUT_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <algorithm>  // for std::max, std::min, std::sort
 #include <cstddef>    // for std::size_t
 #include <utility>    // for std::move, std::pair

@@ -3,6 +3,8 @@
 #ifndef WEIR_REPORT_HTML_SCRIPT_HPP
 #define WEIR_REPORT_HTML_SCRIPT_HPP
 
+#include <weir/platform/requirements.hpp>
+
 namespace weir::detail {
 
 // Without it the page has all but the figures of one instant. It stands in XML: no `<` and no `&`.

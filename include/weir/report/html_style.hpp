@@ -3,6 +3,8 @@
 #ifndef WEIR_REPORT_HTML_STYLE_HPP
 #define WEIR_REPORT_HTML_STYLE_HPP
 
+#include <weir/platform/requirements.hpp>
+
 namespace weir::detail {
 
 // The colours of lines are told apart by those who see no red, no green or no blue (M. Okabe, K. Ito, Color

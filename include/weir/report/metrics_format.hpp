@@ -3,6 +3,8 @@
 #ifndef WEIR_REPORT_METRICS_FORMAT_HPP
 #define WEIR_REPORT_METRICS_FORMAT_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <string>  // for std::string
 
 namespace weir {

@@ -3,6 +3,8 @@
 #ifndef WEIR_REPORT_TRACE_RING_HPP
 #define WEIR_REPORT_TRACE_RING_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t, std::uint64_t
 #include <memory>   // for std::make_unique_for_overwrite

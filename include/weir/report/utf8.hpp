@@ -3,6 +3,8 @@
 #ifndef WEIR_REPORT_UTF8_HPP
 #define WEIR_REPORT_UTF8_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <cstddef>      // for std::size_t
 #include <string_view>  // for std::string_view
 

@@ -3,6 +3,8 @@
 #ifndef WEIR_RUN_ITEM_ITERATOR_HPP
 #define WEIR_RUN_ITEM_ITERATOR_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <cstddef>   // for std::ptrdiff_t
 #include <iterator>  // for std::input_iterator_tag
 #include <optional>  // for std::optional

@@ -3,6 +3,8 @@
 #ifndef WEIR_RUN_RUN_OUTCOME_HPP
 #define WEIR_RUN_RUN_OUTCOME_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <cstdint>  // for std::uint8_t
 
 namespace weir {

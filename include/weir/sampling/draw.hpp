@@ -3,6 +3,8 @@
 #ifndef WEIR_SAMPLING_DRAW_HPP
 #define WEIR_SAMPLING_DRAW_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <cstdint>  // for std::uint64_t
 
 namespace weir {

@@ -3,6 +3,8 @@
 #ifndef WEIR_SAMPLING_SHARD_HPP
 #define WEIR_SAMPLING_SHARD_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <charconv>      // for std::from_chars
 #include <concepts>      // for std::integral
 #include <cstdint>       // for std::uint32_t

@@ -3,6 +3,8 @@
 #ifndef WEIR_SAMPLING_SHARD_PARTITION_HPP
 #define WEIR_SAMPLING_SHARD_PARTITION_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <algorithm>  // for std::binary_search, std::lower_bound, std::max
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t

@@ -6,14 +6,11 @@
 #include <weir/platform/parker.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
+#include <weir/platform/std_stop_token.hpp>
 
 #include <cstdint>  // for std::uint32_t
 #include <mutex>    // for std::lock_guard
 #include <utility>  // for std::exchange, std::swap
-#include <version>
-#ifdef __cpp_lib_jthread
-#include <stop_token>  // for std::stop_callback, std::stop_token
-#endif
 
 namespace weir::detail {
 
@@ -76,7 +73,8 @@ class basic_stop_state {
         if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
     }
 
-    // For whoever has none, but keeps the last owner's destructor waiting. False: the last owner has gone.
+    // For whoever isn't one, while the last owner's destructor waits for that. False: no owner is left. relaxed: as
+    // own(), or nothing follows
     bool try_own() noexcept {
         std::uint32_t owners = owners_.load(std::memory_order_relaxed);
         while (owners != 0 && !owners_.compare_exchange_weak(owners, owners + 1, std::memory_order_relaxed)) {
@@ -84,6 +82,7 @@ class basic_stop_state {
         return owners != 0;
     }
 
+    // relaxed: as own()
     void add_source() noexcept { sources_.fetch_add(1, std::memory_order_relaxed); }
     // release; pairs with possible()
     void remove_source() noexcept { sources_.fetch_sub(1, std::memory_order_release); }
@@ -191,26 +190,24 @@ class basic_stop_ref {
 
 WEIR_COMPILED(class basic_stop_state<standard_platform>);
 
-#ifdef __cpp_lib_jthread
 // The state of tokens that were made from a std::stop_token: requests a stop when a stop is requested there.
 class forwarded_stop_state final : public basic_stop_state<> {
   public:
-    explicit forwarded_stop_state(const std::stop_token& from) : on_stop_(from, forward{this}) {}
+    explicit forwarded_stop_state(const std_stop_token& from) : on_stop_(from, forward{this}) {}
 
   private:
     struct forward {
         forwarded_stop_state* to;
-        // The last token may go during the request, on this thread, or be about to go, on another one, which then
-        // waits in the destructor of `on_stop_` until this returns.
+        // The last token may go during the request, on this thread; or be about to go on another one, which
+        // then waits in the destructor of `on_stop_` until this returns.
         void operator()() const noexcept {
             if (!to->try_own()) return;
             const basic_stop_ref<> keep(to);
             to->request();
         }
     };
-    const std::stop_callback<forward> on_stop_;
+    const std_stop_callback<forward> on_stop_;
 };
-#endif
 
 }  // namespace weir::detail
 

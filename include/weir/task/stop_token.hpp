@@ -29,17 +29,15 @@ class basic_stop_token {
 
   public:
     basic_stop_token() noexcept = default;
-#ifdef __cpp_lib_jthread
-    /// Says what a `std::stop_token` says, as that of a `std::jthread`, so wherever a token is taken, one of those
-    /// is. A token that was made so is no source's, and equals only its copies. Its callbacks are called by the
-    /// thread that requests the stop, as ever.
+    /// From a `std::stop_token`, as that of a `std::jthread`: says what that says. So whatever takes a token of
+    /// ours takes one of those. Equals only its copies. Its callbacks are called by the thread that requests the
+    /// stop, as those of the standard's are.
     ///
     /// Errors: `std::bad_alloc`. Cost: one allocation, and a lock for a few instructions.
     // NOLINTNEXTLINE(google-explicit-constructor): see above
-    basic_stop_token(const std::stop_token& token)
+    basic_stop_token(const detail::std_stop_token& token)
         requires std::same_as<Platform, detail::standard_platform>
         : state_(token.stop_possible() ? new detail::forwarded_stop_state(token) : nullptr) {}
-#endif
 
     /// What was done before the request is seen by whoever gets `true`.
     [[nodiscard]] bool stop_requested() const noexcept { return state_ && state_->requested(); }
@@ -188,10 +186,8 @@ class stop_callback : detail::basic_stop_node<Platform> {
 
 template <class Platform, class Callback>
 stop_callback(basic_stop_token<Platform>, Callback) -> stop_callback<Callback, Platform>;
-#ifdef __cpp_lib_jthread
 template <class Callback>
-stop_callback(std::stop_token, Callback) -> stop_callback<Callback>;
-#endif
+stop_callback(detail::std_stop_token, Callback) -> stop_callback<Callback>;
 
 }  // namespace weir
 

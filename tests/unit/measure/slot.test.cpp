@@ -74,7 +74,7 @@ TEST_CASE("a slot times the same invocations with a histogram and without") {
     const weir::histogram totals(without.tasks);
     CHECK(with->last_reading == without.last_reading);
     CHECK(h.count() > 900);
-    CHECK(totals == weir::histogram::without_quantiles(h.count(), h.sum(), h.longest()));
+    CHECK(totals == weir::histogram::without_quantiles(h.count(), h.sum(), h.max()));
 }
 
 TEST_CASE("a slot is in one state at a time, so its states partition the time") {
@@ -188,6 +188,6 @@ TEST_CASE("a slot's times stop at the longest there is, and none is negative, wh
     CHECK(spent(*s, slot_state::run, 2) == INT64_MAX - 1);
     const weir::histogram h(s->tasks);
     CHECK(h.count() == 3);
-    CHECK(h.longest().count() == INT64_MAX - 1);
+    CHECK(h.max().count() == INT64_MAX - 1);
     CHECK(h.quantile(0.01).count() == 0);
 }

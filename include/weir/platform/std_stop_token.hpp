@@ -1,0 +1,33 @@
+// weir platform, internal: the stop token of the standard library, which not each has
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_PLATFORM_STD_STOP_TOKEN_HPP
+#define WEIR_PLATFORM_STD_STOP_TOKEN_HPP
+
+#include <weir/platform/config.hpp>
+
+#ifdef __cpp_lib_jthread
+#include <stop_token>  // for std::stop_callback, std::stop_token
+#endif
+
+namespace weir::detail {
+
+#ifdef __cpp_lib_jthread
+using std_stop_token = std::stop_token;
+template <class Callback>
+using std_stop_callback = std::stop_callback<Callback>;
+#else
+// A type of which there is no object.
+class std_stop_token {
+  public:
+    std_stop_token() = delete;
+    static bool stop_possible() noexcept { return false; }
+};
+template <class Callback>
+struct std_stop_callback {
+    std_stop_callback(const std_stop_token&, const Callback&) noexcept {}
+};
+#endif
+
+}  // namespace weir::detail
+
+#endif
