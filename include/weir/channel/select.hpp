@@ -76,7 +76,7 @@ template <class Range>
     return detail::get_from_case<detail::channel_of_range<Range>>(std::in_place, channels);
 }
 
-/// The case of a `select` that is chosen when `max_wait` is over and none of the others could be done by then.
+/// The case of a `select` that is chosen when `max_wait` is over and no other could be done by then.
 /// With 0 or less the others are only tried; with `duration::max()` it is never chosen.
 [[nodiscard("give this to select")]] inline auto after(duration max_wait) noexcept {
     return detail::time_case(max_wait);

@@ -178,8 +178,8 @@ class executor {
     }
     ~executor() = default;
 
-    /// What uses it. The destructor asks `users().abort_if_any()`, which ends the program if something still does;
-    /// one that joins threads, or frees what a post needs, had better ask between the two.
+    /// What uses it. The destructor calls `users().abort_if_any()`, which ends the program if something still
+    /// does; one that joins threads, or frees what a post needs, had better call it between the two.
     [[nodiscard]] detail::executor_users& users() noexcept { return users_; }
 
     /// Resumes a posted coroutine on this thread, as one of this executor's; returns when it has

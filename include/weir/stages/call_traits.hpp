@@ -63,8 +63,8 @@ decltype(auto) call(Function& f, Given&& item, [[maybe_unused]] const invocation
     }
 }
 
-// What is known of calling a `Function` with a `Given`: a reference, or the type of an item that is moved in. What
-// a kind of stage asks of it is asserted in a template whose name is part of the compiler's message:
+// What is known of calling a `Function` with a `Given`: a reference, or the type of an item that is moved in.
+// What a kind of stage asks of it is asserted in a template whose name is part of the compiler's message:
 // `the_function<Function>::is_given<T>`.
 template <class Function, class Given>
 struct call_traits {

@@ -73,8 +73,8 @@ class basic_stop_state {
         if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
     }
 
-    // For whoever isn't one, while the last owner's destructor waits for that. False: no owner is left. relaxed: as
-    // own(), or nothing follows
+    // For whoever isn't one, while the last owner's destructor waits for that. False: no owner is left.
+    // relaxed: as own(), or nothing follows
     bool try_own() noexcept {
         std::uint32_t owners = owners_.load(std::memory_order_relaxed);
         while (owners != 0 && !owners_.compare_exchange_weak(owners, owners + 1, std::memory_order_relaxed)) {

@@ -29,9 +29,9 @@ class basic_stop_token {
 
   public:
     basic_stop_token() noexcept = default;
-    /// From a `std::stop_token`, as that of a `std::jthread`: says what that says. So whatever takes a token of
-    /// ours takes one of those. Equals only its copies. Its callbacks are called by the thread that requests the
-    /// stop, as those of the standard's are.
+    /// From a `std::stop_token`, as that of a `std::jthread`: says what that says. So whatever takes a token
+    /// of ours takes one of those. Equals only its copies. Its callbacks are called by the thread that
+    /// requests the stop, as those of the standard's are.
     ///
     /// Errors: `std::bad_alloc`. Cost: one allocation, and a lock for a few instructions.
     // NOLINTNEXTLINE(google-explicit-constructor): see above

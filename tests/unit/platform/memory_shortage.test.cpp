@@ -14,7 +14,8 @@ TEST_CASE("a shortage of memory is a std::bad_alloc that says what was short, an
     const auto lacks = [] { throw memory_shortage("no memory for 5 places"); };
     CHECK_THROWS_AS(lacks(), std::bad_alloc);
     CHECK_THROWS_WITH(lacks(), "weir: no memory for 5 places");
-    CHECK_THROWS_WITH(memory_shortage::told_of("stage 'a': ", lacks), "weir: stage 'a': no memory for 5 places");
+    CHECK_THROWS_WITH(memory_shortage::told_of("stage 'a': ", lacks),
+                      "weir: stage 'a': no memory for 5 places");
     CHECK(memory_shortage::told_of("stage 'a': ", [] { return 7; }) == 7);
     CHECK_THROWS_WITH(memory_shortage::told_of("stage 'a': ", []() -> int { throw std::bad_alloc(); }),
                       std::string(std::bad_alloc().what()));
