@@ -30,8 +30,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 19790),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 13370),
+    ("weir.hpp", HEAVY, 19960),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 13520),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2640),
 ]
 

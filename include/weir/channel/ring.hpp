@@ -5,8 +5,8 @@
 
 #include <weir/channel/item_type.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/memory_shortage.hpp>
 #include <weir/platform/nested_destruction.hpp>
+#include <weir/platform/shortage.hpp>
 
 #include <bit>      // for std::bit_ceil
 #include <cstddef>  // for std::byte, std::size_t
@@ -90,9 +90,9 @@ class ring {
             free(block);
             if (block != nullptr) break;
         }
-        throw memory_shortage("no memory for a queue of " + std::to_string(places_) + " places of " +
-                              std::to_string(type_->size) + " bytes each; for " + std::to_string(possible) +
-                              " there is");
+        throw memory_shortage("", places_,
+                              "places of " + std::to_string(type_->size) + " bytes each in a queue",
+                              possible);
     }
 
     bool is_aligned_by_itself() const noexcept {

@@ -4,30 +4,28 @@
 #define WEIR_EXECUTOR_POOL_THREADS_HPP
 
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/memory_shortage.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
+#include <weir/platform/shortage.hpp>
 #include <weir/platform/system_thread.hpp>
 
-#include <cstddef>       // for std::size_t
-#include <cstdint>       // for std::int64_t
-#include <exception>     // for std::exception_ptr
-#include <functional>    // for std::function
-#include <memory>        // for std::construct_at, std::unique_ptr
-#include <mutex>         // for std::lock_guard
-#include <new>           // for std::bad_alloc
-#include <string>        // for std::string
-#include <system_error>  // for std::system_error
-#include <type_traits>   // for std::is_void_v
-#include <utility>       // for std::exchange, std::move
-#include <vector>        // for std::vector
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t
+#include <exception>    // for std::exception_ptr
+#include <functional>   // for std::function
+#include <memory>       // for std::construct_at, std::unique_ptr
+#include <mutex>        // for std::lock_guard
+#include <string>       // for std::string
+#include <type_traits>  // for std::is_void_v
+#include <utility>      // for std::exchange, std::move
+#include <vector>       // for std::vector
 
 namespace weir::detail {
 
-// Joined once, by one thread, before the other members of its owner go: those who run in the threads use
-// them. Until then any may change how many places there are to be. A place is what one thread at a time has;
-// one that blocks leaves its place to another, and later stands by for the next that blocks there.
+// Joined once, by one thread, before the other members of its owner go, which the threads use. Until then any
+// may change how many places there are to be. A place is what one thread at a time has; one that blocks leaves
+// its place to another, and later stands by for the next that blocks there.
 template <class Platform = standard_platform>
 class basic_pool_threads {
     using thread = typename Platform::thread;
@@ -48,8 +46,7 @@ class basic_pool_threads {
     };
 
   public:
-    // Each is called `name` and the number of its place, and calls `on_start`, if that is something, with
-    // that number before all else.
+    // Each is called `name` and the number of its place, and first calls `on_start`, if any, with that number.
     explicit basic_pool_threads(const char* name, std::function<void(unsigned)> on_start = nullptr)
         : name_(name), on_start_(std::move(on_start)) {}
     basic_pool_threads(const basic_pool_threads&) = delete;
@@ -64,14 +61,11 @@ class basic_pool_threads {
     void set(unsigned n, Prepare prepare, Expect expect, Work work) {
         const std::lock_guard guard(lock_);
         if (closed_) return;
-        try {
+        const auto start = [&] {
             asked_.store(smaller(apply(n + extra_, prepare, expect, work), n), std::memory_order_relaxed);
             if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-        } catch (const not_started& e) {
-            throw std::system_error(e.code(), "weir: " + of_those(n) + " could be started");
-        } catch (const std::bad_alloc&) {
-            throw memory_shortage("no memory for all threads of a pool: " + of_those(n) + " are there");
-        }
+        };
+        thread_shortage::told_of(name_, n, start, [this] { return asked(); });
     }
     // The same for one place more than were asked for, or, later, one less. False where a thread can't be
     // started, or `prepare` throws.
@@ -133,10 +127,9 @@ class basic_pool_threads {
         wanted_.store(0, std::memory_order_seq_cst);  // pairs with wants()
     }
 
-    // True in a process that was forked from theirs.
     bool are_elsewhere() const noexcept { return !born_.is_here(); }
 
-    // After close(). Some may begin meanwhile, in the places of those that block.
+    // After close(). Some may begin meanwhile in place of those that block.
     void join() noexcept {
         if (are_elsewhere()) return forget();
         while (const std::unique_ptr<member> one = take_last()) one->it.join();
@@ -186,14 +179,6 @@ class basic_pool_threads {
         return n;
     }
 
-    struct not_started final : std::system_error {
-        using std::system_error::system_error;
-    };
-    std::string of_those(unsigned n) const {
-        return "of " + std::to_string(n) + " threads '" + name_ + " 0', '" + name_ + " 1', ... " +
-               std::to_string(asked());
-    }
-
     struct beginning {
         basic_parker<Platform> over{};
         std::exception_ptr failure{};
@@ -206,10 +191,9 @@ class basic_pool_threads {
         }
         begin(i, work);
     }
-    // Its frame may be gone after this.
     static void call(spare& s, bool is_to_work) noexcept {
         s.is_to_work = is_to_work;
-        s.called.set();
+        s.called.set();  // its frame may be gone after this
     }
 
     template <class Work>
@@ -220,14 +204,12 @@ class basic_pool_threads {
         beginning first;
         beginning* const told = on_start_ ? &first : nullptr;
         try {
-            me->it = thread([this, i, work, me, told, name = name_ + (" " + std::to_string(i))]() mutable {
-                Platform::name_thread(name.c_str());
-                if (told == nullptr || is_begun(*told, i)) serve(i, work);
-                me->over.store(true, std::memory_order_release);  // pairs with is_over()
-            });
-        } catch (const std::system_error& e) {
-            members_.pop_back();
-            throw not_started(e.code());
+            me->it = thread_shortage::told_by<thread>(
+                [this, i, work, me, told, name = name_ + (" " + std::to_string(i))]() mutable {
+                    Platform::name_thread(name.c_str());
+                    if (told == nullptr || is_begun(*told, i)) serve(i, work);
+                    me->over.store(true, std::memory_order_release);  // pairs with is_over()
+                });
         } catch (...) {
             members_.pop_back();
             throw;
@@ -240,13 +222,12 @@ class basic_pool_threads {
         }
     }
     bool is_begun(beginning& told, unsigned i) noexcept {
-        bool begun = true;
         try {
             on_start_(i);
         } catch (...) {
             told.failure = std::current_exception();
-            begun = false;
         }
+        const bool begun = !told.failure;
         told.over.set();  // it is gone from now on
         return begun;
     }
@@ -276,8 +257,7 @@ class basic_pool_threads {
     void forget() noexcept {
         for (const auto& m : members_) std::construct_at(&m->it);
     }
-    // Under the lock.
-    void join_ended() noexcept {
+    void join_ended() noexcept {  // under the lock
         for (std::size_t i = members_.size(); i-- > 0;) {
             if (!members_[i]->is_over()) continue;
             members_[i]->it.join();

@@ -22,6 +22,8 @@
 #error "weir: needs exceptions: what a stage throws is how it fails; compile without -fno-exceptions"
 #endif
 
+#include <version>  // for the library's feature macros
+
 #if !defined(__cpp_impl_coroutine) && !defined(__cpp_lib_coroutine)
 #error "weir: this compiler has no C++20 coroutines; use g++ 12, clang 16 or later"
 #endif

@@ -18,8 +18,9 @@ using std_stop_callback = std::stop_callback<Callback>;
 #else
 // A type of which there is no object.
 class std_stop_token {
+    std_stop_token() noexcept;
+
   public:
-    std_stop_token() = delete;
     static bool stop_possible() noexcept { return false; }
 };
 template <class Callback>

@@ -12,7 +12,7 @@
 #include <weir/measure/stillness.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/platform/memory_shortage.hpp>
+#include <weir/platform/shortage.hpp>
 #include <weir/platform/owning_list.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/fused_sink.hpp>

@@ -11,9 +11,9 @@
 #include <weir/measure/stillness.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/memory_shortage.hpp>
 #include <weir/platform/owning_list.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/platform/shortage.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/run_holds.hpp>
 #include <weir/run/stage_gate.hpp>
@@ -148,10 +148,6 @@ class worker_set : public stage_gate {
     std::int64_t now() const noexcept { return run_.main_executor().now().time_since_epoch().count(); }
 
   private:
-    memory_shortage no_room_for(std::size_t concurrency, std::size_t possible) const {
-        return memory_shortage("stage '" + name_ + "': no memory for " + std::to_string(concurrency) +
-                               " slots; for " + std::to_string(possible) + " there is");
-    }
     std::unique_ptr<slot> make_slot(std::size_t index) const {
         std::unique_ptr<slot> s;
         if constexpr (Policy::statistics) {
@@ -206,9 +202,7 @@ worker_set<Policy>::worker_set(run_context& run, const stage_options& options)
     try {
         for (std::size_t i = 0; i < options.concurrency; ++i) slots_.push_back(make_slot(i));
     } catch (const std::bad_alloc&) {
-        const std::size_t had = slots_.size();
-        while (slots_.size() != 0) slots_.pop_back();
-        throw no_room_for(options.concurrency, had);
+        throw memory_shortage("stage '" + name_ + "': ", options.concurrency, "slots", slots_.size());
     }
 }
 
@@ -228,12 +222,8 @@ void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
         while (slots_.size() < concurrency) add_slot();
     } catch (const std::bad_alloc&) {
         const std::size_t had = slots_.size();
-        // Those that were made would never begin.
-        while (slots_.size() > before) {
-            workers_.pop_back();
-            slots_.pop_back();
-        }
-        throw no_room_for(concurrency, had);
+        for (; slots_.size() > before; slots_.pop_back()) workers_.pop_back();  // they would never begin
+        throw memory_shortage("stage '" + name_ + "': ", concurrency, "slots", had);
     }
     for (std::size_t i = 0; i < before; ++i) {
         const bool recalled = i >= concurrency;

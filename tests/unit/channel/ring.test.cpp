@@ -108,8 +108,8 @@ TEST_CASE("a ring for more than there is memory for throws what an allocation th
 TEST_CASE("a ring for more than there is memory for says what was asked for, and what could be had") {
     constexpr std::size_t most = std::size_t{1} << 60;
     CHECK_THROWS_WITH(ring<int>(most), Catch::Matchers::ContainsSubstring(
-                                           "weir: no memory for a queue of 1152921504606846976 places of " +
-                                           std::to_string(sizeof(int)) + " bytes each; for ") &&
+                                           "weir: no memory for 1152921504606846976 places of " +
+                                           std::to_string(sizeof(int)) + " bytes each in a queue; for ") &&
                                            Catch::Matchers::ContainsSubstring(" there is"));
 }
 

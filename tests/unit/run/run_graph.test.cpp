@@ -131,8 +131,8 @@ TEST_CASE("a capacity or a concurrency for which there is no memory is told by t
     const auto too_wide = weir::source({1}, {.name = "files", .capacity = most}) | weir::sink();
     CHECK_THROWS_AS(too_wide.start(time), std::bad_alloc);
     CHECK_THROWS_WITH(too_wide.start(time),
-                      ContainsSubstring("weir: stage 'files' of capacity 288230376151711744: no memory for a "
-                                        "queue of 288230376151711744 places of "));
+                      ContainsSubstring("weir: stage 'files' of capacity 288230376151711744: no memory for "
+                                        "288230376151711744 places of "));
     auto run = (weir::source({1}, {.name = "files"}) | weir::sink(1)).start(time);
     CHECK_THROWS_WITH(run.set_capacity("files", most),
                       ContainsSubstring("weir: stage 'files' of capacity 2882"));

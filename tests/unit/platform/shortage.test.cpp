@@ -1,4 +1,4 @@
-#include <weir/platform/memory_shortage.hpp>
+#include <weir/platform/shortage.hpp>
 
 #include "support/catch.hpp"
 

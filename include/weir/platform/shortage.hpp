@@ -1,0 +1,79 @@
+// weir platform, internal: exceptions that say of what there is too little, for whom, and how much there is
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_PLATFORM_SHORTAGE_HPP
+#define WEIR_PLATFORM_SHORTAGE_HPP
+
+#include <weir/platform/config.hpp>
+
+#include <cstddef>       // for std::size_t
+#include <new>           // for std::bad_alloc
+#include <stdexcept>     // for std::runtime_error
+#include <string>        // for std::string
+#include <system_error>  // for std::system_error
+#include <utility>       // for std::forward
+
+namespace weir::detail {
+
+// Derived from `std::bad_alloc`, as that is what handlers look for. Errors of the constructors: `std::bad_alloc`.
+class memory_shortage final : public std::bad_alloc {
+  public:
+    // `lack`: a sentence, without "weir: ".
+    explicit memory_shortage(const std::string& lack) : text_("weir: " + lack) {}
+    // Of so many wanted things, so many are possible.
+    memory_shortage(const std::string& whose, std::size_t wanted, const std::string& things,
+                    std::size_t possible)
+        : memory_shortage(whose + "no memory for " + std::to_string(wanted) + " " + things + "; for " +
+                          std::to_string(possible) + " there is") {}
+
+    const char* what() const noexcept override { return text_.what(); }
+
+    // Calls `make()`; of what is short there, the text begins with `whose`.
+    template <class Make>
+    static decltype(auto) told_of(const std::string& whose, Make make) {
+        try {
+            return make();
+        } catch (const memory_shortage& shortage) {
+            throw memory_shortage(whose + (shortage.what() + 6));
+        }
+    }
+
+  private:
+    std::runtime_error text_;  // whose copies share the text, so that copying can't fail
+};
+
+// A thread can't be started.
+class thread_shortage final : public std::system_error {
+  public:
+    using std::system_error::system_error;
+
+    // The thread that is made to run that.
+    template <class Thread, class Run>
+    static Thread told_by(Run&& run) {
+        try {
+            return Thread(std::forward<Run>(run));
+        } catch (const std::system_error& e) {
+            throw thread_shortage(e.code());
+        }
+    }
+
+    // Calls `start()`, which starts `wanted` threads, called `name` and their number. `started()`: how many
+    // there are, where that fails.
+    template <class Start, class Started>
+    static void told_of(const std::string& name, unsigned wanted, Start start, Started started) {
+        const auto text = [&] {
+            return "of " + std::to_string(wanted) + " threads '" + name + " 0', '" + name + " 1', ... " +
+                   std::to_string(started());
+        };
+        try {
+            start();
+        } catch (const thread_shortage& e) {
+            throw std::system_error(e.code(), "weir: " + text() + " could be started");
+        } catch (const std::bad_alloc&) {
+            throw memory_shortage("no memory for all threads of a pool: " + text() + " are there");
+        }
+    }
+};
+
+}  // namespace weir::detail
+
+#endif
