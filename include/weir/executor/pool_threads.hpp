@@ -23,9 +23,9 @@
 
 namespace weir::detail {
 
-// Joined once, by one thread, before the other members of its owner go, which the threads use. Until then any
-// may change how many places there are to be. A place is what one thread at a time has; one that blocks leaves
-// its place to another, and later stands by for the next that blocks there.
+// Joined once, by one thread, before the other members of its owner go, which the threads use. Until then
+// any may change how many places there are to be. A place is what one thread at a time has; one that blocks
+// leaves its place to another, and later stands by for the next that blocks there.
 template <class Platform = standard_platform>
 class basic_pool_threads {
     using thread = typename Platform::thread;
@@ -46,7 +46,7 @@ class basic_pool_threads {
     };
 
   public:
-    // Each is called `name` and the number of its place, and first calls `on_start`, if any, with that number.
+    // Each is called `name` and the number of its place, and first calls `on_start`, if any, with that.
     explicit basic_pool_threads(const char* name, std::function<void(unsigned)> on_start = nullptr)
         : name_(name), on_start_(std::move(on_start)) {}
     basic_pool_threads(const basic_pool_threads&) = delete;

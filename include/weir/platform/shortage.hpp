@@ -14,7 +14,7 @@
 
 namespace weir::detail {
 
-// Derived from `std::bad_alloc`, as that is what handlers look for. Errors of the constructors: `std::bad_alloc`.
+// Derived from `std::bad_alloc`, as that is what handlers look for. Errors of the constructors: the same.
 class memory_shortage final : public std::bad_alloc {
   public:
     // `lack`: a sentence, without "weir: ".
