@@ -13,14 +13,14 @@ using weir::detail::executor_users;
 TEST_CASE("an executor may go when all that used it have gone, in whatever order") {
     std::optional<executor_users> users;
     users.emplace();
-    users->check();
+    users->abort_if_any();
     users->join(executor_user::run);
     users->join(executor_user::channel);
     users->join(executor_user::run);
     users->leave(executor_user::run);
     users->leave(executor_user::channel);
     users->leave(executor_user::run);
-    users->check();
+    users->abort_if_any();
     users.reset();
     CHECK_FALSE(users.has_value());
 }
@@ -30,7 +30,7 @@ TEST_CASE("in a forked process nobody asks what still uses an executor of before
     users.emplace();
     users->join(executor_user::run);
     weir::detail::forks.fetch_add(1);  // as if this were the child
-    users->check(true);
+    users->abort_if_any(true);
     users.reset();
     weir::detail::forks.fetch_sub(1);
     CHECK_FALSE(users.has_value());
@@ -41,7 +41,7 @@ TEST_CASE("after a deadlock those who wait for ever may be left as they are") {
     users.emplace();
     users->join(executor_user::task_group);
     users->excuse();
-    users->check(true);
+    users->abort_if_any(true);
     users.reset();
     CHECK_FALSE(users.has_value());
 }
