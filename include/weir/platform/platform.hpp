@@ -5,6 +5,7 @@
 
 #include <weir/platform/config.hpp>
 #include <weir/platform/signal_frames.hpp>
+#include <weir/platform/processors.hpp>
 #include <weir/platform/system.hpp>
 #include <weir/platform/tick_clock.hpp>
 
@@ -93,13 +94,13 @@ struct standard_platform {
 
     static void name_thread(const char* name) noexcept { detail::name_thread(name); }
 
-    // How many threads the hardware runs at once. In system_thread.hpp.
+    // How many threads can run at once: see available_processors(). At least 1. In system_thread.hpp.
     static inline unsigned concurrency() noexcept;
 
     // What this process has used up to now, and has at the moment. In process_usage.hpp.
     static inline process_counts count_process() noexcept;
     static inline process_memory measure_memory() noexcept;
-    static unsigned processors() noexcept { return usable_processors(); }
+    static unsigned processors() noexcept { return available_processors(); }
 
     // One of each type for each thread, which ends with it; and one for all threads.
     template <class T>

@@ -257,7 +257,7 @@ inline process_counts count_process() noexcept {
     return counts;
 }
 
-// How many processors this process may use; 0: unknown. A limit of time, as of a container, is none of them.
+// How many processors the affinity mask of this process has; 0: unknown.
 inline unsigned usable_processors() noexcept {
 #if defined(__linux__)
     cpu_set_t set;

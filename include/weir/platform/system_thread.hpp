@@ -3,7 +3,9 @@
 #ifndef WEIR_PLATFORM_SYSTEM_THREAD_HPP
 #define WEIR_PLATFORM_SYSTEM_THREAD_HPP
 
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/platform/processors.hpp>
 
 #include <thread>  // for std::thread
 
@@ -14,8 +16,8 @@ class system_thread : public std::thread {
 };
 
 inline unsigned standard_platform::concurrency() noexcept {
-    const unsigned n = std::thread::hardware_concurrency();
-    return n == 0 ? 1 : n;
+    const unsigned n = available_processors();
+    return n != 0 ? n : larger(std::thread::hardware_concurrency(), 1U);
 }
 
 }  // namespace weir::detail

@@ -4,7 +4,7 @@
 #define WEIR_REPORT_RUN_RECORD_HPP
 
 #include <weir/measure/stats.hpp>
-#include <weir/platform/system.hpp>
+#include <weir/platform/processors.hpp>
 #include <weir/platform/system_info.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/version.hpp>
@@ -77,7 +77,7 @@ struct run_record {
 /// \returns what is known of this machine. Errors: `std::bad_alloc`. Cost: reads two files of the system's.
 [[nodiscard]] inline machine_info this_machine() {
     return {detail::name_of_host(), detail::name_of_system(),
-            detail::line_of_system("/proc/cpuinfo", "model name"), detail::usable_processors(),
+            detail::line_of_system("/proc/cpuinfo", "model name"), detail::available_processors(),
             detail::memory_of_machine()};
 }
 

@@ -1,0 +1,114 @@
+#include <weir/platform/processors.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/executor/thread_pool.hpp>
+#include <weir/platform/platform.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A tree of files that is gone at the end.
+class tree {
+  public:
+    using files_by_name = std::map<std::string, std::string>;
+    explicit tree(const files_by_name& files)
+        : root_(fs::temp_directory_path() / ("weir_cgroup_" + std::to_string(number_++))) {
+        fs::remove_all(root_);
+        for (const auto& [name, text] : files) {
+            fs::create_directories((root_ / name).parent_path());
+            std::ofstream(root_ / name) << text;
+        }
+    }
+    tree(const tree&) = delete;
+    tree& operator=(const tree&) = delete;
+    ~tree() { fs::remove_all(root_); }
+    unsigned quota() const { return weir::detail::cgroup_quota::read(root_.string()); }
+
+  private:
+    inline static int number_ = 0;
+    const fs::path root_;
+};
+
+}  // namespace
+
+TEST_CASE("the quota of a control group of version 2 counts in whole processors, rounded up") {
+    const auto of = [](const std::string& max) {
+        return tree({{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/cpu.max", max}}).quota();
+    };
+    CHECK(of("100000 100000\n") == 1);
+    CHECK(of("150000 100000\n") == 2);
+    CHECK(of("10000 100000\n") == 1);
+    CHECK(of("6400000 100000\n") == 64);
+    CHECK(of("max 100000\n") == 0);
+    CHECK(of("") == 0);
+    CHECK(of("100000\n") == 0);
+    CHECK(of("100000 0\n") == 0);
+    CHECK(of("-1 100000\n") == 0);
+    CHECK(of("9223372036854775807 1\n") == 4294967295U);
+}
+
+TEST_CASE("of a control group and those above the one with the least counts") {
+    CHECK(tree({{"proc/self/cgroup", "0::/a/b\n"},
+                {"sys/fs/cgroup/a/cpu.max", "200000 100000\n"},
+                {"sys/fs/cgroup/a/b/cpu.max", "max 100000\n"}})
+              .quota() == 2);
+    CHECK(tree({{"proc/self/cgroup", "0::/a/b\n"},
+                {"sys/fs/cgroup/cpu.max", "300000 100000\n"},
+                {"sys/fs/cgroup/a/cpu.max", "500000 100000\n"},
+                {"sys/fs/cgroup/a/b/cpu.max", "400000 100000\n"}})
+              .quota() == 3);
+}
+
+TEST_CASE("the quota of a control group of version 1 is that of its controller named cpu") {
+    const std::string groups = "12:cpuset:/x\n4:cpu,cpuacct:/docker/1\n3:cpuacct2:/y\n0::/\n";
+    CHECK(tree({{"proc/self/cgroup", groups},
+                {"sys/fs/cgroup/cpu,cpuacct/docker/1/cpu.cfs_quota_us", "250000\n"},
+                {"sys/fs/cgroup/cpu,cpuacct/docker/1/cpu.cfs_period_us", "100000\n"}})
+              .quota() == 3);
+    // Inside of the container its group is the topmost.
+    CHECK(tree({{"proc/self/cgroup", groups},
+                {"sys/fs/cgroup/cpu/cpu.cfs_quota_us", "50000\n"},
+                {"sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"}})
+              .quota() == 1);
+    CHECK(tree({{"proc/self/cgroup", groups},
+                {"sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n"},
+                {"sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"}})
+              .quota() == 0);
+}
+
+TEST_CASE("without control groups, or with such as nobody knows, there is no quota") {
+    CHECK(tree(tree::files_by_name{{"proc/self/other", ""}}).quota() == 0);
+    CHECK(tree(tree::files_by_name{{"proc/self/cgroup", ""}}).quota() == 0);
+    CHECK(tree(tree::files_by_name{{"proc/self/cgroup", "nonsense\n\n1:\n0:/\n:::\n"}}).quota() == 0);
+    CHECK(tree({{"proc/self/cgroup", "0::"}, {"sys/fs/cgroup/cpu.max", "100000 100000"}}).quota() == 1);
+}
+
+#if defined(__linux__)
+TEST_CASE("a pool has by default as many workers as the affinity mask allows") {
+    cpu_set_t before;
+    REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++i) {
+        if (CPU_ISSET(i, &before)) CPU_SET(i, &one);
+    }
+    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+    {
+        const weir::thread_pool pool;
+        CHECK(pool.workers() == 1);
+        CHECK(weir::detail::standard_platform::processors() == 1);
+    }
+    REQUIRE(sched_setaffinity(0, sizeof before, &before) == 0);
+}
+#endif
