@@ -800,18 +800,20 @@ TEST_CASE("a run that is cut behind any item, and resumed, gives each item once,
                 continue;
             }
             ++given;
-            const std::uint32_t most_ranks = p.drops_rest ? 1 : 2;
+            const std::uint64_t most_ranks = p.drops_rest ? 1 : 2;
             // Once more, and then to the end.
             if (k % 3 == 0) {
                 training again = cut;
-                const auto later = again.run_ranks(saved, 1 + k % 4, 1 + k / 3 % most_ranks);
+                const auto later =
+                    again.run_ranks(saved, 1 + k % 4, static_cast<std::uint32_t>(1 + k / 3 % most_ranks));
                 if (later) {
                     saved = later;
                     cut = again;
                 }
             }
             *p.for_once = false;
-            static_cast<void>(cut.run_ranks(saved, UINT64_MAX, 1 + k % most_ranks));
+            static_cast<void>(
+                cut.run_ranks(saved, UINT64_MAX, static_cast<std::uint32_t>(1 + k % most_ranks)));
             const std::string wrong =
                 difference(whole.taken, cut.taken, p.drops_rest,
                            (p.drops_rest && !p.drops_as_many) || p.tail == weir::tail::drop);

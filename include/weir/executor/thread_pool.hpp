@@ -62,7 +62,9 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     using idle_end = typename watch::end_of_watch;
 
   public:
-    /// \param workers the number of threads, called "weir 0", "weir 1", and so on.
+    /// \param workers the number of threads, called "weir 0", "weir 1", and so on. By default as many as can
+    ///                run at once: the processors of the affinity mask, or fewer, where the quota of the
+    ///                control group allows no more, rounded up.
     /// Errors: std::invalid_argument if 0, or negative; std::system_error if a thread can't be started; what
     ///         `on_thread_start` throws.
     explicit basic_thread_pool(unsigned workers = Platform::concurrency(),
