@@ -101,7 +101,7 @@ class any_channel : public channel_store<Policy> {
         this->shut_to_newcomers(now.woken());
     }
     void cancel() noexcept {
-        ring discarded(this->type_, 0);
+        ring discarded(this->type_);
         std::uint64_t first = 0;
         std::uint64_t last = 0;
         {

@@ -29,6 +29,8 @@ class ring {
         block_ = allocate(places_);
         if (block_ == nullptr) throw_shortage();
     }
+    // For none, until it is swapped.
+    explicit ring(const item_type& type) noexcept : type_(&type), places_(0) {}
     ring(const ring&) = delete;
     ring& operator=(const ring&) = delete;
     ~ring() { free(block_); }
@@ -116,7 +118,7 @@ inline void destroy_items(ring& from, const item_type& type, std::uint64_t first
     class rest final : public nested_destruction::rest {
       public:
         rest(ring& items, const item_type& of, std::uint64_t begin, std::uint64_t end)
-            : items_(of, 0), begin_(begin), end_(end) {
+            : items_(of), begin_(begin), end_(end) {
             items_.swap(items);
         }
         ~rest() override {

@@ -4,8 +4,8 @@
 #define WEIR_PLATFORM_PLATFORM_HPP
 
 #include <weir/platform/config.hpp>
-#include <weir/platform/signal_frames.hpp>
 #include <weir/platform/processors.hpp>
+#include <weir/platform/signal_frames.hpp>
 #include <weir/platform/system.hpp>
 #include <weir/platform/tick_clock.hpp>
 

@@ -18,6 +18,7 @@ namespace weir::detail {
 class memory_shortage final : public std::bad_alloc {
   public:
     // `lack`: a sentence, without "weir: ".
+    // NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member
     explicit memory_shortage(const std::string& lack) : text_("weir: " + lack) {}
     // Of so many wanted things, so many are possible.
     memory_shortage(const std::string& whose, std::size_t wanted, const std::string& things,

@@ -12,9 +12,9 @@
 #include <weir/measure/stillness.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/platform/shortage.hpp>
 #include <weir/platform/owning_list.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/platform/shortage.hpp>
 #include <weir/run/fused_sink.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/running_stage.hpp>
