@@ -372,7 +372,7 @@ TEST_CASE("whoever looks sees that something is queued, or timed, in a blocking 
     waits.join();
 }
 
-TEST_CASE("a coroutine of a pool may destroy another pool, and its own goes on") {
+TEST_CASE("a coroutine of a blocking pool may destroy another pool, and its own goes on") {
     struct body {
         static task<> destroys(std::optional<weir::blocking_pool>& other) {
             other.reset();
