@@ -26,6 +26,11 @@ class ring {
     // For at least `capacity` items.
     ring(const item_type& type, std::size_t capacity) : type_(&type), places_(places_for(capacity)) {
         if (places_ == 0) return;
+        if (places_ <= memory_shortage::many_bytes / type.size) {
+            const std::size_t bytes = places_ * type.size;
+            block_ = is_aligned_by_itself() ? ::operator new(bytes) : ::operator new(bytes, alignment());
+            return;
+        }
         block_ = allocate(places_);
         if (block_ == nullptr) throw_shortage();
     }

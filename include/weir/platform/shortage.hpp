@@ -15,8 +15,13 @@
 namespace weir::detail {
 
 // Derived from `std::bad_alloc`, as that is what handlers look for. Errors of the constructors: the same.
+// Where little was asked for, that explains nothing, and there may be no memory for a text either: such a lack
+// stays a plain `std::bad_alloc`.
 class memory_shortage final : public std::bad_alloc {
   public:
+    static constexpr std::size_t many_bytes = std::size_t{1} << 20;
+    static constexpr std::size_t many = 100;  // slots, threads
+
     // `lack`: a sentence, without "weir: ".
     // NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member
     explicit memory_shortage(const std::string& lack) : text_("weir: " + lack) {}
@@ -70,6 +75,7 @@ class thread_shortage final : public std::system_error {
         } catch (const thread_shortage& e) {
             throw std::system_error(e.code(), "weir: " + text() + " could be started");
         } catch (const std::bad_alloc&) {
+            if (wanted < memory_shortage::many) throw;
             throw memory_shortage("no memory for all threads of a pool: " + text() + " are there");
         }
     }

@@ -202,6 +202,7 @@ worker_set<Policy>::worker_set(run_context& run, const stage_options& options)
     try {
         for (std::size_t i = 0; i < options.concurrency; ++i) slots_.push_back(make_slot(i));
     } catch (const std::bad_alloc&) {
+        if (options.concurrency < memory_shortage::many) throw;
         throw memory_shortage("stage '" + name_ + "': ", options.concurrency, "slots", slots_.size());
     }
 }
@@ -223,6 +224,7 @@ void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
     } catch (const std::bad_alloc&) {
         const std::size_t had = slots_.size();
         for (; slots_.size() > before; slots_.pop_back()) workers_.pop_back();  // they would never begin
+        if (concurrency < memory_shortage::many) throw;
         throw memory_shortage("stage '" + name_ + "': ", concurrency, "slots", had);
     }
     for (std::size_t i = 0; i < before; ++i) {

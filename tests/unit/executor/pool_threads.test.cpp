@@ -306,6 +306,6 @@ TEST_CASE("a pool that can't have all its threads says how many were asked for, 
     weir::detail::basic_pool_threads<platform> no_memory("reader");
     CHECK_THROWS_WITH(
         no_memory.set(
-            5, [](unsigned) { throw std::bad_alloc(); }, [](int) {}, does_nothing),
-        "weir: no memory for all threads of a pool: of 5 threads 'reader 0', 'reader 1', ... 0 are there");
+            500, [](unsigned) { throw std::bad_alloc(); }, [](int) {}, does_nothing),
+        "weir: no memory for all threads of a pool: of 500 threads 'reader 0', 'reader 1', ... 0 are there");
 }
