@@ -15,8 +15,8 @@
 namespace weir::detail {
 
 // Derived from `std::bad_alloc`, as that is what handlers look for. Errors of the constructors: the same.
-// Where little was asked for, that explains nothing, and there may be no memory for a text either: such a lack
-// stays a plain `std::bad_alloc`.
+// Where little was asked for, that explains nothing, and there may be no memory for a text either: such a
+// lack stays a plain `std::bad_alloc`.
 class memory_shortage final : public std::bad_alloc {
   public:
     static constexpr std::size_t many_bytes = std::size_t{1} << 20;
