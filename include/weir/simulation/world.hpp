@@ -63,12 +63,16 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
         if (clock_.cancel(t)) post(t.waiter());
     }
     bool drive(weir::detail::parker& done, time_point limit) override {
-        if (turns_.are_below()) {
+        const bool acts = std::exchange(is_acting_, false);  // no coroutine is below: on top of the action
+        if (turns_.are_below() && !acts) {
             turns_.drive(*this, done, limit);
             return true;
         }
         is_limit_reached_ = false;
-        while ((!done.is_set() || !thread_goes_on()) && !is_limit_reached_) turns_.drive(*this, done, limit);
+        while ((!done.is_set() || !thread_goes_on()) && !is_limit_reached_) {
+            acts ? turn(done, limit) : turns_.drive(*this, done, limit);
+        }
+        is_acting_ = acts;
         return true;
     }
 
@@ -184,7 +188,9 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
             const std::function<void()> action = std::move(actions_.back().action);
             actions_.pop_back();
             next_action_ = actions_.empty() ? never : actions_.back().step;
+            is_acting_ = true;
             action();
+            is_acting_ = false;
         }
     }
 
@@ -216,7 +222,8 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     std::vector<std::function<void()>> invariants_;
     std::string broken_;
     bool is_limit_reached_ = false;
-    bool runs_ = false;  // until nothing is ready and no timer is left
+    bool is_acting_ = false;  // an action runs, and no coroutine below it
+    bool runs_ = false;       // until nothing is ready and no timer is left
     weir::detail::loop_turns turns_;
 };
 
