@@ -24,10 +24,11 @@ class registered {
 
   protected:
     explicit registered(registry_kind what) noexcept : what_(what) {}
-    // To be called by the destructor of the whole object, as others look at all of that until then.
+    // To be called by the destructor of the whole object: others look at all of that until then. The base's own
+    // call is for an object whose constructor throws.
     inline void leave_registry() noexcept;
     inline bool is_registered() const noexcept;
-    ~registered() = default;
+    ~registered() { leave_registry(); }
 
   private:
     friend registry;

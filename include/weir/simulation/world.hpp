@@ -63,7 +63,8 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
         if (clock_.cancel(t)) post(t.waiter());
     }
     bool drive(weir::detail::parker& done, time_point limit) override {
-        const bool acts = std::exchange(is_acting_, false);  // no coroutine is below: on top of the action
+        // On top of an action, below which no coroutine is; unless one waits on another thread for its turn.
+        const bool acts = std::exchange(is_acting_, false) && !turns_.any_blocked();
         if (turns_.are_below() && !acts) {
             turns_.drive(*this, done, limit);
             return true;
@@ -189,7 +190,12 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
             actions_.pop_back();
             next_action_ = actions_.empty() ? never : actions_.back().step;
             is_acting_ = true;
-            action();
+            try {
+                action();
+            } catch (...) {
+                is_acting_ = false;
+                throw;
+            }
             is_acting_ = false;
         }
     }

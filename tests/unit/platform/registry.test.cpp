@@ -14,7 +14,6 @@ namespace {
 struct site final : registered {
     static constexpr registry_kind registered_as = registry_kind::site;
     explicit site(char c = '?') : registered(registry_kind::site), name(c) {}
-    ~site() { leave_registry(); }
     using registered::is_registered;
     using registered::leave_registry;
     char name;
@@ -22,7 +21,6 @@ struct site final : registered {
 struct run final : registered {
     static constexpr registry_kind registered_as = registry_kind::run;
     run() : registered(registry_kind::run) {}
-    ~run() { leave_registry(); }
 };
 
 std::string sites_of(registry& r) {

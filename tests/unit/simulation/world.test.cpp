@@ -7,6 +7,8 @@
 #include <weir/executor/schedule.hpp>
 #include <weir/simulation/explore.hpp>
 #include <weir/simulation/stepwise.hpp>
+#include <weir/stages.hpp>
+#include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
@@ -15,6 +17,7 @@
 #include <chrono>
 #include <coroutine>
 #include <cstdint>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -171,4 +174,22 @@ TEST_CASE("a deadlock is told to the coroutine that blocks in the world, and the
     weir::sync_wait(s.here, std::move(it));
     CHECK(told);
     CHECK(s.here.now().time_since_epoch() == 1ms);
+}
+
+TEST_CASE("an action may stop a run whose stage blocks in the world, at each step") {
+    for (std::size_t step = 0; step < 40; ++step) {
+        CAPTURE(step);
+        scene s;
+        auto run = (weir::source(std::views::iota(0, 4)) | weir::pipe([&](int i) {
+                        weir::sync_wait(s.here, weir::sleep_for(1ms));
+                        return i;
+                    }) |
+                    weir::sink(1))
+                       .start(s.here);
+        int taken = 0;
+        s.here.at_step(step, [&] { run.stop(); });
+        while (run.get()) ++taken;
+        CHECK(taken <= 4);
+        CHECK(run.outcome() != weir::run_outcome::failed);
+    }
 }
