@@ -24,8 +24,8 @@ class registered {
 
   protected:
     explicit registered(registry_kind what) noexcept : what_(what) {}
-    // To be called by the destructor of the whole object: others look at all of that until then. The base's own
-    // call is for an object whose constructor throws.
+    // To be called by the destructor of the whole object: others look at all of that until then. The base's
+    // own call is for an object whose constructor throws.
     inline void leave_registry() noexcept;
     inline bool is_registered() const noexcept;
     ~registered() { leave_registry(); }
