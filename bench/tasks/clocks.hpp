@@ -20,7 +20,7 @@ class clocked_pool final : public weir::executor {
     using clock = std::int64_t (*)();
 
     clocked_pool(weir::thread_pool& pool, clock read) : executor(pool.traits()), pool_(pool), read_(read) {}
-    ~clocked_pool() { users().check(); }
+    ~clocked_pool() { users().abort_if_any(); }
 
     using executor::post;
     void post(std::coroutine_handle<> h) noexcept override { pool_.post(h); }
