@@ -37,13 +37,24 @@ class channel_accounts : public channel_ends<Policy> {
     using typename ends::whole;
     using slot_type = slot_of<Policy>;
 
-    // Measures from now on, which is the beginning of the run that it belongs to.
-    void start_measuring(std::int64_t now) noexcept {
+    // Measures from now on, which is the beginning of the run that it belongs to. `gives_last`: it is the one
+    // from which the consumer takes.
+    void start_measuring(std::int64_t now, [[maybe_unused]] bool gives_last = false) noexcept {
         if constexpr (Policy::statistics) {
             const whole held(*this);
+            this->notes_first_ = gives_last;
             meter_.start(now);
             if (sink_ != nullptr) sink_->start(now);
         }
+    }
+
+    // When the first item was got of a queue from which the consumer takes; null: not yet, or not known.
+    std::optional<std::int64_t> first_got() const noexcept {
+        if constexpr (Policy::statistics) {
+            const whole held(*this);
+            if (meter_.first() != INT64_MIN) return meter_.first();
+        }
+        return std::nullopt;
     }
 
   protected:
@@ -139,6 +150,15 @@ class channel_accounts : public channel_ends<Policy> {
             sink->emplace(sink_->figures(put_end_.count.load(std::memory_order_relaxed)));
             (*sink)->moved =
                 sink_->moved(get_end_.count.load(std::memory_order_relaxed), size(), meter_.turned());
+        }
+    }
+
+    // An item was got that is no mark. Where it isn't the first, or nobody asks, that is a look at a flag.
+    WEIR_ALWAYS_INLINE void note_got([[maybe_unused]] slot* measured) noexcept {
+        if constexpr (Policy::statistics) {
+            if (!this->notes_first_) return;
+            this->notes_first_ = false;
+            meter_.note_first(reading(measured));
         }
     }
 

@@ -157,7 +157,7 @@ class channel_ends {
         const bool is_empty = Policy::statistics && size() == 0 && !has_one_lock();
         const bool is_full = !putters_.empty();
         put_takes_whole_.store(closed_ | counts | awaited | is_empty, std::memory_order_relaxed);
-        get_takes_whole_.store(counts | is_full, std::memory_order_relaxed);
+        get_takes_whole_.store(counts | is_full | notes_first_, std::memory_order_relaxed);
     }
 
     mutable channel_end<platform, 0> put_end_;
@@ -175,6 +175,7 @@ class channel_ends {
   protected:
     // Written under the whole.
     bool closed_ = false;
+    bool notes_first_ = false;  // when the first item is got is to be known: that get takes the whole
     std::size_t capacity_;
     waiter_line<platform> putters_;
     waiter_line<platform> getters_;

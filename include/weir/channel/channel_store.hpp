@@ -93,7 +93,7 @@ class channel_store : public channel_items<Policy> {
         if (waiter* const getter = core::first_to_answer(side::get)) {
             const bool mark = is_mark(item);
             core::take_out(*getter, side::get, outcome::done, core::reading(measured), !mark);
-            if (mark) core::count_mark();
+            mark ? core::count_mark() : core::note_got(measured);
             type_.move(item, getter->item);
             getter->number = number;
             if (is_followed(measured) && !mark) leaves_mark(*measured, number, number + 1, measured);
@@ -120,7 +120,7 @@ class channel_store : public channel_items<Policy> {
         get_end_.seen = put_end_.count.load(std::memory_order_relaxed);
         if (number == get_end_.seen) return closed_ ? outcome::closed : outcome::pending;
         ring_.take(number, into);
-        if (is_mark(into)) ++this->get_marks_;
+        is_mark(into) ? void(++this->get_marks_) : core::note_got(measured);
         items::popped(number + 1);
         if (core::bytes_.counts()) woken.budget = core::bytes_.remove(type_.bytes(into));
         if (!putters_.empty()) admit_putters(measured, woken);

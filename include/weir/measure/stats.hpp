@@ -196,6 +196,26 @@ struct stage_stats {
     [[nodiscard]] friend bool operator==(const stage_stats&, const stage_stats&) = default;
 };
 
+/// The first item at the consumer, and the pace since then: without the time that stages take to begin, as
+/// to load a model.
+struct first_item_stats {
+    duration after{};             ///< from the start of the run to the first item; in a lap, too
+    duration since{};             ///< from the first item to the snapshot; in a lap, its part of that
+    std::uint64_t num_items = 0;  ///< that the consumer took in `since`: all but the first one
+
+    /// \returns items a second since the first one, which is none of them; 0 where no time passed since.
+    [[nodiscard]] double rate() const noexcept { return detail::per_second(num_items, since); }
+
+    /// A lap; nothing becomes negative.
+    [[nodiscard]] friend first_item_stats operator-(first_item_stats later,
+                                                    const first_item_stats& earlier) noexcept {
+        later.since = detail::since(earlier.since, later.since);
+        later.num_items = detail::since(earlier.num_items, later.num_items);
+        return later;
+    }
+    [[nodiscard]] friend bool operator==(const first_item_stats&, const first_item_stats&) = default;
+};
+
 /// What a pipeline measured: a value that can be kept, compared, subtracted and printed
 /// (`#include <weir/report/table.hpp>`).
 struct pipeline_stats {
@@ -209,10 +229,18 @@ struct pipeline_stats {
     /// paused or over, and of one without statistics. Where the consumer may have taken an item that nobody
     /// waited for, only what laps or snapshots have seen of that counts.
     duration idle{};
+    /// Items that the consumer has taken; where the last stage is a `for_each`, that this stage has taken.
+    std::uint64_t num_items = 0;
+    /// None: the consumer has taken no item yet, or the run has no statistics. A resumed run is a run of its
+    /// own: its first item is the first one after the resumption.
+    std::optional<first_item_stats> first_item = std::nullopt;
+
+    /// \returns items that the consumer took a second, from the start on: see `first_item_stats::rate`.
+    [[nodiscard]] double rate() const noexcept { return detail::per_second(num_items, elapsed); }
 
     /// A lap: what happened from `earlier` to `later`, two snapshots of one run. Stages and
     /// channels are matched by position; those that the earlier one lacks are taken whole. `idle` is the
-    /// later one's, and may have begun before the lap.
+    /// later one's, and may have begun before the lap; so is when the first item came.
     [[nodiscard]] friend pipeline_stats operator-(pipeline_stats later, const pipeline_stats& earlier) {
         later.elapsed = detail::since(earlier.elapsed, later.elapsed);
         const std::size_t both = detail::smaller(later.stages.size(), earlier.stages.size());
@@ -224,6 +252,9 @@ struct pipeline_stats {
             later.channels[i] = std::move(later.channels[i]) - earlier.channels[i];
         }
         if (later.process && earlier.process) later.process = *later.process - *earlier.process;
+        later.num_items = detail::since(earlier.num_items, later.num_items);
+        if (later.first_item && earlier.first_item)
+            later.first_item = *later.first_item - *earlier.first_item;
         return later;
     }
     [[nodiscard]] friend bool operator==(const pipeline_stats&, const pipeline_stats&) = default;

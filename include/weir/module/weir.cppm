@@ -52,6 +52,7 @@ using weir::failure;
 using weir::failure_limit;
 using weir::failure_sink;
 using weir::filter;
+using weir::first_item_stats;
 using weir::flat_map;
 using weir::for_each;
 using weir::forked_error;

@@ -82,6 +82,15 @@ template <class T>
     return row;
 }
 
+// Of a whole lap, or run, what belongs to no stage and no queue.
+[[nodiscard]] inline cell_row pace_cells(const pipeline_stats& lap) {
+    cell_row row;
+    detail::add_cells(row, "idle", lap.idle);
+    detail::add_cells(row, "num_items", lap.num_items);
+    detail::add_cells(row, "first_item", lap.first_item);
+    return row;
+}
+
 }  // namespace weir::detail
 
 #endif

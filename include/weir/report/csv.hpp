@@ -62,7 +62,9 @@ namespace detail {
 }
 
 [[nodiscard]] inline std::string csv_head() {
-    std::string line = "run,lap,lap_begin,lap_end,idle,row,place";
+    std::string line = "run,lap,lap_begin,lap_end";
+    for (const cell& each : detail::pace_cells(pipeline_stats())) line += "," + each.column;
+    line += ",row,place";
     for (const std::string& column : csv_columns()) line += "," + column;
     return line + ",rows_left\n";
 }
@@ -97,10 +99,11 @@ class csv_report : public run_report {
     }
     void lap(const pipeline_stats& one) override {
         std::size_t left = one.stages.size() + one.channels.size() + (one.process ? 1 : 0);
-        const std::string lap = run_ + ',' + std::to_string(laps_++) + ',' + std::to_string(begin_.count());
+        std::string begin = run_ + ',' + std::to_string(laps_++) + ',' + std::to_string(begin_.count());
         begin_ += one.elapsed;
-        const std::string begin =
-            lap + ',' + std::to_string(begin_.count()) + ',' + std::to_string(one.idle.count()) + ',';
+        (begin += ',') += std::to_string(begin_.count());
+        for (const detail::cell& each : detail::pace_cells(one)) (begin += ',') += each.value.value_or("");
+        begin += ',';
         std::string text;
         const auto add = [&](const char* what, std::size_t place, const detail::cell_row& row) {
             (((text += begin) += what) += ',') += std::to_string(place);

@@ -110,6 +110,16 @@ struct fields<process_stats> {
 };
 
 template <>
+struct fields<first_item_stats> {
+    template <class S, class V>
+    static void each(S& s, V&& visit) {
+        visit("after", s.after);
+        visit("since", s.since);
+        visit("num_items", s.num_items);
+    }
+};
+
+template <>
 struct fields<pipeline_stats> {
     template <class S, class V>
     static void each(S& s, V&& visit) {
@@ -118,6 +128,8 @@ struct fields<pipeline_stats> {
         visit("channels", s.channels);
         visit("process", s.process);
         visit("idle", s.idle);
+        visit("num_items", s.num_items);
+        visit("first_item", s.first_item);
     }
 };
 

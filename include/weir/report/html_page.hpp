@@ -94,6 +94,10 @@ class html_page {
                    "</span></li>\n";
         };
         fact(run_.total.elapsed == duration(0) ? "0 s" : time_markup(run_.total.elapsed), "elapsed");
+        if (const auto& first = run_.total.first_item; first) {
+            fact(first->after == duration(0) ? "0 s" : time_markup(first->after), "to the first item");
+            fact(first->since <= duration(0) ? "–" : units::rate(first->rate()), "items a second since then");
+        }
         if (!idle_text(run_.total.idle).empty())
             fact(time_markup(run_.total.idle), "for which nothing had moved", true);
         const channel_stats* const last = view_.last_queue();

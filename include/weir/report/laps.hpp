@@ -112,6 +112,11 @@ inline bool is_nothing(const pipeline_stats& lap) noexcept {
     for (std::size_t i = 0; i < later.channels.size() && i < earlier.channels.size(); ++i)
         later.channels[i] = weir::joined(earlier.channels[i], std::move(later.channels[i]));
     if (later.process && earlier.process) later.process = weir::joined(*earlier.process, *later.process);
+    later.num_items += earlier.num_items;
+    if (later.first_item && earlier.first_item) {
+        detail::add_up(later.first_item->since, earlier.first_item->since);
+        later.first_item->num_items += earlier.first_item->num_items;
+    }
     return later;
 }
 

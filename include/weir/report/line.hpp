@@ -87,6 +87,19 @@ namespace detail {
     return idle < is_long ? std::string() : "nothing has moved for " + units::time(idle);
 }
 
+// What reports say of the first item at the consumer: when, and the rates from then on and of all the time.
+// Of a lap that begins after it, and without statistics, the rate alone.
+[[nodiscard]] inline std::string first_item_text(const pipeline_stats& p) {
+    const auto rate = [](double items) { return items == 0 ? std::string("0 /s") : units::rate(items); };
+    if (p.num_items == 0 && !p.first_item) return "no item yet";
+    if (!p.first_item || p.first_item->num_items == p.num_items) return rate(p.rate());
+    const first_item_stats& first = *p.first_item;
+    const std::string text =
+        "first item after " + (first.after == duration(0) ? "0 s" : units::time(first.after));
+    if (first.since <= duration(0)) return text;
+    return text + ", " + rate(first.rate()) + " since, " + rate(p.rate()) + " in all";
+}
+
 template <class T>
 concept has_line = requires(const T& value) { weir::line_text(value); };
 

@@ -98,7 +98,8 @@ namespace detail {
 
 /// \returns the lines of one report, each with its end of line. In the current style a stage is
 ///          called `name[c]` if it has c > 1 slots, and a queue `name_queue`; a quantile that is not
-///          known is `-`; and a line says for how long nothing has moved, from 10 s on.
+///          known is `-`; a line says when the first item came, in the lap in which it did; and one for how
+///          long nothing has moved, from 10 s on.
 [[nodiscard]] inline std::string log_text(const pipeline_stats& stats, log_style style = log_style::current) {
     std::string text;
     for (const stage_stats& stage : stats.stages) {
@@ -113,6 +114,8 @@ namespace detail {
             text += detail::document_line(stage, before.empty() ? nullptr : before[0], *behind[0]);
         }
     }
+    const bool begins = stats.first_item && stats.first_item->num_items < stats.num_items;
+    if (style == log_style::current && begins) text += "[pipeline]\t" + detail::first_item_text(stats) + "\n";
     const std::string idle = style == log_style::current ? detail::idle_text(stats.idle) : std::string();
     if (!idle.empty()) text += "[pipeline]\t" + idle + "\n";
     if (style == log_style::current && stats.process)

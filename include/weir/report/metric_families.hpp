@@ -26,6 +26,21 @@ inline constexpr metric<pipeline_stats> run[] = {
      [](metric_samples& to, const pipeline_stats& p) { to.add(p.elapsed); }},
     {{"weir.run.idle", "s", gauge, "For how long nothing has moved at the snapshot."},
      [](metric_samples& to, const pipeline_stats& p) { to.add(p.idle); }},
+    {{"weir.run.items", "{item}", counter, "Items that the consumer has taken."},
+     [](metric_samples& to, const pipeline_stats& p) { to.add(p.num_items); }},
+    {{"weir.run.first_item.time", "s", gauge, "From the start of the run to the first item at the consumer."},
+     [](metric_samples& to, const pipeline_stats& p) {
+         if (p.first_item) to.add(p.first_item->after);
+     }},
+    {{"weir.run.first_item.items", "{item}", counter,
+      "Items that the consumer has taken after the first one."},
+     [](metric_samples& to, const pipeline_stats& p) {
+         if (p.first_item) to.add(p.first_item->num_items);
+     }},
+    {{"weir.run.first_item.elapsed", "s", gauge, "From the first item at the consumer to the snapshot."},
+     [](metric_samples& to, const pipeline_stats& p) {
+         if (p.first_item) to.add(p.first_item->since);
+     }},
 };
 
 inline constexpr metric<stage_stats> stage[] = {

@@ -15,7 +15,7 @@ namespace weir::detail {
 
 // What a file says that is ours, and by which schema it is made. "weir", as SQLite's PRAGMA application_id.
 inline constexpr std::int64_t sqlite_application = 0x77656972;
-inline constexpr std::int64_t sqlite_schema = 3;
+inline constexpr std::int64_t sqlite_schema = 4;
 
 [[nodiscard]] inline std::int64_t number_in(const sqlite_file& file, const char* sql) {
     sqlite_statement ask(file, sql);
@@ -35,8 +35,7 @@ inline constexpr std::int64_t sqlite_schema = 3;
     return row;
 }
 [[nodiscard]] inline cell_row lap_cells(const pipeline_stats& lap) {
-    cell_row row;
-    detail::add_cells(row, "idle", lap.idle);
+    cell_row row = pace_cells(lap);
     detail::add_cells(row, "process", lap.process);
     return row;
 }

@@ -228,15 +228,20 @@ class text_table {
 ///          spend the time, a column for each state in which one of them was; and the queues between them,
 ///          with a column of what was discarded, if anything was; one more of the stages whose tasks failed,
 ///          and one of those that copy to a device; then what the states' names mean; and a last line on the
-///          process. The first line says so where nothing has moved for 10 s or longer. Plain ASCII, at most
-///          120 columns; of names the first 20 characters, or fewer where the columns leave less room, a `~`
-///          shows where one was cut. Figures are rounded; the values that the table is made of are exact.
-///          What is not known is `-`.
+///          process. The first line says when the first item came to the consumer, with the rates since then
+///          and in all; and where nothing has moved for 10 s or longer, that line or the next says so. Plain
+///          ASCII, at most 120 columns; of names the first 20 characters, or fewer where the columns leave
+///          less room, a `~` shows where one was cut. Figures are rounded; the values that the table is made
+///          of are exact. What is not known is `-`.
 [[nodiscard]] inline std::string table_text(const pipeline_stats& stats) {
     std::string text =
         "pipeline, " + (stats.elapsed == duration(0) ? "0 s" : units::time(stats.elapsed)) + " elapsed";
-    const std::string idle = detail::idle_text(stats.idle);
-    text += idle.empty() ? "\n" : "; " + idle + ": a weir::watchdog names who can't go on\n";
+    if (!stats.stages.empty()) text += "; " + detail::first_item_text(stats);
+    if (std::string idle = detail::idle_text(stats.idle); !idle.empty()) {
+        idle += ": a weir::watchdog names who can't go on";
+        text += (text.size() + idle.size() + 2 > detail::text_table::max_width ? ";\n" : "; ") + idle;
+    }
+    text += '\n';
     if (!stats.stages.empty()) {
         text += '\n';
         detail::table_of(stats.stages).append_to(text);

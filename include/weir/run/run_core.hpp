@@ -74,7 +74,7 @@ class run_core final : public rehearsed_graph<Policy> {
         bool announced = true;
         for (auto& stage : stages_) announced = announced && stage->announce();
         const std::int64_t now = this->begin_.time_since_epoch().count();
-        for (auto& queue : queues_) queue->start_measuring(now);
+        for (std::size_t i = 0; i < queues_.size(); ++i) queues_[i]->start_measuring(now, i == this->last_);
         for (auto& stage : stages_) stage->begin(now);
         if (!this->main_executor().traits().exclusive)
             the_registry->add(*this);  // whoever looks finds what has begun

@@ -192,6 +192,7 @@ class run_graph : public run_context, public watched_run {
         for (const auto& stage : stages_) s.stages.push_back(stage->stats(until(), still));
         std::optional<sink_figures> of_sink;
         for (const auto& queue : queues_) s.channels.push_back(queue->stats(until(), &of_sink));
+        s.num_items = s.channels[last_].num_get;
         {
             const std::lock_guard guard(capacities_);
             if (sink_) sink_->split(s, last_, of_sink);
@@ -200,6 +201,7 @@ class run_graph : public run_context, public watched_run {
         // Less only if the clock was set back; they then stand still.
         for (const stage_stats& each : s.stages) s.elapsed = detail::larger(s.elapsed, each.elapsed);
         for (const channel_stats& each : s.channels) s.elapsed = detail::larger(s.elapsed, each.elapsed);
+        if (s.num_items != 0) add_first_item(s);
         if (of_sink) still.moved(of_sink->moved);
         if (!is_paused()) s.idle = still.until(until());
         s.process = process_.stats();
@@ -232,6 +234,13 @@ class run_graph : public run_context, public watched_run {
     owning_list<running_stage<Policy>> stages_;
 
   private:
+    void add_first_item(pipeline_stats& s) const {
+        const std::optional<std::int64_t> first = queues_[last_]->first_got();
+        if (!first) return;
+        const duration after(time_between(begin_.time_since_epoch().count(), *first));
+        s.first_item = first_item_stats{after, detail::since(after, s.elapsed), s.num_items - 1};
+    }
+
     // What a sentence about it begins with, behind "weir: ".
     static std::string stage(const stage_options& options) {
         return "stage '" + options.name + "' of capacity " + std::to_string(options.capacity) + ": ";

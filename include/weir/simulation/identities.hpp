@@ -62,6 +62,15 @@ inline void check_identities(const pipeline_stats& stats) {
         holds(queue.put_waits.count() == queue.num_put && queue.get_waits.count() == queue.num_get,
               "each operation has a wait");
     }
+    if (!stats.first_item) return;
+    const auto holds = [](bool right, const char* identity) {
+        detail::demand_identity(right, "pipeline", "", identity);
+    };
+    const first_item_stats& first = *stats.first_item;
+    holds(first.after >= none && none <= first.since && first.since <= stats.elapsed,
+          "the first item came while it ran");
+    holds(first.num_items <= stats.num_items && stats.num_items - first.num_items <= 1,
+          "what came since is all but the first item");
 }
 
 }  // namespace weir::simulation

@@ -91,6 +91,7 @@ pipeline_stats run_of_hostile_names(const std::vector<std::shared_ptr<weir::run_
 
 // With every family there is.
 pipeline_stats with_everything(pipeline_stats p) {
+    p.first_item.emplace();
     p.stages.at(1).transfers.emplace();
     p.channels.at(0).max_bytes = 1000;
     weir::process_stats& all = p.process.emplace();

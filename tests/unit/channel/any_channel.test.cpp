@@ -7,12 +7,17 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
+#include <vector>
 
 using weir::channel;
 using weir::channel_status;
@@ -102,4 +107,68 @@ TEST_CASE("what its owner destroys without knowing its items' type destroys what
     CHECK(item.use_count() == 2);
     owner.reset();
     CHECK(item.use_count() == 1);
+}
+
+TEST_CASE("a channel from which a consumer takes knows when its first item was got, by whatever gets it") {
+    weir::virtual_time time;
+    const auto ns = [](std::chrono::nanoseconds at) { return at.count(); };
+    for (const std::size_t capacity : {1U, 2U, 8U}) {
+        for (const int way : {0, 1, 2, 3}) {
+            CAPTURE(capacity, way);
+            channel<int> typed(capacity, time, "q");
+            auto& any = weir::detail::inside(typed);
+            const auto begin = time.now();
+            any.start_measuring(ns(begin.time_since_epoch()), true);
+            const auto takes = [](auto& from, int how) -> weir::task<> {
+                std::vector<int> some(1);
+                if (how == 0) static_cast<void>(co_await from.get());
+                if (how == 1) static_cast<void>(co_await from.get_some(some));
+                if (how == 2) static_cast<void>(from.try_get());
+                if (how == 3) static_cast<void>(from.blocking_get(weir::duration(0)));
+            };
+            const auto does = [&]() -> weir::task<> {
+                co_await weir::sleep_for(1s);
+                static_cast<void>(co_await typed.put(1));
+                co_await weir::sleep_for(2s);
+                CHECK_FALSE(any.first_got());
+                co_await takes(typed, way);
+                co_await weir::sleep_for(4s);
+                static_cast<void>(co_await typed.put(2));
+                co_await takes(typed, way);
+            };
+            weir::sync_wait(time, does());
+            CHECK(any.first_got() == ns(begin.time_since_epoch() + 3s));
+            CHECK(any.stats({}).num_get == 2);
+        }
+    }
+}
+
+TEST_CASE("a first item that a consumer waits for is got when it is put, and one that is discarded never") {
+    weir::virtual_time time;
+    channel<int> handed(2, time, "q");
+    channel<int> discarded(2, time, "q");
+    channel<int> unasked(2, time, "q");
+    channel<int, weir::unmeasured> unmeasured(2, time, "q");
+    weir::detail::inside(handed).start_measuring(0, true);
+    weir::detail::inside(discarded).start_measuring(0, true);
+    weir::detail::inside(unasked).start_measuring(0);
+    weir::detail::inside(unmeasured).start_measuring(0, true);
+    const auto puts = [&]() -> weir::task<> {
+        co_await weir::sleep_for(3s);
+        static_cast<void>(co_await handed.put(1));
+        static_cast<void>(co_await discarded.put(1));
+        static_cast<void>(co_await unasked.put(1));
+        static_cast<void>(co_await unmeasured.put(1));
+    };
+    const auto gets = [&]() -> weir::task<> {
+        static_cast<void>(co_await handed.get());
+        static_cast<void>(co_await unasked.get());
+        static_cast<void>(co_await unmeasured.get());
+        discarded.cancel();
+    };
+    weir::sync_wait(time, weir::when_all(gets(), puts()));
+    CHECK(weir::detail::inside(handed).first_got() == std::chrono::nanoseconds(3s).count());
+    CHECK_FALSE(weir::detail::inside(discarded).first_got());
+    CHECK_FALSE(weir::detail::inside(unasked).first_got());
+    CHECK_FALSE(weir::detail::inside(unmeasured).first_got());
 }

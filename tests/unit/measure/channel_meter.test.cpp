@@ -121,3 +121,13 @@ TEST_CASE("the sum of very many waits stops, too") {
     CHECK(m.puts.wait == INT64_MAX);
     CHECK(m.puts.blocked() == std::int64_t{1} << 43);
 }
+
+TEST_CASE("a meter knows when the first item was got, no earlier than what happened before") {
+    meter m;
+    CHECK(m.first() == INT64_MIN);
+    m.start(100);
+    m.settle(120);
+    m.note_first(90);
+    m.settle(150);
+    CHECK(m.first() == 120);
+}

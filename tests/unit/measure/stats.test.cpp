@@ -162,6 +162,42 @@ TEST_CASE("a lap stands still for as long as its end does, also from before its 
     CHECK((before - after).idle == 40s);
 }
 
+TEST_CASE("a rate since the first item is of those behind it, by the time from it on") {
+    pipeline_stats s;
+    CHECK(s.rate() == 0);
+    s.elapsed = 20s;
+    s.num_items = 11;
+    s.first_item = {.after = 15s, .since = 5s, .num_items = 10};
+    CHECK(s.rate() == 0.55);
+    CHECK(s.first_item->rate() == 2);
+    CHECK(weir::first_item_stats{.after = 15s}.rate() == 0);
+}
+
+TEST_CASE("a lap has its part of the time and of the items since the first one, which came when it came") {
+    pipeline_stats none;
+    none.elapsed = 10s;
+    pipeline_stats first;
+    first.elapsed = 20s;
+    first.num_items = 11;
+    first.first_item = {.after = 15s, .since = 5s, .num_items = 10};
+    pipeline_stats later;
+    later.elapsed = 22s;
+    later.num_items = 12;
+    later.first_item = {.after = 15s, .since = 7s, .num_items = 11};
+
+    CHECK_FALSE((none - none).first_item);
+    const pipeline_stats with = first - none;  // in which it came: it is one of 11, and no part of the rate
+    CHECK(with.num_items == 11);
+    CHECK(with.rate() == 1.1);
+    CHECK(with.first_item == first.first_item);
+    const pipeline_stats behind = later - first;
+    CHECK(behind.num_items == 1);
+    CHECK(behind.first_item == weir::first_item_stats{.after = 15s, .since = 2s, .num_items = 1});
+    CHECK(behind.first_item->rate() == behind.rate());
+    CHECK((first - later).num_items == 0);
+    CHECK((first - later).first_item == weir::first_item_stats{.after = 15s});
+}
+
 TEST_CASE("a lap of a channel that is empty all the time has no data readiness and a lap of waiting") {
     // Both snapshots include the interval that is open: that is what the lap is made of.
     channel_stats before;

@@ -92,6 +92,10 @@ TEST_CASE("each lap has a row for each stage and queue, the last one, which is s
     CHECK(at(1, "lap_begin") == "0");
     CHECK(at(1, "lap_end") == "20000000");
     CHECK(at(1, "idle") == "10000000");
+    CHECK(at(1, "num_items") == "1");  // the second one comes with the lap's end, but behind it
+    CHECK(at(1, "first_item_after") == "10000000");
+    CHECK(at(1, "first_item_since") == "10000000");
+    CHECK(at(1, "first_item_num_items") == "0");
     CHECK(at(1, "row") == "stage");
     CHECK(at(1, "name") == "src");
     CHECK(at(1, "rows_left") == "5");
@@ -104,6 +108,10 @@ TEST_CASE("each lap has a row for each stage and queue, the last one, which is s
     CHECK(at(18, "lap") == "2");
     CHECK(at(18, "lap_begin") == "40000000");
     CHECK(at(18, "lap_end") == "50000000");
+    CHECK(at(18, "num_items") == "2");
+    CHECK(at(18, "first_item_after") == "10000000");
+    CHECK(at(18, "first_item_since") == "10000000");
+    CHECK(at(18, "first_item_num_items") == "2");
     CHECK(at(1, "run") == at(18, "run"));
     run_with_csv(3);
     const auto more = rows_of(csv_path);
@@ -130,4 +138,22 @@ TEST_CASE("a file of something else, and one that can't be written, are warned o
     CHECK(warned.find("/no/such/folder/a.csv") != std::string::npos);
     CHECK(warned.find("/dev/full") != std::string::npos);
     weir::set_report_warning(before);
+}
+
+TEST_CASE("of a lap before the first item it isn't known when that came") {
+    fs::remove(csv_path);
+    weir::csv_report csv(csv_path);
+    weir::pipeline_stats lap;
+    lap.elapsed = 1s;
+    lap.stages.resize(1);
+    csv.begins({});
+    csv.lap(lap);
+    csv.ends({}, lap);
+    const auto rows = rows_of(csv_path);
+    REQUIRE(rows.size() == 2);
+    CHECK(
+        strings(rows[0].begin() + 4, rows[0].begin() + 10) ==
+        strings{"idle", "num_items", "first_item_after", "first_item_since", "first_item_num_items", "row"});
+    CHECK(strings(rows[1].begin() + 4, rows[1].begin() + 10) == strings{"0", "0", "", "", "", "stage"});
+    fs::remove(csv_path);
 }

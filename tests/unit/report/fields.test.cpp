@@ -55,6 +55,7 @@ TEST_CASE("each member of what is reported is listed, once") {
     check<weir::transfer_stats>("transfer_stats");
     check<weir::stage_stats>("stage_stats");
     check<weir::process_stats>("process_stats");
+    check<weir::first_item_stats>("first_item_stats");
     check<weir::pipeline_stats>("pipeline_stats");
     check<weir::described_stage>("described_stage");
     check<weir::described_edge>("described_edge");

@@ -146,6 +146,16 @@ TEST_CASE("a run without laps, and one of which nothing is known, have pages") {
     CHECK(nothing.find("No item failed") != std::string::npos);
 }
 
+TEST_CASE("a page says when the first item came, and the rate since then, if one has come") {
+    run_record run = recorded(4);
+    run.total.first_item = {.after = 3s, .since = 2s, .num_items = 3};
+    const std::string page = html_text(run);
+    CHECK(page.find("<b>3.0 s</b> <span>to the first item</span>") != std::string::npos);
+    CHECK(page.find("<b>1.5 /s</b> <span>items a second since then</span>") != std::string::npos);
+    run.total.first_item.reset();
+    CHECK(html_text(run).find("first item") == std::string::npos);
+}
+
 TEST_CASE("a page of a run that stood still at its end says for how long") {
     run_record run = recorded(4);
     CHECK(html_text(run).find("nothing had moved") == std::string::npos);

@@ -60,6 +60,12 @@ TEST_CASE("objects have their members in order, without those that aren't there"
     weir::process_stats p;
     p.processors = 4;
     CHECK(json(p) == R"({"elapsed":0,"processors":4})");
+    weir::pipeline_stats run;
+    CHECK(json(run) == R"({"elapsed":0,"stages":[],"channels":[],"idle":0,"num_items":0})");
+    run.num_items = 3;
+    run.first_item = {.after = 7ns, .since = 4ns, .num_items = 2};
+    CHECK(json(run) == R"({"elapsed":0,"stages":[],"channels":[],"idle":0,"num_items":3,)"
+                       R"("first_item":{"after":7,"since":4,"num_items":2}})");
 }
 
 TEST_CASE("a histogram has the buckets that hold something") {

@@ -18,6 +18,9 @@ void go_on(pipeline_stats& s, std::mt19937& random) {
         figure += std::remove_reference_t<decltype(figure)>(random() % 1000);
     };
     more(s.elapsed);
+    more(s.num_items);
+    more(s.first_item->since);
+    more(s.first_item->num_items);
     for (auto& stage : s.stages) {
         if (random() % 4 == 0) stage.per_slot.push_back({.off = stage.elapsed});
         const auto d = duration(random() % 1000);
@@ -68,6 +71,7 @@ pipeline_stats at_the_start() {
     p.minor_faults = p.major_faults = p.voluntary_switches = p.involuntary_switches = 0;
     p.bytes_read = p.bytes_written = 0;
     s.process = p;
+    s.first_item = {.after = 5s};
     return s;
 }
 
@@ -93,6 +97,20 @@ TEST_CASE("two laps joined are the lap from the first one's begin to the second 
         }
         CHECK(sum == lap);
     }
+}
+
+TEST_CASE("a lap before the first item, joined with the one in which it came, has the first item") {
+    pipeline_stats before;
+    before.elapsed = 3s;
+    pipeline_stats with;
+    with.elapsed = 1s;
+    with.num_items = 4;
+    with.first_item = {.after = 3400ms, .since = 600ms, .num_items = 3};
+    const pipeline_stats both = weir::joined(before, with);
+    CHECK(both.elapsed == 4s);
+    CHECK(both.num_items == 4);
+    CHECK(both.first_item == with.first_item);
+    CHECK_FALSE(weir::joined(before, before).first_item);
 }
 
 TEST_CASE("a lap is nothing if no time has passed and nothing was done") {

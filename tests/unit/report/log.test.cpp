@@ -204,6 +204,18 @@ TEST_CASE("one of today's log lines says for how long nothing has moved, where t
     CHECK(weir::log_text(p, weir::log_style::document).empty());
 }
 
+TEST_CASE("one of today's log lines says when the first item came, once") {
+    pipeline_stats p;
+    p.elapsed = 4s;
+    CHECK(weir::log_text(p).empty());
+    p.num_items = 21;
+    p.first_item = {.after = 3s, .since = 1s, .num_items = 20};
+    CHECK(weir::log_text(p) == "[pipeline]\tfirst item after 3.0 s, 20.0 /s since, 5.2 /s in all\n");
+    CHECK(weir::log_text(p, weir::log_style::document).empty());
+    p.num_items = 20;  // of a lap behind it
+    CHECK(weir::log_text(p).empty());
+}
+
 TEST_CASE("the last of today's log lines is on the process, where that is known") {
     pipeline_stats p;
     p.process.emplace().resident = 212'000'000U;

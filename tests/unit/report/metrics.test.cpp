@@ -90,6 +90,8 @@ TEST_CASE("each figure of a stage is a metric with its name, position and kind")
     };
     CHECK(has(text, "weir_run_elapsed_seconds 10"));
     CHECK(has(text, "weir_run_idle_seconds 3"));
+    CHECK(has(text, "weir_run_items_total 0"));
+    CHECK(text.find("weir_run_first_item") == std::string::npos);
     CHECK(stage("concurrency", "2"));
     CHECK(stage("tasks_total", "333"));
     CHECK(stage("failures_total", "1"));
@@ -163,7 +165,7 @@ TEST_CASE("each family stands in one block, its help and type once and before it
                        line.starts_with("# UNIT " + name + " ")));
             }
         }
-        CHECK(seen.size() == 22);
+        CHECK(seen.size() == 23);
     }
 }
 
@@ -220,4 +222,15 @@ TEST_CASE("two runs with the same labels don't fit into one text") {
                       Catch::Matchers::ContainsSubstring(R"(the same labels {host="h",run="x"})"));
     CHECK_THROWS_AS(both({"host", ""}, {"other", ""}), std::invalid_argument);
     CHECK_NOTHROW(both({"host", "h"}, {"host", "i"}));
+}
+
+TEST_CASE("when the first item came is a metric once it has, with what the rate since then is made of") {
+    pipeline_stats p = example();
+    p.num_items = 330;
+    p.first_item = {.after = 2500ms, .since = 7500ms, .num_items = 329};
+    const std::string text = metrics_text(p);
+    CHECK(has(text, "weir_run_items_total 330"));
+    CHECK(has(text, "weir_run_first_item_time_seconds 2.5"));
+    CHECK(has(text, "weir_run_first_item_items_total 329"));
+    CHECK(has(text, "weir_run_first_item_elapsed_seconds 7.5"));
 }

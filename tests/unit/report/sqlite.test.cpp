@@ -84,6 +84,9 @@ TEST_CASE("a run that was written to a database is read from it without loss") {
     CHECK(number("SELECT count(*) FROM failures WHERE \"where\" LIKE 'sqlite.test.cpp:%'") == 6);
     CHECK(number("SELECT lap_end FROM laps WHERE run = 3 AND lap = 3") == 35'000'000);
     CHECK(number("SELECT idle FROM laps WHERE run = 3 AND lap = 0") == 3'000'000);
+    CHECK(number("SELECT sum(num_items) FROM laps WHERE run = 3") == 8);
+    CHECK(number("SELECT max(first_item_after) FROM laps WHERE run = 3") == 7'000'000);
+    CHECK(number("SELECT sum(first_item_since) FROM laps WHERE run = 3") == 28'000'000);
 }
 
 TEST_CASE("a run that never ended is read with the laps that are there, while others are written") {

@@ -22,6 +22,9 @@ TEST_CASE("the tables are made once, and each column is one of a member") {
           1);
     CHECK(number_in(file, "SELECT count(*) FROM pragma_table_info('laps') WHERE name = 'idle'") == 1);
     CHECK(number_in(file,
+                    "SELECT count(*) FROM pragma_table_info('laps') WHERE name IN "
+                    "('num_items', 'first_item_after', 'first_item_since', 'first_item_num_items')") == 4);
+    CHECK(number_in(file,
                     "SELECT count(*) FROM pragma_table_info('runs') WHERE name IN "
                     "('name', 'started', 'ended', 'elapsed', 'num_failures')") == 5);
 }

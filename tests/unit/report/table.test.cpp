@@ -61,6 +61,8 @@ slot_times times(duration run, duration await, duration runnable, duration wait_
 pipeline_stats example() {
     pipeline_stats p;
     p.elapsed = 10s;
+    p.num_items = 330;
+    p.first_item = {.after = 2s, .since = 8s, .num_items = 329};
     p.stages = {stage("src", 1, 0, 0ns, times(10ms, 0ns, 0ns, 0ns, 9'990ms)),
                 stage("decode", 2, 333, 40ms, times(1s, 12'320ms, 20ms, 0ns, 6'660ms)),
                 stage("sink", 1, 0, 0ns, times(1ms, 0ns, 0ns, 9ms, 9'990ms))};
@@ -73,7 +75,7 @@ pipeline_stats example() {
 }
 
 const std::string text_of_example =
-    R"(pipeline, 10.0 s elapsed
+    R"(pipeline, 10.0 s elapsed; first item after 2.0 s, 41.1 /s since, 33.0 /s in all
 
                                        ---- time of a task -----  --------- % of the slots' time ---------
 stage   slots  tasks  failed     rate      ave      p50      p99  run  await  runnable  wait_get  wait_put
@@ -138,6 +140,42 @@ TEST_CASE("the first line of a table says for how long nothing has moved, where 
     p.idle = 10s;
     CHECK(table_text(p) ==
           "pipeline, 25.0 s elapsed; nothing has moved for 10.0 s: a weir::watchdog names who can't go on\n");
+    p.stages.resize(1);
+    p.num_items = 3;
+    p.first_item = {.after = 20s, .since = 5s, .num_items = 2};
+    CHECK(table_text(p).starts_with(
+        "pipeline, 25.0 s elapsed; first item after 20.0 s, 0.40 /s since, 0.12 /s in all;\n"
+        "nothing has moved for 10.0 s: a weir::watchdog names who can't go on\n\n"));
+}
+
+TEST_CASE("the first line of a table says when the first item came, and what the rate is since then") {
+    pipeline_stats p;
+    p.stages.resize(1);
+    const auto line = [&p] {
+        const std::string text = table_text(p);
+        return text.substr(0, text.find('\n'));
+    };
+    CHECK(line() == "pipeline, 0 s elapsed; no item yet");
+    p.elapsed = 20s;
+    CHECK(line() == "pipeline, 20.0 s elapsed; no item yet");
+    p.num_items = 1;
+    p.first_item = {.after = 20s};  // this instant
+    CHECK(line() == "pipeline, 20.0 s elapsed; first item after 20.0 s");
+    p.elapsed = 40s;
+    p.first_item->since = 20s;
+    CHECK(line() == "pipeline, 40.0 s elapsed; first item after 20.0 s, 0 /s since, 0.03 /s in all");
+    p.num_items = 2001;
+    p.first_item->num_items = 2000;
+    CHECK(line() == "pipeline, 40.0 s elapsed; first item after 20.0 s, 100 /s since, 50.0 /s in all");
+    p.first_item = {.after = 0s, .since = 40s, .num_items = 2000};
+    CHECK(line() == "pipeline, 40.0 s elapsed; first item after 0 s, 50.0 /s since, 50.0 /s in all");
+    p.num_items = 2000;  // of a lap behind it
+    CHECK(line() == "pipeline, 40.0 s elapsed; 50.0 /s");
+    p.first_item.reset();  // without statistics
+    CHECK(line() == "pipeline, 40.0 s elapsed; 50.0 /s");
+    p.num_items = 0;
+    p.first_item = {.after = 1s, .since = 40s};
+    CHECK(line() == "pipeline, 40.0 s elapsed; 0 /s");
 }
 
 TEST_CASE("the last line of a table is on the process, where that is known") {
@@ -171,7 +209,7 @@ TEST_CASE("the shares of a table's line are all of the time") {
     t.run = 57ms;
     t.wait_turn = 43ms;
     p.stages = {stage("hash", 4, 0, 0ns, t)};
-    CHECK(weir::table_text(p) == R"(pipeline, 0 s elapsed
+    CHECK(weir::table_text(p) == R"(pipeline, 0 s elapsed; no item yet
 
                                    - time of a task -   % of the slots' time -
 stage  slots  tasks  failed  rate       ave  p50  p99           run  wait_turn
@@ -187,7 +225,7 @@ TEST_CASE("a table of stages that did nothing yet has dashes instead of times") 
     p.stages[0].name = "a";
     p.channels.resize(1);
     p.channels[0].name = "a";
-    CHECK(weir::table_text(p) == R"(pipeline, 0 s elapsed
+    CHECK(weir::table_text(p) == R"(pipeline, 0 s elapsed; no item yet
 
                                    - time of a task -
 stage  slots  tasks  failed  rate       ave  p50  p99

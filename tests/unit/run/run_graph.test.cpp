@@ -5,6 +5,9 @@
 
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/stages/epochs.hpp>
+#include <weir/stages/filter.hpp>
 #include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
@@ -137,4 +140,126 @@ TEST_CASE("a capacity or a concurrency for which there is no memory is told by t
     CHECK_THROWS_WITH(run.set_capacity("files", most),
                       ContainsSubstring("weir: stage 'files' of capacity 2882"));
     CHECK(run.get() == 1);
+}
+
+namespace {
+
+// Loads for 20 s, then makes an item each second; the first of them takes a second, too.
+auto loads_first() {
+    const auto loads = [](int x) -> task<int> {
+        co_await weir::sleep_for(x == 0 ? 21s : 1s);
+        co_return x;
+    };
+    return weir::source(std::views::iota(0, 10)) | weir::pipe(loads);
+}
+weir::first_item_stats first_item(duration after, duration since, std::uint64_t num_items) {
+    return {.after = after, .since = since, .num_items = num_items};
+}
+
+}  // namespace
+
+TEST_CASE("a run knows when its consumer took the first item, and what came since then") {
+    virtual_time time;
+    time.run_until(time_point(5s));
+    auto run = (loads_first() | weir::sink(2)).start(time);
+    CHECK_FALSE(run.stats().first_item);
+    time.run_until(time_point(15s));
+    CHECK_FALSE(run.stats().first_item);
+    CHECK(run.stats().num_items == 0);
+    CHECK(run.get() == 0);  // waits for it
+    CHECK(run.stats().first_item == first_item(21s, 0s, 0));
+    CHECK(run.get() == 1);
+    CHECK(run.stats().first_item == first_item(21s, 1s, 1));
+    const weir::pipeline_stats before = run.stats();
+    while (run.get()) {
+    }
+    const weir::pipeline_stats all = run.stats();
+    CHECK(all.elapsed == 30s);
+    CHECK(all.num_items == 10);
+    CHECK(all.first_item == first_item(21s, 9s, 9));
+    CHECK(all.first_item->rate() == 1);
+    CHECK(all.rate() == Approx(1.0 / 3));
+    CHECK((all - before).first_item == first_item(21s, 8s, 8));
+    time.run_until(time_point(100s));
+    CHECK(run.stats() == all);  // stands still
+}
+
+TEST_CASE(
+    "the first item is taken by the consumer, be it ready long before, and be the queue long or short") {
+    for (const std::size_t capacity : {1U, 2U, 20U}) {
+        CAPTURE(capacity);
+        virtual_time time;
+        auto run = (loads_first() | weir::sink(capacity)).start(time);
+        time.run_until(time_point(50s));
+        CHECK(run.stats().channels.back().size == (capacity < 10 ? capacity : 10));
+        CHECK_FALSE(run.stats().first_item);
+        CHECK(run.get() == 0);
+        CHECK(run.stats().first_item == first_item(50s, 0s, 0));
+        CHECK(run.get() == 1);
+        CHECK(run.stats().first_item == first_item(50s, 0s, 1));
+    }
+}
+
+TEST_CASE("of a run that ends with a for_each the first item is the one that its last stage takes first") {
+    virtual_time time;
+    const auto slow_end = [](int) -> task<> { co_await weir::sleep_for(2s); };
+    auto run = (loads_first() | weir::for_each(slow_end)).start(time);
+    time.run_until(time_point(21s));
+    CHECK_FALSE(run.stats().first_item);
+    time.run_until(time_point(22s));
+    CHECK(run.stats().first_item == first_item(21s, 1s, 0));
+    run.wait();
+    CHECK(run.stats().first_item == first_item(21s, 20s, 9));  // which it has taken by then, and done
+    CHECK(run.stats().num_items == 10);
+}
+
+TEST_CASE("without items, and without statistics, a run has no first item, and with sums it has") {
+    virtual_time time;
+    auto none =
+        (weir::source(std::views::iota(0, 3)) | weir::filter([](int) { return false; }) | weir::sink())
+            .start(time);
+    CHECK_FALSE(none.get());
+    CHECK_FALSE(none.stats().first_item);
+    auto unmeasured = (loads_first() | weir::sink()).start<weir::unmeasured>(time);
+    CHECK(unmeasured.get() == 0);
+    CHECK_FALSE(unmeasured.stats().first_item);
+    CHECK(unmeasured.stats().num_items == 1);
+    auto sums = (loads_first() | weir::sink()).start<weir::summed>(time);
+    CHECK(sums.get() == 0);
+    CHECK(sums.stats().first_item == first_item(21s, 0s, 0));
+}
+
+TEST_CASE("the end of an epoch is no first item, and each run has its own") {
+    virtual_time time;
+    const auto late = [](int x) -> task<int> {
+        co_await weir::sleep_for(3s);
+        co_return x;
+    };
+    const auto empty_first = [](std::uint64_t epoch) { return std::vector<int>(epoch == 0 ? 0 : 2); };
+    const auto pipeline = weir::source(weir::epochs(empty_first, 2)) | weir::pipe(late) | weir::sink();
+    for (int i = 0; i < 2; ++i) {
+        auto run = pipeline.start(time);
+        CHECK_FALSE(run.get_in_epoch());
+        CHECK_FALSE(run.stats().first_item);
+        CHECK(run.get() == 0);
+        CHECK(run.stats().first_item == first_item(3s, 0s, 0));
+        CHECK(run.get() == 0);
+        CHECK_FALSE(run.get());
+        CHECK(run.stats().first_item == first_item(3s, 3s, 1));
+    }
+}
+
+TEST_CASE("laps tell the first item where it came, and the parts of the time since then") {
+    virtual_time time;
+    std::vector<weir::pipeline_stats> laps;
+    const auto keep = [&laps](const weir::pipeline_stats& lap) { laps.push_back(lap); };
+    auto run = (loads_first() | weir::sink()).start(time, {.lap = 8s, .on_lap = keep});
+    while (run.get()) {
+    }
+    REQUIRE(laps.size() == 3);
+    CHECK_FALSE(laps[0].first_item);
+    CHECK_FALSE(laps[1].first_item);
+    CHECK(laps[2].first_item == first_item(21s, 3s, 2));  // at 22 and 23 s
+    CHECK(laps[2].num_items == 3);
+    CHECK((run.stats() - laps[0]).first_item == first_item(21s, 9s, 9));
 }

@@ -42,13 +42,20 @@ pipeline_stats sound() {
     queue.put_waits = histogram::without_quantiles(5, duration(0), duration(0));
     queue.get_waits = histogram::without_quantiles(3, duration(70), duration(40));
     all.channels.push_back(queue);
+    all.elapsed = duration(100);
+    all.num_items = 3;
+    all.first_item = {.after = duration(40), .since = duration(60), .num_items = 2};
     return all;
 }
 
 template <class Change>
 std::string complaint_about(Change change) {
     pipeline_stats stats = sound();
-    change(stats.stages[0], stats.channels[0]);
+    if constexpr (requires { change(stats); }) {
+        change(stats);
+    } else {
+        change(stats.stages[0], stats.channels[0]);
+    }
     try {
         check_identities(stats);
     } catch (const failed_check& e) {
@@ -103,4 +110,16 @@ TEST_CASE("each contradiction is told, and where it is") {
                ContainsSubstring("to get while something"));
     CHECK_THAT(told([](auto&, auto& q) { q.num_put += q.num_discarded = 1; }),
                ContainsSubstring("each operation has a wait"));
+}
+
+TEST_CASE("a first item that came when nothing ran, or counts among those since, contradicts the rest") {
+    CHECK(complaint_about([](pipeline_stats& p) { p.first_item.reset(); }) == "none");
+    CHECK(complaint_about([](pipeline_stats& p) { p.first_item->num_items = 3; }) == "none");  // of a lap
+    for (const int wrong : {0, 1}) {
+        CHECK_THAT(complaint_about([&](pipeline_stats& p) { p.first_item->num_items = wrong == 0 ? 1 : 4; }),
+                   ContainsSubstring("what came since is all but the first item"));
+        CHECK_THAT(complaint_about(
+                       [&](pipeline_stats& p) { p.first_item->since = duration(wrong == 0 ? -1 : 101); }),
+                   ContainsSubstring("the first item came while it ran"));
+    }
 }
