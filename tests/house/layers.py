@@ -50,7 +50,8 @@ UMBRELLA = "weir.hpp"
 VERSION = "version.hpp"
 CONFIG = "platform/config.hpp"
 SYSTEM_CALLS = ("platform/system.hpp", "platform/system_files.hpp", "platform/system_info.hpp",
-                "platform/system_output.hpp", "platform/system_signals.hpp", "platform/signal_frames.hpp")
+                "platform/system_output.hpp", "platform/system_signals.hpp", "platform/system_windows.hpp",
+                "platform/signal_frames.hpp")
 OF_CUDA = "cuda/runtime.hpp"  # its versions
 OF_FORMAT = "report/format.hpp"  # whether there is std::format
 OF_STANDARD = ("platform/requirements.hpp", "platform/std_stop_token.hpp")  # what there is at all
@@ -58,7 +59,7 @@ PAST_QT = ("asio/library.hpp", "asio/stoppable.hpp")  # whose `emit` is a macro 
 SRC = "src.hpp"  # what is compiled once for a program
 # What the platform is made of, and the count of forks, which no thread but the only one of a child writes.
 OF_SYSTEM = ("platform/system.hpp", "platform/platform.hpp", "platform/process.hpp", "platform/system_thread.hpp",
-             "platform/tick_clock.hpp", "platform/system_signals.hpp")
+             "platform/tick_clock.hpp", "platform/system_signals.hpp", "platform/system_windows.hpp")
 ADAPTERS = ("cuda/", "mpi/", "asio/", "execution/")
 SYSTEM = re.compile(
     r"\bstd::(?:atomic\w*|(?:\w+_)?mutex|j?thread|this_thread|condition_variable\w*|\w+_semaphore|latch|barrier|"

@@ -22,6 +22,12 @@ target_compile_definitions(weir_warnings INTERFACE WEIR_NO_COROUTINE_WARNING)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12)
     target_compile_options(weir_warnings INTERFACE --param=ggc-min-heapsize=1000000 -ffold-simple-inlines)
 endif()
+# Files of Windows number their sections in 16 bits, unless they are told not to; clang does so by itself.
+if(MSVC)
+    target_compile_options(weir_warnings INTERFACE /bigobj)
+elseif(WIN32 AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(weir_warnings INTERFACE -Wa,-mbig-obj)
+endif()
 if(sanitizers)
     list(TRANSFORM sanitizers PREPEND -fsanitize= OUTPUT_VARIABLE sanitizer_flags)
     target_compile_options(weir_warnings INTERFACE

@@ -36,7 +36,7 @@ struct standard_platform {
     template <class T>
     using atomic = std::atomic<T>;
     using thread = system_thread;
-    using mutex = std::mutex;
+    using mutex = system_mutex;
 
     // Waits while the word holds `expected`; at most `timeout_ns` (negative: no limit). May return
     // early.
@@ -105,8 +105,7 @@ struct standard_platform {
     // One of each type for each thread, which ends with it; and one for all threads.
     template <class T>
     static T& of_thread() noexcept {
-        static thread_local T one;
-        return one;
+        return object_of_thread<T>();
     }
     template <class T>
     static T& of_process() noexcept {

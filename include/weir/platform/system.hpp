@@ -4,9 +4,11 @@
 #define WEIR_PLATFORM_SYSTEM_HPP
 
 #include <weir/platform/config.hpp>
+#include <weir/platform/system_windows.hpp>
 
 #include <atomic>   // for std::atomic
 #include <cstdint>  // for std::int64_t
+#include <mutex>    // for std::mutex
 
 #if defined(__linux__)
 #include <linux/futex.h>       // for FUTEX_WAIT_PRIVATE
@@ -18,26 +20,7 @@
 #include <cstdio>              // for std::fopen
 #include <ctime>               // for timespec
 #elif defined(_WIN32)
-// Written after the functions' documentation, as what is for macOS is, and compiled by nobody here yet. MinGW
-// doesn't know the pragma: link with -lsynchronization. The types are those of windows.h, which may be
-// included, too.
 #include <algorithm>  // for std::min
-#if defined(_WIN64)
-extern "C"
-    __declspec(dllimport) int __stdcall WaitOnAddress(volatile void*, void*, std::size_t, unsigned long);
-#else
-extern "C"
-    __declspec(dllimport) int __stdcall WaitOnAddress(volatile void*, void*, unsigned long, unsigned long);
-#endif
-extern "C" __declspec(dllimport) void __stdcall FlushProcessWriteBuffers();
-extern "C" __declspec(dllimport) unsigned long __stdcall GetCurrentThreadId();
-extern "C" __declspec(dllimport) int __stdcall SwitchToThread();
-extern "C"
-    __declspec(dllimport) void* __stdcall CreateThread(void*, std::size_t, unsigned long(__stdcall*)(void*),
-                                                       void*, unsigned long, unsigned long*);
-extern "C" __declspec(dllimport) void __stdcall WakeByAddressAll(void*);
-extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
-#pragma comment(lib, "Synchronization.lib")
 #else
 #include <algorithm>  // for std::min
 #include <chrono>     // for std::chrono::nanoseconds
@@ -57,6 +40,17 @@ extern "C" __declspec(dllimport) void __stdcall WakeByAddressSingle(void*);
 #endif
 
 namespace weir::detail {
+
+#if !defined(_WIN32)
+using system_mutex = std::mutex;
+
+// One for each thread, which ends with it.
+template <class T>
+T& object_of_thread() noexcept {
+    static thread_local T one;
+    return one;
+}
+#endif
 
 // Tells the processor that this thread spins.
 inline void cpu_pause() noexcept {
@@ -89,6 +83,9 @@ inline bool ticks_are_reliable() noexcept {
     int words[4] = {};
     __cpuid(words, static_cast<int>(0x80000007));
     return (words[3] & 0x100) != 0;  // QueryPerformanceCounter relies on it likewise
+#elif defined(_WIN32) && (defined(__x86_64__) || defined(__i386__))
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & 0x100) != 0;
 #elif defined(__linux__) && (defined(__x86_64__) || defined(__i386__))
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (__get_cpuid(0x80000007, &a, &b, &c, &d) == 0 || (d & 0x100) == 0) return false;
@@ -145,9 +142,10 @@ inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
             timeout_ns < 0 ? nullptr : &limit, nullptr, 0);
 #elif defined(_WIN32)
     const std::int64_t ms = timeout_ns / 1'000'000 + 1;
-    WaitOnAddress(&word, &expected, sizeof(expected),
-                  timeout_ns < 0 ? 0xffffffffUL
-                                 : static_cast<unsigned long>((std::min<std::int64_t>)(ms, 1 << 30)));
+    address_waits::get().wait(&word, &expected, sizeof(expected),
+                              timeout_ns < 0
+                                  ? 0xffffffffUL
+                                  : static_cast<unsigned long>((std::min<std::int64_t>)(ms, 1 << 30)));
 #else
     // No public futex here (macOS has one since 14.4): without a limit the standard's own wait, with one a
     // sleep that grows. acquire; pairs with whoever changes the word
@@ -168,7 +166,7 @@ inline void futex_wake(std::atomic<std::uint32_t>& word, bool all) noexcept {
     syscall(futex_call, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE, all ? INT_MAX : 1,
             nullptr, nullptr, 0);
 #elif defined(_WIN32)
-    all ? WakeByAddressAll(&word) : WakeByAddressSingle(&word);
+    (all ? address_waits::get().wake_all : address_waits::get().wake_one)(&word);
 #else
     all ? word.notify_all() : word.notify_one();
 #endif
@@ -203,7 +201,8 @@ bool begin_thread(void* argument) noexcept {
 #else
     using any_function = unsigned long(__stdcall*)(void*);
     const any_function begin = [](void* it) -> unsigned long { return Function(it), 0; };
-    return CreateThread(nullptr, 0, begin, argument, 0, nullptr) != nullptr;
+    void* const thread = CreateThread(nullptr, 0, begin, argument, 0, nullptr);
+    return thread != nullptr && CloseHandle(thread) != 0;
 #endif
 }
 
@@ -253,6 +252,10 @@ inline process_counts count_process() noexcept {
     counts.blocks_read = r.ru_inblock;
     counts.blocks_written = r.ru_oublock;
 #endif
+#elif defined(_WIN32)
+    const processor_times times = times_of_process();
+    counts.user_time = times.user;
+    counts.system_time = times.system;
 #endif
     return counts;
 }
@@ -262,6 +265,8 @@ inline unsigned usable_processors() noexcept {
 #if defined(__linux__)
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof(set), &set) == 0) return static_cast<unsigned>(CPU_COUNT(&set));
+#elif defined(_WIN32)
+    return processors_in_mask();
 #endif
     return 0;
 }
@@ -271,7 +276,7 @@ inline bool register_heavy_fence() noexcept {
 #if defined(__linux__) && defined(SYS_membarrier)
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 #elif defined(_WIN32)
-    return true;
+    return has_flush_of_writes();
 #else
     return false;
 #endif

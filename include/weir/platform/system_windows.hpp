@@ -1,0 +1,187 @@
+// weir platform, internal: the functions of Windows that the library calls, without windows.h and its macros
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_PLATFORM_SYSTEM_WINDOWS_HPP
+#define WEIR_PLATFORM_SYSTEM_WINDOWS_HPP
+
+#include <weir/platform/requirements.hpp>
+
+// Tested with MinGW-w64 under Wine. Elsewhere this header is empty.
+#if defined(_WIN32)
+#include <atomic>   // for std::atomic
+#include <bit>      // for std::popcount
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::int64_t
+#include <cstdlib>  // for std::abort
+#include <utility>  // for std::exchange
+
+// All of these are in kernel32, which each compiler for Windows links. The types are those of windows.h,
+// which may be included, too.
+struct HINSTANCE__;
+struct _FILETIME;
+struct _RTL_SRWLOCK;
+struct _SECURITY_ATTRIBUTES;
+extern "C" {
+__declspec(dllimport) HINSTANCE__* __stdcall GetModuleHandleA(const char*);
+__declspec(dllimport) std::intptr_t(__stdcall* __stdcall GetProcAddress(HINSTANCE__*, const char*))();
+__declspec(dllimport) int __stdcall GetModuleHandleExA(unsigned long, const char*, HINSTANCE__**);
+__declspec(dllimport) unsigned long __stdcall FlsAlloc(void(__stdcall*)(void*));
+__declspec(dllimport) void* __stdcall FlsGetValue(unsigned long);
+__declspec(dllimport) int __stdcall FlsSetValue(unsigned long, void*);
+__declspec(dllimport) void __stdcall AcquireSRWLockExclusive(_RTL_SRWLOCK*);
+__declspec(dllimport) void __stdcall ReleaseSRWLockExclusive(_RTL_SRWLOCK*);
+__declspec(dllimport) void __stdcall FlushProcessWriteBuffers();
+__declspec(dllimport) unsigned long __stdcall GetCurrentThreadId();
+__declspec(dllimport) int __stdcall SwitchToThread();
+__declspec(dllimport) void* __stdcall CreateThread(_SECURITY_ATTRIBUTES*, std::size_t,
+                                                   unsigned long(__stdcall*)(void*), void*, unsigned long,
+                                                   unsigned long*);
+__declspec(dllimport) int __stdcall CloseHandle(void*);
+__declspec(dllimport) void* __stdcall GetCurrentProcess();
+__declspec(dllimport) int __stdcall GetProcessTimes(void*, _FILETIME*, _FILETIME*, _FILETIME*, _FILETIME*);
+__declspec(dllimport) int __stdcall GetProcessAffinityMask(void*, std::uintptr_t*, std::uintptr_t*);
+}
+
+namespace weir::detail {
+
+// Waits for a word of memory, which Windows has since its version 8. A program that names these functions
+// needs a library that MinGW doesn't link by itself, so they are looked up.
+class address_waits {
+  public:
+    static const address_waits& get() noexcept {
+        static const address_waits found;
+        return found;
+    }
+
+    int(__stdcall* wait)(volatile void*, void*, std::size_t, unsigned long) = nullptr;
+    void(__stdcall* wake_one)(void*) = nullptr;
+    void(__stdcall* wake_all)(void*) = nullptr;
+
+  private:
+    address_waits() noexcept {
+        find("WaitOnAddress", wait);
+        find("WakeByAddressSingle", wake_one);
+        find("WakeByAddressAll", wake_all);
+    }
+    template <class Function>
+    static void find(const char* name, Function& function) noexcept {
+        HINSTANCE__* const library = GetModuleHandleA("kernelbase.dll");
+        function = reinterpret_cast<Function>(reinterpret_cast<void*>(GetProcAddress(library, name)));
+    }
+};
+
+// Constant-initialised, as the registry of the process has to be: in some libraries for Windows the
+// constructor of std::mutex runs code.
+class system_mutex {
+  public:
+    constexpr system_mutex() noexcept = default;
+    system_mutex(const system_mutex&) = delete;
+    system_mutex& operator=(const system_mutex&) = delete;
+
+    void lock() noexcept { AcquireSRWLockExclusive(reinterpret_cast<_RTL_SRWLOCK*>(&word_)); }
+    void unlock() noexcept { ReleaseSRWLockExclusive(reinterpret_cast<_RTL_SRWLOCK*>(&word_)); }
+
+  private:
+    void* word_ = nullptr;  // an SRWLOCK
+};
+
+#if defined(__GNUC__) && !defined(__clang__)
+// What `thread_local` would give. g++ for Windows frees the variables of a thread before it calls their
+// destructors (GCC PR 83562). So the objects are on the heap, in a table that the system hands over when the
+// thread, or a fiber, ends. They are destroyed in reverse order; each finds those that are still there.
+class thread_objects {
+  public:
+    template <class T>
+    static T& get() noexcept {
+        static const std::size_t index = kinds_.fetch_add(1, std::memory_order_relaxed);
+        if (index >= most) std::abort();
+        thread_objects& mine = here();
+        entry& e = mine.entries_[index];
+        if (e.object == nullptr) {
+            e.object = new T;
+            e.destroy = [](void* object) { delete static_cast<T*>(object); };
+            e.earlier = std::exchange(mine.last_, &e);
+        }
+        return *static_cast<T*>(e.object);
+    }
+
+  private:
+    static constexpr std::size_t most = 64;  // types
+
+    struct entry {
+        void* object = nullptr;
+        void (*destroy)(void*) = nullptr;
+        entry* earlier = nullptr;
+    };
+
+    static thread_objects& here() noexcept {
+        static const unsigned long slot = [] {
+            HINSTANCE__* whole = nullptr;  // a library that has this code is not unloaded any more
+            GetModuleHandleExA(5, reinterpret_cast<const char*>(&end_thread), &whole);
+            return slot_ = FlsAlloc(&end_thread);
+        }();
+        auto* mine = static_cast<thread_objects*>(FlsGetValue(slot));
+        if (mine == nullptr) {
+            mine = new thread_objects;
+            FlsSetValue(slot, mine);
+        }
+        return *mine;
+    }
+    static void __stdcall end_thread(void* table) {
+        auto* const mine = static_cast<thread_objects*>(table);
+        FlsSetValue(slot_, mine);  // so that the destructors find it
+        while (entry* const e = mine->last_) {
+            mine->last_ = e->earlier;
+            e->destroy(e->object);
+            e->object = nullptr;
+        }
+        FlsSetValue(slot_, nullptr);
+        delete mine;
+    }
+
+    inline static std::atomic<std::size_t> kinds_{0};
+    inline static unsigned long slot_ = 0;
+    entry entries_[most];
+    entry* last_ = nullptr;
+};
+template <class T>
+T& object_of_thread() noexcept {
+    return thread_objects::get<T>();
+}
+#else
+template <class T>
+T& object_of_thread() noexcept {
+    static thread_local T one;
+    return one;
+}
+#endif
+
+// FlushProcessWriteBuffers, where that does something: Wine has it, and until its version 8 at least, empty.
+inline bool has_flush_of_writes() noexcept {
+    return GetProcAddress(GetModuleHandleA("ntdll.dll"), "wine_get_version") == nullptr;
+}
+
+struct processor_times {
+    std::int64_t user = -1;
+    std::int64_t system = -1;
+};
+// Of this process, in nanoseconds; negative: unknown.
+inline processor_times times_of_process() noexcept {
+    std::uint64_t t[4] = {};  // when it began and ended; in the system, in the program: in units of 100 ns
+    const auto at = [&t](int i) { return reinterpret_cast<_FILETIME*>(t + i); };
+    if (GetProcessTimes(GetCurrentProcess(), at(0), at(1), at(2), at(3)) == 0) return {};
+    return {static_cast<std::int64_t>(t[3]) * 100, static_cast<std::int64_t>(t[2]) * 100};
+}
+
+// How many processors the affinity mask of this process has; 0: unknown. A mask of all there are says nothing
+// of those beyond the 64th, which are in no mask.
+inline unsigned processors_in_mask() noexcept {
+    std::uintptr_t own = 0;
+    std::uintptr_t all = 0;
+    if (GetProcessAffinityMask(GetCurrentProcess(), &own, &all) == 0 || own == all) return 0;
+    return static_cast<unsigned>(std::popcount(own));
+}
+
+}  // namespace weir::detail
+#endif
+
+#endif
