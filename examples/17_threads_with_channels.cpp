@@ -29,8 +29,8 @@ int main() {
     std::vector<std::jthread> givers;
     for (int first : {0, 50}) {
         givers.emplace_back([&numbers, first] {
-            for (int n = first; n < first + 50; ++n) {
-                if (numbers.blocking_put(int(n)) != weir::channel_status::success) return;  // closed
+            for (int n = 0; n < 50; ++n) {
+                if (numbers.blocking_put(first + n) != weir::channel_status::success) return;  // closed
             }
         });
     }

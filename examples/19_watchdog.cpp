@@ -14,8 +14,8 @@
 
 // Without room for a link it waits for the source, which waits for room for a page, which waits for this.
 weir::task<int> visit(int page, weir::channel<int>& links) {
-    for (int link : {2 * page, 2 * page + 1}) {
-        const bool kept = co_await links.put(int(link));
+    for (int side : {0, 1}) {
+        const bool kept = co_await links.put(2 * page + side);
         if (!kept) break;  // closed: no link is followed any more
     }
     co_return page;

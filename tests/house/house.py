@@ -2,7 +2,8 @@
 """Checks what a reader may expect of the repository as a whole, reading nothing but the text.
 
     tests/house/house.py [ROOT]                        checks ROOT (the default: this repository)
-    tests/house/house.py --compile COMPILER [FLAG...]  compiles each header alone, with what tests/house/alone.txt has of it
+    tests/house/house.py --compile COMPILER [FLAG...]  compiles each header alone, with what tests/house/alone.txt has
+        of it, and with the warnings that users may ask for
     tests/house/house.py --self-test                   shows, on a small tree, that each rule can fail
 
 The rules (those of a single header are in tests/house/layers.py):
@@ -261,7 +262,7 @@ def compile_all(root, compiler, flags):
     def judge(case, status, errors):
         return f"{case[1]}: does not compile:\n{errors}" if status else None
 
-    runtime = f"-I{root}/tests/cuda/stand_in/include"  # of CUDA, for those who have none
+    runtime = f"-isystem{root}/tests/cuda/stand_in/include"  # of CUDA, for those who have none
     table = alone(root)
     included = {name: all for name, all in closures(root).items() if not NEEDS_A_LIBRARY.match(name)}
     with tempfile.TemporaryDirectory() as folder:
@@ -271,7 +272,7 @@ def compile_all(root, compiler, flags):
             includes = "".join(f"#include <weir/{name}>\n" for name in names)
             path.write_text(includes + table.get(names[-1], ""), encoding="utf-8")
             cases.append((path, names[-1]))
-        yield from check.syntax_of_all(compiler, [*flags, runtime], root, cases, judge)
+        yield from check.syntax_of_all(compiler, [*check.users_warnings(compiler), *flags, runtime], root, cases, judge)
 
 
 GOOD = {

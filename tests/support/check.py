@@ -9,6 +9,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror",
             "-DWEIR_NO_COROUTINE_WARNING"]  # the test lint.house looks at all that is here
+# What of the headers has to say nothing besides: users include them with -I, too. Of each compiler those that it has.
+USERS_WARNINGS = ["-Wsign-conversion", "-Wold-style-cast", "-Wnon-virtual-dtor", "-Woverloaded-virtual", "-Wcast-align",
+                  "-Wdouble-promotion", "-Wnull-dereference", "-Wduplicated-cond", "-Wlogical-op", "-Wuseless-cast",
+                  "-Wfloat-equal", "-Wswitch-enum"]
+
+
+def users_warnings(compiler):
+    """Those that the compiler has."""
+    def has(flag):
+        return subprocess.run([compiler, "-Werror", flag, "-fsyntax-only", "-x", "c++", "-"], input="", text=True,
+                              capture_output=True).returncode == 0
+    return [flag for flag in USERS_WARNINGS if has(flag)]
 
 
 def run(doc, problems_in, self_test, compile_all=None):

@@ -4,6 +4,8 @@
 #ifndef WEIR_TESTS_SUPPORT_ITEMS_HPP
 #define WEIR_TESTS_SUPPORT_ITEMS_HPP
 
+#include "support/causes.hpp"
+
 #include <weir/run/failure.hpp>
 #include <weir/task/task.hpp>
 
@@ -91,7 +93,7 @@ std::string message_of(Function&& function) {
 
 // The same for the exception inside of a failure.
 inline std::string message_inside(const std::exception& outer) {
-    return message_of([&outer] { std::rethrow_if_nested(outer); });
+    return message_of([&outer] { causes::rethrow_cause(outer); });
 }
 
 // Takes items until the end; `failed` is what it ended with, if it was a failure.

@@ -9,6 +9,7 @@
 #include <weir/executor/executor_view.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/bounds.hpp>
 
 #include <algorithm>  // for std::clamp, std::max
 #include <chrono>     // for std::chrono::milliseconds
@@ -78,7 +79,7 @@ class io_executor final : public executor {
         const std::uint64_t begun = timers_->begun.load();
         const std::uint64_t posted = posted_.load();
         view.resumed = begun;
-        view.busy = static_cast<std::size_t>(begun - ended);
+        view.busy = weir::detail::number_as<std::size_t>(begun - ended);
         const std::size_t threads = traits().parallelism;
         const bool all_busy = view.busy >= threads;
         view.crowded = all_busy && posted != begun;

@@ -19,17 +19,16 @@ class visit_base {
     visit_base(const visit_base&) = delete;
     visit_base& operator=(const visit_base&) = delete;
 
-  protected:
-    visit_base() = default;
-    ~visit_base() = default;
-
-  private:
-    friend class visits;
     // Drops the one that waits, and with it, sooner or later, this.
     virtual void abandon() noexcept = 0;
 
-    visit_base* next_ = nullptr;
-    visit_base** link_ = nullptr;
+    // Of `visits`.
+    visit_base* next = nullptr;
+    visit_base** link = nullptr;
+
+  protected:
+    visit_base() = default;
+    ~visit_base() = default;
 };
 
 // Those of a context. As what Asio itself waits for, they end with it, and leave nothing behind.
@@ -41,15 +40,15 @@ class visits final : public lib::execution_context::service {
 
     void begin(visit_base& it) noexcept {
         const std::lock_guard guard(lock_);
-        it.next_ = first_;
-        it.link_ = &first_;
-        if (first_ != nullptr) first_->link_ = &it.next_;
+        it.next = first_;
+        it.link = &first_;
+        if (first_ != nullptr) first_->link = &it.next;
         first_ = &it;
     }
     void end(visit_base& it) noexcept {
         const std::lock_guard guard(lock_);
-        *it.link_ = it.next_;
-        if (it.next_ != nullptr) it.next_->link_ = it.link_;
+        *it.link = it.next;
+        if (it.next != nullptr) it.next->link = it.link;
     }
 
     // For what is destroyed after its visit, and was to be resumed there. Within the context's destructor.
@@ -62,7 +61,7 @@ class visits final : public lib::execution_context::service {
     // Nothing runs there any more.
     void shutdown() override {
         for (visit_base* it = std::exchange(first_, nullptr); it != nullptr;) {
-            visit_base& each = *std::exchange(it, it->next_);
+            visit_base& each = *std::exchange(it, it->next);
             each.abandon();
         }
     }

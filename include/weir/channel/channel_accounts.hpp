@@ -139,7 +139,7 @@ class channel_accounts : public channel_ends<Policy> {
         s.num_put = put_end_.count.load(std::memory_order_relaxed) - put_marks_;
         s.num_get = get_end_.count.load(std::memory_order_relaxed) - discarded_ - get_marks_;
         s.num_discarded = discarded_;
-        s.size = size() - static_cast<std::size_t>(put_marks_ - get_marks_);
+        s.size = size() - number_as<std::size_t>(put_marks_ - get_marks_);
         s.bytes = bytes_.bytes;
         s.max_bytes = bytes_.most;
         if constexpr (Policy::statistics) {

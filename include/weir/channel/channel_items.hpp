@@ -158,7 +158,7 @@ class channel_items : public channel_core<Policy> {
         put_end_.seen = get_end_.count.load(std::memory_order_acquire);  // pairs with popped()
         const std::uint64_t inside = number - put_end_.seen;
         const std::uint64_t room = inside < capacity_ ? capacity_ - inside : 0;
-        const auto n = static_cast<std::size_t>(smaller<std::uint64_t>(most, room));
+        const auto n = number_as<std::size_t>(smaller<std::uint64_t>(most, room));
         for (std::size_t done = 0; done != n;) {
             const std::size_t row = ring_.in_a_row(number + done, n - done);
             std::uninitialized_move_n(items + done, row, ring_.template at<T>(number + done));
@@ -174,7 +174,7 @@ class channel_items : public channel_core<Policy> {
         get_end_.seen = put_end_.count.load(std::memory_order_acquire);  // pairs with pushed()
         const std::uint64_t inside = get_end_.seen - number;
         const std::uint64_t free = inside < least_to_take ? 0 : inside - (least_to_take - 1);
-        const auto n = static_cast<std::size_t>(smaller<std::uint64_t>(most, free));
+        const auto n = number_as<std::size_t>(smaller<std::uint64_t>(most, free));
         for (std::size_t done = 0; done != n;) {
             const std::size_t row = ring_.in_a_row(number + done, n - done);
             T* const from = ring_.template at<T>(number + done);
@@ -250,7 +250,7 @@ class channel_items : public channel_core<Policy> {
 
     template <class T>
     WEIR_ALWAYS_INLINE void push(std::uint64_t number, T& item) noexcept {
-        if constexpr (is_epoch_item<T>) this->put_marks_ += item.is_mark() ? 1 : 0;
+        if constexpr (is_epoch_item<T>) this->put_marks_ += item.is_mark() ? 1U : 0U;
         std::construct_at(ring_.template at<T>(number), std::move(item));
         pushed(number + 1);
     }
@@ -259,7 +259,7 @@ class channel_items : public channel_core<Policy> {
         T* const from = ring_.template at<T>(number);
         std::construct_at(into, std::move(*from));
         std::destroy_at(from);
-        if constexpr (is_epoch_item<T>) this->get_marks_ += into->is_mark() ? 1 : 0;
+        if constexpr (is_epoch_item<T>) this->get_marks_ += into->is_mark() ? 1U : 0U;
         popped(number + 1);
     }
 

@@ -107,9 +107,7 @@ class ring {
     }
     std::align_val_t alignment() const noexcept { return static_cast<std::align_val_t>(type_->alignment); }
 
-    std::size_t place_of(std::uint64_t i) const noexcept {
-        return static_cast<std::size_t>(i) & (places_ - 1);
-    }
+    std::size_t place_of(std::uint64_t i) const noexcept { return number_as<std::size_t>(i) & (places_ - 1); }
 
     const item_type* type_;
     void* block_ = nullptr;

@@ -3,6 +3,7 @@
 #ifndef WEIR_EXECUTOR_DEQUE_HPP
 #define WEIR_EXECUTOR_DEQUE_HPP
 
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <cstddef>  // for std::size_t
@@ -32,7 +33,7 @@ class basic_work_stealing_deque {
 
     struct ring {
         explicit ring(std::size_t capacity) : mask(capacity - 1), cells(new cell[capacity]) {}
-        cell& at(std::uint64_t i) const noexcept { return cells[static_cast<std::size_t>(i) & mask]; }
+        cell& at(std::uint64_t i) const noexcept { return cells[number_as<std::size_t>(i) & mask]; }
 
         std::size_t mask;
         std::unique_ptr<cell[]> cells;

@@ -158,6 +158,8 @@ class executor {
 
     executor(const executor&) = delete;
     executor& operator=(const executor&) = delete;
+    /// Virtual: a `std::unique_ptr<executor>` owns whichever executor a program decides on.
+    virtual ~executor() noexcept = default;
 
   protected:
     /// Errors: `std::invalid_argument` for a parallelism of 0; `std::bad_alloc`.
@@ -176,7 +178,6 @@ class executor {
                       "weir: an executor is constructed with its traits, or with nothing: "
                       "weir::executor({.parallelism = 4})");
     }
-    ~executor() = default;
 
     /// What uses it. The destructor calls `users().abort_if_any()`, which ends the program if something still
     /// does; one that joins threads, or frees what a post needs, had better call it between the two.

@@ -275,7 +275,7 @@ class basic_pool_threads {
     std::size_t num_left() noexcept {
         const std::lock_guard guard(lock_);
         std::size_t n = 0;
-        for (const auto& m : members_) n += m->is_over() ? 0 : 1;
+        for (const auto& m : members_) n += m->is_over() ? 0U : 1U;
         return n;
     }
 

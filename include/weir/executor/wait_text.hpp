@@ -119,9 +119,11 @@ inline unsigned rank_of(const wait_seen& w) noexcept {
             return by_function ? 1 : 4;
         case wait_kind::bench:
             return 5;
-        default:
-            return 3;
+        case wait_kind::turn:
+        case wait_kind::room:
+            break;
     }
+    return 3;
 }
 
 // Those that wait there, of that rank or of each.

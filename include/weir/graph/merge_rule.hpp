@@ -189,7 +189,7 @@ class merge_rule {
         for (const input& each : inputs_) all += each.is_out ? 0.0 : each.weight;
         for (std::size_t i = 0; i < inputs_.size(); ++i) {
             input& each = inputs_[i];
-            if (each.is_out || (each.weight == 0 && all != 0)) continue;
+            if (each.is_out || (each.weight <= 0 && all > 0)) continue;
             each.credit += each.weight;
             if (turn_ == inputs_.size() || each.credit > inputs_[turn_].credit) turn_ = i;
         }

@@ -5,6 +5,7 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/measure/figures.hpp>
+#include <weir/platform/bounds.hpp>
 
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for std::int64_t, std::uint64_t
@@ -20,7 +21,10 @@ struct confidence_interval {
     /// \returns whether `value`, such as a rate, is one of them.
     [[nodiscard]] bool holds(double value) const noexcept { return low <= value && value <= high; }
 
-    [[nodiscard]] friend bool operator==(const confidence_interval&, const confidence_interval&) = default;
+    [[nodiscard]] friend bool operator==(const confidence_interval& a,
+                                         const confidence_interval& b) noexcept {
+        return detail::are_equal(a.low, b.low) && detail::are_equal(a.high, b.high);
+    }
 };
 
 /// How fast something takes items, from blocks of equally many that came one after the other.
@@ -38,7 +42,10 @@ struct item_pace {
     /// \returns the interval of that; none where no time has passed.
     [[nodiscard]] std::optional<confidence_interval> rate_interval() const noexcept;
 
-    [[nodiscard]] friend bool operator==(const item_pace&, const item_pace&) = default;
+    [[nodiscard]] friend bool operator==(const item_pace& a, const item_pace& b) noexcept {
+        return a.num_items == b.num_items && a.num_blocks == b.num_blocks && a.elapsed == b.elapsed &&
+               detail::are_equal(a.variance, b.variance);
+    }
 };
 
 namespace detail {

@@ -3,6 +3,7 @@
 #ifndef WEIR_MEASURE_LOG_LINEAR_HPP
 #define WEIR_MEASURE_LOG_LINEAR_HPP
 
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/requirements.hpp>
 
 #include <bit>      // for std::bit_width
@@ -37,11 +38,12 @@ struct log_linear {
         if (ns < 0) return 0;
         if (ns >= limit) return last;
         const auto value = static_cast<std::uint64_t>(ns);
-        const int width = static_cast<int>(std::bit_width(value));
+        const int width = detail::number_as<int>(std::bit_width(value));
         const int octave = width > sub_bits ? width - sub_bits - 1 : 0;
         // value >> octave is in [32, 64) but for the very first values, so that bucket numbers
         // go on from octave to octave without a gap.
-        return (static_cast<std::size_t>(octave) << sub_bits) + static_cast<std::size_t>(value >> octave);
+        return (static_cast<std::size_t>(octave) << sub_bits) +
+               detail::number_as<std::size_t>(value >> octave);
     }
 
     // The smallest value in the bucket.

@@ -4,6 +4,7 @@
 #define WEIR_MEASURE_UNIT_TEXT_HPP
 
 #include <weir/measure/clock.hpp>
+#include <weir/platform/bounds.hpp>
 
 #include <charconv>  // for std::to_chars
 #include <cstddef>   // for std::size_t
@@ -64,7 +65,7 @@ template <std::size_t N>
 /// \returns a number of operations a second: `0.05 /s`, `33.3 /s`, `1.2 k/s`, `14.1 M/s`; 0 is `0`.
 [[nodiscard]] inline std::string rate(double per_second) {
     static constexpr unit units[] = {{1, "/s"}, {1e3, "k/s"}, {1e6, "M/s"}, {1e9, "G/s"}};
-    if (per_second == 0) return "0";
+    if (detail::are_equal(per_second, 0)) return "0";
     return scaled(per_second, units, std::abs(per_second) < 0.995 ? 2 : 1);
 }
 
@@ -92,7 +93,7 @@ template <std::size_t N>
 /// \returns a share of 1 in percent: `57.3 %`, `100 %`, `0 %`.
 [[nodiscard]] inline std::string percent(double share) {
     const double value = share * 100;
-    return fixed(value, value == 0 || value >= 99.95 ? 0 : 1) + " %";
+    return fixed(value, detail::are_equal(value, 0) || value >= 99.95 ? 0 : 1) + " %";
 }
 
 /// \returns a duration as the documents' logs write it, 12 characters wide: `   2.7 [ ms]`,

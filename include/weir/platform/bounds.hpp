@@ -23,6 +23,16 @@ constexpr T larger(T a, T b) noexcept {
     return a < b ? b : a;
 }
 
+// A number as another type of integer, which holds it. Of a cast a user's compiler would warn where both are
+// one type (-Wuseless-cast), and elsewhere of its absence.
+template <class To, class From>
+constexpr To number_as(From n) noexcept {
+    return static_cast<To>(n);
+}
+
+// Whether two numbers are the very same: to == compilers say that it is seldom meant (-Wfloat-equal).
+constexpr bool are_equal(double a, double b) noexcept { return a <= b && a >= b; }
+
 // Whether an unsigned number is what a negative one becomes: more than there can be of anything.
 template <class T>
 constexpr bool was_negative(T n) noexcept {

@@ -3,6 +3,7 @@
 #ifndef WEIR_PLATFORM_SYSTEM_HPP
 #define WEIR_PLATFORM_SYSTEM_HPP
 
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/system_windows.hpp>
 
@@ -136,8 +137,8 @@ inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
     static_assert(sizeof(word) == 4);
 #if defined(__linux__)
     timespec limit{};
-    limit.tv_sec = static_cast<decltype(limit.tv_sec)>(timeout_ns / 1'000'000'000);
-    limit.tv_nsec = static_cast<decltype(limit.tv_nsec)>(timeout_ns % 1'000'000'000);
+    limit.tv_sec = number_as<decltype(limit.tv_sec)>(timeout_ns / 1'000'000'000);
+    limit.tv_nsec = number_as<decltype(limit.tv_nsec)>(timeout_ns % 1'000'000'000);
     syscall(futex_call, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT_PRIVATE, expected,
             timeout_ns < 0 ? nullptr : &limit, nullptr, 0);
 #elif defined(_WIN32)

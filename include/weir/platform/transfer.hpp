@@ -38,9 +38,9 @@ class own_forks {
 // A join that parts have ended of and that was not told so yet, as another of its parts goes on in their
 // place on this thread, without which it can't end. It is told when that has ended, or waits for something.
 class owed_join {
-    friend trampoline;
+  public:
     virtual void settle() noexcept = 0;  // the join may be gone from here on
-    owed_join* below_ = nullptr;
+    owed_join* below = nullptr;
 
   protected:
     ~owed_join() = default;
@@ -113,10 +113,10 @@ class trampoline {
     // The joins that are owed something here, the last one first.
     bool owes(const owed_join& to) const noexcept { return owed_ == &to; }
     void owe(owed_join& to) noexcept {
-        to.below_ = owed_;
+        to.below = owed_;
         owed_ = &to;
     }
-    void owe_no_more(const owed_join& to) noexcept { owed_ = to.below_; }
+    void owe_no_more(const owed_join& to) noexcept { owed_ = to.below; }
 
     // The task that was begun here at a fork, while nothing but what it awaits has run since. It knows for
     // whom it works, if that is somebody. Null: one that nobody asks for.
@@ -130,7 +130,7 @@ class trampoline {
     // What runs here from now on has nothing to do with what ran before.
     void let_go() noexcept {
         begun_ = nullptr;
-        while (owed_ != nullptr) std::exchange(owed_, owed_->below_)->settle();
+        while (owed_ != nullptr) std::exchange(owed_, owed_->below)->settle();
     }
     WEIR_NOINLINE static void let_go_here() noexcept {
         if (trampoline* const here = of_thread()) here->let_go();

@@ -37,8 +37,8 @@ namespace weir::detail {
         case figure_kind::count:
             break;
     }
-    return value < 100 && value != std::floor(value) ? units::fixed(value, 1)
-                                                     : units::count(static_cast<std::uint64_t>(whole), 7);
+    return value < 100 && value > std::floor(value) ? units::fixed(value, 1)
+                                                    : units::count(static_cast<std::uint64_t>(whole), 7);
 }
 
 class html_plots {
@@ -113,7 +113,7 @@ class html_plots {
         }
         if (order.size() > num_line_styles) {
             std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-                if (totals[a] == totals[b]) return a < b;
+                if (are_equal(totals[a], totals[b])) return a < b;
                 return q.high_is_notable ? totals[a] > totals[b] : totals[a] < totals[b];
             });
             order.resize(8);  // more than that nobody tells apart
@@ -155,7 +155,7 @@ class html_plots {
         std::size_t unnamed = 0;  // those, and those without figures
         for (const plot_line& line : p.lines) {
             if (line.style >= num_line_styles) {
-                others += line.has_values() ? 1 : 0;
+                others += line.has_values() ? 1U : 0U;
                 ++unnamed;
                 continue;
             }

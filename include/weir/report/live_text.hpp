@@ -7,6 +7,7 @@
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/report/line.hpp>
 #include <weir/report/terminal_text.hpp>
 
@@ -63,7 +64,7 @@ namespace detail {
     part(std::to_string(p.done) + (p.total ? " of " + std::to_string(*p.total) : ""));
     if (total > 0 && !p.ended)
         part("(" + units::whole_percent(static_cast<double>(p.done) / total) + " %)", " ");
-    if (p.elapsed > duration(0)) part(p.rate == 0 ? "0 /s" : units::rate(p.rate));
+    if (p.elapsed > duration(0)) part(p.rate > 0 ? units::rate(p.rate) : "0 /s");
     if (p.ended) {
         part(!p.total || p.done + p.failures >= *p.total ? "done" : "stopped");
     } else if (p.total && *p.total > p.done && p.rate > 0 && p.elapsed >= second) {
@@ -157,7 +158,7 @@ inline constexpr std::array<live_column, 6> live_columns = {{
     std::ranges::sort(shown, [&stats](std::size_t a, std::size_t b) {
         const double first = busy_share(stats.stages[a]);
         const double second = busy_share(stats.stages[b]);
-        return first > second || (first == second && a < b);
+        return first > second || (first >= second && a < b);
     });
     shown.resize(most);
     std::ranges::sort(shown);

@@ -3,6 +3,7 @@
 #ifndef WEIR_REPORT_PLOT_AXIS_HPP
 #define WEIR_REPORT_PLOT_AXIS_HPP
 
+#include <weir/platform/bounds.hpp>
 #include <weir/report/markup.hpp>
 
 #include <algorithm>  // for std::max, std::min, std::sort
@@ -117,7 +118,7 @@ class plot_axis {
             for (const double v : each) {
                 if (v > 0) least = least > 0 ? (std::min)(least, v) : v;
                 greatest = (std::max)(v, greatest);
-                zero = zero || v == 0;
+                zero = zero || are_equal(v, 0);
             }
         }
         double low = 0;

@@ -5,6 +5,7 @@
 
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/report/graph_layout.hpp>
 #include <weir/report/markup.hpp>
 #include <weir/report/run_view.hpp>
@@ -98,7 +99,7 @@ class svg_graph {
         std::string path = "M" + at(way[0], box_height);
         for (std::size_t p = 1; p < way.size(); ++p) {
             const bool ends = p + 1 == way.size();
-            path += (way[p].x == way[p - 1].x
+            path += (are_equal(way[p].x, way[p - 1].x)
                          ? "L"
                          : "C" + at(way[p - 1], box_height + 30) + " " + at(way[p], -34) + " ") +
                     at(way[p], ends ? -6 : 0);
@@ -112,7 +113,7 @@ class svg_graph {
                time_markup(c.ave_get_gap()) + "</title><path d=\"" + path + "\"/>";
         // At that end of the line that has no other one, on the free side.
         std::size_t arrive = 0;
-        for (const shown_queue& other : view_.queues()) arrive += other.to == q.to ? 1 : 0;
+        for (const shown_queue& other : view_.queues()) arrive += other.to == q.to ? 1U : 0U;
         const graph_point& here = arrive == 1 ? way.back() : way.front();
         const graph_point& next = arrive == 1 ? way[way.size() - 2] : way[1];
         const bool on_left = next.x > here.x + 1;

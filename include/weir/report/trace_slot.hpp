@@ -27,7 +27,7 @@ class slot_trace final : public slot_trail {
         : how_(how), run_begins_(run_begins), stage_(stage << stage_bit) {}
 
     static std::size_t stage_of(std::uint64_t tag) noexcept {
-        return static_cast<std::size_t>(tag >> stage_bit);
+        return number_as<std::size_t>(tag >> stage_bit);
     }
     static std::uint64_t number_of(std::uint64_t tag) noexcept {
         return (tag & ((std::uint64_t{1} << stage_bit) - 1)) - 1;

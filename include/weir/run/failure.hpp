@@ -38,7 +38,7 @@ struct failure {
 };
 
 /// A run of a pipeline has stopped because a stage failed more than it may. Catch it as it is, or
-/// unwrap the original with `std::rethrow_if_nested`.
+/// unwrap the original with `std::rethrow_if_nested`; with `-fno-rtti` by `original()`.
 class pipeline_failure : public std::runtime_error {
   public:
     /// \param failures  at least one; the first is the one that stopped the run.
@@ -103,14 +103,14 @@ class failure_limit {
 
     /// Whether `failures` of `invocations` are more than is tolerated.
     [[nodiscard]] constexpr bool exceeded(std::uint64_t failures, std::uint64_t invocations) const noexcept {
-        if (rate_ == 0) return failures > count_;
+        if (!is_rate()) return failures > count_;
         // 0.29 * 100 is a little less than 29 in floating point; a product this near means 29.
         const double tolerated = rate_ * static_cast<double>(invocations);
         return invocations >= probation && static_cast<double>(failures) > tolerated + tolerated * 1e-12;
     }
 
     /// Whether it was made by `rate`: only then do invocations have to be counted.
-    [[nodiscard]] constexpr bool is_rate() const noexcept { return rate_ != 0; }
+    [[nodiscard]] constexpr bool is_rate() const noexcept { return rate_ > 0; }
 
     /// A rate is looked at from this many invocations on.
     static constexpr std::uint64_t probation = 100;

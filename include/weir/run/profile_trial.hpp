@@ -193,9 +193,10 @@ class profile_lines {
                 return "  too few items";
             case trial_end::no_thread:
                 return "  no thread";
-            default:
-                return "  not tried";
+            case trial_end::not_tried:
+                break;
         }
+        return "  not tried";
     }
     static std::string share(double part, double all, const char* unit = "") {
         return all <= 0 ? "-" : units::whole_percent(part / all) + unit;

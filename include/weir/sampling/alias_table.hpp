@@ -35,7 +35,7 @@ class alias_table {
     explicit alias_table(std::span<const double> weights) : columns_(weights.size()) {
         const int exponent = exponent_of_greatest(weights);
         const u64 n = weights.size();
-        const int bits = 63 - static_cast<int>(std::bit_width(n));
+        const int bits = 63 - number_as<int>(std::bit_width(n));
         digest d;
         for (std::size_t i = 0; i < n; ++i) {
             // Below 2^bits, so that n of them are below 2^63.
@@ -78,7 +78,7 @@ class alias_table {
         }
 
         // The least power of two, by its exponent, that is greater.
-        int magnitude() const noexcept { return static_cast<int>(std::bit_width(significand_)) + exponent_; }
+        int magnitude() const noexcept { return number_as<int>(std::bit_width(significand_)) + exponent_; }
 
         // Times that power of two, rounded down.
         u64 scaled(int power) const noexcept {
@@ -94,7 +94,7 @@ class alias_table {
     };
 
     // Of a column: what there is of those fits into memory, also where that is addressed by 32 bits.
-    static std::size_t place_in(u64 column) noexcept { return static_cast<std::size_t>(column); }
+    static std::size_t place_in(u64 column) noexcept { return number_as<std::size_t>(column); }
 
     // Pairs a column that is too low with one that is too high, which fills it up, until all are even.
     // In units of 1 / n of a weight's: then the height of a column is the sum of the weights.
@@ -131,7 +131,7 @@ class alias_table {
             }
             greatest = (std::max)(greatest, w);
         }
-        if (greatest == 0) {
+        if (greatest <= 0) {
             throw std::invalid_argument(weights.empty()
                                             ? "weir: there are no weights; at least one is needed"
                                             : "weir: all weights are 0; at least one has to be positive");

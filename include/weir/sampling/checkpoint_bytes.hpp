@@ -3,6 +3,7 @@
 #ifndef WEIR_SAMPLING_CHECKPOINT_BYTES_HPP
 #define WEIR_SAMPLING_CHECKPOINT_BYTES_HPP
 
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/random_bits.hpp>
 
 #include <algorithm>  // for std::max
@@ -94,8 +95,8 @@ struct checkpoint_fields {
         }
         for (u64* x : {&f.size, &f.seed, &f.base, &f.watermark}) *x = next(8);
         const u64 num_before = next(4);
-        const auto wide_before = static_cast<std::size_t>(widths & 15);
-        const auto wide_ahead = static_cast<std::size_t>(widths >> 4);
+        const auto wide_before = number_as<std::size_t>(widths & 15);
+        const auto wide_ahead = number_as<std::size_t>(widths >> 4);
         const u64 left = sealed.size() - at;
         if (wide_before > 8 || wide_ahead > 8 || (wide_before == 0) != (num_before == 0) ||
             num_before > left || num_before * wide_before > left) {
@@ -134,7 +135,7 @@ struct checkpoint_fields {
     static std::size_t width(const std::vector<u64>& list, u64 from) noexcept {
         std::size_t most = 0;
         for (const u64 p : list) {
-            const auto bits = static_cast<std::size_t>(std::bit_width(p - from));
+            const auto bits = number_as<std::size_t>(std::bit_width(p - from));
             most = (std::max)({most, std::size_t{1}, (bits + 7) / 8});
             from = p;
         }

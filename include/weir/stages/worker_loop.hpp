@@ -168,22 +168,12 @@ class worker_loop final : public invoking_stage<Kind> {
     // That was awaited. `goes_on`: not in vain.
     WEIR_NOINLINE D* resume(auto& now, auto& take, bool goes_on) noexcept {
         if (!goes_on) return refused(now);
-        switch (now.then) {
-            case step::admit:
-                return ask(now, take);
-            case step::turn:
-                return Kind::results_are_work ? begin_work(now, take) : offer(now);
-            case step::work:
-                return worked(now, take);
-            case step::limit:
-                return done(now, take);
-            case step::value:
-                return give_next(now, take);
-            case step::given:
-                return offered(now, take, true);
-            default:
-                return next_round(now);
-        }
+        if (now.then == step::admit) return ask(now, take);
+        if (now.then == step::turn) return Kind::results_are_work ? begin_work(now, take) : offer(now);
+        if (now.then == step::work) return worked(now, take);
+        if (now.then == step::limit) return done(now, take);
+        if (now.then == step::value) return give_next(now, take);
+        return now.then == step::given ? offered(now, take, true) : next_round(now);
     }
 
     WEIR_ALWAYS_INLINE D* begin_work(auto& now, auto& take) noexcept {

@@ -191,7 +191,8 @@ class task_group final : detail::task_join {
         }
         // Nothing has run here since it was forked. If the forker still waits to go on, the group is its own
         // to use, and it is as if it had awaited the task: nobody else has to hear of that.
-        if (begun && here->forks_of(&*executor_)->take_back(forker)) {
+        detail::own_forks* const forks = begun ? here->forks_of(&*executor_) : nullptr;
+        if (forks != nullptr && forks->take_back(forker)) {
             --spawned_;
             return here->next(forker);
         }

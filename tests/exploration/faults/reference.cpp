@@ -1,6 +1,7 @@
 #include "reference.hpp"
 
 #include "support/catch.hpp"
+#include "support/causes.hpp"
 
 #include <weir/executor/deadlock.hpp>
 #include <weir/executor/executor.hpp>
@@ -35,7 +36,7 @@ void outcome::fail(const weir::pipeline_failure& e) {
     };
     add(add, e);
     try {
-        std::rethrow_if_nested(e);
+        causes::rethrow_cause(e);
     } catch (...) {
         nested = id_of(std::current_exception());
     }

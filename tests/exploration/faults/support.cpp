@@ -1,5 +1,7 @@
 #include "support.hpp"
 
+#include "support/causes.hpp"
+
 #include <weir/task/frame_pool.hpp>
 
 #include <algorithm>
@@ -127,7 +129,7 @@ int id_of(const std::exception_ptr& error) noexcept {
         return e.id();
     } catch (const std::exception& e) {
         try {
-            std::rethrow_if_nested(e);
+            causes::rethrow_cause(e);
         } catch (...) {
             return id_of(std::current_exception());
         }

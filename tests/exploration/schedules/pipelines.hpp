@@ -5,6 +5,8 @@
 
 #include "support.hpp"
 
+#include "support/causes.hpp"
+
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/sink.hpp>
@@ -103,7 +105,7 @@ ending end_of(Taking taking) {
         e.stage = f.failures().front().stage;
         e.item = static_cast<std::size_t>(f.failures().front().item);
         try {
-            std::rethrow_if_nested(f);
+            causes::rethrow_cause(f);
         } catch (const std::exception& inner) {
             e.inside = inner.what();
         }

@@ -4,6 +4,7 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/schedule.hpp>
+#include <weir/executor/thread_pool.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
@@ -13,6 +14,7 @@
 #include <coroutine>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <ranges>
 #include <stdexcept>
@@ -131,6 +133,18 @@ TEST_CASE("a custom executor of twenty lines runs coroutines in turn, each once 
     loop.frame();
     loop.frame();
     CHECK(log == std::vector<int>{1, 2, 1, 2, 1});
+}
+
+TEST_CASE("a pointer to an executor of whatever kind owns it") {
+    for (const bool threads : {false, true}) {
+        std::unique_ptr<weir::executor> decided;
+        if (threads) {
+            decided = std::make_unique<weir::thread_pool>(1);
+        } else {
+            decided = std::make_unique<game_loop>();
+        }
+        CHECK(weir::sync_wait(*decided, []() -> weir::task<int> { co_return 3; }()) == 3);
+    }
 }
 
 TEST_CASE("an executor that knows no better posts what is forked") {

@@ -3,12 +3,16 @@
 #include "support/catch.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 using weir::detail::add_way;
+using weir::detail::are_equal;
 using weir::detail::larger;
+using weir::detail::number_as;
 using weir::detail::read_sum;
 using weir::detail::smaller;
 using weir::detail::time_between;
@@ -27,6 +31,23 @@ TEST_CASE("the smaller and the larger of two numbers are those of the standard")
     }
     CHECK(smaller(0.5, 1e9) == std::min(0.5, 1e9));
     CHECK(larger(0.5, 1e9) == std::max(0.5, 1e9));
+}
+
+TEST_CASE("a number is the same one as another type of integer") {
+    static_assert(std::is_same_v<decltype(number_as<std::size_t>(std::uint64_t{1})), std::size_t>);
+    static_assert(number_as<int>(std::uint64_t{7}) == 7);
+    static_assert(number_as<std::size_t>(std::size_t{7}) == 7);
+    static_assert(number_as<std::uint16_t>(65535) == 65535);
+}
+
+TEST_CASE("numbers are equal as == has it") {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN(),
+                     inf = std::numeric_limits<double>::infinity();
+    for (const double a : {0.0, -0.0, 1.0, 1.0 + 1e-15, -inf, inf, nan, 5e-324}) {
+        for (const double b : {0.0, -0.0, 1.0, 1.0 + 1e-15, -inf, inf, nan, 5e-324}) {
+            CHECK(are_equal(a, b) == (a == b));
+        }
+    }
 }
 
 TEST_CASE("times stop at the longest one there is") {

@@ -1,6 +1,7 @@
 #include <weir/run/run_context.hpp>
 
 #include "support/catch.hpp"
+#include "support/causes.hpp"
 #include "support/items.hpp"
 
 #include <weir/executor/thread_pool.hpp>
@@ -101,7 +102,7 @@ TEST_CASE("the first exception ends a run: all before it is delivered in order, 
         CHECK(e.failures().size() == 1);
         CHECK(e.what() ==
               std::string("weir: stage 'parse' (run_context.test.cpp:91) failed on item 7: can't take 7"));
-        CHECK_THROWS_AS(std::rethrow_if_nested(e), std::runtime_error);
+        CHECK_THROWS_AS(causes::rethrow_cause(e), std::runtime_error);
         CHECK(items::message_inside(e) == "can't take 7");
         CHECK(items::message_of([&e] { std::rethrow_exception(e.original()); }) == "can't take 7");
     }
@@ -188,7 +189,7 @@ TEST_CASE("what is no std::exception is passed on as it is") {
         FAIL("nothing was thrown");
     } catch (const pipeline_failure& e) {
         CHECK(items::contains(e.what(), "42 (thrown as int)"));
-        CHECK_THROWS_AS(std::rethrow_if_nested(e), int);
+        CHECK_THROWS_AS(causes::rethrow_cause(e), int);
     }
 }
 
