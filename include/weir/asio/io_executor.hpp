@@ -38,6 +38,8 @@ namespace weir::asio::inline WEIR_ASIO_KIND {
 /// Watchdog: sees coroutines here that keep all of its threads from others. Else it takes it for one that may
 ///           always go on: nobody knows what is still to come from a context.
 /// Cost:     a handler of Asio for each post, and three counters.
+///
+/// With `-fno-rtti` Asio wants `-DASIO_NO_TYPEID` (Boost's: `-DBOOST_ASIO_NO_TYPEID`).
 class io_executor final : public executor {
   public:
     /// \param threads how many run `io`. With 0, nobody else does: then whoever waits for something that

@@ -109,21 +109,10 @@ inline wait_words words_of(const site_seen& at, const wait_seen& w) {
 inline constexpr unsigned wait_ranks = 6;
 inline unsigned rank_of(const wait_seen& w) noexcept {
     const bool by_function = w.in_function && w.who != nullptr;
-    switch (w.kind) {
-        case wait_kind::thread:
-        case wait_kind::outside:
-            return 0;
-        case wait_kind::put:
-            return by_function ? 0 : 2;
-        case wait_kind::get:
-            return by_function ? 1 : 4;
-        case wait_kind::bench:
-            return 5;
-        case wait_kind::turn:
-        case wait_kind::room:
-            break;
-    }
-    return 3;
+    if (w.kind == wait_kind::thread || w.kind == wait_kind::outside) return 0;
+    if (w.kind == wait_kind::put) return by_function ? 0 : 2;
+    if (w.kind == wait_kind::get) return by_function ? 1 : 4;
+    return w.kind == wait_kind::bench ? 5 : 3;
 }
 
 // Those that wait there, of that rank or of each.

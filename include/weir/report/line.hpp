@@ -90,7 +90,7 @@ namespace detail {
 // What reports say of the first item at the consumer: when, and the rates from then on and of all the time.
 // Of a lap that begins after it, and without statistics, the rate alone.
 [[nodiscard]] inline std::string first_item_text(const pipeline_stats& p) {
-    const auto rate = [](double items) { return items == 0 ? std::string("0 /s") : units::rate(items); };
+    const auto rate = [](double items) { return items > 0 ? units::rate(items) : std::string("0 /s"); };
     if (p.num_items == 0 && !p.first_item) return "no item yet";
     if (!p.first_item || p.first_item->num_items == p.num_items) return rate(p.rate());
     const first_item_stats& first = *p.first_item;

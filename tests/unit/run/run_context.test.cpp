@@ -101,7 +101,7 @@ TEST_CASE("the first exception ends a run: all before it is delivered in order, 
         CHECK(e.item() == 7);
         CHECK(e.failures().size() == 1);
         CHECK(e.what() ==
-              std::string("weir: stage 'parse' (run_context.test.cpp:91) failed on item 7: can't take 7"));
+              std::string("weir: stage 'parse' (run_context.test.cpp:92) failed on item 7: can't take 7"));
         CHECK_THROWS_AS(causes::rethrow_cause(e), std::runtime_error);
         CHECK(items::message_inside(e) == "can't take 7");
         CHECK(items::message_of([&e] { std::rethrow_exception(e.original()); }) == "can't take 7");
