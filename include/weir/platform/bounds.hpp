@@ -25,8 +25,8 @@ constexpr T larger(T a, T b) noexcept {
 
 // A number as another type of integer, which holds it. Of a cast a user's compiler would warn where both are
 // one type (-Wuseless-cast), and elsewhere of its absence.
-template <class To, class From>
-constexpr To number_as(From n) noexcept {
+template <class To>
+constexpr To number_as(auto n) noexcept {
     return static_cast<To>(n);
 }
 

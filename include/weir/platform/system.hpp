@@ -20,12 +20,9 @@
 #include <climits>             // for INT_MAX
 #include <cstdio>              // for std::fopen
 #include <ctime>               // for timespec
-#elif defined(_WIN32)
-#include <algorithm>  // for std::min
-#else
-#include <algorithm>  // for std::min
-#include <chrono>     // for std::chrono::nanoseconds
-#include <thread>     // for std::this_thread::sleep_for
+#elif !defined(_WIN32)
+#include <chrono>  // for std::chrono::nanoseconds
+#include <thread>  // for std::this_thread::sleep_for
 #endif
 
 #if __has_include(<unistd.h>) && !defined(_WIN32)
@@ -146,14 +143,14 @@ inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
     address_waits::get().wait(&word, &expected, sizeof(expected),
                               timeout_ns < 0
                                   ? 0xffffffffUL
-                                  : static_cast<unsigned long>((std::min<std::int64_t>)(ms, 1 << 30)));
+                                  : static_cast<unsigned long>(smaller<std::int64_t>(ms, 1 << 30)));
 #else
     // No public futex here (macOS has one since 14.4): without a limit the standard's own wait, with one a
     // sleep that grows. acquire; pairs with whoever changes the word
     if (timeout_ns < 0) return word.wait(expected, std::memory_order_acquire);
-    for (std::int64_t step = 1'000; timeout_ns > 0; step = (std::min<std::int64_t>)(2 * step, 500'000)) {
+    for (std::int64_t step = 1'000; timeout_ns > 0; step = smaller<std::int64_t>(2 * step, 500'000)) {
         if (word.load(std::memory_order_acquire) != expected) return;
-        const std::int64_t nap = (std::min)(step, timeout_ns);
+        const std::int64_t nap = smaller(step, timeout_ns);
         std::this_thread::sleep_for(std::chrono::nanoseconds(nap));
         timeout_ns -= nap;
     }

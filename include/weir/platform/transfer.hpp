@@ -37,8 +37,7 @@ class own_forks {
 
 // A join that parts have ended of and that was not told so yet, as another of its parts goes on in their
 // place on this thread, without which it can't end. It is told when that has ended, or waits for something.
-class owed_join {
-  public:
+struct owed_join {
     virtual void settle() noexcept = 0;  // the join may be gone from here on
     owed_join* below = nullptr;
 
