@@ -89,7 +89,7 @@ class scheduler_executor final : public executor {
     explicit scheduler_executor(Scheduler on, std::size_t threads = 1)
         : executor({.parallelism = (std::max<std::size_t>)(threads, 1)}), scheduler_(std::move(on)),
           alarm_(std::make_shared<detail::alarm>(*this)) {}
-    ~scheduler_executor() { alarm_->off(); }
+    ~scheduler_executor() override { alarm_->off(); }
 
     using executor::post;
     void post(std::coroutine_handle<> h) noexcept override { (new posting(*this, h))->start(); }

@@ -63,7 +63,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
                       "{.on_thread_start = name_it})");
     }
 
-    ~basic_blocking_pool() {
+    ~basic_blocking_pool() override {
         const bool is_mine = current().of == this;
         this->end(is_mine);
         if (is_mine) current().is_here = false;

@@ -85,7 +85,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
                       "{.most_workers = 16, .on_thread_start = name_it})");
     }
 
-    ~basic_thread_pool() {
+    ~basic_thread_pool() override {
         const bool is_mine = current().of == this;
         this->end(is_mine);
         if (is_mine) current().here = nullptr;

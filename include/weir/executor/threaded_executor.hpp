@@ -64,7 +64,7 @@ class threaded_executor : public executor {
                     .continues_with_forks = goes_on_with_forks,
                     .counts_wakes = true}),
           threads_(name, std::move(on_start)) {}
-    ~threaded_executor() = default;
+    ~threaded_executor() override = default;
 
     // Whom to wake for what came from outside; and for a new first timer.
     virtual wake_up who_takes() noexcept = 0;

@@ -75,7 +75,7 @@ class virtual_executor : public executor {
 
   protected:
     virtual_executor() : executor({.exclusive = true, .waiters = &places_, .counts_wakes = true}) {}
-    ~virtual_executor() = default;
+    ~virtual_executor() override = default;
 
     std::string waiters() { return detail::waiters_at(places_); }
     // Those who wait are left where they are.

@@ -62,7 +62,7 @@ class basic_work_finder : public threaded_executor<Platform> {
                       std::function<void(unsigned)> on_start)
         : base(workers, refusal, true, name, std::move(on_start)), workers_(most + most_extra),
           thieves_(most + most_extra) {}
-    ~basic_work_finder() = default;
+    ~basic_work_finder() override = default;
 
     // How many workers it can be asked to have.
     unsigned most() const noexcept { return workers_.most() - most_extra; }

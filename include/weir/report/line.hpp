@@ -94,8 +94,7 @@ namespace detail {
     if (p.num_items == 0 && !p.first_item) return "no item yet";
     if (!p.first_item || p.first_item->num_items == p.num_items) return rate(p.rate());
     const first_item_stats& first = *p.first_item;
-    const std::string text =
-        "first item after " + (first.after == duration(0) ? "0 s" : units::time(first.after));
+    std::string text = "first item after " + (first.after == duration(0) ? "0 s" : units::time(first.after));
     if (first.since <= duration(0)) return text;
     return text + ", " + rate(first.rate()) + " since, " + rate(p.rate()) + " in all";
 }
