@@ -14,6 +14,7 @@ The rules:
 - A header guards itself: `#pragma once`, or a guard named after its path.
 - `#if` and its kin stand in platform/config.hpp and system*.hpp only, and in cuda/runtime.hpp for the versions of CUDA,
   and in report/format.hpp for std::format; `#define` in config.hpp and version.hpp only.
+- What is an extension of some compilers, as attributes of GNU and `__builtin_*`, stands there, too.
 - What threads share, wait for and read comes from the platform (platform/platform.hpp), so that tests can put
   another one under it: the core names no atomic, lock, thread, clock or thread_local of the system's but there,
   and in the few headers that that is made of.
@@ -65,6 +66,8 @@ SYSTEM = re.compile(
     r"\bstd::(?:atomic\w*|(?:\w+_)?mutex|j?thread|this_thread|condition_variable\w*|\w+_semaphore|latch|barrier|"
     r"call_once|async)\b|\bthread_local\b|\bfutex_wa\w+|\b(?:steady|high_resolution)_clock\b|"
     r"\bdetail::this_thread\b")
+# What not every compiler takes; -Wpedantic finds the rest of it.
+EXTENSION = re.compile(r"\b__(?:builtin_|int128|typeof|attribute|asm|declspec|forceinline)\w*|\btypeof\b|\basm\b|\[\[(?:gnu|clang|msvc)::")
 CONDITIONS = {"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif", "error", "warning"}
 DEFINITIONS = {"define", "undef"}
 
@@ -87,9 +90,11 @@ class Header:
         self.name = name  # relative to include/weir
         self.wide = [i for i, line in enumerate(text.split("\n"), 1) if len(line) > MAX_COLUMNS]
         self.directives = []  # (line number, keyword, rest)
+        self.extensions = []  # (line number, what of one compiler's own)
         self.system = []  # (line number, what of the system's)
         for number, line in enumerate(code_of(text).split("\n"), 1):
             self.system += [(number, found) for found in SYSTEM.findall(line)]
+            self.extensions += [(number, found) for found in EXTENSION.findall(line)]
             if match := re.match(r"\s*#\s*(\w+)\s*(.*?)\s*$", line):
                 self.directives.append((number, match[1], match[2]))
         self.room = name.rpartition("/")[0]
@@ -170,6 +175,9 @@ def check_text(header):
     if header.name not in OF_SYSTEM and not header.name.startswith(ADAPTERS):
         for number, what in header.system:
             yield number, f"`{what}` goes past the platform; see platform/platform.hpp"
+    if header.name not in (CONFIG, *SYSTEM_CALLS):
+        for number, what in header.extensions:
+            yield number, f"`{what}` is not for every compiler: it belongs into {CONFIG} or {SYSTEM_CALLS[0]}"
     body = header.body()
     if body is None:
         yield 2, f"neither `#pragma once` nor a guard named {header.guard()}"
@@ -285,6 +293,8 @@ BAD = [
     (VERSION, ["", "#pragma once", "#if 1", "#endif"], "`#if` belongs into"),
     (CLOCK, [" measure", "#pragma once", "std::mutex lock_;"], "`std::mutex` goes past the platform"),
     (CLOCK, [" measure", "#pragma once", "static thread_local int n;"], "`thread_local` goes past the platform"),
+    (CLOCK, [" measure", "#pragma once", "[[gnu::noinline]] void f();"], "`[[gnu::` is not for every compiler"),
+    (CLOCK, [" measure", "#pragma once", "__int128 n;"], "`__int128` is not for every compiler"),
 ]
 
 

@@ -30,8 +30,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 20070),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 13635),
+    ("weir.hpp", HEAVY, 20080),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 13645),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2680),
 ]
 

@@ -42,7 +42,6 @@ class channel_refusals {
     auto put(Item&&, Limit&&) {
         return no_limit<Limit>();
     }
-    // The same.
     template <class Limit>
         requires(!std::is_convertible_v<Limit, stop_token>)
     auto get(Limit&&) {

@@ -14,7 +14,7 @@ namespace weir {
 /// What the whole process used while a run went on: its stages, its consumer, and whatever else the program
 /// does. Of a stage that is slow it tells whether that is so because it works, or because it waits for a
 /// processor, for memory or for a disk. Absent is what the system doesn't say: on macOS all of
-/// storage, memory and processors, on Windows everything.
+/// storage, memory and processors, on Windows faults, switches and storage.
 struct process_stats {
     duration elapsed{};                                 ///< from the start of the run to the snapshot
     std::optional<unsigned> processors;                 ///< that the process may use

@@ -3,13 +3,12 @@
 #ifndef WEIR_PLATFORM_OUTPUT_FILE_HPP
 #define WEIR_PLATFORM_OUTPUT_FILE_HPP
 
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/system_files.hpp>
 
 #include <cerrno>        // for errno
 #include <cstddef>       // for std::size_t
 #include <cstdint>       // for std::int64_t
-#include <cstdio>        // for std::rename
-#include <fstream>       // for std::ifstream
 #include <string>        // for std::string
 #include <string_view>   // for std::string_view
 #include <system_error>  // for std::system_error
@@ -46,9 +45,9 @@ class output_file {
         try {
             file.write(text);
             file.close();
-            if (std::rename(other.c_str(), path.c_str()) != 0) file.fail();
+            if (rename_output(other.c_str(), path.c_str()) != 0) file.fail();
         } catch (...) {
-            std::remove(other.c_str());
+            remove_output(other.c_str());
             throw;
         }
     }
@@ -96,12 +95,19 @@ class output_file {
     [[noreturn]] void fail() const { throw std::system_error(errno, std::generic_category(), path_); }
 
     void cut_to_whole_lines() {
-        std::int64_t size = size_of_output(file_);
-        if (size <= 0) return;  // negative: no plain file
-        std::ifstream in(path_, std::ios::binary);
-        for (; size > 0 && in.seekg(size - 1).get() != '\n'; --size) {
+        const std::int64_t size = size_of_output(file_);  // negative: no plain file
+        std::int64_t whole = size;
+        for (char part[512]; whole > 0;) {
+            const std::int64_t from = larger<std::int64_t>(whole, sizeof part) - std::int64_t{sizeof part};
+            const std::int64_t n =
+                read_of_file(path_.c_str(), from, part, static_cast<std::size_t>(whole - from));
+            if (n != whole - from) return;
+            const std::size_t last = std::string_view(part, static_cast<std::size_t>(n)).rfind('\n');
+            const bool found = last != std::string_view::npos;
+            whole = from + (found ? static_cast<std::int64_t>(last) + 1 : 0);
+            if (found) break;
         }
-        if (in && size != size_of_output(file_)) static_cast<void>(cut_output(file_, size));
+        if (whole < size) static_cast<void>(cut_output(file_, whole));
     }
 
     std::string path_;

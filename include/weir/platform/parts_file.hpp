@@ -3,12 +3,11 @@
 #ifndef WEIR_PLATFORM_PARTS_FILE_HPP
 #define WEIR_PLATFORM_PARTS_FILE_HPP
 
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/output_file.hpp>
 
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t
-#include <fstream>      // for std::ifstream
-#include <ios>          // for std::ios, std::streamsize
 #include <mutex>        // for std::lock_guard
 #include <stdexcept>    // for std::runtime_error
 #include <string>       // for std::string
@@ -53,10 +52,9 @@ class parts_file {
 
     // False: with the first bytes of it, and then it ends.
     bool begins_with_head(std::int64_t size) const {
-        std::ifstream in(file_.path(), std::ios::binary);
         std::string first(head_.size(), '\0');
-        in.read(first.data(), static_cast<std::streamsize>(first.size()));
-        first.resize(static_cast<std::size_t>(in.gcount()));
+        const std::int64_t n = read_of_file(file_.path().c_str(), 0, first.data(), first.size());
+        first.resize(static_cast<std::size_t>(larger<std::int64_t>(n, 0)));
         if (first == head_) return true;
         if (std::string_view(head_).starts_with(first) && static_cast<std::int64_t>(first.size()) == size)
             return false;
@@ -66,15 +64,15 @@ class parts_file {
     }
 
     void cut_to_whole_parts(std::int64_t size) {
-        std::ifstream in(file_.path(), std::ios::binary);
         const auto floor = static_cast<std::int64_t>(head_.size());
         const auto length = static_cast<std::int64_t>(end_.size());
         std::int64_t end = size;
         for (std::string last(end_.size(), '\0'); end > floor; --end) {
-            in.seekg(end - length).read(last.data(), length);
-            if (!in || last == end_) break;
+            const std::int64_t n = read_of_file(file_.path().c_str(), end - length, last.data(), last.size());
+            if (n != length) return;
+            if (last == end_) break;
         }
-        if (in && end != size) file_.cut(end);
+        if (end != size) file_.cut(end);
     }
 
     output_file file_;

@@ -23,9 +23,8 @@ inline constinit basic_tick_clock<> the_tick_clock;
 
 inline const bool heavy_fence_registered = register_heavy_fence();
 
-// In headers of their own, for those who start one, and who ask.
+// In a header of its own, for those who start one.
 class system_thread;
-struct process_memory;
 
 // What the library takes from the system. The concurrent core is a template over such a platform, so that
 // a model checker or a test supplies another with the same members; the public names, and whatever is no

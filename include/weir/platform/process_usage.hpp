@@ -13,12 +13,6 @@
 
 namespace weir::detail {
 
-// In bytes; negative: unknown.
-struct process_memory {
-    std::int64_t resident = -1;
-    std::int64_t peak = -1;
-};
-
 // Of a text as /proc/self/status, in which a line is `VmRSS:     1234 kB`.
 inline std::int64_t kilobytes_in(const char* text, const char* label) noexcept {
     const char* const line = std::strstr(text, label);
@@ -46,6 +40,8 @@ bool read_text(const char* name, char (&text)[N]) noexcept {
 
 // 20 us.
 inline process_memory standard_platform::measure_memory() noexcept {
+    const process_memory known = memory_of_process();
+    if (known.resident >= 0) return known;
     char text[4096];
     return read_text("/proc/self/status", text) ? memory_in(text) : process_memory();
 }

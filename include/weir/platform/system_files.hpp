@@ -5,8 +5,11 @@
 
 #include <weir/platform/system_output.hpp>
 
-#include <cerrno>   // for errno
-#include <cstdint>  // for std::int64_t
+#include <cerrno>       // for errno
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t
+#include <cstdio>       // for std::rename
+#include <string_view>  // for std::string_view
 
 #if __has_include(<unistd.h>) && !defined(_WIN32)
 #include <fcntl.h>      // for open
@@ -17,8 +20,9 @@
 #include <unistd.h>     // for lseek
 #else
 #include <fcntl.h>     // for _O_APPEND
-#include <io.h>        // for _open
+#include <io.h>        // for _wopen
 #include <sys/stat.h>  // for _S_IREAD
+#include <string>      // for std::wstring
 #endif
 
 namespace weir::detail {
@@ -41,6 +45,8 @@ inline bool is_device(const char* path) noexcept {
 inline void close_output(int file) noexcept { ::close(file); }
 inline std::int64_t size_of_output(int file) noexcept { return ::lseek(file, 0, SEEK_END); }
 inline int cut_output(int file, std::int64_t size) noexcept { return ::ftruncate(file, size); }
+inline int rename_output(const char* from, const char* to) noexcept { return std::rename(from, to); }
+inline void remove_output(const char* path) noexcept { std::remove(path); }
 
 // Until another process, or who else opened it, unlocks it; where the system has no such locks, nothing is
 // locked. Its end unlocks what a process locked.
@@ -51,6 +57,10 @@ inline void lock_output(int file) noexcept {
 inline void unlock_output(int file) noexcept { ::flock(file, LOCK_UN); }
 
 inline bool is_terminal(int file) noexcept { return ::isatty(file) == 1; }
+// Whether it does what escape sequences say. `type`: what TERM says.
+inline bool draws_on_terminal(int file, std::string_view type) noexcept {
+    return is_terminal(file) && !type.empty() && type != "dumb";
+}
 // Whether a write would not wait now, as it does for a terminal that is stopped (Ctrl-S), or a pipe that is
 // full. If one would fail that is true, too.
 inline bool takes_output(int file) noexcept {
@@ -69,26 +79,109 @@ inline terminal_size size_of_terminal(int file) noexcept {
     return {size.ws_col, size.ws_row};
 }
 
+// So many bytes of the file from there on, or fewer at its end; negative: it can't be read.
+inline std::int64_t read_of_file(const char* path, std::int64_t from, char* to, std::size_t size) noexcept {
+    const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return -1;
+    const std::int64_t n = ::pread(file, to, size, from);
+    ::close(file);
+    return n;
+}
+
 #else
 
-// Written after the functions' documentation, and compiled by nobody here yet.
-inline int open_output(const char* path, bool anew) noexcept {
-    return _open(path, _O_WRONLY | _O_CREAT | _O_APPEND | _O_BINARY | (anew ? _O_TRUNC : 0),
-                 _S_IREAD | _S_IWRITE);
+// Paths are UTF-8, whatever code page the process has.
+inline std::wstring wide(const char* path) {
+    const int size = MultiByteToWideChar(65001, 0, path, -1, nullptr, 0);
+    std::wstring text(static_cast<std::size_t>(size > 0 ? size : 1), L'\0');
+    MultiByteToWideChar(65001, 0, path, -1, text.data(), size);
+    text.pop_back();
+    return text;
 }
-inline bool is_device(const char*) noexcept { return false; }
+
+// Several processes that write to one file have to lock it: an append is two steps here.
+inline int open_output(const char* path, bool anew) {
+    const int how = _O_WRONLY | _O_CREAT | _O_APPEND | _O_BINARY | _O_NOINHERIT | (anew ? _O_TRUNC : 0);
+    return _wopen(wide(path).c_str(), how, _S_IREAD | _S_IWRITE);
+}
+inline bool is_device(const char* path) {
+    struct _stat64 seen{};
+    return _wstat64(wide(path).c_str(), &seen) == 0 && (seen.st_mode & _S_IFMT) != _S_IFREG;
+}
 inline void close_output(int file) noexcept { _close(file); }
-inline std::int64_t size_of_output(int file) noexcept { return _lseeki64(file, 0, 2); }
-inline int cut_output(int file, std::int64_t size) noexcept { return _chsize_s(file, size) == 0 ? 0 : -1; }
-inline void lock_output(int) noexcept {}
-inline void unlock_output(int) noexcept {}
-inline bool is_terminal(int file) noexcept { return _isatty(file) != 0; }
+// Of what is no plain file the end is not known.
+inline std::int64_t size_of_output(int file) noexcept {
+    struct _stat64 seen{};
+    return _fstat64(file, &seen) == 0 && (seen.st_mode & _S_IFMT) == _S_IFREG ? seen.st_size : -1;
+}
+inline int cut_output(int file, std::int64_t size) noexcept {
+    return _chsize_s(file, size) == 0 ? 0 : -1;
+}
+inline int rename_output(const char* from, const char* to) {
+    constexpr unsigned long replace = 1;
+    if (MoveFileExW(wide(from).c_str(), wide(to).c_str(), replace) != 0) return 0;
+    errno = EACCES;
+    return -1;
+}
+inline void remove_output(const char* path) { _wremove(wide(path).c_str()); }
+
+// Other processes may not write to what is locked, nor read it: so that is a byte behind any file's end.
+struct lock_place {  // an OVERLAPPED
+    std::uintptr_t status[2] = {};
+    unsigned long from[2] = {0, 0x4000'0000};
+    void* event = nullptr;
+};
+inline void lock_output(int file) noexcept {
+    constexpr unsigned long exclusive = 2;
+    lock_place place;
+    LockFileEx(handle_of(file), exclusive, 0, 1, 0, reinterpret_cast<_OVERLAPPED*>(&place));
+}
+inline void unlock_output(int file) noexcept {
+    lock_place place;
+    UnlockFileEx(handle_of(file), 0, 1, 0, reinterpret_cast<_OVERLAPPED*>(&place));
+}
+
+inline bool is_terminal(int file) noexcept {
+    unsigned long mode = 0;
+    return file >= 0 && GetConsoleMode(handle_of(file), &mode) != 0;
+}
+// A console is asked to, once.
+inline bool draws_on_terminal(int file, std::string_view type) noexcept {
+    constexpr unsigned long escapes = 4;
+    unsigned long mode = 0;
+    return type != "dumb" && is_terminal(file) && GetConsoleMode(handle_of(file), &mode) != 0 &&
+           SetConsoleMode(handle_of(file), mode | escapes) != 0;
+}
 inline bool takes_output(int) noexcept { return true; }
 struct terminal_size {
     unsigned columns = 80;
     unsigned rows = 24;
 };
-inline terminal_size size_of_terminal(int) noexcept { return {}; }
+// Of the window, not of the whole buffer.
+inline terminal_size size_of_terminal(int file) noexcept {
+    struct {  // a CONSOLE_SCREEN_BUFFER_INFO
+        short size[2], cursor[2];
+        unsigned short attributes;
+        short left, top, right, bottom;
+        short most[2];
+    } seen{};
+    const auto into = reinterpret_cast<_CONSOLE_SCREEN_BUFFER_INFO*>(&seen);
+    if (file < 0 || GetConsoleScreenBufferInfo(handle_of(file), into) == 0) return {};
+    const int columns = seen.right - seen.left + 1;
+    const int rows = seen.bottom - seen.top + 1;
+    if (columns <= 0 || rows <= 0) return {};
+    return {static_cast<unsigned>(columns), static_cast<unsigned>(rows)};
+}
+
+// So many bytes of the file from there on, or fewer at its end; negative: it can't be read.
+inline std::int64_t read_of_file(const char* path, std::int64_t from, char* to, std::size_t size) {
+    const int file = _wopen(wide(path).c_str(), _O_RDONLY | _O_BINARY | _O_NOINHERIT);
+    if (file < 0) return -1;
+    const bool there = _lseeki64(file, from, 0) == from;
+    const std::int64_t n = there ? _read(file, to, static_cast<unsigned>(size)) : -1;
+    _close(file);
+    return n;
+}
 
 #endif
 

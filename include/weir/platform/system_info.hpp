@@ -37,6 +37,10 @@ inline std::string name_of_host() {
 #if __has_include(<sys/utsname.h>)
     utsname u{};
     if (uname(&u) == 0) return u.nodename;
+#elif defined(_WIN32)
+    char name[64] = {};
+    unsigned long size = sizeof name;
+    if (GetComputerNameA(name, &size) != 0) return name;
 #endif
     return {};
 }
@@ -54,6 +58,9 @@ inline std::string name_of_system() {
 
 // In bytes; 0: unknown.
 inline std::uint64_t memory_of_machine() {
+#if defined(_WIN32)
+    return memory_of_windows();
+#else
     const std::string text = line_of_system("/proc/meminfo", "MemTotal");
     std::uint64_t kilobytes = 0;
     for (const char c : text) {
@@ -61,6 +68,7 @@ inline std::uint64_t memory_of_machine() {
         kilobytes = kilobytes * 10 + static_cast<std::uint64_t>(c - '0');
     }
     return kilobytes * 1024;
+#endif
 }
 
 inline std::string name_of_compiler() {

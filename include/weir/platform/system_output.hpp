@@ -16,6 +16,8 @@
 #include <unistd.h>   // for write
 #else
 #include <io.h>  // for _write
+
+#include <weir/platform/system_windows.hpp>
 #endif
 
 namespace weir::detail {
@@ -46,8 +48,26 @@ inline std::int64_t write_output(int file, const char* from, std::size_t size) n
 }
 
 #else
+inline void* handle_of(int file) noexcept { return reinterpret_cast<void*>(_get_osfhandle(file)); }
+
+// What is written to a console is UTF-8, whatever code page that has.
 inline std::int64_t write_output(int file, const char* from, std::size_t size) noexcept {
-    return _write(file, from, static_cast<unsigned>(size));
+    unsigned long n = 0;
+    if (file < 0 || GetConsoleMode(handle_of(file), &n) == 0)
+        return _write(file, from, static_cast<unsigned>(size < 1 << 30 ? size : 1 << 30));
+    constexpr std::size_t most = 2048;  // no byte makes more than one unit of UTF-16
+    wchar_t text[most];
+    if (size > most) {  // up to the last whole character
+        std::size_t whole = most;
+        while (whole > most - 4 && (static_cast<unsigned char>(from[whole]) & 0xC0U) == 0x80U) --whole;
+        size = whole;
+    }
+    const int units = MultiByteToWideChar(65001, 0, from, static_cast<int>(size), text, most);
+    if (WriteConsoleW(handle_of(file), text, static_cast<unsigned long>(units), &n, nullptr) == 0) {
+        errno = EIO;
+        return -1;
+    }
+    return static_cast<std::int64_t>(size);
 }
 #endif
 

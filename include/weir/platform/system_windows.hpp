@@ -5,19 +5,34 @@
 
 #include <weir/platform/requirements.hpp>
 
-// Tested with MinGW-w64 under Wine. Elsewhere this header is empty.
+#include <cstdint>  // for std::int64_t
+
+namespace weir::detail {
+
+// In bytes; negative: unknown.
+struct process_memory {
+    std::int64_t resident = -1;
+    std::int64_t peak = -1;
+};
+
+}  // namespace weir::detail
+
+// Tested with MinGW-w64 under Wine.
 #if defined(_WIN32)
 #include <atomic>   // for std::atomic
 #include <bit>      // for std::popcount
 #include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::int64_t
 #include <cstdlib>  // for std::abort
 #include <utility>  // for std::exchange
 
 // All of these are in kernel32, which each compiler for Windows links. The types are those of windows.h,
 // which may be included, too.
 struct HINSTANCE__;
+struct _CONSOLE_SCREEN_BUFFER_INFO;
 struct _FILETIME;
+struct _MEMORYSTATUSEX;
+struct _OVERLAPPED;
+struct _PROCESS_MEMORY_COUNTERS;
 struct _RTL_SRWLOCK;
 struct _SECURITY_ATTRIBUTES;
 extern "C" {
@@ -38,7 +53,22 @@ __declspec(dllimport) void* __stdcall CreateThread(_SECURITY_ATTRIBUTES*, std::s
 __declspec(dllimport) int __stdcall CloseHandle(void*);
 __declspec(dllimport) void* __stdcall GetCurrentProcess();
 __declspec(dllimport) int __stdcall GetProcessTimes(void*, _FILETIME*, _FILETIME*, _FILETIME*, _FILETIME*);
+__declspec(dllimport) unsigned long __stdcall GetActiveProcessorCount(unsigned short);
 __declspec(dllimport) int __stdcall GetProcessAffinityMask(void*, std::uintptr_t*, std::uintptr_t*);
+__declspec(dllimport) int __stdcall K32GetProcessMemoryInfo(void*, _PROCESS_MEMORY_COUNTERS*, unsigned long);
+__declspec(dllimport) int __stdcall GlobalMemoryStatusEx(_MEMORYSTATUSEX*);
+__declspec(dllimport) int __stdcall GetComputerNameA(char*, unsigned long*);
+__declspec(dllimport) int __stdcall MultiByteToWideChar(unsigned, unsigned long, const char*, int, wchar_t*,
+                                                        int);
+__declspec(dllimport) int __stdcall MoveFileExW(const wchar_t*, const wchar_t*, unsigned long);
+__declspec(dllimport) int __stdcall LockFileEx(void*, unsigned long, unsigned long, unsigned long,
+                                               unsigned long, _OVERLAPPED*);
+__declspec(dllimport) int __stdcall UnlockFileEx(void*, unsigned long, unsigned long, unsigned long,
+                                                 _OVERLAPPED*);
+__declspec(dllimport) int __stdcall GetConsoleMode(void*, unsigned long*);
+__declspec(dllimport) int __stdcall SetConsoleMode(void*, unsigned long);
+__declspec(dllimport) int __stdcall GetConsoleScreenBufferInfo(void*, _CONSOLE_SCREEN_BUFFER_INFO*);
+__declspec(dllimport) int __stdcall WriteConsoleW(void*, const void*, unsigned long, unsigned long*, void*);
 }
 
 namespace weir::detail {
@@ -172,15 +202,46 @@ inline processor_times times_of_process() noexcept {
     return {static_cast<std::int64_t>(t[3]) * 100, static_cast<std::int64_t>(t[2]) * 100};
 }
 
-// How many processors the affinity mask of this process has; 0: unknown. A mask of all there are says nothing
-// of those beyond the 64th, which are in no mask.
+inline process_memory memory_of_process() noexcept {
+    struct {  // a PROCESS_MEMORY_COUNTERS
+        unsigned long size;
+        unsigned long faults;
+        std::size_t peak;
+        std::size_t resident;
+        std::size_t rest[6];
+    } counters{};
+    counters.size = sizeof counters;
+    const auto into = reinterpret_cast<_PROCESS_MEMORY_COUNTERS*>(&counters);
+    if (K32GetProcessMemoryInfo(GetCurrentProcess(), into, sizeof counters) == 0) return {};
+    return {static_cast<std::int64_t>(counters.resident), static_cast<std::int64_t>(counters.peak)};
+}
+
+// In bytes; 0: unknown.
+inline std::uint64_t memory_of_windows() noexcept {
+    struct {  // a MEMORYSTATUSEX
+        unsigned long size;
+        unsigned long load;
+        std::uint64_t all;
+        std::uint64_t rest[6];
+    } status{};
+    status.size = sizeof status;
+    return GlobalMemoryStatusEx(reinterpret_cast<_MEMORYSTATUSEX*>(&status)) == 0 ? 0 : status.all;
+}
+
+// How many processors the affinity mask of this process has; 0: unknown. Those beyond the 64th are in no
+// mask: where that is one of all there are, all processors count. The limit of a job is not looked at.
 inline unsigned processors_in_mask() noexcept {
     std::uintptr_t own = 0;
     std::uintptr_t all = 0;
-    if (GetProcessAffinityMask(GetCurrentProcess(), &own, &all) == 0 || own == all) return 0;
-    return static_cast<unsigned>(std::popcount(own));
+    if (GetProcessAffinityMask(GetCurrentProcess(), &own, &all) == 0) return 0;
+    constexpr unsigned short all_groups = 0xffff;
+    return own == all ? GetActiveProcessorCount(all_groups) : static_cast<unsigned>(std::popcount(own));
 }
 
+}  // namespace weir::detail
+#else
+namespace weir::detail {
+inline process_memory memory_of_process() noexcept { return {}; }
 }  // namespace weir::detail
 #endif
 

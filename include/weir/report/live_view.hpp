@@ -39,7 +39,7 @@ struct live_view_options {
     std::string counted = {};
     /// Where it is drawn, by the number of an open file: 1 is stdout, 2 stderr.
     int file = 2;
-    /// How often a line is written where that is no terminal, or TERM is `dumb` or not set.
+    /// How often a line is written where that is no terminal, or TERM is `dumb` or, but on Windows, not set.
     duration line_every = duration(5'000'000'000);
 };
 
@@ -72,8 +72,7 @@ template <class Platform>
 class basic_live_view : public run_report {
   public:
     explicit basic_live_view(live_view_options options = {})
-        : options_(std::move(options)),
-          draws_(is_terminal(options_.file) && !environment("TERM").empty() && environment("TERM") != "dumb"),
+        : options_(std::move(options)), draws_(draws_on_terminal(options_.file, environment("TERM"))),
           colour_(draws_ && environment("NO_COLOR").empty()),
           between_(draws_ ? 250'000'000 : (std::max<std::int64_t>)(options_.line_every.count(), 1)) {}
 

@@ -103,7 +103,8 @@ class sleep_operation {
 ///           runs on none where a `channel` would resume it, by whose clock it sleeps.
 /// Errors:   `stopped` in a function of a stage whose run is stopped before, unless `stop` asked, too. In a
 ///           coroutine of another library that no executor runs: those of `channel`.
-/// Cost:     no allocation. A stop that may come costs two short locks; each stage's run is one.
+/// Cost:     no allocation. A stop that may come costs two short locks; each stage's run is one. On Windows a
+///           sleep may be 16 ms too long: timers tick so there, unless a program calls `timeBeginPeriod`.
 [[nodiscard("co_await this, or nobody sleeps")]] inline auto sleep_for(duration d, stop_token stop = {}) {
     return detail::sleep_operation(d, {}, true, timer_order::normal, std::move(stop));
 }

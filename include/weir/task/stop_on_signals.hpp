@@ -174,6 +174,9 @@ inline const bool signal_watch::forks_are_known = at_fork_in_child([] { only->be
 ///           back; its tokens may outlive it. Who installs a handler meanwhile keeps it. In a forked process
 ///           the signals are given back: make another object there.
 /// Cost:     a thread, from the first object on to the end of the process, that sleeps.
+///
+/// On Windows Ctrl-C is `SIGINT`, and Ctrl-Break and the end of the console are `SIGBREAK`. The system calls
+/// the functions that hear of the stop on a thread of its own, and the library has none.
 class stop_on_signals {
   public:
     /// \param numbers  the signals, by the names of `<csignal>`.

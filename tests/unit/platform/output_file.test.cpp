@@ -9,8 +9,10 @@
 #include <system_error>
 #include <utility>
 
+#if !defined(_WIN32)
 #include <fcntl.h>
 #include <unistd.h>
+#endif
 
 namespace {
 
@@ -92,6 +94,7 @@ TEST_CASE("a file is replaced as a whole, and nothing else is left beside it") {
     CHECK(files == 1);
 }
 
+#if !defined(_WIN32)
 TEST_CASE("in a program that has closed its standard input the first file has number 0, as good as any") {
     const folder here;
     const std::string path = here / "a.csv";
@@ -107,6 +110,34 @@ TEST_CASE("in a program that has closed its standard input the first file has nu
     CHECK(error == "none");
     CHECK(is_closed);
     CHECK(text_of(path) == "one\n");
+}
+#endif
+
+TEST_CASE("a name is UTF-8, whatever the system calls its files by") {
+    const folder here;
+    const auto path = here.path / u8"Z\u00e4hlung \u65e5\u672c.csv";
+    const std::u8string name = path.u8string();
+    const std::string text(name.begin(), name.end());
+    output_file::replace(text, "one\ntw");
+    output_file::replace(text, "one\ntwo");
+    output_file::append_to(text).write("three\n");
+    std::ostringstream all;
+    all << std::ifstream(path, std::ios::binary).rdbuf();
+    CHECK(all.str() == "one\nthree\n");
+    CHECK(fs::exists(path));
+}
+
+TEST_CASE("the end of the last whole line is found, however long what comes behind is") {
+    const folder here;
+    const std::string path = here / "a.csv";
+    for (const std::size_t length : {0U, 1U, 510U, 511U, 512U, 513U, 1024U, 5000U}) {
+        put(path, "one\n" + std::string(length, 'x'));
+        output_file::append_to(path).write("two\n");
+        CHECK(text_of(path) == "one\ntwo\n");
+        put(path, std::string(length, 'x'));
+        output_file::append_to(path).write("two\n");
+        CHECK(text_of(path) == "two\n");
+    }
 }
 
 TEST_CASE("a path that can't be written is an error that has it") {

@@ -2,17 +2,22 @@
 
 #include "support/catch.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <string>
+#include <thread>
 
+#if !defined(_WIN32)
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#endif
 
 namespace d = weir::detail;
 
+#if !defined(_WIN32)
 TEST_CASE("a full disk is an error") {
     const int full = d::open_output("/dev/full", false);
     if (full < 0) return;  // no such device here
@@ -49,6 +54,57 @@ TEST_CASE("a file that is locked is nobody else's until it is unlocked") {
     d::close_output(one);
     d::close_output(other);
     std::filesystem::remove(path);
+}
+
+#else
+TEST_CASE("a file that is locked can be read by others, and is locked by one at a time") {
+    const std::string path = (std::filesystem::temp_directory_path() / "weir lock test").string();
+    const int one = d::open_output(path.c_str(), true);
+    const int other = d::open_output(path.c_str(), false);
+    d::lock_output(one);
+    CHECK(d::write_whole(one, "text"));
+    char text[8] = {};
+    CHECK(d::read_of_file(path.c_str(), 0, text, sizeof text) == 4);
+    std::atomic<bool> locked{false};
+    std::thread waits([other, &locked] {
+        d::lock_output(other);
+        locked = true;
+        d::unlock_output(other);
+    });
+    CHECK_FALSE(locked);
+    d::unlock_output(one);
+    waits.join();
+    CHECK(locked);
+    d::close_output(one);
+    d::close_output(other);
+    std::filesystem::remove(path);
+}
+
+TEST_CASE("what is no file has no size, and a device is told from a file that there isn't") {
+    CHECK(d::is_device("NUL"));
+    const int nul = d::open_output("NUL", false);
+    CHECK(d::size_of_output(nul) < 0);
+    CHECK_FALSE(d::is_terminal(nul));
+    CHECK_FALSE(d::draws_on_terminal(nul, "xterm"));
+    d::close_output(nul);
+}
+#endif
+
+TEST_CASE("of a file a part is read, or what there is of it, and of none nothing") {
+    const std::string path = (std::filesystem::temp_directory_path() / "weir read test").string();
+    const int file = d::open_output(path.c_str(), true);
+    CHECK(d::write_whole(file, "one\r\ntwo"));
+    CHECK(d::size_of_output(file) == 8);
+    char text[8] = {};
+    CHECK(d::read_of_file(path.c_str(), 3, text, 3) == 3);
+    CHECK(std::string(text) == "\r\nt");
+    CHECK(d::read_of_file(path.c_str(), 6, text, 3) == 2);
+    CHECK(d::read_of_file(path.c_str(), 8, text, 3) == 0);
+    CHECK(d::cut_output(file, 4) == 0);
+    CHECK(d::size_of_output(file) == 4);
+    d::close_output(file);
+    d::remove_output(path.c_str());
+    CHECK(d::read_of_file(path.c_str(), 0, text, 3) < 0);
 }
 
 TEST_CASE("what is no terminal has the size of the usual one") {

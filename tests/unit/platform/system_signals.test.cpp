@@ -9,11 +9,14 @@
 #include <string>
 #include <thread>
 
+#if !defined(_WIN32)
 #include <pthread.h>
 #include <unistd.h>
+#endif
 
 namespace d = weir::detail;
 
+#if !defined(_WIN32)
 namespace {
 
 // The pipe that signals are read from is the test's, as long as this lives.
@@ -89,3 +92,24 @@ TEST_CASE("a handler of the program's own that interrupts who listens makes it m
     sigaction(SIGUSR1, &before, nullptr);
     CHECK(heard == "15 ");
 }
+#else
+namespace {
+
+int told = 0;
+void tell(int number) { told = number; }
+
+}  // namespace
+
+TEST_CASE("a signal is told once, on whichever thread it comes, and then is whoever's it was before") {
+    void (*const before)(int) = std::signal(SIGTERM, SIG_IGN);
+    std::signal(SIGTERM, SIG_DFL);
+    REQUIRE(d::begin_signals<&tell>());
+    REQUIRE(d::catch_signal(SIGTERM));
+    std::raise(SIGTERM);
+    CHECK(told == SIGTERM);
+    CHECK(std::signal(SIGTERM, before) == SIG_DFL);
+    CHECK_FALSE(d::catch_signal(12345));
+    CHECK(d::is_fault(SIGSEGV));
+    CHECK_FALSE(d::is_fault(SIGINT));
+}
+#endif

@@ -13,6 +13,7 @@
 #include <windows.h>  // behind what the library declares of it
 
 #include <bit>
+#include <cstdint>
 #endif
 
 namespace detail = weir::detail;
@@ -92,11 +93,19 @@ TEST_CASE("the times of a process grow while it works, and are those of all its 
     CHECK(detail::times_of_process().user > before.user);
 }
 
+TEST_CASE("what a process has of memory, and the machine, is told") {
+    const detail::process_memory mine = detail::memory_of_process();
+    CHECK(mine.resident > 0);
+    CHECK(mine.peak >= mine.resident);
+    CHECK(static_cast<std::uint64_t>(mine.resident) < detail::memory_of_windows());
+}
+
 TEST_CASE("the affinity mask of a process says how many processors it has, where it is narrower") {
     DWORD_PTR own = 0;
     DWORD_PTR all = 0;
     REQUIRE(GetProcessAffinityMask(GetCurrentProcess(), &own, &all) != 0);
-    CHECK(detail::processors_in_mask() == (own == all ? 0 : static_cast<unsigned>(std::popcount(own))));
+    CHECK(detail::processors_in_mask() == (own == all ? GetActiveProcessorCount(ALL_PROCESSOR_GROUPS)
+                                                      : static_cast<unsigned>(std::popcount(own))));
     if (SetProcessAffinityMask(GetCurrentProcess(), own & (~own + 1)) != 0 && own != (own & (~own + 1))) {
         CHECK(detail::processors_in_mask() == 1);
         SetProcessAffinityMask(GetCurrentProcess(), own);

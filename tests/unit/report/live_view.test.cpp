@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 #include "support/items.hpp"
+#include "support/pipe.hpp"
 
 #include <weir/executor/virtual_time.hpp>
 #include <weir/stages/for_each.hpp>
@@ -19,13 +20,14 @@
 #include <string>
 #include <string_view>
 
-#include <fcntl.h>
+#if !defined(_WIN32)
 #include <sys/ioctl.h>
 #include <termios.h>
-#include <unistd.h>
+#endif
 
 using namespace std::chrono_literals;
 using items::take_all;
+using pipes::read_all;
 using weir::pipeline_stats;
 using weir::virtual_time;
 
@@ -39,19 +41,9 @@ struct clock_of_test {
 };
 using view = weir::detail::basic_live_view<clock_of_test>;
 
-// What was written to one end.
-std::string read_all(int file) {
-    fcntl(file, F_SETFL, O_NONBLOCK);
-    std::string all;
-    char part[4096];
-    for (ssize_t n = 0; (n = read(file, part, sizeof part)) > 0;)
-        all.append(part, static_cast<std::size_t>(n));
-    return all;
-}
-
 struct a_pipe {
     int ends[2]{};
-    a_pipe() { REQUIRE(pipe(ends) == 0); }
+    a_pipe() { REQUIRE(pipes::open_pipe(ends)); }
     a_pipe(const a_pipe&) = delete;
     ~a_pipe() {
         close(ends[0]);
@@ -59,6 +51,7 @@ struct a_pipe {
     }
 };
 
+#if !defined(_WIN32)
 // A terminal, of which the test is the other side.
 struct terminal {
     int master = posix_openpt(O_RDWR | O_NOCTTY);
@@ -84,6 +77,13 @@ struct terminal {
     }
 };
 
+// As a terminal's user has it who wants colours.
+void use_terminal() {
+    unsetenv("NO_COLOR");        // NOLINT(concurrency-mt-unsafe)
+    setenv("TERM", "xterm", 1);  // NOLINT(concurrency-mt-unsafe)
+}
+#endif
+
 pipeline_stats lap_of(std::uint64_t items) {
     pipeline_stats lap;
     lap.elapsed = 100ms;
@@ -100,12 +100,6 @@ std::size_t count(const std::string& text, std::string_view what) {
     std::size_t n = 0;
     for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++n;
     return n;
-}
-
-// As a terminal's user has it who wants colours.
-void use_terminal() {
-    unsetenv("NO_COLOR");        // NOLINT(concurrency-mt-unsafe)
-    setenv("TERM", "xterm", 1);  // NOLINT(concurrency-mt-unsafe)
 }
 
 }  // namespace
@@ -126,6 +120,7 @@ TEST_CASE("where there is no terminal, a line is written every few seconds, and 
           "00:10  200 of 1000  20.0 /s  stopped\n");
 }
 
+#if !defined(_WIN32)
 TEST_CASE("a terminal gets at most four pictures a second, each over the last one, as large as it is then") {
     use_terminal();
     const terminal t(80, 24);
@@ -264,6 +259,7 @@ TEST_CASE("a terminal that is stopped, or a pipe that is full, is not waited for
     v.lap(lap_of(1));
     CHECK(read_all(t.master).find("00:00  2") != std::string::npos);
 }
+#endif
 
 TEST_CASE("of a stage that is named, what it has done is counted, and one that there isn't is warned of") {
     const a_pipe out;
@@ -304,7 +300,7 @@ TEST_CASE("of a pipe that nobody reads one is warned, and the run goes on") {
     const auto before =
         weir::set_report_warning([](std::string_view who, std::string_view) noexcept { warned += who; });
     int ends[2];
-    REQUIRE(pipe(ends) == 0);
+    REQUIRE(pipes::open_pipe(ends));
     close(ends[0]);
     virtual_time time;
     const auto p = weir::source(std::views::iota(0, 5)) | weir::pipe([](int n) { return n; }) | weir::sink();

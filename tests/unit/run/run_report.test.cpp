@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 #include "support/items.hpp"
+#include "support/pipe.hpp"
 
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
@@ -18,8 +19,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <unistd.h>
 
 using items::take_all;
 using items::take_until_failure;
@@ -122,7 +121,7 @@ TEST_CASE("at the begin of a run nothing is measured yet, whatever the clock say
 TEST_CASE("the warning of a report is a line on stderr, and no signal if nobody reads that") {
     const int real = dup(2);
     int ends[2];
-    REQUIRE(pipe(ends) == 0);
+    REQUIRE(pipes::open_pipe(ends));
     dup2(ends[1], 2);
     weir::detail::print_report_warning("run.csv", "No space left on device");
     weir::detail::print_report_warning(std::string(5000, 'n'), std::string(5000, 'w'));

@@ -18,10 +18,13 @@
 #include <stdexcept>
 #include <thread>
 #include <type_traits>
+#include <vector>
 
+#if !defined(_WIN32)
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
+#endif
 
 using items::message_of;
 using weir::stop_callback;
@@ -33,6 +36,18 @@ static_assert(!std::is_copy_constructible_v<stop_on_signals> &&
               !std::is_move_constructible_v<stop_on_signals>);
 
 namespace {
+
+#if defined(_WIN32)
+constexpr int one_signal = SIGINT;
+constexpr int other_signal = SIGTERM;
+const std::vector<int> no_signals{0, -1, 100'000, SIGSEGV, SIGABRT};
+void send(int number) { std::raise(number); }
+#else
+constexpr int one_signal = SIGUSR1;
+constexpr int other_signal = SIGUSR2;
+const std::vector<int> no_signals{0, -1, 100'000, SIGKILL, SIGSTOP, SIGSEGV, SIGABRT};
+void send(int number) { kill(getpid(), number); }
+#endif
 
 // Handles a signal as a program does that knows nothing of the library, and puts back what was there.
 class own_handler {
@@ -72,14 +87,14 @@ class told {
 }  // namespace
 
 TEST_CASE("a signal stops the run that was given the token, whatever it does") {
-    const own_handler program(SIGUSR1);
-    const stop_on_signals interrupted({SIGUSR1, SIGUSR2});
+    const own_handler program(one_signal);
+    const stop_on_signals interrupted({one_signal, other_signal});
     weir::thread_pool pool(2);
     auto run = (weir::source(std::views::iota(0)) | weir::pipe([](int n) { return n; }) | weir::sink())
                    .start(pool, {.stop = interrupted});
     CHECK(run.get().has_value());
     CHECK_FALSE(interrupted.stop_requested());
-    kill(getpid(), SIGUSR1);
+    send(one_signal);
     static_cast<void>(items::take_all(run));
     CHECK(interrupted.stop_requested());
     CHECK(run.outcome() == weir::run_outcome::stopped_by_token);
@@ -87,45 +102,45 @@ TEST_CASE("a signal stops the run that was given the token, whatever it does") {
 }
 
 TEST_CASE("the first signal gives all of them back, so that the next is handled as ever") {
-    const own_handler first(SIGUSR1);
-    const own_handler second(SIGUSR2);
-    const stop_on_signals interrupted({SIGUSR1, SIGUSR2});
+    const own_handler first(one_signal);
+    const own_handler second(other_signal);
+    const stop_on_signals interrupted({one_signal, other_signal});
     told stop(interrupted);
-    raise(SIGUSR1);
+    raise(one_signal);
     stop.wait();
     CHECK(own_handler::calls == 0);
-    CHECK(is_handled_by_the_program(SIGUSR1));
-    CHECK(is_handled_by_the_program(SIGUSR2));
+    CHECK(is_handled_by_the_program(one_signal));
+    CHECK(is_handled_by_the_program(other_signal));
 }
 
 TEST_CASE("who goes before a signal came gives it back, also while nothing runs") {
-    const own_handler program(SIGUSR1);
+    const own_handler program(one_signal);
     {
-        const stop_on_signals unused({SIGUSR1});
+        const stop_on_signals unused({one_signal});
     }
-    CHECK(is_handled_by_the_program(SIGUSR1));
+    CHECK(is_handled_by_the_program(one_signal));
     for (int round = 0; round < 3; ++round) {
-        const stop_on_signals again({SIGUSR1});
+        const stop_on_signals again({one_signal});
         told stop(again);
-        raise(SIGUSR1);
+        raise(one_signal);
         stop.wait();
         CHECK(again.stop_requested());
     }
-    CHECK(is_handled_by_the_program(SIGUSR1));
+    CHECK(is_handled_by_the_program(one_signal));
 }
 
 TEST_CASE("each that names a signal is stopped by it, and the others are not") {
-    const own_handler first(SIGUSR1);
-    const own_handler second(SIGUSR2);
-    const stop_on_signals one({SIGUSR1});
-    std::optional<stop_on_signals> other(std::in_place, std::initializer_list<int>{SIGUSR1, SIGUSR2});
-    const stop_on_signals later({SIGUSR2});
+    const own_handler first(one_signal);
+    const own_handler second(other_signal);
+    const stop_on_signals one({one_signal});
+    std::optional<stop_on_signals> other(std::in_place, std::initializer_list<int>{one_signal, other_signal});
+    const stop_on_signals later({other_signal});
     {
-        const stop_on_signals gone({SIGUSR1, SIGUSR2});
+        const stop_on_signals gone({one_signal, other_signal});
     }
     told first_stop(one);
     told second_stop(*other);
-    raise(SIGUSR1);
+    raise(one_signal);
     first_stop.wait();
     second_stop.wait();
     CHECK_FALSE(later.stop_requested());
@@ -133,88 +148,90 @@ TEST_CASE("each that names a signal is stopped by it, and the others are not") {
     other.reset();
     CHECK(outlives.stop_requested());
     told third_stop(later);
-    raise(SIGUSR2);
+    raise(other_signal);
     third_stop.wait();
-    CHECK(is_handled_by_the_program(SIGUSR1));
-    CHECK(is_handled_by_the_program(SIGUSR2));
+    CHECK(is_handled_by_the_program(one_signal));
+    CHECK(is_handled_by_the_program(other_signal));
 }
 
 TEST_CASE("who hears of the stop may destroy the object that told, and make another") {
-    const own_handler program(SIGUSR1);
-    std::optional<stop_on_signals> interrupted(std::in_place, std::initializer_list<int>{SIGUSR1});
+    const own_handler program(one_signal);
+    std::optional<stop_on_signals> interrupted(std::in_place, std::initializer_list<int>{one_signal});
     weir::detail::parker done;
     const stop_token token = *interrupted;
     const stop_callback renew(token, [&] {
-        interrupted.emplace(std::initializer_list<int>{SIGUSR1});
+        interrupted.emplace(std::initializer_list<int>{one_signal});
         done.set();
     });
-    raise(SIGUSR1);
+    raise(one_signal);
     done.wait();
     told stop(*interrupted);
-    raise(SIGUSR1);
+    raise(one_signal);
     stop.wait();
-    CHECK(is_handled_by_the_program(SIGUSR1));
+    CHECK(is_handled_by_the_program(one_signal));
 }
 
+#if !defined(_WIN32)
 TEST_CASE("a signal that all other threads have blocked is taken all the same") {
-    const own_handler program(SIGUSR2);
+    const own_handler program(other_signal);
     sigset_t blocked;
     sigset_t before;
     sigemptyset(&blocked);
-    sigaddset(&blocked, SIGUSR2);
+    sigaddset(&blocked, other_signal);
     pthread_sigmask(SIG_BLOCK, &blocked, &before);
     {
-        const stop_on_signals interrupted({SIGUSR2});
+        const stop_on_signals interrupted({other_signal});
         told stop(interrupted);
-        kill(getpid(), SIGUSR2);
+        send(other_signal);
         stop.wait();
         CHECK(interrupted.stop_requested());
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
+#endif
 
 TEST_CASE("a signal that the program ignores stays ignored") {
-    void (*const before)(int) = std::signal(SIGUSR1, SIG_IGN);
+    void (*const before)(int) = std::signal(one_signal, SIG_IGN);
     {
-        const stop_on_signals interrupted({SIGUSR1});
-        raise(SIGUSR1);
+        const stop_on_signals interrupted({one_signal});
+        raise(one_signal);
         CHECK_FALSE(interrupted.stop_requested());
     }
-    CHECK(std::signal(SIGUSR1, before) == SIG_IGN);
+    CHECK(std::signal(one_signal, before) == SIG_IGN);
 }
 
 TEST_CASE("who takes a signal after the library has it keeps it") {
-    const own_handler program(SIGUSR1);
+    const own_handler program(one_signal);
     {
-        const stop_on_signals interrupted({SIGUSR1});
-        std::signal(SIGUSR1, SIG_IGN);
+        const stop_on_signals interrupted({one_signal});
+        std::signal(one_signal, SIG_IGN);
     }
-    CHECK(std::signal(SIGUSR1, SIG_DFL) == SIG_IGN);
+    CHECK(std::signal(one_signal, SIG_DFL) == SIG_IGN);
 }
 
 TEST_CASE("what can't request a stop is refused by its number, and leaves nothing behind") {
-    const own_handler program(SIGUSR1);
-    for (const int wrong : {0, -1, 100'000, SIGKILL, SIGSTOP, SIGSEGV, SIGABRT}) {
-        const std::string what = message_of([wrong] { const stop_on_signals it({SIGUSR1, wrong}); });
+    const own_handler program(one_signal);
+    for (const int wrong : no_signals) {
+        const std::string what = message_of([wrong] { const stop_on_signals it({one_signal, wrong}); });
         CHECK(what.starts_with("weir: signal " + std::to_string(wrong) + " can't request a stop"));
-        CHECK(is_handled_by_the_program(SIGUSR1));
+        CHECK(is_handled_by_the_program(one_signal));
     }
     CHECK(
         message_of([] { const stop_on_signals none({}); }).starts_with("weir: stop_on_signals was given no"));
 }
 
 TEST_CASE("objects come and go on two threads while signals come") {
-    const own_handler program(SIGUSR1);
+    const own_handler program(one_signal);
     const auto work = [] {
         for (int round = 0; round < 200; ++round) {
-            const stop_on_signals interrupted({SIGUSR1});
+            const stop_on_signals interrupted({one_signal});
             told stop(interrupted);
-            kill(getpid(), SIGUSR1);
+            send(one_signal);
         }
     };
     std::thread other(work);
     work();
     other.join();
-    CHECK(is_handled_by_the_program(SIGUSR1));
-    std::signal(SIGUSR1, SIG_IGN);  // one that came behind its object may still be on its way
+    CHECK(is_handled_by_the_program(one_signal));
+    std::signal(one_signal, SIG_IGN);  // one that came behind its object may still be on its way
 }
