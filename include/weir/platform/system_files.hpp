@@ -114,9 +114,7 @@ inline std::int64_t size_of_output(int file) noexcept {
     struct _stat64 seen{};
     return _fstat64(file, &seen) == 0 && (seen.st_mode & _S_IFMT) == _S_IFREG ? seen.st_size : -1;
 }
-inline int cut_output(int file, std::int64_t size) noexcept {
-    return _chsize_s(file, size) == 0 ? 0 : -1;
-}
+inline int cut_output(int file, std::int64_t size) noexcept { return _chsize_s(file, size) == 0 ? 0 : -1; }
 inline int rename_output(const char* from, const char* to) {
     constexpr unsigned long replace = 1;
     if (MoveFileExW(wide(from).c_str(), wide(to).c_str(), replace) != 0) return 0;
