@@ -1,42 +1,84 @@
-// simulate: turns a spec into a pipeline of the library.
-// Its stages are known at run time only, so they stand in a stage_list.
+// simulate: turns a spec into a pipeline of the library, at work.
+// How many inputs a merge has is chosen from a few.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_BUILD_HPP
 #define WEIR_EXAMPLES_SIMULATE_BUILD_HPP
 
+#include "item.hpp"
+#include "processors.hpp"
+#include "source.hpp"
 #include "spec.hpp"
-#include "work.hpp"
+#include "stage_builder.hpp"
 
 #include <weir/executor/executor.hpp>
+#include <weir/graph/merge.hpp>
+#include <weir/run/failure.hpp>
+#include <weir/run/stage_options.hpp>
 #include <weir/stages/pipeline.hpp>
 
-#include <optional>  // for std::optional
-#include <utility>   // for std::move
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::uint64_t
+#include <utility>  // for std::index_sequence, std::make_index_sequence, std::move
+#include <vector>   // for std::vector
 
 namespace simulate {
 
-/// \param clock  on which the pipeline will be started
-inline auto build(const pipeline_spec& spec, weir::executor& clock) {
-    weir::stage_list<item> stages;
-    for (const stage_spec& s : spec.stages) {
-        switch (s.kind) {
-            case op::pipe:
-                stages.add(weir::pipe(timed_work(s.service_ns, clock),
-                                      {.name = s.name, .concurrency = s.concurrency}));
-                break;
-            case op::aggregate:
-                stages.add(weir::aggregate<item>(s.size, {.name = s.name, .drop_last = s.drop_last}));
-                break;
-            case op::disaggregate:
-                stages.add(weir::disaggregate({.name = s.name}));
-                break;
+namespace detail {
+
+// What is built for one run.
+struct builder : stage_builder {
+    // With so many inputs; 0: one source, and no merge.
+    template <bool HasEpochs, std::size_t... I>
+    auto whole(const pipeline_spec& spec, std::index_sequence<I...>) {
+        const std::uint64_t epochs = spec.epochs.value_or(1);
+        if constexpr (sizeof...(I) == 0) {
+            return source<HasEpochs>("src", spec.items, epochs) | stages(spec.stages) |
+                   weir::sink(spec.sink_capacity);
+        } else {
+            const merge_spec& merge = *spec.merge;
+            std::vector<stage_row> inputs;
+            for (const part_spec& part : merge.inputs) inputs.push_back(stages(part.stages));
+            weir::merge_options how{.name = merge.name, .weights = merge.weights};
+            if (merge.order == fan_in_order::round_robin) how.order = weir::merge_order::round_robin;
+            if (merge.order == fan_in_order::weighted) how.order = weir::merge_order::weighted;
+            if (merge.order == fan_in_order::priority) how.order = weir::merge_order::priority;
+            return weir::merge(std::move(how),
+                               source<HasEpochs>(merge.inputs[I].name, merge.inputs[I].items, epochs) |
+                                   std::move(inputs[I])...) |
+                   stages(spec.stages) | weir::sink(spec.sink_capacity);
         }
     }
-    const auto next_item = [left = spec.items]() mutable -> std::optional<item> {
-        if (left && (*left)-- == 0) return std::nullopt;
-        return item();
-    };
-    return weir::source(next_item) | std::move(stages) | weir::sink(spec.sink_capacity);
+    template <bool HasEpochs, std::size_t N>
+    auto start(const pipeline_spec& spec, weir::run_options options) {
+        return whole<HasEpochs>(spec, std::make_index_sequence<N>()).start(clock, std::move(options));
+    }
+};
+
+}  // namespace detail
+
+/// The pipeline itself, of a spec without a merge, epochs and workers, for that clock.
+inline auto build(const pipeline_spec& spec, weir::executor& clock) {
+    return detail::builder{{clock, nullptr}}.whole<false>(spec, std::index_sequence<>());
+}
+
+/// Starts it on that clock, which outlives it, as do the processors.
+template <bool HasEpochs>
+auto start(const pipeline_spec& spec, weir::executor& clock, processors* cpus, weir::run_options options) {
+    detail::builder make{{clock, cpus}};
+    options.max_failures = detail::to_failure_limit(spec.max_failures);
+    options.on_failure = [](const weir::failure&) {};  // heard of, also if its consumer won't be told
+    switch (spec.merge ? spec.merge->inputs.size() : 0) {
+        case 1:
+            return make.start<HasEpochs, 1>(spec, std::move(options));
+        case 2:
+            return make.start<HasEpochs, 2>(spec, std::move(options));
+        case 3:
+            return make.start<HasEpochs, 3>(spec, std::move(options));
+        case 4:
+            return make.start<HasEpochs, 4>(spec, std::move(options));
+        default:
+            return make.start<HasEpochs, 0>(spec, std::move(options));
+    }
 }
 
 }  // namespace simulate

@@ -4,22 +4,25 @@
 #ifndef WEIR_EXAMPLES_SIMULATE_EXPERIMENT_HPP
 #define WEIR_EXAMPLES_SIMULATE_EXPERIMENT_HPP
 
+#include "end_of_instant.hpp"
+#include "foreground.hpp"
+#include "measurement.hpp"
+#include "processors.hpp"
 #include "spec.hpp"
-#include "work.hpp"
 
 #include <weir/executor/executor.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/task/sleep.hpp>
-#include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 #include <weir/task/when_all.hpp>
 
-#include <cstdint>  // for std::int64_t, std::uint64_t
-#include <tuple>    // for std::tuple
-#include <utility>  // for std::move
-#include <variant>  // for std::monostate
-#include <vector>   // for std::vector
+#include <cstdint>   // for std::int64_t
+#include <optional>  // for std::optional
+#include <tuple>     // for std::tuple
+#include <utility>   // for std::move
+#include <variant>   // for std::monostate
+#include <vector>    // for std::vector
 
 namespace simulate {
 
@@ -29,25 +32,32 @@ namespace detail {
 template <class Run>
 class experiment {
   public:
-    experiment(const pipeline_spec& spec, Run run, weir::executor& clock)
-        : spec_(spec), run_(std::move(run)), clock_(clock), start_(clock.now()) {}
+    experiment(const pipeline_spec& spec, Run run, weir::executor& clock, processors* cpus)
+        : run_(std::move(run)), clock_(clock), cpus_(cpus), foreground_(spec, run_, clock) {}
 
-    [[nodiscard]] const pipeline_spec& spec() const noexcept { return spec_; }
-    [[nodiscard]] weir::time_point start() const noexcept { return start_; }
+    [[nodiscard]] const pipeline_spec& spec() const noexcept { return foreground_.spec(); }
+    [[nodiscard]] weir::time_point start() const noexcept { return foreground_.start(); }
     [[nodiscard]] weir::time_point now() const noexcept { return clock_.now(); }
     // When the foreground took items, in ns.
-    [[nodiscard]] const std::vector<std::int64_t>& takes() const noexcept { return takes_; }
+    [[nodiscard]] const std::vector<std::int64_t>& takes() const noexcept { return foreground_.takes(); }
+    [[nodiscard]] const std::optional<seen_failure>& failed() const noexcept { return foreground_.failed(); }
 
     // Runs it until the observer has seen enough. Returns what that saw.
     template <class T>
     T observed_by(weir::task<T> observer) {
-        return std::get<1>(weir::sync_wait(clock_, both(std::move(observer))));
+        return std::get<0>(weir::sync_wait(clock_, beside(std::move(observer), consume_and_serve())));
     }
 
     // All of a source that ends.
     weir::pipeline_stats whole() {
-        weir::sync_wait(clock_, consume());
-        return run_.stats();
+        const auto sees_all = [](experiment& e) -> weir::task<weir::pipeline_stats> {
+            co_await e.foreground_.consume();
+            end_of_instant settled(e.clock_);  // what a failure ends may not have heard yet
+            co_await settled;
+            if (e.cpus_ != nullptr) e.cpus_->close();
+            co_return e.run_.stats();
+        };
+        return std::get<0>(weir::sync_wait(clock_, beside(sees_all(*this), serve())));
     }
 
     // What the pipeline's state is before anything that is due at that instant happens.
@@ -58,39 +68,28 @@ class experiment {
 
     void stop() {
         run_.stop();
-        stop_.request_stop();
+        foreground_.stop();
+        if (cpus_ != nullptr) cpus_->close();
     }
 
   private:
     template <class T>
-    auto both(weir::task<T> observer) -> weir::task<std::tuple<std::monostate, T>> {
-        co_return co_await weir::when_all(consume(), std::move(observer));
+    static auto beside(weir::task<T> work, weir::task<> others) -> weir::task<std::tuple<T, std::monostate>> {
+        co_return co_await weir::when_all(std::move(work), std::move(others));
+    }
+    weir::task<> consume_and_serve() { co_await weir::when_all(foreground_.consume(), serve()); }
+    weir::task<> serve() {
+        if (cpus_ != nullptr) co_await cpus_->serve();
     }
 
-    // The foreground: takes an item, then is busy with it.
-    weir::task<> consume() {
-        punctual sleeper(clock_);
-        for (std::uint64_t k = 0;; ++k) {
-            const auto taken = co_await run_.next();
-            if (!taken) break;
-            takes_.push_back(clock_.now().time_since_epoch().count());
-            const weir::time_point end = sleeper.after(spec_.foreground_ns[k % spec_.foreground_ns.size()]);
-            const bool in_time = co_await weir::sleep_until(end, stop_.get_token());
-            if (!in_time) break;
-            sleeper.woke_up(end);
-        }
-    }
-
-    const pipeline_spec& spec_;
     Run run_;
     weir::executor& clock_;
-    weir::time_point start_;
-    weir::stop_source stop_;
-    std::vector<std::int64_t> takes_;
+    processors* cpus_;  // null: nobody computes
+    foreground<Run> foreground_;
 };
 
 template <class Run>
-experiment(const pipeline_spec&, Run, weir::executor&) -> experiment<Run>;
+experiment(const pipeline_spec&, Run, weir::executor&, processors*) -> experiment<Run>;
 
 }  // namespace detail
 

@@ -48,7 +48,7 @@ void run_documents(const settings& s) {
     for (const simulate::scenario& scenario : simulate::documents()) {
         const simulate::measurement m = measure(scenario.spec, s);
         if (s.json) {
-            std::cout << simulate::to_json(scenario.spec, m.stats).dump() << std::endl;
+            std::cout << simulate::to_json(scenario.spec, m).dump() << std::endl;
         } else {
             simulate::show(scenario.title, scenario.spec, m, &scenario);
         }
@@ -62,7 +62,7 @@ void run_file(const std::string& file, const settings& s) {
     for (std::size_t number = 1; const simulate::pipeline_spec& spec : specs) {
         const simulate::measurement m = measure(spec, s);
         if (s.json) {
-            std::cout << simulate::to_json(spec, m.stats).dump() << std::endl;
+            std::cout << simulate::to_json(spec, m).dump() << std::endl;
         } else {
             simulate::show(spec.name.empty() ? "spec " + std::to_string(number) : spec.name, spec, m,
                            nullptr);

@@ -4,8 +4,7 @@
 #ifndef WEIR_EXAMPLES_SIMULATE_MEASURE_HPP
 #define WEIR_EXAMPLES_SIMULATE_MEASURE_HPP
 
-#include "build.hpp"
-#include "experiment.hpp"
+#include "experiments.hpp"
 #include "measurement.hpp"
 #include "settling.hpp"
 #include "spec.hpp"
@@ -27,12 +26,10 @@ namespace simulate {
 /// \param seed 0: what is ready runs in order; else it is shuffled, which must change nothing
 [[nodiscard]] inline measurement measure_virtual(const pipeline_spec& spec, std::uint64_t seed = 0) {
     weir::virtual_time clock(seed);
-    detail::experiment experiment(spec, build(spec, clock).start(clock), clock);
-    if (spec.snapshot_ns) {
-        return experiment.observed_by(detail::observe_until(experiment, weir::duration(*spec.snapshot_ns)));
-    }
-    if (spec.items) return {.stats = experiment.whole()};
-    return experiment.observed_by(detail::observe_steady_state(experiment));
+    return detail::with_experiment(spec, clock, [&spec](auto& e) {
+        if (spec.snapshot_ns || ends(spec)) return detail::measure_part(e);
+        return e.observed_by(detail::observe_steady_state(e));
+    });
 }
 
 /// In real time: the same windows. Virtual time tells beforehand how long the steady state takes to
@@ -43,24 +40,25 @@ namespace simulate {
     weir::duration warm_up = 1s;
     weir::duration window = 4s;
     measurement expected;
-    if (!spec.snapshot_ns && !spec.items) expected = measure_virtual(spec);
+    const bool is_part = spec.snapshot_ns || ends(spec);
+    if (!is_part) expected = measure_virtual(spec);
     if (expected.steady) {
         const weir::duration period = expected.period;
         window = period * std::max<std::int64_t>(1, (window + period / 2) / period);
         weir::virtual_time clock;
-        detail::experiment rehearsal(spec, build(spec, clock).start(clock), clock);
-        warm_up =
-            std::clamp<weir::duration>(rehearsal.observed_by(detail::observe_settling(rehearsal, period)),
-                                       warm_up, 20s);
+        static_cast<void>(detail::with_experiment(spec, clock, [&](auto& rehearsal) {
+            warm_up =
+                std::clamp<weir::duration>(rehearsal.observed_by(detail::observe_settling(rehearsal, period)),
+                                           warm_up, 20s);
+            return measurement();
+        }));
     }
     weir::thread_pool pool(2);
-    detail::experiment experiment(spec, build(spec, pool).start(pool), pool);
-    if (spec.snapshot_ns) {
-        return experiment.observed_by(detail::observe_until(experiment, weir::duration(*spec.snapshot_ns)));
-    }
-    if (spec.items) return {.stats = experiment.whole()};
-    measurement m =
-        experiment.observed_by(detail::observe_window(experiment, warm_up, window, expected.period));
+    measurement m = detail::with_experiment(spec, pool, [&](auto& e) {
+        if (is_part) return detail::measure_part(e);
+        return e.observed_by(detail::observe_window(e, warm_up, window, expected.period));
+    });
+    if (is_part) return m;
     m.steady = expected.steady;
     m.period = expected.period;
     return m;

@@ -7,7 +7,18 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
 
+#include <cstdint>   // for std::uint64_t
+#include <optional>  // for std::optional
+#include <string>    // for std::string
+#include <vector>    // for std::vector
+
 namespace simulate {
+
+/// Which item of which stage stopped a run.
+struct seen_failure {
+    std::string stage;
+    std::uint64_t item = 0;
+};
 
 /// What was measured: the statistics of a window of time.
 struct measurement {
@@ -18,6 +29,10 @@ struct measurement {
     weir::duration period{};
     /// In real time: by how much the machine was late at worst to wake up somebody who slept.
     weir::duration late{};
+    /// Where the spec asks for them: those that ended before what was measured did.
+    std::vector<weir::pipeline_stats> laps{};
+    /// None: nothing has stopped it, or its consumer wasn't told.
+    std::optional<seen_failure> failed{};
 };
 
 }  // namespace simulate

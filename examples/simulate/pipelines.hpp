@@ -4,13 +4,17 @@
 #ifndef WEIR_EXAMPLES_SIMULATE_PIPELINES_HPP
 #define WEIR_EXAMPLES_SIMULATE_PIPELINES_HPP
 
+#include "failures.hpp"
+#include "merges.hpp"
+#include "nesting.hpp"
 #include "numbers.hpp"
 #include "object.hpp"
+#include "possible.hpp"
 #include "spec.hpp"
 #include "stages.hpp"
 
 #include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::int64_t, std::uint64_t
+#include <cstdint>  // for std::uint64_t
 #include <string>   // for std::string
 
 namespace simulate {
@@ -20,29 +24,28 @@ namespace detail {
 inline pipeline_spec to_spec(const json& value) {
     // "expect" is for whoever compares; "comment" for whoever reads the file.
     const object o(value, "",
-                   {"name", "comment", "stages", "sink_capacity", "items", "foreground_ns", "snapshot_ns",
-                    "expect"});
+                   {"name", "comment", "merge", "stages", "sink_capacity", "items", "epochs", "max_failures",
+                    "workers", "foreground_ns", "lap_ns", "snapshot_ns", "expect"});
     pipeline_spec spec;
     spec.name = o.text_or("", "name");
-    for (const json& stage : o.list("stages")) {
-        spec.stages.push_back(to_stage(stage, "stages[" + std::to_string(spec.stages.size()) + "]"));
+    if (o.has("merge")) {
+        spec.merge = to_merge(o.at("merge"));
+        if (o.has("items"))
+            throw mistake{"items", "belongs to each of the merge's inputs: merge.inputs[0].items"};
     }
-    check_nesting(spec.stages);
+    // Behind a merge there may be none.
+    const bool has_none = o.has("merge") && (!o.has("stages") || o.at("stages") == json::array());
+    if (!has_none) spec.stages = to_stages(o.list("stages"), "stages");
+    check_nesting(spec);
     spec.sink_capacity = static_cast<std::size_t>(o.integer_or(3, "sink_capacity", 1, max_capacity));
     spec.foreground_ns = o.times("foreground_ns");
     if (o.has("items")) spec.items = static_cast<std::uint64_t>(o.integer("items", 0, max_items));
+    if (o.has("epochs")) spec.epochs = static_cast<std::uint64_t>(o.integer("epochs", 1, max_items));
+    if (o.has("max_failures")) spec.max_failures = to_limit(o);
+    if (o.has("workers")) spec.workers = static_cast<std::size_t>(o.integer("workers", 1, max_concurrency));
+    if (o.has("lap_ns")) spec.lap_ns = o.integer("lap_ns", 1, max_time);
     if (o.has("snapshot_ns")) spec.snapshot_ns = o.integer("snapshot_ns", 1, max_time);
-
-    bool takes_time = spec.items.has_value();
-    for (const std::int64_t t : spec.foreground_ns) takes_time = takes_time || t > 0;
-    for (const stage_spec& s : spec.stages) {
-        for (const std::int64_t t : s.service_ns) takes_time = takes_time || t > 0;
-    }
-    if (!takes_time) {
-        throw mistake{"foreground_ns",
-                      "nothing here takes any time and the source never ends, so time would stand "
-                      "still: give a time above 0, or 'items'"};
-    }
+    check_possible(spec);
     return spec;
 }
 

@@ -23,8 +23,13 @@ inline void show(const std::string& title, const pipeline_spec& spec, const meas
     std::cout << title << "\n  (";
     if (spec.snapshot_ns) {
         std::cout << "the first " << time(m.stats.elapsed);
+    } else if (m.failed) {
+        std::cout << "until '" << m.failed->stage << "' failed on item " << m.failed->item << ", "
+                  << time(m.stats.elapsed);
     } else if (spec.items) {
         std::cout << "all " << *spec.items << " items, " << time(m.stats.elapsed);
+    } else if (ends(spec)) {
+        std::cout << "all of it, " << time(m.stats.elapsed);
     } else if (m.steady) {
         std::cout << time(m.stats.elapsed) << " in steady state, which repeats every " << time(m.period);
     } else {

@@ -13,27 +13,72 @@
 
 namespace simulate {
 
-enum class op { pipe, aggregate, disaggregate };
+enum class op { pipe, aggregate, disaggregate, route };
+enum class fan_in_order { arrival, round_robin, weighted, priority };
 
-/// One stage between the source and the sink.
+/// How many failures are tolerated: a count, a rate above 0, or any number.
+struct limit_spec {
+    std::optional<std::uint64_t> count;
+    double rate = 0;
+};
+
+struct part_spec;
+
+/// One stage between the source and the sink. Item k: the k-th that the stage takes, from 0.
 struct stage_spec {
     op kind = op::pipe;
     std::string name;
-    std::size_t concurrency = 1;           // pipe
-    std::vector<std::int64_t> service_ns;  // pipe: the k-th invocation takes service_ns[k % size]
-    std::size_t size = 1;                  // aggregate
-    bool drop_last = false;                // aggregate
+    std::size_t concurrency = 1;             // pipe
+    std::vector<std::int64_t> service_ns;    // pipe: item k takes service_ns[k % size]
+    bool keeps_order = false;                // pipe
+    bool computes = false;                   // pipe: it holds one of the workers meanwhile
+    std::vector<std::uint64_t> fails;        // pipe: these items, in ascending order
+    std::uint64_t fails_every = 0;           // pipe: of so many items the last one, too; 0: none
+    std::optional<limit_spec> max_failures;  // pipe; none: it counts for the whole pipeline's
+    std::size_t size = 1;                    // aggregate
+    bool drop_last = false;                  // aggregate
+    std::vector<std::size_t> to;             // route: item k goes to the branch to[k % size]
+    std::vector<part_spec> branches;         // route
+};
+
+/// A branch of a route, or an input of a merge.
+struct part_spec {
+    std::string name;
+    std::vector<stage_spec> stages;
+    std::optional<std::uint64_t> items;  // of an input's source; none: it never ends
+};
+
+/// What a pipeline begins with instead of one source.
+struct merge_spec {
+    std::string name;
+    fan_in_order order = fan_in_order::arrival;
+    std::vector<double> weights;  // one for each input, or none
+    std::vector<part_spec> inputs;
 };
 
 /// A pipeline, its foreground, and what to measure.
 struct pipeline_spec {
     std::string name;  // may be empty
+    std::optional<merge_spec> merge;
     std::vector<stage_spec> stages;
     std::size_t sink_capacity = 3;
-    std::optional<std::uint64_t> items;       // of the source; none: it never ends
+    std::optional<std::uint64_t> items;   // of the source, in each epoch; none: it never ends
+    std::optional<std::uint64_t> epochs;  // none: a stream without epochs
+    limit_spec max_failures{.count = 0};
+    std::optional<std::size_t> workers;       // for those that compute
+    std::optional<std::int64_t> lap_ns;       // tell each lap, too
     std::vector<std::int64_t> foreground_ns;  // how long the foreground is busy with each item, in turn
     std::optional<std::int64_t> snapshot_ns;  // measure from 0 to here; none: a steady state
 };
+
+/// Whether all its sources end.
+[[nodiscard]] inline bool ends(const pipeline_spec& spec) {
+    if (!spec.merge) return spec.items.has_value();
+    for (const part_spec& input : spec.merge->inputs) {
+        if (!input.items) return false;
+    }
+    return true;
+}
 
 /// A file that can't be used: which, where in it, which field, and why.
 class spec_error : public std::runtime_error {

@@ -1,33 +1,59 @@
-// simulate: reads the stages of a spec, and checks that each gets what it takes.
-// A list of items is no item: what a stage gets depends on those before it.
+// simulate: reads the stages of a spec, and those of a route's branches.
+// What a stage has not is an unknown field.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_STAGES_HPP
 #define WEIR_EXAMPLES_SIMULATE_STAGES_HPP
 
 #include "numbers.hpp"
 #include "object.hpp"
+#include "parts.hpp"
+#include "pipes.hpp"
 #include "spec.hpp"
 
 #include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::int64_t
 #include <string>   // for std::string
+#include <utility>  // for std::move
 #include <vector>   // for std::vector
 
 namespace simulate {
 
 namespace detail {
 
+inline std::vector<stage_spec> to_stages(const json& list, const std::string& path);
+
+inline stage_spec to_route(const json& value, const std::string& path) {
+    const object o(value, path, {"op", "name", "to", "branches"});
+    stage_spec stage;
+    stage.name = o.text_or("route", "name");
+    for (const json& each : parts(o, "branches")) {
+        const std::size_t i = stage.branches.size();
+        const object branch(each, o.field("branches") + "[" + std::to_string(i) + "]", {"name", "stages"});
+        part_spec part;
+        part.name = branch.text_or("branch " + std::to_string(i), "name");
+        for (const part_spec& other : stage.branches) {
+            if (other.name == part.name)
+                throw mistake{branch.field("name"), "another branch is called " + shown(part.name)};
+        }
+        if (branch.has("stages")) part.stages = to_stages(branch.list("stages"), branch.field("stages"));
+        stage.branches.push_back(std::move(part));
+    }
+    for (const json& each : o.list("to")) {
+        const std::string field = o.field("to") + "[" + std::to_string(stage.to.size()) + "]";
+        const auto last = static_cast<std::int64_t>(stage.branches.size()) - 1;
+        stage.to.push_back(static_cast<std::size_t>(to_integer(each, field, 0, last)));
+    }
+    return stage;
+}
+
 inline stage_spec to_stage(const json& value, const std::string& path) {
     if (!value.is_object()) throw mistake{path, "must be an object (is " + shown(value) + ")"};
     if (!value.contains("op"))
-        throw mistake{path + ".op", "is missing; it is pipe, aggregate or disaggregate"};
+        throw mistake{path + ".op", "is missing; it is pipe, aggregate, disaggregate or route"};
     stage_spec stage;
     const json& kind = value.at("op");
     if (kind == "pipe") {
-        const object o(value, path, {"op", "name", "concurrency", "service_ns"});
-        stage.kind = op::pipe;
-        stage.name = o.text_or("pipe", "name");
-        stage.concurrency = static_cast<std::size_t>(o.integer_or(1, "concurrency", 1, max_concurrency));
-        stage.service_ns = o.times("service_ns");
+        stage = to_pipe(value, path);
     } else if (kind == "aggregate") {
         const object o(value, path, {"op", "name", "size", "drop_last"});
         stage.kind = op::aggregate;
@@ -38,38 +64,22 @@ inline stage_spec to_stage(const json& value, const std::string& path) {
         const object o(value, path, {"op", "name"});
         stage.kind = op::disaggregate;
         stage.name = o.text_or("disaggregate", "name");
+    } else if (kind == "route") {
+        stage = to_route(value, path);
+        stage.kind = op::route;
     } else {
-        throw mistake{path + ".op",
-                      "must be \"pipe\", \"aggregate\" or \"disaggregate\" (is " + shown(kind) + ")"};
+        throw mistake{path + ".op", "must be \"pipe\", \"aggregate\", \"disaggregate\" or \"route\" (is " +
+                                        shown(kind) + ")"};
     }
     if (stage.name.empty()) throw mistake{path + ".name", "must not be empty"};
     return stage;
 }
 
-// What arrives at each stage: an item is a list of lists of ... as deep as there are aggregates
-// before it that no disaggregate has undone.
-inline void check_nesting(const std::vector<stage_spec>& stages) {
-    std::vector<std::size_t> sizes;  // of the lists around an item, outermost last
-    for (std::size_t i = 0; i < stages.size(); ++i) {
-        const std::string path = "stages[" + std::to_string(i) + "]";
-        if (stages[i].kind == op::aggregate) {
-            sizes.push_back(stages[i].size);
-            std::size_t together = 1;
-            for (const std::size_t size : sizes) together *= size;  // below 1e12: checked at each step
-            if (together > static_cast<std::size_t>(max_size)) {
-                throw mistake{path + ".size", "makes lists of " + std::to_string(together) +
-                                                  " items in all; at most " + std::to_string(max_size) +
-                                                  " fit"};
-            }
-        } else if (stages[i].kind == op::disaggregate) {
-            if (sizes.empty()) {
-                throw mistake{path + ".op",
-                              "disaggregate needs lists, but single items arrive here: put an "
-                              "aggregate before it"};
-            }
-            sizes.pop_back();
-        }
-    }
+inline std::vector<stage_spec> to_stages(const json& list, const std::string& path) {
+    std::vector<stage_spec> stages;
+    for (const json& each : list)
+        stages.push_back(to_stage(each, path + "[" + std::to_string(stages.size()) + "]"));
+    return stages;
 }
 
 }  // namespace detail

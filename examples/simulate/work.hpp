@@ -1,80 +1,68 @@
-// simulate: what flows through a simulated pipeline, and the work of its stages, which is to sleep.
-// On a real clock everybody wakes a little late; the next sleep makes up for it.
+// simulate: the work of a stage, which is to sleep, and to fail.
+// Which items fail is known by their numbers.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_WORK_HPP
 #define WEIR_EXAMPLES_SIMULATE_WORK_HPP
 
+#include "item.hpp"
+#include "processors.hpp"
+#include "punctual.hpp"
+#include "spec.hpp"
+
 #include <weir/executor/executor.hpp>
+#include <weir/run/invocation.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
 
-#include <algorithm>  // for std::min
-#include <atomic>     // for std::atomic
-#include <cstdint>    // for std::int64_t, std::uint64_t
-#include <memory>     // for std::make_shared
+#include <algorithm>  // for std::ranges::binary_search
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
+#include <memory>     // for std::make_shared, std::shared_ptr
+#include <stdexcept>  // for std::runtime_error
 #include <utility>    // for std::move
 #include <vector>     // for std::vector
 
 namespace simulate {
 
-// What flows through a simulated pipeline. Only its nesting matters: it is a list of items, which
-// are lists themselves. One type for all, since the stages are known at run time only.
-class item {
+/// What an item throws that is to fail.
+class planned_failure : public std::runtime_error {
   public:
-    item() = default;
-    explicit item(std::vector<item> parts) : parts_(std::move(parts)) {}
-    [[nodiscard]] auto begin() { return parts_.begin(); }
-    [[nodiscard]] auto end() { return parts_.end(); }
-
-  private:
-    std::vector<item> parts_;
+    planned_failure() : std::runtime_error("this item was to fail") {}
 };
 
-// Sleeps that take as long as they should, on average: a real clock wakes everybody a little late,
-// which the next sleep makes up for. On virtual time nobody is late.
-class punctual {
-  public:
-    explicit punctual(weir::executor& clock) noexcept : clock_(clock) {}
-
-    /// \returns when to wake up in order to have slept for so long.
-    [[nodiscard]] weir::time_point after(std::int64_t ns) noexcept {
-        const std::int64_t owed = std::min(ns, owed_.exchange(0, std::memory_order_relaxed));
-        return clock_.now() + weir::duration(ns - owed);
-    }
-
-    void woke_up(weir::time_point planned) noexcept {
-        constexpr std::int64_t most = 500'000;  // a machine that stood still is not made up for
-        const std::int64_t late = std::min<std::int64_t>((clock_.now() - planned).count(), most);
-        if (late > 0) owed_.fetch_add(late, std::memory_order_relaxed);
-    }
-
-  private:
-    weir::executor& clock_;
-    std::atomic<std::int64_t> owed_{0};
-};
-
-// The work of a pipe: it takes the time that the spec says for its k-th invocation.
+// The work of a pipe: it takes the time that the spec says for item k, and fails if that is to.
 class timed_work {
   public:
-    timed_work(std::vector<std::int64_t> service_ns, weir::executor& clock)
-        : state_(std::make_shared<state>(std::move(service_ns), clock)) {}
+    /// \param rank   of the stage, from the sources to the sink.
+    /// \param cpus   null: it needs none.
+    timed_work(const stage_spec& spec, std::size_t rank, weir::executor& clock, processors* cpus)
+        : state_(std::make_shared<state>(spec, rank, clock, spec.computes ? cpus : nullptr)) {}
 
-    weir::task<item> operator()(item it) const { return work(state_, std::move(it)); }
+    weir::task<item> operator()(item it, const weir::invocation& call) const {
+        return work(state_, std::move(it), call.item());
+    }
 
   private:
     struct state {
-        state(std::vector<std::int64_t> ns, weir::executor& clock)
-            : service_ns(std::move(ns)), sleeper(clock) {}
-        std::vector<std::int64_t> service_ns;
-        std::atomic<std::uint64_t> invocations{0};
+        state(const stage_spec& s, std::size_t r, weir::executor& clock, processors* c)
+            : spec(s), rank(r), sleeper(clock), cpus(c) {}
+        [[nodiscard]] bool fails(std::uint64_t k) const {
+            return (spec.fails_every != 0 && k % spec.fails_every == spec.fails_every - 1) ||
+                   std::ranges::binary_search(spec.fails, k);
+        }
+        const stage_spec spec;
+        const std::size_t rank;
         punctual sleeper;
+        processors* const cpus;
     };
 
-    static weir::task<item> work(std::shared_ptr<state> s, item it) {
-        const std::uint64_t k = s->invocations.fetch_add(1, std::memory_order_relaxed);
-        const weir::time_point end = s->sleeper.after(s->service_ns[k % s->service_ns.size()]);
+    static weir::task<item> work(std::shared_ptr<state> s, item it, std::uint64_t k) {
+        if (s->cpus != nullptr) co_await s->cpus->acquire(s->rank, k);
+        const weir::time_point end = s->sleeper.after(s->spec.service_ns[k % s->spec.service_ns.size()]);
         co_await weir::sleep_until(end);
         s->sleeper.woke_up(end);
+        if (s->cpus != nullptr) s->cpus->release();
+        if (s->fails(k)) throw planned_failure();
         co_return it;
     }
 

@@ -3,9 +3,11 @@
 #include "../../../examples/simulate/documents.hpp"
 #include "support/catch.hpp"
 
+#include <cstdint>   // for std::int64_t, std::uint64_t
 #include <fstream>   // for std::ifstream
 #include <iterator>  // for std::istreambuf_iterator
 #include <string>    // for std::string
+#include <vector>    // for std::vector
 
 using simulate::op;
 using simulate::parse_specs;
@@ -71,6 +73,61 @@ TEST_CASE("a spec gives every field, and defaults for those left out") {
     CHECK(plain.sink_capacity == 3);
     CHECK_FALSE(plain.items.has_value());
     CHECK_FALSE(plain.snapshot_ns.has_value());
+}
+
+TEST_CASE("a spec gives order, failures, epochs, laps and workers, a merge and a route") {
+    const pipeline_spec s = parse_specs(R"({
+        "merge": {"name": "both", "order": "weighted", "weights": [3, 0],
+                  "inputs": [{"name": "a", "items": 5, "stages": [{"op": "pipe", "service_ns": [1]}]},
+                             {"items": 6}]},
+        "epochs": 2, "max_failures": 0.25, "workers": 2, "lap_ns": 7, "foreground_ns": [1],
+        "stages": [{"op": "pipe", "service_ns": [1], "output_order": "input", "computes": true, "fails": [0, 4],
+                    "fails_every": 3, "max_failures": "unlimited"},
+                   {"op": "pipe", "service_ns": [1], "output_order": "completion", "max_failures": 2},
+                   {"op": "route", "name": "r", "to": [1, 0, 1],
+                    "branches": [{"name": "b", "stages": [{"op": "pipe", "service_ns": [2]}]}, {}]}]})",
+                                        "f.json")
+                                .at(0);
+    REQUIRE(s.merge.has_value());
+    CHECK(s.merge->name == "both");
+    CHECK((s.merge->order == simulate::fan_in_order::weighted));
+    CHECK(s.merge->weights == std::vector<double>{3, 0});
+    REQUIRE(s.merge->inputs.size() == 2);
+    CHECK(s.merge->inputs[0].name == "a");
+    CHECK(s.merge->inputs[0].items == 5U);
+    CHECK(s.merge->inputs[0].stages.size() == 1);
+    CHECK(s.merge->inputs[1].name == "src");
+    CHECK(s.merge->inputs[1].stages.empty());
+    CHECK(s.epochs == 2U);
+    CHECK(s.max_failures.rate == 0.25);
+    CHECK(s.workers == 2U);
+    CHECK(s.lap_ns == 7);
+    REQUIRE(s.stages.size() == 3);
+    CHECK(s.stages[0].keeps_order);
+    CHECK(s.stages[0].computes);
+    CHECK(s.stages[0].fails == std::vector<std::uint64_t>{0, 4});
+    CHECK(s.stages[0].fails_every == 3);
+    REQUIRE(s.stages[0].max_failures.has_value());
+    CHECK_FALSE(s.stages[0].max_failures->count.has_value());
+    CHECK(s.stages[0].max_failures->rate == 0);
+    CHECK_FALSE(s.stages[1].keeps_order);
+    REQUIRE(s.stages[1].max_failures.has_value());
+    CHECK(s.stages[1].max_failures->count == 2U);
+    CHECK((s.stages[2].kind == op::route));
+    CHECK(s.stages[2].to == std::vector<std::size_t>{1, 0, 1});
+    REQUIRE(s.stages[2].branches.size() == 2);
+    CHECK(s.stages[2].branches[0].name == "b");
+    CHECK(s.stages[2].branches[0].stages.size() == 1);
+    CHECK(s.stages[2].branches[1].name == "branch 1");
+
+    const pipeline_spec plain = parse_specs(spec_with(R"("name": "")"), "f.json").at(0);
+    CHECK_FALSE(plain.merge.has_value());
+    CHECK_FALSE(plain.epochs.has_value());
+    CHECK(plain.max_failures.count == 0U);
+    CHECK_FALSE(plain.workers.has_value());
+    CHECK_FALSE(plain.lap_ns.has_value());
+    CHECK_FALSE(plain.stages[0].keeps_order);
+    CHECK_FALSE(plain.stages[0].max_failures.has_value());
 }
 
 TEST_CASE("the golden files are read as they are") {
@@ -143,7 +200,7 @@ TEST_CASE("every kind of wrong value is refused") {
 
     SECTION("operations and stages") {
         CHECK(stage(R"({"op": "pip", "service_ns": [1]})") ==
-              "f.json: stages[1].op: must be \"pipe\", \"aggregate\" or \"disaggregate\" (is "
+              "f.json: stages[1].op: must be \"pipe\", \"aggregate\", \"disaggregate\" or \"route\" (is "
               "\"pip\")");
         CHECK_THAT(stage(R"({"op": 3})"), ContainsSubstring("stages[1].op: must be"));
         CHECK_THAT(stage(R"({"service_ns": [1]})"), ContainsSubstring("stages[1].op: is missing"));
@@ -210,6 +267,106 @@ TEST_CASE("every kind of wrong value is refused") {
         CHECK_THAT(stage(R"({"op": "aggregate", "size": 2, "concurrency": 2})"),
                    ContainsSubstring("stages[1].concurrency: unknown field"));
         CHECK_THAT(spec(R"("items": 4, "items": 5)"), ContainsSubstring("items: the field is given twice"));
+    }
+}
+
+TEST_CASE("what is wrong about order, failures, merges, routes, epochs, laps and workers is refused") {
+    const auto stage = [](const std::string& text) { return message_of(stage_with(text)); };
+    const auto pipe = [&stage](const std::string& field) {
+        return stage(R"({"op": "pipe", "service_ns": [1], )" + field + "}");
+    };
+    const auto spec = [](const std::string& text) { return message_of(spec_with(text)); };
+    const auto merge = [](const std::string& of_merge, const std::string& more = "") {
+        return message_of(R"({"merge": {)" + of_merge + R"(}, "foreground_ns": [1])" + more + "}");
+    };
+    const std::string inputs = R"("inputs": [{"items": 1}, {"items": 2}])";
+    const std::string good = "no mistake found";
+
+    SECTION("order and failures") {
+        CHECK(pipe(R"("output_order": "inputs")") ==
+              "f.json: stages[1].output_order: must be one of \"completion\", \"input\" (is \"inputs\")");
+        CHECK(pipe(R"("output_order": 1)") ==
+              "f.json: stages[1].output_order: must be one of \"completion\", \"input\" (is 1)");
+        CHECK(pipe(R"("fails": [3, 3])") ==
+              "f.json: stages[1].fails[1]: must be greater than the item before it, which is 3 (is 3)");
+        CHECK(pipe(R"("fails": [])") == "f.json: stages[1].fails: must not be empty");
+        CHECK(pipe(R"("fails_every": 0)") == "f.json: stages[1].fails_every: must be at least 1 (is 0)");
+        for (const std::string wrong : {"0.0", "1.5", "\"all\"", "null", "true"}) {
+            CHECK(pipe("\"max_failures\": " + wrong) ==
+                  "f.json: stages[1].max_failures: must be a count, a rate above 0.0 and up to 1.0, or "
+                  "\"unlimited\" (is " +
+                      wrong + ")");
+        }
+        CHECK(spec(R"("max_failures": -1)") == "f.json: max_failures: must not be negative (is -1)");
+        CHECK(spec(R"("max_failures": 1.0)") == good);
+    }
+    SECTION("merges") {
+        CHECK(merge(inputs) == good);
+        CHECK(merge(inputs, R"(, "stages": [])") == good);
+        CHECK(merge("") == "f.json: merge.inputs: is missing");
+        CHECK(merge(R"("inputs": [{"items": 1}, {"item": 2}])") ==
+              "f.json: merge.inputs[1].item: unknown field; known here: name, items, stages");
+        CHECK(merge(R"("inputs": [{}, {}, {}, {}, {}])") ==
+              "f.json: merge.inputs: must have at most 4 entries (has 5)");
+        CHECK(merge(inputs + R"(, "order": "random")") ==
+              "f.json: merge.order: must be one of \"arrival\", \"round_robin\", \"weighted\", \"priority\" "
+              "(is "
+              "\"random\")");
+        CHECK(merge(inputs + R"(, "weights": [1, 2])") ==
+              "f.json: merge.weights: have no effect without \"order\": \"weighted\"");
+        CHECK(merge(inputs + R"(, "order": "weighted", "weights": [1])") ==
+              "f.json: merge.weights: must be one for each input, 2 (are 1)");
+        CHECK(merge(inputs + R"(, "order": "weighted", "weights": [1, -1])") ==
+              "f.json: merge.weights[1]: must not be negative (is -1)");
+        CHECK(merge(inputs, R"(, "items": 3)") ==
+              "f.json: items: belongs to each of the merge's inputs: merge.inputs[0].items");
+        CHECK(
+            merge(R"("inputs": [{"items": 1}, {"items": 2, "stages": [{"op": "aggregate", "size": 2}]}])") ==
+            "f.json: merge.inputs[1].stages: gives lists of other sizes than the one before it, with which "
+            "it "
+            "is joined");
+        CHECK(merge(R"("inputs": [{"items": 1}, {}])", R"(, "snapshot_ns": 5)") ==
+              "f.json: merge.inputs[1].stages: a source that never ends, with a merge, a route or failures "
+              "behind "
+              "it, needs a pipe first, whose times are all above 0: else time might stand still");
+        CHECK(merge(R"("inputs": [{"items": 1}, {"stages": [{"op": "pipe", "service_ns": [4]}]}])",
+                    R"(, "snapshot_ns": 5)") == good);
+    }
+    SECTION("routes") {
+        const auto route = [&](const std::string& fields) {
+            return message_of(R"({"items": 3, "foreground_ns": [1], "stages": [{"op": "route", )" + fields +
+                              "}]}");
+        };
+        CHECK(route(R"("to": [0, 1], "branches": [{}, {}])") == good);
+        CHECK(route(R"("to": [0, 2], "branches": [{}, {}])") ==
+              "f.json: stages[0].to[1]: must be at most 1 (is 2)");
+        CHECK(route(R"("to": [0])") == "f.json: stages[0].branches: is missing");
+        CHECK(route(R"("branches": [{}])") == "f.json: stages[0].to: is missing");
+        CHECK(route(R"("to": [0], "branches": [{"name": "a"}, {"name": "a"}])") ==
+              "f.json: stages[0].branches[1].name: another branch is called \"a\"");
+        CHECK(route(R"("to": [0], "branches": [{"stages": [{"op": "pipe"}]}])") ==
+              "f.json: stages[0].branches[0].stages[0].service_ns: is missing");
+        CHECK(route(R"("to": [0], "branches": [{}, {"stages": [{"op": "aggregate", "size": 2}]}])") ==
+              "f.json: stages[0].branches[1].stages: gives lists of other sizes than the one before it, with "
+              "which "
+              "it is joined");
+        CHECK(message_of(R"({"snapshot_ns": 9, "foreground_ns": [1], "stages": [{"op": "route", "to": [0],
+              "branches": [{}]}]})")
+                  .starts_with("f.json: stages: a source that never ends"));
+    }
+    SECTION("epochs, laps and workers") {
+        CHECK(spec(R"("epochs": 2)") == "f.json: epochs: needs 'items', which says how many an epoch has");
+        CHECK(spec(R"("items": 2, "epochs": 0)") == "f.json: epochs: must be at least 1 (is 0)");
+        CHECK(spec(R"("items": 2, "lap_ns": 0)") == "f.json: lap_ns: must be at least 1 (is 0)");
+        CHECK(spec(R"("items": 2, "workers": 1)") ==
+              "f.json: workers: nobody works for them: give a pipe \"computes\": true");
+        CHECK(pipe(R"("computes": true)") ==
+              "f.json: stages[1].computes: needs 'workers' beside the stages, which says how many there are");
+        CHECK(spec(R"("lap_ns": 4)") ==
+              "f.json: snapshot_ns: is missing: with a merge, a route, failures, workers or laps no steady "
+              "state is "
+              "looked for; give it, or 'items'");
+        CHECK(pipe(R"("fails_every": 2)").starts_with("f.json: snapshot_ns: is missing"));
     }
 }
 

@@ -1,0 +1,37 @@
+// simulate: waits until nothing else happens in an instant.
+// On virtual time only; on another clock it is over at once.
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXAMPLES_SIMULATE_END_OF_INSTANT_HPP
+#define WEIR_EXAMPLES_SIMULATE_END_OF_INSTANT_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/executor/timer.hpp>
+
+#include <coroutine>  // for std::coroutine_handle
+#include <optional>   // for std::optional
+
+namespace simulate {
+
+namespace detail {
+
+// Resumes when nothing else is ready: on virtual time a timer fires then, though it is due now.
+class end_of_instant {
+  public:
+    explicit end_of_instant(weir::executor& clock) noexcept : clock_(clock) {}
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> h) {
+        timer_.emplace(clock_.now(), h);
+        clock_.add(*timer_);
+    }
+    void await_resume() const noexcept {}
+
+  private:
+    weir::executor& clock_;
+    std::optional<weir::timer> timer_;
+};
+
+}  // namespace detail
+
+}  // namespace simulate
+
+#endif

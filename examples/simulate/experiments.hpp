@@ -1,0 +1,67 @@
+// simulate: what a spec describes, at work, with all that is around it.
+// Whoever measures is given it, and gives back what was measured.
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXAMPLES_SIMULATE_EXPERIMENTS_HPP
+#define WEIR_EXAMPLES_SIMULATE_EXPERIMENTS_HPP
+
+#include "build.hpp"
+#include "experiment.hpp"
+#include "measurement.hpp"
+#include "processors.hpp"
+#include "spec.hpp"
+#include "window.hpp"
+
+#include <weir/executor/executor.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/run/stage_options.hpp>
+
+#include <cstddef>   // for std::size_t
+#include <optional>  // for std::optional
+#include <utility>   // for std::move
+#include <vector>    // for std::vector
+
+namespace simulate {
+
+namespace detail {
+
+// Starts it, and gives `use` its experiment, which is to return a measurement.
+template <class Use>
+measurement with_experiment(const pipeline_spec& spec, weir::executor& clock, Use use) {
+    std::optional<processors> cpus;
+    if (spec.workers) cpus.emplace(*spec.workers, clock);
+    processors* const at = cpus ? &*cpus : nullptr;
+    std::vector<weir::pipeline_stats> laps;
+    weir::run_options options;
+    if (spec.lap_ns) {
+        options.lap = weir::duration(*spec.lap_ns);
+        options.on_lap = [&laps](const weir::pipeline_stats& lap) { laps.push_back(lap); };
+    }
+    const auto measured = [&](auto run) {
+        experiment e(spec, std::move(run), clock, at);
+        measurement m = use(e);
+        m.failed = e.failed();
+        return m;
+    };
+    measurement m = spec.epochs ? measured(simulate::start<true>(spec, clock, at, std::move(options)))
+                                : measured(simulate::start<false>(spec, clock, at, std::move(options)));
+    // One that ends with what was measured may have been told or not.
+    const auto whole =
+        spec.lap_ns ? static_cast<std::size_t>((m.stats.elapsed.count() - 1) / *spec.lap_ns) : 0;
+    if (laps.size() > whole) laps.resize(whole);
+    m.laps = std::move(laps);
+    return m;
+}
+
+// Up to an instant, or all of a source that ends.
+template <class Experiment>
+measurement measure_part(Experiment& e) {
+    if (!e.spec().snapshot_ns) return {.stats = e.whole()};
+    return e.observed_by(observe_until(e, weir::duration(*e.spec().snapshot_ns)));
+}
+
+}  // namespace detail
+
+}  // namespace simulate
+
+#endif

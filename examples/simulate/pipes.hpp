@@ -1,0 +1,41 @@
+// simulate: reads the stage that works.
+// How long it takes, in which order it gives, and which items fail.
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXAMPLES_SIMULATE_PIPES_HPP
+#define WEIR_EXAMPLES_SIMULATE_PIPES_HPP
+
+#include "failures.hpp"
+#include "numbers.hpp"
+#include "object.hpp"
+#include "parts.hpp"
+#include "spec.hpp"
+
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::uint64_t
+#include <string>   // for std::string
+
+namespace simulate {
+
+namespace detail {
+
+inline stage_spec to_pipe(const json& value, const std::string& path) {
+    const object o(value, path,
+                   {"op", "name", "concurrency", "service_ns", "output_order", "computes", "fails",
+                    "fails_every", "max_failures"});
+    stage_spec stage;
+    stage.name = o.text_or("pipe", "name");
+    stage.concurrency = static_cast<std::size_t>(o.integer_or(1, "concurrency", 1, max_concurrency));
+    stage.service_ns = o.times("service_ns");
+    stage.keeps_order = word(o, "output_order", {"completion", "input"}) == "input";
+    stage.computes = o.boolean_or(false, "computes");
+    stage.fails = to_failing(o);
+    stage.fails_every = static_cast<std::uint64_t>(o.integer_or(0, "fails_every", 1, max_items));
+    if (o.has("max_failures")) stage.max_failures = to_limit(o);
+    return stage;
+}
+
+}  // namespace detail
+
+}  // namespace simulate
+
+#endif
