@@ -113,7 +113,8 @@ class run_control {
     /// lost: what is inside stays. Errors: as above, and `std::bad_alloc`, without a change.
     void set_capacity(std::string_view stage, std::size_t items) { core().set_capacity(stage, items); }
 
-    /// What was measured from the start until now; after the end of the stream, until then. Cost: some tens
+    /// What was measured from the start until now; after the end of the stream, until then, or until the last
+    /// stage has ended, which after a failure may be later. Cost: some tens
     /// of microseconds, most of them the system's for `pipeline_stats::process`; each queue and stage is
     /// locked for the time of copying a few counters, none while another is.
     [[nodiscard]] pipeline_stats stats() const { return core().stats(); }

@@ -70,7 +70,7 @@ class run_core final : public rehearsed_graph<Policy> {
         this->expect_workers(workers);
         left_.store(workers + (reporter_ ? 1U : 0U) + (rehearser_ ? 1U : 0U), std::memory_order_relaxed);
         started_ = true;
-        if (this->end_) on_all_left_.emplace(this->all_left(), end_run{this});
+        on_all_left_.emplace(this->all_left(), end_run{this});
         bool announced = true;
         for (auto& stage : stages_) announced = announced && stage->announce();
         const std::int64_t now = this->begin_.time_since_epoch().count();
@@ -148,13 +148,13 @@ class run_core final : public rehearsed_graph<Policy> {
         throw std::logic_error("weir: this run has no checkpoint: " + this->why_no_checkpoint());
     }
 
-    // release; pairs with has_ended(): who sees the end sees what the run did before
+    // acq_rel; pairs with has_ended(): who sees the end sees what the run did before; and with end_run
     void see_end() noexcept {
         this->ends_as(run_outcome::finished);
-        ended_.store(true, std::memory_order_release);
+        ended_.fetch_or(1, std::memory_order_acq_rel);
     }
     // acquire; pairs with see_end()
-    bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire); }
+    bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire) != 0; }
 
     // A coroutine of the run has ended for good.
     void ended() noexcept override {
@@ -163,8 +163,8 @@ class run_core final : public rehearsed_graph<Policy> {
         if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) nothing_left_.request_stop();
     }
 
-    // The end of the stream was seen: what the statistics say stays as it is now; unless it was a stop
-    // that ended it, and some are still at work.
+    // The end of the stream was seen: what the statistics say stays as it is now; unless it was a stop or a
+    // failure that ended it, and some are still at work: then the last of them calls this.
     void freeze() noexcept {
         if (!this->have_all_left()) return;
         this->process_.end();
@@ -182,12 +182,13 @@ class run_core final : public rehearsed_graph<Policy> {
         }
     };
 
-    // Of a run that nobody consumes: all of it is over when its stages are.
+    // All stages have ended: of a run that nobody consumes, all of it.
     struct end_run {
         run_core* run;
         void operator()() const noexcept {
-            run->see_end();
-            run->freeze();
+            if (run->end_) run->see_end();
+            // acq_rel; pairs with see_end(): whoever is the second freezes
+            if (run->ended_.fetch_or(0, std::memory_order_acq_rel) != 0) run->freeze();
         }
     };
 
@@ -279,7 +280,7 @@ class run_core final : public rehearsed_graph<Policy> {
     }
 
     bool started_ = false;
-    standard_platform::atomic<bool> ended_{false};  // a consumer has seen it
+    standard_platform::atomic<unsigned> ended_{0};  // 1: a consumer has seen it
     standard_platform::atomic<std::size_t> left_{0};
     stop_source nothing_left_;  // asked when it is so
     // Destroyed in reverse: the callback first.

@@ -177,7 +177,6 @@ class World:
         self.failure = None
         self.tally = Tally(spec.get("max_failures", 0))
         self.free = spec.get("workers")
-        self.is_over = False
         self.requests, self.work_changed = [], False
         self.ended_at = self.all_left_at = None
         self.has_ties = False
@@ -209,7 +208,6 @@ class World:
         self.at_work -= 1
         if self.at_work == 0:
             self.all_left_at = self.now
-            self.has_ties = self.has_ties or self.ended_at == self.now  # does the last one leave before that?
 
     def resume(self, process, value):
         self.ready.append((process, value))
@@ -289,7 +287,7 @@ class World:
 
     def stands_still(self, end):
         """The consumer has seen the end; with a snapshot to come, of a run of which nobody is at work any more."""
-        return self.ended_at is not None and (end is None or self.is_over)
+        return self.ended_at is not None and (end is None or self.at_work == 0)
 
     def snapshot(self):
         return {"consumed": self.out.num_get, "queues": [q.figures() for q in self.queues],
@@ -615,8 +613,7 @@ class World:
             if times[k % len(times)]:
                 yield "sleep", times[k % len(times)]
             k += 1
-        self.ended_at, self.is_over = self.now, self.at_work == 0
-        self.has_ties = self.has_ties or (self.failure is not None and self.all_left_at == self.now)
+        self.ended_at = self.now
 
 
 def difference(now, before):

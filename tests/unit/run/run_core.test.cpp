@@ -564,3 +564,36 @@ TEST_CASE("who waits for the end of its run in on_end is told so, and that is a 
     weir::set_failure_sink(before);
     CHECK(heard.find("on_end can't wait for the end of its own run") != std::string::npos);
 }
+
+TEST_CASE(
+    "statistics stand still when the consumer has seen a failure and the last stage has ended, in any "
+    "order") {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        CAPTURE(seed);
+        virtual_time time(seed);
+        const auto slow = [](int x) -> task<int> {
+            co_await weir::sleep_for(x == 4 ? 9s : 0s);
+            co_return x;
+        };
+        const auto fails = [](int x) -> task<int> {
+            co_await weir::sleep_for(1s);
+            if (x == 3) throw std::runtime_error("three");
+            co_return x;
+        };
+        const auto numbers = weir::source(std::views::iota(0, 9), {.name = "numbers"});
+        auto late = (numbers | weir::pipe(slow) | weir::pipe(fails) | weir::sink()).start(time);
+        CHECK_THROWS_AS(late.drain(), weir::pipeline_failure);
+        const duration seen = late.stats().elapsed;
+        CHECK(seen == 4s);
+        time.run_until(time_point(5s));
+        CHECK(late.stats().elapsed == 5s);  // the slow one is at work
+        time.run_until(time_point(100s));
+        CHECK(late.stats().elapsed == 10s);
+
+        // Here the stage before waits to put, and hears of it in the same instant.
+        auto at_once = (numbers | weir::pipe(fails) | weir::sink()).start(time);
+        CHECK_THROWS_AS(at_once.drain(), weir::pipeline_failure);
+        time.run_until(time_point(200s));
+        CHECK(at_once.stats().elapsed == 4s);
+    }
+}
