@@ -20,5 +20,6 @@
 #include <weir/stages/stage_list.hpp>
 #include <weir/stages/take.hpp>
 #include <weir/stages/time_limit.hpp>
+#include <weir/stages/traverse.hpp>
 
 #endif

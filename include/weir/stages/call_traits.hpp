@@ -47,32 +47,33 @@ template <class Function, class... Given>
 concept callable = requires(Function& f) { f(std::declval<Given>()...); } ||
                    (std::is_member_pointer_v<Function> && std::is_invocable_v<Function&, Given...>);
 
-// Calls a function with an item, and with the invocation if it can't be called without.
-template <class Function, class Given>
-decltype(auto) call(Function& f, Given&& item, [[maybe_unused]] const invocation* about) {
-    if constexpr (callable<Function, Given>) {
+// Calls a function with an item, with `more`, and with the invocation if it can't be called without.
+template <class Function, class Given, class... More>
+decltype(auto) call(Function& f, Given&& item, [[maybe_unused]] const invocation* about, More&... more) {
+    if constexpr (callable<Function, Given, More&...>) {
         if constexpr (std::is_member_pointer_v<Function>) {
-            return std::invoke(f, std::forward<Given>(item));
+            return std::invoke(f, std::forward<Given>(item), more...);
         } else {
-            return f(std::forward<Given>(item));
+            return f(std::forward<Given>(item), more...);
         }
-    } else if constexpr (callable<Function, Given, const invocation&>) {
-        return std::invoke(f, std::forward<Given>(item), *about);
+    } else if constexpr (callable<Function, Given, More&..., const invocation&>) {
+        return std::invoke(f, std::forward<Given>(item), more..., *about);
     } else {
         return 0;  // refused by whoever asked
     }
 }
 
-// What is known of calling a `Function` with a `Given`: a reference, or the type of an item that is moved in.
+// What is known of calling a `Function` with a `Given`: a reference, or the type of an item that is moved in;
+// and with references to `More`.
 // What a kind of stage asks of it is asserted in a template whose name is part of the compiler's message:
 // `the_function<Function>::is_given<T>`.
-template <class Function, class Given>
+template <class Function, class Given, class... More>
 struct call_traits {
-    static constexpr bool takes_item = callable<Function, Given>;
-    static constexpr bool takes_call = !takes_item && callable<Function, Given, const invocation&>;
+    static constexpr bool takes_item = callable<Function, Given, More&...>;
+    static constexpr bool takes_call = !takes_item && callable<Function, Given, More&..., const invocation&>;
     static constexpr bool fits = takes_item || takes_call;
-    using call =
-        decltype(detail::call<Function, Given>(std::declval<Function&>(), std::declval<Given>(), nullptr));
+    using call = decltype(detail::call<Function, Given, More...>(
+        std::declval<Function&>(), std::declval<Given>(), nullptr, std::declval<More&>()...));
     static constexpr bool waits = awaitable<call>;
     using result = awaited_t<call>;
     static constexpr bool is_void = std::is_void_v<result>;

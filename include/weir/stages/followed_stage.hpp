@@ -81,7 +81,10 @@ class followed_stage : public Kind {
             }
         }
         if constexpr (Kind::takes && !Kind::gathers_parts) {
-            if (!is_followed_from(take.queue(), take.number(), me)) return false;
+            if constexpr (requires { take.is_added(); }) {
+                if (take.is_added()) return false;
+            }
+            if (!is_followed_from(take.queue(), take.queue_number(), me)) return false;
             const std::int64_t at = now_of(me);
             trail.begin(item_number(now), now.mine.epoch, at);
             tell_depth(take.queue(), me, at);

@@ -27,12 +27,12 @@ namespace weir {
 
 namespace detail {
 
-template <class Function, class In>
-struct act_types : the_function<Function>::template is_given<In> {
-    using result = typename act_types::is_given::result;
+template <class Call>
+struct act_types : Call {
+    using result = typename Call::result;
     using value = void;
     static_assert(
-        !act_types::is_given::gives_many && !awaitable<result>,
+        !Call::gives_many && !awaitable<result>,
         "weir: what the function of a for_each returns is dropped, and this, a generator or a task in a "
         "task, would never run: await it, or loop over it, in the function");
 };
@@ -43,22 +43,21 @@ struct acting : Tools {
     std::uint64_t num_done = 0;
 };
 
-template <class C>
-struct acted_on {
+template <class C, class More>
+struct acted_on : More {
     std::optional<nothing> value;  // it had come to its end when its time limit was
     [[no_unique_address]] typename epoch_item_traits<C>::provenance about;
 };
 
-template <class Given, class C, class Policy>
+// `Call`: how the function is called.
+template <class Given, class C, class Policy, class Call = function_call<Given, C>>
 class running_for_each
-    : public function_stage<Given, act_types<typename function_of<Given>::type, carried_value_t<C>>, C,
-                            no_item, Policy> {
-    using base = function_stage<Given, act_types<typename function_of<Given>::type, carried_value_t<C>>, C,
-                                no_item, Policy>;
+    : public function_stage<Given, act_types<typename Call::traits>, C, no_item, Policy> {
+    using base = function_stage<Given, act_types<typename Call::traits>, C, no_item, Policy>;
 
   public:
     using tools = acting<typename base::tools>;
-    using pass = typename base::template hand<acted_on<C>, tools>;
+    using pass = typename base::template hand<acted_on<C, typename Call::more>, tools>;
     static constexpr bool drops_result = true;
     static constexpr bool has_time_limit = true;
 
@@ -101,7 +100,7 @@ struct for_each_stage : stage_base {
     for_each_stage(G&& f, stage_options o) : stage_base{std::move(o)}, function(std::forward<G>(f)) {}
 
     template <class C>
-    using output = typename act_types<typename function_of<Function>::type, carried_value_t<C>>::value;
+    using output = typename act_types<typename function_call<Function, C>::traits>::value;
 
     template <class Self, class Policy, class C>
     static channel<no_item, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {

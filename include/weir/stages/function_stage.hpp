@@ -22,6 +22,14 @@
 
 namespace weir::detail {
 
+// How a stage calls its function. `Given`: that, or the factory of them; `C`: what comes.
+template <class Given, class C>
+struct function_call {
+    using traits =
+        typename the_function<typename function_of<Given>::type>::template is_given<carried_value_t<C>>;
+    using more = nothing;  // what a worker has in hand for the call, beside the item
+};
+
 // The function, made for each slot or once for all. `Given`: it, or the factory of them; `Types`: its
 // `call_traits`. What a kind has in hand has the item's provenance, `about`.
 template <class Given, class Types, class C, class D, class Policy>
@@ -74,7 +82,11 @@ class function_stage : public stage_kind<C, D, Policy> {
         auto& item = base::load::value_of(*now.item);
         const invocation* call = nullptr;
         if constexpr (Types::takes_call) call = &now.on->around->call();
-        return detail::call(function(now), std::move(item), call);
+        if constexpr (requires { now.more; }) {
+            return detail::call(function(now), std::move(item), call, *now.more);
+        } else {
+            return detail::call(function(now), std::move(item), call);
+        }
     }
     void acknowledge(auto& now) noexcept { this->dismiss(std::move(now.about)); }
 

@@ -26,8 +26,7 @@ struct pipe_stage : stage_base {
     pipe_stage(G&& f, kept_options o) : stage_base{std::move(o)}, function(std::forward<G>(f)) {}
 
     template <class C>
-    using output =
-        carry_t<C, typename pipe_types<typename function_of<Function>::type, carried_value_t<C>>::value>;
+    using output = typename piped<function_call<Function, C>, C>::D;
 
     template <class Self, class Policy, class C>
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {

@@ -96,16 +96,18 @@ struct the_function {
     };
 };
 
-template <class Function, class In>
-struct pipe_types : the_function<Function>::template is_given<In> {
-    using result = typename pipe_types::is_given::result;
+// `Call`: its `call_traits`.
+template <class Call>
+struct pipe_types : Call {
+    using result = typename Call::result;
     using value = typename stage_result<std::conditional_t<std::is_void_v<result>, int, result>>::value;
     static constexpr bool may_skip = is_optional<result>;
     // Last: clang knows nothing of what comes after an assertion that fails.
     static_assert(!std::is_void_v<result>,
                   "weir: a stage's function has to give an item to the next stage; this one gives "
-                  "nothing. Return the item, or std::optional where some are dropped; weir::for_each(f), at "
-                  "the end in place of the sink, is for a function that gives nothing");
+                  "nothing. Return the item, or std::optional where some are dropped; weir::for_each(f), or "
+                  "weir::traverse_each(f), at the end in place of the sink, is for a function that gives "
+                  "nothing");
 };
 
 // What stands for a user's function in a pipe, and takes the invocation only where that one does. `Kind` has

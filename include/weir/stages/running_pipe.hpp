@@ -24,13 +24,12 @@
 
 namespace weir::detail {
 
-// What is known of a function, or a factory of them, and of the queues around it. `C`: what the one before
+// What is known of a function that is called by `Call`, and of the queues around it. `C`: what the one before
 // holds.
-template <class Given, class C>
+template <class Call, class C>
 struct piped {
-    using Function = typename function_of<Given>::type;
-    using In = carried_value_t<C>;
-    using types = pipe_types<Function, In>;
+    using more = typename Call::more;
+    using types = pipe_types<typename Call::traits>;
     using value = typename types::value;
     using D = carry_t<C, value>;
 
@@ -45,12 +44,11 @@ struct piped {
     }
 };
 
-// What both kinds of it have: the order.
-template <class Given, class C, class Policy>
+// What both kinds of it have: the order. `Kept`: a `piped`.
+template <class Given, class Kept, class C, class Policy>
 class ordered_function
-    : public function_stage<Given, typename piped<Given, C>::types, C, typename piped<Given, C>::D, Policy> {
-    using base =
-        function_stage<Given, typename piped<Given, C>::types, C, typename piped<Given, C>::D, Policy>;
+    : public function_stage<Given, typename Kept::types, C, typename Kept::D, Policy> {
+    using base = function_stage<Given, typename Kept::types, C, typename Kept::D, Policy>;
 
   public:
     using typename base::slot;
@@ -83,8 +81,8 @@ class ordered_function
 };
 
 // What came of an item. `Wrapped`: the same as the next queue holds it, if that is something else.
-template <class C, class Value>
-struct one_result {
+template <class C, class Value, class More>
+struct one_result : More {
     using wrapped = std::conditional_t<is_epoch_item<C>, std::optional<carry_t<C, Value>>, nothing>;
     std::optional<Value> value;
     [[no_unique_address]] wrapped result;
@@ -92,14 +90,15 @@ struct one_result {
 };
 
 // A function that gives one result of an item, or none.
-template <class Given, class C, class Policy>
-class running_pipe : public ordered_function<Given, C, Policy> {
-    using base = ordered_function<Given, C, Policy>;
-    using kept = piped<Given, C>;
+template <class Given, class C, class Policy, class Call = function_call<Given, C>>
+class running_pipe : public ordered_function<Given, piped<Call, C>, C, Policy> {
+    using kept = piped<Call, C>;
+    using base = ordered_function<Given, kept, C, Policy>;
     using D = typename kept::D;
 
   public:
-    using pass = typename base::template hand<one_result<C, typename kept::value>, typename base::tools>;
+    using pass = typename base::template hand<one_result<C, typename kept::value, typename kept::more>,
+                                              typename base::tools>;
     static constexpr bool has_time_limit = true;
 
     template <class G>
@@ -138,23 +137,23 @@ class running_pipe : public ordered_function<Given, C, Policy> {
     const bool is_elementwise_;
 };
 
-template <class C, class Types>
-struct many_results : one_result<C, typename Types::value> {
-    std::optional<typename Types::result> values;
+template <class C, class Kept>
+struct many_results : one_result<C, typename Kept::value, typename Kept::more> {
+    std::optional<typename Kept::types::result> values;
     bool is_first = true;
 };
 
 // A function that gives many results of an item. Each is put as soon as it is there; the time of the
 // invocation is that of the function, without its waits for room.
-template <class Given, class C, class Policy>
-class running_expansion : public ordered_function<Given, C, Policy> {
-    using base = ordered_function<Given, C, Policy>;
-    using kept = piped<Given, C>;
+template <class Given, class C, class Policy, class Call = function_call<Given, C>>
+class running_expansion : public ordered_function<Given, piped<Call, C>, C, Policy> {
+    using kept = piped<Call, C>;
+    using base = ordered_function<Given, kept, C, Policy>;
     using types = typename kept::types;
     using D = typename kept::D;
 
   public:
-    using pass = typename base::template hand<many_results<C, types>, typename base::tools>;
+    using pass = typename base::template hand<many_results<C, kept>, typename base::tools>;
     static constexpr bool gives_several = true;
     static constexpr bool results_are_work = true;
     static constexpr bool results_wait = is_async_generator<typename types::result>;
@@ -209,10 +208,11 @@ class running_expansion : public ordered_function<Given, C, Policy> {
     void release(pass& now) noexcept { now.values.reset(); }
 };
 
+template <class Given, class C, class Policy, class Call = function_call<Given, C>>
+using pipe_kind = std::conditional_t<Call::traits::gives_many, running_expansion<Given, C, Policy, Call>,
+                                     running_pipe<Given, C, Policy, Call>>;
 template <class Given, class C, class Policy>
-using running_function =
-    worker_loop<std::conditional_t<piped<Given, C>::types::gives_many, running_expansion<Given, C, Policy>,
-                                   running_pipe<Given, C, Policy>>>;
+using running_function = worker_loop<pipe_kind<Given, C, Policy>>;
 
 }  // namespace weir::detail
 

@@ -36,6 +36,7 @@ class worker_loop final : public invoking_stage<Kind> {
     bool takes_threads() const noexcept final { return !Kind::waits && !Kind::results_wait; }
     void recall(slot& who) noexcept final {
         if constexpr (base::takes) detail::inside(*this->in_).recall(who);
+        if constexpr (requires { this->recall_idle(); }) this->recall_idle();
     }
     worker make_worker(slot& me) final { return work_through(me); }
 

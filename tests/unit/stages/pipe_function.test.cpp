@@ -39,7 +39,7 @@ using ints = std::vector<int>;
 namespace {
 
 template <class F, class In>
-using types = weir::detail::pipe_types<F, In>;
+using types = weir::detail::pipe_types<typename weir::detail::the_function<F>::template is_given<In>>;
 
 struct called {
     int operator()(int n, const weir::invocation&) const { return n; }

@@ -1,0 +1,201 @@
+// weir stages: the stage for work that makes work: its function adds items to the stage itself
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_TRAVERSE_HPP
+#define WEIR_STAGES_TRAVERSE_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/channel/epoch_item.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/source_place.hpp>
+#include <weir/run/failure.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/stages/feeder.hpp>
+#include <weir/stages/for_each.hpp>
+#include <weir/stages/kept_options.hpp>
+#include <weir/stages/running_pipe.hpp>
+#include <weir/stages/running_traversal.hpp>
+#include <weir/stages/stage.hpp>
+#include <weir/stages/worker_loop.hpp>
+
+#include <cstddef>          // for std::size_t
+#include <optional>         // for std::optional
+#include <source_location>  // for std::source_location
+#include <string>           // for std::string
+#include <type_traits>      // for std::remove_cvref_t
+#include <utility>          // for std::forward, std::move
+#include <vector>           // for std::vector
+
+namespace weir {
+
+/// Which pending item a slot of a `traverse` takes next, and in which order results leave.
+enum class traverse_order {
+    depth_first,  ///< the one that was added last; results leave as they are done
+    as_found,     ///< the one that was added first; results leave in the order in which items were added
+};
+
+/// Of `traverse` and `traverse_each`.
+struct traverse_options {
+    std::string name = {};  ///< see `stage_options::name`
+    /// How many items the stage works on at the same time: see `stage_options::concurrency`.
+    std::size_t concurrency = 1;
+    /// Where the stage runs; null: where the run was started. Outlives the run.
+    weir::executor* executor = nullptr;
+    /// With `depth_first` a tree needs as many places as its depth times the children of a node, at most, for
+    /// each slot; with `as_found` as many as its widest level has nodes.
+    traverse_order order = traverse_order::depth_first;
+    /// How many items may be pending: added, and begun by no slot; at least 1. The call that adds one more
+    /// fails, with `std::length_error`: it can't wait, as only the stage itself takes pending items.
+    std::size_t max_waiting = 1'000'000;
+    /// Of the queue behind the stage, in items, at least 1. `traverse_each` has no such queue.
+    std::size_t capacity = 2;
+    /// A limit in bytes of that queue, beside the one in items; 0: none. See `item_size`.
+    std::size_t max_bytes = 0;
+    /// See `stage_options::max_failures`.
+    std::optional<failure_limit> max_failures = std::nullopt;
+    /// Of one call of the function: see `stage_options::time_limit`.
+    duration time_limit = duration(0);
+    /// See `stage_options::hooks`.
+    std::vector<shared_hook> hooks = {};
+    /// See `stage_options::where`.
+    std::source_location where = detail::call_place::current();
+};
+
+namespace detail {
+
+// `Kind`: the name of its function, for what it is called after. What both kinds of traversal have.
+template <class Function>
+struct traversal_stage : stage_base {
+    template <class G>
+    traversal_stage(G&& f, kept_options kept, const traverse_options& o)
+        : stage_base{std::move(kept)}, function(std::forward<G>(f)), order(o.order),
+          max_waiting(o.max_waiting) {}
+
+    template <class Policy>
+    void check(run_core<Policy>& run) const {
+        run.refuse_unless(max_waiting >= 1 && !was_negative(max_waiting), options,
+                          "lets no item wait that its function adds; give it .max_waiting = 1 or more");
+    }
+
+    Function function;
+    traverse_order order;
+    std::size_t max_waiting;
+};
+
+template <class Function>
+struct traverse_stage : traversal_stage<Function> {
+    static constexpr const char* kind = "traverse";
+    using traversal_stage<Function>::traversal_stage;
+
+    template <class C>
+    using output = typename piped<fed_call<Function, C>, C>::D;
+
+    template <class Self, class Policy, class C>
+    static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
+        self.check(run);
+        const bool first_found_first = self.order == traverse_order::as_found;
+        stage_options options = self.options;
+        if (first_found_first) options.output_order = output_order::input;
+        using kind_of_stage = running_traversal<pipe_kind<Function, C, Policy, fed_call<Function, C>>>;
+        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+        return run.template append<worker_loop<kind_of_stage>>(options, in, first_found_first,
+                                                               self.max_waiting,
+                                                               std::forward<Self>(self).function);
+    }
+};
+
+template <class Function>
+struct traverse_each_stage : traversal_stage<Function> {
+    static constexpr const char* kind = "traverse_each";
+    static constexpr bool ends_pipelines = true;
+    using traversal_stage<Function>::traversal_stage;
+
+    template <class C>
+    using output = typename act_types<typename fed_call<Function, C>::traits>::value;
+
+    template <class Self, class Policy, class C>
+    static channel<no_item, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
+        self.check(run);
+        using kind_of_stage = running_traversal<running_for_each<Function, C, Policy, fed_call<Function, C>>>;
+        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+        return run.template append_last<worker_loop<kind_of_stage>>(
+            self.options, in, self.order == traverse_order::as_found, self.max_waiting,
+            std::forward<Self>(self).function);
+    }
+};
+
+// `Stage`: one of the two.
+template <template <class> class Stage, class Function>
+auto traversal_of(Function&& function, traverse_options&& o) {
+    stage_options all;
+    all.name = o.name;
+    all.concurrency = o.concurrency;
+    all.executor = o.executor;
+    all.capacity = o.capacity;
+    all.max_bytes = o.max_bytes;
+    all.max_failures = o.max_failures;
+    all.time_limit = o.time_limit;
+    all.hooks = std::move(o.hooks);
+    all.where = o.where;
+    using stage = Stage<kept_t<Function>>;
+    return stage(std::forward<Function>(function),
+                 kept_options::of_function<std::remove_cvref_t<Function>>(std::move(all), stage::kind), o);
+}
+
+}  // namespace detail
+
+/// Applies a function to each item, and to each item that the function adds: for a tree, a search, a crawler,
+/// or what is to be tried again later.
+///
+///     auto sizes = weir::source({root})
+///                | weir::traverse([](folder f, weir::feeder<folder>& more) {
+///                      for (folder& sub : f.folders()) more.add(std::move(sub));
+///                      return f.size();
+///                  }, {.concurrency = 4})
+///                | weir::sink();
+///
+/// \param function  called with an item (moved in), with the stage's `feeder`, and, if it can be, with the
+///                  `invocation`. What it returns decides what leaves the stage, as for a `pipe`; nothing has
+///                  to: see `traverse_each`. `per_slot` works as it does there.
+/// \param options   see `traverse_options`.
+/// Order:  see `traverse_order`. A pending item comes before the next one of the stage before. No item
+///         overtakes the end of its epoch, to which all belong that were added for an item of it.
+/// Ends:   when the stage before has ended, no item is pending, and none is under way.
+/// Resumes: as of a `pipe`.
+/// Errors: an exception from the function fails its item: see `stage_options::max_failures`. What it had added
+///         stays added. `std::invalid_argument` at the start for a `max_waiting` of 0. After a stop, and where
+///         the run has failed behind this stage, pending items are destroyed.
+/// Cost:   memory for pending items, which is kept until the run ends; see bench/results.md.
+/// Source: work stealing, by Blumofe and Leiserson (JACM 1999): each slot has a deque.
+template <class Function>
+[[nodiscard]] auto traverse(Function&& function, traverse_options options = {}) {
+    return detail::traversal_of<detail::traverse_stage>(std::forward<Function>(function), std::move(options));
+}
+
+/// The same at the end of a pipeline, for a function that gives nothing: as `for_each`, and as that it makes
+/// a run that ends by itself, `run<void>`.
+///
+/// \param function  as that of a `traverse`; what comes of it is dropped.
+/// \param options   see `traverse_options`; it has no `capacity` and no `max_bytes`, and `as_found` is the
+///                  order in which items are begun.
+template <class Function>
+[[nodiscard]] auto traverse_each(Function&& function, traverse_options options = {}) {
+    return detail::traversal_of<detail::traverse_each_stage>(std::forward<Function>(function),
+                                                             std::move(options));
+}
+
+/// Refuses the name of an overloaded function, and what is not options, at compile time.
+template <class Function = detail::not_deduced, class Options = traverse_options,
+          class = detail::refused_t<Function, Options, traverse_options>>
+void traverse(Function&&, Options&& = {}) noexcept;
+/// The same.
+template <class Function = detail::not_deduced, class Options = traverse_options,
+          class = detail::refused_t<Function, Options, traverse_options>>
+void traverse_each(Function&&, Options&& = {}) noexcept;
+
+}  // namespace weir
+
+#endif
