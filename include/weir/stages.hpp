@@ -7,6 +7,7 @@
 #include <weir/stages/cache.hpp>
 #include <weir/stages/disaggregate.hpp>
 #include <weir/stages/epochs.hpp>
+#include <weir/stages/feeder.hpp>
 #include <weir/stages/filter.hpp>
 #include <weir/stages/flat_map.hpp>
 #include <weir/stages/for_each.hpp>

@@ -30,8 +30,13 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
+<<<<<<< HEAD
     ("weir.hpp", HEAVY, 20080),
     ("stages/pipeline.hpp", HEAVY | {"thread"}, 13645),
+=======
+    ("weir.hpp", HEAVY, 20730),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 13660),
+>>>>>>> 28173b5 (A directory walk as an example; the refusals of traverse)
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2680),
 ]
 

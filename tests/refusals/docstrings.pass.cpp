@@ -384,6 +384,30 @@ auto rows(const std::vector<image>& some, const std::vector<int>& others) {
 }
 }  // namespace of_zip
 
+namespace of_traverse {
+struct folder {
+    std::vector<folder> folders() const;
+    std::uint64_t size() const;
+};
+auto of_a_feeder() {
+    return
+        weir::traverse([](folder f, weir::feeder<folder>& more) {
+            for (folder& sub : f.folders()) more.add(std::move(sub));
+            return f.size();
+        })
+    ;
+}
+auto whole(folder root) {
+    auto sizes = weir::source({root})
+               | weir::traverse([](folder f, weir::feeder<folder>& more) {
+                     for (folder& sub : f.folders()) more.add(std::move(sub));
+                     return f.size();
+                 }, {.concurrency = 4})
+               | weir::sink();
+    return sizes;
+}
+}  // namespace of_traverse
+
 auto of_stop_on_signals(weir::thread_pool& pool) {
     const auto pipeline = weir::source({1, 2, 3}) | weir::sink();
     const weir::stop_on_signals interrupted({SIGINT, SIGTERM});

@@ -1,4 +1,4 @@
-// expect-error: weir::for_each(f), at the end in place of the sink, is for a function that gives nothing
+// expect-error: weir::for_each(f) or weir::traverse_each(f), at the end in place of the sink, is for a function that gives nothing
 // A stage's coroutine gives the item for the next stage.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/stages/pipeline.hpp>

@@ -3,6 +3,8 @@
 #ifndef WEIR_STAGES_FEEDER_HPP
 #define WEIR_STAGES_FEEDER_HPP
 
+#include <weir/platform/requirements.hpp>
+
 #include <utility>  // for std::move
 
 namespace weir {

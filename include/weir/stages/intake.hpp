@@ -13,7 +13,6 @@
 #include <cstdint>    // for std::uint64_t
 #include <exception>  // for std::exception_ptr
 #include <optional>   // for std::optional
-#include <type_traits>  // for std::remove_reference_t
 #include <utility>    // for std::declval, std::move
 
 namespace weir::detail {
@@ -46,12 +45,8 @@ class intake : public get_operation<Queue> {
     auto& queue() const noexcept { return *this->channel_; }
     std::uint64_t queue_number() const noexcept { return this->number(); }
 
-    // Its wait ends, or, if it has not begun, the next one does so at once, as if the slot were recalled;
-    // until that is forgotten, which is done before anybody may call it off.
-    void call_off() noexcept {
-        using queue = std::remove_reference_t<decltype(*this->channel_)>;
-        this->channel_->stop(this->waiter_, queue::side::get);
-    }
+    // Its wait ends, or, if it has not begun, the next one at once; until that is forgotten.
+    void call_off() noexcept { this->channel_->stop(this->waiter_, Queue::core_type::side::get); }
     void forget_call() noexcept { this->waiter_.stop_seen = false; }
     typename Queue::value_type* item() noexcept { return this->place_.address(); }
     WEIR_ALWAYS_INLINE void drop() noexcept {

@@ -34,8 +34,8 @@ class pending_items {
         type_.move(item, items_[last_++]);
     }
 
-    // Moves an item to where nothing is constructed, and numbers it by `taken`, which counts what all deques of
-    // the stage gave. False: there is none.
+    // Moves an item to where nothing is constructed, and numbers it by `taken`, which counts what all deques
+    // of the stage gave. False: there is none.
     bool take_newest(void* into, counter& taken, std::uint64_t& number) noexcept {
         const std::lock_guard guard(lock_);
         if (size() == 0) return false;

@@ -105,7 +105,7 @@ struct pipe_types : Call {
     // Last: clang knows nothing of what comes after an assertion that fails.
     static_assert(!std::is_void_v<result>,
                   "weir: a stage's function has to give an item to the next stage; this one gives "
-                  "nothing. Return the item, or std::optional where some are dropped; weir::for_each(f), or "
+                  "nothing. Return the item, or std::optional where some are dropped; weir::for_each(f) or "
                   "weir::traverse_each(f), at the end in place of the sink, is for a function that gives "
                   "nothing");
 };

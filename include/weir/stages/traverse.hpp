@@ -66,7 +66,7 @@ struct traverse_options {
 
 namespace detail {
 
-// `Kind`: the name of its function, for what it is called after. What both kinds of traversal have.
+// What both kinds of traversal have.
 template <class Function>
 struct traversal_stage : stage_base {
     template <class G>
@@ -165,14 +165,15 @@ auto traversal_of(Function&& function, traverse_options&& o) {
 ///         overtakes the end of its epoch, to which all belong that were added for an item of it.
 /// Ends:   when the stage before has ended, no item is pending, and none is under way.
 /// Resumes: as of a `pipe`.
-/// Errors: an exception from the function fails its item: see `stage_options::max_failures`. What it had added
-///         stays added. `std::invalid_argument` at the start for a `max_waiting` of 0. After a stop, and where
-///         the run has failed behind this stage, pending items are destroyed.
+/// Errors: an exception from the function fails its item: see `stage_options::max_failures`. What it had
+///         added stays added. `std::invalid_argument` at the start for a `max_waiting` of 0. After a stop,
+///         and where the run has failed behind this stage, pending items are destroyed.
 /// Cost:   memory for pending items, which is kept until the run ends; see bench/results.md.
 /// Source: work stealing, by Blumofe and Leiserson (JACM 1999): each slot has a deque.
 template <class Function>
 [[nodiscard]] auto traverse(Function&& function, traverse_options options = {}) {
-    return detail::traversal_of<detail::traverse_stage>(std::forward<Function>(function), std::move(options));
+    return detail::traversal_of<detail::traverse_stage>(std::forward<Function>(function),
+                                                        std::move(options));
 }
 
 /// The same at the end of a pipeline, for a function that gives nothing: as `for_each`, and as that it makes
