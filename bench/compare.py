@@ -26,7 +26,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "compare"
-PROGRAMS = ("pipeline", "pingpong", "channel", "spawn")
+PROGRAMS = ("pipeline", "pingpong", "channel", "spawn", "traverse")
 
 
 class Case:
@@ -65,6 +65,7 @@ CASES = [
     Case("skynet, a leaf, of libfork", "spawn", "skynet, 10^6 leaves, ", None, (1.2, 1.2), unmeasured="weir, when_all",
          peer="libfork"),
     Case("tasks from inside", "spawn", "10^6 tasks from a task, ", None, (1.1, 0.7), unmeasured="weir, task_group fork"),
+    Case("a tree, a node", "traverse", "a tree of 10^6 nodes, ", (1.3, 1.3), (1.3, 1.3)),
 ]
 
 
@@ -83,7 +84,7 @@ def build(peers):
 
 def measure(case, workers, quick):
     title = case.title + ("1 worker" if workers == 1 else f"{workers} workers")
-    if quick:  # `spawn` makes smaller trees then
+    if quick:  # the trees are smaller then
         title = title.replace("10^6", "10^4").replace("fib(30)", "fib(20)")
     command = [str(BUILD / "bench" / case.program), "--json", *(["--quick"] if quick else []), "--workers", str(workers),
                title]

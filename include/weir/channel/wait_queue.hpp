@@ -166,6 +166,8 @@ class wait_queue<Rule>::visit : visitor {
     static constexpr bool is_measured = requires(Slot& s) { s.meter; };
 
   public:
+    using part_of_its_awaiter = void;  // it tells the slot by itself
+
     visit(wait_queue& room, ticket t, Slot& me, slot_state as) noexcept
         : visitor(std::move(t), me), room_(room), slot_(me), as_(as) {}
     visit(const visit&) = delete;

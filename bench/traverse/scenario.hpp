@@ -1,0 +1,36 @@
+// What a group of `traverse` asks for, and what has to come out.
+#ifndef BENCH_TRAVERSE_SCENARIO_HPP
+#define BENCH_TRAVERSE_SCENARIO_HPP
+
+#include <cstdint>
+
+#include "common/check.hpp"
+#include "common/harness.hpp"
+#include "common/tally.hpp"
+
+namespace traverse {
+
+// A binary tree: node n has the children 2n and 2n + 1, as far as there are `nodes`. Each is found by its parent.
+struct scenario {
+    unsigned workers;
+    std::uint64_t nodes;
+};
+
+template <class Add>
+void visit(bench::tally& tally, std::uint64_t node, std::uint64_t nodes, const Add& add) {
+    tally.count();
+    if (2 * node <= nodes) add(2 * node);
+    if (2 * node + 1 <= nodes) add(2 * node + 1);
+}
+
+// A contestant's body: repeats `once`, which gives how many nodes one traversal has visited.
+template <class Once>
+bench::group::body repeat(const scenario& s, Once once) {
+    return [s, once](std::uint64_t n) {
+        for (std::uint64_t done = 0; done < n; done += s.nodes) bench::check(once() == s.nodes, "traverse");
+    };
+}
+
+}  // namespace traverse
+
+#endif
