@@ -25,10 +25,11 @@ const bench::contestants<scenario> tbb_feeder([](bench::group& group, const scen
     group.peer("tbb, parallel_for_each", repeat(s, [here, s] {
                    const std::array<std::uint64_t, 1> root{1};
                    here->arena.execute([&] {
-                       tbb::parallel_for_each(
-                           root.begin(), root.end(), [&](std::uint64_t node, tbb::feeder<std::uint64_t>& more) {
-                               visit(here->tally, node, s.nodes, [&more](std::uint64_t child) { more.add(child); });
-                           });
+                       tbb::parallel_for_each(root.begin(), root.end(),
+                                              [&](std::uint64_t node, tbb::feeder<std::uint64_t>& more) {
+                                                  visit(here->tally, node, s.nodes,
+                                                        [&more](std::uint64_t child) { more.add(child); });
+                                              });
                    });
                    return here->tally.take();
                }));

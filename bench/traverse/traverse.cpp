@@ -67,7 +67,8 @@ int main(int argc, char** argv) {
         traverse::add<weir::measured>(group, "weir, measured", scenario, traverse_order::depth_first);
         traverse::add<weir::measured>(group, "weir, measured, as found", scenario, traverse_order::as_found);
         bench::contestants<traverse::scenario>::join(group, scenario);
-        group.limit("a stack, one thread", repeat(scenario, [scenario, tally = std::make_shared<bench::tally>()] {
+        group.limit("a stack, one thread",
+                    repeat(scenario, [scenario, tally = std::make_shared<bench::tally>()] {
                         return traverse::by_a_stack(scenario, *tally);
                     }));
         group.run();

@@ -169,9 +169,10 @@ TEST_CASE("checks are worked out with real numbers, and left out where a field i
 TEST_CASE("all models that come with the program are good, and each benchmark has one") {
     indicators::registry all;
     all.add_folder(indicators::own_models());
-    for (const char* name : {"PiMatmul", "PiConv1D", "PiConv2D", "PiPyBench", "WeirBlocking", "WeirChannel",
-                             "WeirCompileTime", "WeirCuda", "WeirLimits", "WeirOverhead", "WeirPingpong",
-                             "WeirPipeline", "WeirScale", "WeirSpawn", "WeirTasks", "WeirTimers", "WeirTraverse"}) {
+    for (const char* name :
+         {"PiMatmul", "PiConv1D", "PiConv2D", "PiPyBench", "WeirBlocking", "WeirChannel", "WeirCompileTime",
+          "WeirCuda", "WeirLimits", "WeirOverhead", "WeirPingpong", "WeirPipeline", "WeirScale", "WeirSpawn",
+          "WeirTasks", "WeirTimers", "WeirTraverse"}) {
         INFO(name);
         CHECK(all.find(name) != nullptr);
     }

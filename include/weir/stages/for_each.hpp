@@ -51,8 +51,7 @@ struct acted_on : More {
 
 // `Call`: how the function is called.
 template <class Given, class C, class Policy, class Call = function_call<Given, C>>
-class running_for_each
-    : public function_stage<Given, act_types<typename Call::traits>, C, no_item, Policy> {
+class running_for_each : public function_stage<Given, act_types<typename Call::traits>, C, no_item, Policy> {
     using base = function_stage<Given, act_types<typename Call::traits>, C, no_item, Policy>;
 
   public:

@@ -46,8 +46,7 @@ struct piped {
 
 // What both kinds of it have: the order. `Kept`: a `piped`.
 template <class Given, class Kept, class C, class Policy>
-class ordered_function
-    : public function_stage<Given, typename Kept::types, C, typename Kept::D, Policy> {
+class ordered_function : public function_stage<Given, typename Kept::types, C, typename Kept::D, Policy> {
     using base = function_stage<Given, typename Kept::types, C, typename Kept::D, Policy>;
 
   public:

@@ -65,8 +65,8 @@ class running_traversal : public Base {
     void take(taking& next, slot& me, pass& now) noexcept {
         if (next.has_mark) all_.update([&next](traversal_rule& rule) { rule.forget_mark(next); });
         now.more = &next;
-        const bool at_once = next.is_present && !must_look(me) &&
-                             !detail::is_special<Policy>(false, next.num_taken, &me);
+        const bool at_once =
+            next.is_present && !must_look(me) && !detail::is_special<Policy>(false, next.num_taken, &me);
         next.comes_from(all_, at_once, [&] { return fetch(next, me); }, now.error);
     }
     // Else it is no item's failure that it could not be taken.

@@ -11,10 +11,10 @@
 #include <weir/stages/pending_items.hpp>
 #include <weir/stages/traversal_rule.hpp>
 
-#include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::uint64_t
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
 #include <stdexcept>  // for std::length_error
-#include <string>  // for std::string, std::to_string
+#include <string>     // for std::string, std::to_string
 
 namespace weir::detail {
 
@@ -25,8 +25,7 @@ class traversal {
   public:
     traversal(const item_type& type, const std::string& stage, bool first_found_first,
               std::size_t max_waiting) noexcept
-        : shared_(type), first_found_first_(first_found_first), stage_(stage),
-          max_waiting_(max_waiting),
+        : shared_(type), first_found_first_(first_found_first), stage_(stage), max_waiting_(max_waiting),
           slots_(traversal_rule(idle_, first_found_first ? &shared_ : nullptr),
                  "for an item that another slot adds") {}
 
@@ -51,8 +50,7 @@ class traversal {
 
     // The next pending item, of the slot's own if there are such. False: there is none.
     WEIR_ALWAYS_INLINE bool take_own(traversal_slot& me, void* into, std::uint64_t& number) noexcept {
-        const bool took =
-            first_found_first_ ? shared_.take_oldest(into, taken_, number)
+        const bool took = first_found_first_ ? shared_.take_oldest(into, taken_, number)
                                              : me.found.take_newest(into, taken_, number);
         if (took) waiting_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as in add()
         return took;

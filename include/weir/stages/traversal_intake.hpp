@@ -18,11 +18,11 @@
 #include <weir/stages/traversal_rule.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
-#include <cstdint>  // for std::uint64_t
+#include <cstdint>    // for std::uint64_t
 #include <exception>  // for std::exception_ptr
-#include <memory>  // for std::addressof
+#include <memory>     // for std::addressof
 #include <stdexcept>  // for std::logic_error
-#include <utility>  // for std::exchange, std::move
+#include <utility>    // for std::exchange, std::move
 
 namespace weir::detail {
 

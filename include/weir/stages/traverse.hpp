@@ -121,9 +121,10 @@ struct traverse_each_stage : traversal_stage<Function> {
         self.check(run);
         using kind_of_stage = running_traversal<running_for_each<Function, C, Policy, fed_call<Function, C>>>;
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return run.template append_last<worker_loop<kind_of_stage>>(
-            self.options, in, self.order == traverse_order::as_found, self.max_waiting,
-            std::forward<Self>(self).function);
+        return run.template append_last<worker_loop<kind_of_stage>>(self.options, in,
+                                                                    self.order == traverse_order::as_found,
+                                                                    self.max_waiting,
+                                                                    std::forward<Self>(self).function);
     }
 };
 
@@ -172,8 +173,7 @@ auto traversal_of(Function&& function, traverse_options&& o) {
 /// Source: work stealing, by Blumofe and Leiserson (JACM 1999): each slot has a deque.
 template <class Function>
 [[nodiscard]] auto traverse(Function&& function, traverse_options options = {}) {
-    return detail::traversal_of<detail::traverse_stage>(std::forward<Function>(function),
-                                                        std::move(options));
+    return detail::traversal_of<detail::traverse_stage>(std::forward<Function>(function), std::move(options));
 }
 
 /// The same at the end of a pipeline, for a function that gives nothing: as `for_each`, and as that it makes

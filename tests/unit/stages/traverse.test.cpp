@@ -98,10 +98,10 @@ TEST_CASE("a traversal in the order as found gives a tree level by level, whatev
             co_await weir::sleep_for(std::chrono::milliseconds(100 / n));
             co_return n;
         };
-        auto run = (weir::source({1}) |
-                    weir::traverse(uneven, {.concurrency = slots, .order = traverse_order::as_found}) |
-                    weir::sink())
-                       .start(time);
+        auto run =
+            (weir::source({1}) |
+             weir::traverse(uneven, {.concurrency = slots, .order = traverse_order::as_found}) | weir::sink())
+                .start(time);
         CHECK(take_all(run) == counted_from_1(31));
         CHECK(flows::add_up(run.stats()));
     }
@@ -122,9 +122,9 @@ TEST_CASE("pending items come before the next one of the stage before") {
 
 TEST_CASE("two slots of a traversal are measured to the nanosecond") {
     virtual_time time;
-    auto run = (weir::source({1}) | weir::traverse(ten_ms, {.name = "walk", .concurrency = 2}) |
-                weir::sink(100))
-                   .start(time);
+    auto run =
+        (weir::source({1}) | weir::traverse(ten_ms, {.name = "walk", .concurrency = 2}) | weir::sink(100))
+            .start(time);
     time.run();
     // 1 alone until 10 ms, then 3 and 2 until 20, and two of 4, 5, 6 and 7 at a time until 40.
     const weir::pipeline_stats all = run.stats();
@@ -147,8 +147,8 @@ TEST_CASE("a slot that waits for the stage before takes what another one adds me
         if (n++ > 0) co_await weir::sleep_for(1s);
         co_return n <= 2 ? std::optional<int>(n == 1 ? 1 : 1000) : std::nullopt;
     };
-    auto run =
-        (weir::source(slow_source) | weir::traverse(ten_ms, {.concurrency = 2}) | weir::sink(100)).start(time);
+    auto run = (weir::source(slow_source) | weir::traverse(ten_ms, {.concurrency = 2}) | weir::sink(100))
+                   .start(time);
     time.run_until(time_point(45ms));
     CHECK(run.stats().stages.at(1).num_tasks == 7);
     CHECK(run.stats().channels.at(1).num_put == 7);
@@ -167,8 +167,7 @@ TEST_CASE("a deep tree needs few places, and one item too many fails the item th
         return n;
     };
     // Depth first a leaf is done before the chain goes on.
-    auto run =
-        (weir::source({1}) | weir::traverse(chain, {.max_waiting = 2}) | weir::sink(1000)).start(time);
+    auto run = (weir::source({1}) | weir::traverse(chain, {.max_waiting = 2}) | weir::sink(1000)).start(time);
     CHECK(take_all(run).size() == 39'999);
 
     auto wide = (weir::source({1}) |
@@ -182,8 +181,9 @@ TEST_CASE("a deep tree needs few places, and one item too many fails the item th
                     .start(time);
     const auto ended = take_until_failure(wide);
     REQUIRE(ended.failed != nullptr);
-    CHECK(ended.inside == "weir: stage 'wide' has 3 items that its function added and that no slot has begun, "
-                          "and .max_waiting allows no more: give it more, or add fewer at a time");
+    CHECK(ended.inside ==
+          "weir: stage 'wide' has 3 items that its function added and that no slot has begun, "
+          "and .max_waiting allows no more: give it more, or add fewer at a time");
 }
 
 TEST_CASE("what a function added before it failed stays added, where that is tolerated") {
@@ -230,8 +230,9 @@ TEST_CASE("a traversal without an end ends when nobody wants more, or when its r
         return n;
     };
     virtual_time time;
-    auto some = (weir::source({1}) | weir::traverse(endless, {.concurrency = 2}) | weir::take(5) | weir::sink())
-                    .start(time);
+    auto some =
+        (weir::source({1}) | weir::traverse(endless, {.concurrency = 2}) | weir::take(5) | weir::sink())
+            .start(time);
     CHECK(take_all(some).size() == 5);
 
     weir::thread_pool pool(2);
@@ -274,7 +275,8 @@ TEST_CASE("an item that fails is tried again later, after others") {
     };
     std::vector<attempt> first;
     for (int i = 1; i <= 4; ++i) first.push_back({i, 0});
-    auto run = (weir::source(first) | weir::traverse(third_time, {.concurrency = 2}) | weir::sink()).start(time);
+    auto run =
+        (weir::source(first) | weir::traverse(third_time, {.concurrency = 2}) | weir::sink()).start(time);
     CHECK(sorted(take_all(run)) == ints{10, 22, 30, 42});
     CHECK(run.stats().stages.at(1).num_tasks == 8);
 }
@@ -438,16 +440,18 @@ TEST_CASE("a feeder that is used after its function has ended says so") {
     auto run = (weir::source({1}) | weir::traverse(keeps) |
                 weir::pipe([&kept](int n) { return message_of([&] { kept->add(n); }); }) | weir::sink())
                    .start(time);
-    CHECK(contains(take_all(run).at(0), "a feeder was used after the function that it was given to has ended"));
+    CHECK(
+        contains(take_all(run).at(0), "a feeder was used after the function that it was given to has ended"));
 }
 
 TEST_CASE("a traversal that lets nothing wait is refused") {
     virtual_time time;
     for (const auto wrong : {std::size_t{0}, static_cast<std::size_t>(-1)}) {
-        const auto p =
-            weir::source({1}) | weir::traverse(binary(3), {.name = "walk", .max_waiting = wrong}) | weir::sink();
-        CHECK(message_of([&] { static_cast<void>(p.start(time)); }) ==
-              "weir: stage 'walk' lets no item wait that its function adds; give it .max_waiting = 1 or more");
+        const auto p = weir::source({1}) | weir::traverse(binary(3), {.name = "walk", .max_waiting = wrong}) |
+                       weir::sink();
+        CHECK(
+            message_of([&] { static_cast<void>(p.start(time)); }) ==
+            "weir: stage 'walk' lets no item wait that its function adds; give it .max_waiting = 1 or more");
     }
 }
 
@@ -480,9 +484,9 @@ TEST_CASE("every schedule of a traversal takes each node once, and its figures a
         };
         CHECK(weir::simulation::explore(p, judge, {.schedules = 400}).schedules == 400);
     }
-    const auto each = weir::source({1}) | weir::traverse_each(
-                                              [](int n, feeder<int>& more) { binary(7)(n, more); },
-                                              {.concurrency = 2});
+    const auto each =
+        weir::source({1}) |
+        weir::traverse_each([](int n, feeder<int>& more) { binary(7)(n, more); }, {.concurrency = 2});
     const auto judge = [](const weir::run_result& r) {
         if (r.items != 7) throw std::logic_error("wrong");
     };
@@ -506,9 +510,9 @@ TEST_CASE("threads traverse a tree, take each node once, and give back every ite
         const std::size_t before = book.born();
         std::vector<items::counted> roots;
         for (int i = 0; i < 10; ++i) roots.emplace_back(book);
-        auto run = (weir::source(std::move(roots)) |
-                    weir::traverse_each(grow, {.concurrency = 4, .order = order}))
-                       .start(pool);
+        auto run =
+            (weir::source(std::move(roots)) | weir::traverse_each(grow, {.concurrency = 4, .order = order}))
+                .start(pool);
         const auto result = run.wait();
         CHECK(result.items == book.born() - before);
         CHECK(flows::add_up(result.stats));
