@@ -17,6 +17,7 @@
 #include <weir/stages/retry.hpp>
 #include <weir/stages/shuffle.hpp>
 #include <weir/stages/sink.hpp>
+#include <weir/stages/sink_to.hpp>
 #include <weir/stages/source.hpp>
 #include <weir/stages/stage_list.hpp>
 #include <weir/stages/take.hpp>

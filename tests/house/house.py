@@ -54,6 +54,7 @@ ELSEWHERE = {
     "report/svg_plot.hpp": ("tests/browser/pages.py", "what the lines of plots show"),
     "task/observed.hpp": ("tests/unit/task/task.test.cpp", "what a slot hears of the awaits of its function"),
     "task/when_any_join.hpp": ("tests/unit/task/when_any.test.cpp", "which part is the first, and who is told"),
+    "channel/not_awaited.hpp": ("tests/refusals", "what is refused at compile time"),
     "channel/channel_operation.hpp": ("tests/unit/channel/channel_operations.test.cpp", "what both of them share"),
     "cuda/core.hpp": ("tests/cuda/context.test.cpp", "what a context owns"),
     "cuda/ticket.hpp": ("tests/cuda/awaited_work.test.cpp", "how work is queued that is awaited"),

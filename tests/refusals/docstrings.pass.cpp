@@ -384,6 +384,26 @@ auto rows(const std::vector<image>& some, const std::vector<int>& others) {
 }
 }  // namespace of_zip
 
+namespace of_channels {
+struct request {
+    explicit request(int);
+};
+int answer(request);
+void of_a_source(weir::thread_pool& pool) {
+    weir::channel<request> requests(100);
+    auto run = (weir::source(requests) | weir::pipe(answer) | weir::sink()).start(pool);
+    requests.blocking_put(request(1));   // of any thread; `closed` once the run is over
+}
+struct picture {};
+picture decode(const std::string&);
+void show(picture);
+void of_a_sink(const std::vector<std::string>& files, weir::thread_pool& pool) {
+    weir::channel<picture> pictures(8);
+    auto run = (weir::source(files) | weir::pipe(decode) | weir::sink_to(pictures)).start(pool);
+    while (auto p = pictures.blocking_get()) show(*std::move(p));
+}
+}  // namespace of_channels
+
 namespace of_traverse {
 struct folder {
     std::vector<folder> folders() const;

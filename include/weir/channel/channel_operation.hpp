@@ -4,6 +4,7 @@
 #define WEIR_CHANNEL_CHANNEL_OPERATION_HPP
 
 #include <weir/channel/any_channel.hpp>
+#include <weir/channel/not_awaited.hpp>
 #include <weir/channel/slice.hpp>
 #include <weir/channel/stop_listener.hpp>
 #include <weir/channel/uninitialised_slot.hpp>
@@ -21,7 +22,7 @@
 #include <coroutine>    // for std::coroutine_handle
 #include <cstdint>      // for std::uint64_t
 #include <memory>       // for std::construct_at
-#include <type_traits>  // for std::is_same_v, std::is_void_v
+#include <type_traits>  // for std::is_same_v
 #include <utility>      // for std::exchange, std::move
 
 namespace weir::detail {
@@ -34,7 +35,7 @@ namespace weir::detail {
 // It is made for every item, or begins `again` for it, so that writes little: most of the waiter is filled in
 // when it has to wait.
 template <class Policy, class Stop, bool Puts>
-class channel_operation : stop_listener<any_channel<Policy>, Stop> {
+class channel_operation : stop_listener<any_channel<Policy>, Stop>, public not_awaited {
     using store = any_channel<Policy>;
     using listener = stop_listener<store, Stop>;
 
@@ -84,15 +85,6 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop> {
         executor* const ex = env.executor;
         if (ex != nullptr) posts(h, *ex, env);  // the frame, and `env` with it, may be gone from here on
         return ex != nullptr;
-    }
-
-    // Rejects a condition without a co_await at compile time.
-    template <class Operation = channel_operation>
-    explicit operator bool() const noexcept {
-        static_assert(std::is_void_v<Operation>,
-                      "weir: this has not been awaited, so it is neither true nor false: "
-                      "while (auto x = co_await channel.get()), const bool taken = co_await channel.put(x)");
-        return false;
     }
 
   protected:

@@ -14,12 +14,11 @@
 #include <weir/task/foreign_executor.hpp>
 #include <weir/task/stop_token.hpp>
 
-#include <coroutine>    // for std::coroutine_handle
-#include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::int64_t
-#include <optional>     // for std::optional
-#include <type_traits>  // for std::is_void_v
-#include <utility>      // for std::move
+#include <coroutine>  // for std::coroutine_handle
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t
+#include <optional>   // for std::optional
+#include <utility>    // for std::move
 
 namespace weir::detail {
 
@@ -51,7 +50,7 @@ class wait_limit {
 // Source: the Go runtime's selectgo (runtime/select.go), whose waiters are claimed in the same way; that they
 // need not all be put in line under one lock, as there, is from crossbeam-channel (src/select.rs).
 template <class Platform>
-class choice_operation {
+class choice_operation : public not_awaited {
   public:
     choice_operation(const choice_operation&) = delete;
     choice_operation& operator=(const choice_operation&) = delete;
@@ -82,15 +81,6 @@ class choice_operation {
         settle();
         if (yielded_at_ != 0) return yielded_at_;
         return chosen_ == count_ ? choice_.ran_out() : cases_[chosen_]->ready();
-    }
-
-    // Rejects a condition without a co_await at compile time.
-    template <class Operation = choice_operation>
-    explicit operator bool() const noexcept {
-        static_assert(std::is_void_v<Operation>,
-                      "weir: this has not been awaited, so it is neither true nor false: "
-                      "const auto item = co_await channel.get_for(100ms)");
-        return false;
     }
 
   protected:

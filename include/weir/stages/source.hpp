@@ -16,6 +16,7 @@
 #include <array>             // for std::to_array
 #include <cstddef>           // for std::size_t
 #include <cstdint>           // for std::uint64_t
+#include <functional>        // for std::ref
 #include <initializer_list>  // for std::initializer_list
 #include <optional>          // for std::optional
 #include <source_location>   // for std::source_location
@@ -88,7 +89,9 @@ class running_source : public stage_kind<nothing, typename items_of<S>::item, Po
     bool counts(const pass& now) const noexcept { return now.value && !now.mine.mark; }
     Out* next(pass& now) noexcept { return now.value ? &*now.value : nullptr; }
     bool is_over(const pass& now) const noexcept { return !now.value; }
-    void take_no_more(typename base::slot&) noexcept {}
+    void take_no_more(typename base::slot&) noexcept {
+        if constexpr (requires { items_.end(); }) items_.end();
+    }
 
   private:
     items items_;
@@ -121,6 +124,11 @@ struct source_stage : stage_base {
 };
 
 template <class S>
+inline constexpr bool is_channel = false;
+template <class T, class Policy>
+inline constexpr bool is_channel<channel<T, Policy>> = true;
+
+template <class S>
 concept is_array_of_items =
     std::is_bounded_array_v<std::remove_reference_t<S>> &&
     !std::is_same_v<std::remove_cv_t<std::remove_extent_t<std::remove_reference_t<S>>>, char>;
@@ -149,6 +157,7 @@ inline constexpr bool takes_an_argument<Function> = std::is_invocable_v<Function
 ///                 - a function that gives `std::optional<T>`, or an awaitable of it: called until it
 ///                   gives none;
 ///                 - a function that gives a range or a generator: called at the start of each run;
+///                 - a channel: see below;
 ///                 - a `run`, whose items it gives: one pipeline inside of another.
 ///                 A generator itself is for one run: start the pipeline as an rvalue.
 /// \param options  see `source_options`.
@@ -159,12 +168,18 @@ inline constexpr bool takes_an_argument<Function> = std::is_invocable_v<Function
 template <class S>
     requires(!detail::is_array_of_items<S>)
 [[nodiscard]] auto source(S&& items, source_options options = {}) {
-    static_assert(detail::source_like<std::decay_t<S>> || !detail::takes_an_argument<std::decay_t<S>>,
+    constexpr bool is_channel = detail::is_channel<std::decay_t<S>>;
+    static_assert(!is_channel,
+                  "weir: a source takes from a channel that outlives the run and that it can "
+                  "change: give it one that has a name and is no constant");
+    static_assert(is_channel || detail::source_like<std::decay_t<S>> ||
+                      !detail::takes_an_argument<std::decay_t<S>>,
                   "weir: a source's function takes no argument, as nothing comes before it, and this one "
                   "takes one: let it capture what it needs, [files] { ... }");
-    static_assert(detail::source_like<std::decay_t<S>> || detail::takes_an_argument<std::decay_t<S>>,
-                  "weir: a source needs a range, a generator, an async_generator, or a function that "
-                  "gives std::optional items, a range or a generator; this is none of them");
+    static_assert(is_channel || detail::source_like<std::decay_t<S>> ||
+                      detail::takes_an_argument<std::decay_t<S>>,
+                  "weir: a source needs a range, a generator, an async_generator, a channel, or a function "
+                  "that gives std::optional items, a range or a generator; this is none of them");
     if constexpr (detail::source_like<std::decay_t<S>>) {
         return detail::source_stage<detail::kept_t<S>>(std::forward<S>(items), std::move(options));
     }
@@ -175,6 +190,22 @@ template <class S>
     requires detail::is_array_of_items<S>
 [[nodiscard]] auto source(S&& items, source_options options = {}) {
     return weir::source(std::to_array(std::forward<S>(items)), std::move(options));
+}
+
+/// The same from a channel, into which threads, or coroutines, put: until it is closed and empty.
+///
+///     weir::channel<request> requests(100);
+///     auto run = (weir::source(requests) | weir::pipe(answer) | weir::sink()).start(pool);
+///     requests.blocking_put(request(1));   // of any thread; `closed` once the run is over
+///
+/// \param from  outlives the run. When the source ends, for whatever reason, it closes the channel, so that who
+///              puts into it does not wait for ever; what is inside stays there, for the next run or `try_get`.
+/// Order:  that of the channel. Several runs may take from one channel: each item goes to one of them.
+/// Resumes: the stage, on its own executor. Its slot awaits (`slot_times::await`) while the channel is empty.
+/// Errors: an item that the source has taken when the run is stopped is destroyed, as any that is under way.
+template <class T, class Policy>
+[[nodiscard]] auto source(channel<T, Policy>& from, source_options options = {}) {
+    return weir::source(std::ref(from), std::move(options));
 }
 
 /// The same from a list: `source({"a", "b"})`.

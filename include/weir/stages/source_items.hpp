@@ -3,6 +3,7 @@
 #ifndef WEIR_STAGES_SOURCE_ITEMS_HPP
 #define WEIR_STAGES_SOURCE_ITEMS_HPP
 
+#include <weir/channel/channel.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/run/run.hpp>
 #include <weir/stages/call_traits.hpp>
@@ -12,7 +13,7 @@
 #include <weir/task/generator.hpp>
 #include <weir/task/task.hpp>
 
-#include <functional>   // for std::unwrap_reference_t
+#include <functional>   // for std::reference_wrapper, std::unwrap_reference_t
 #include <optional>     // for std::optional
 #include <span>         // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
 #include <type_traits>  // for std::invoke_result_t
@@ -161,6 +162,22 @@ class items_of<run<T, Policy>> {
 
   private:
     run<T, Policy> inner_;
+};
+
+// A channel that somebody else puts into. It is closed when the source ends, so that nobody waits there for a
+// run that is over.
+template <class T, class Policy>
+class items_of<std::reference_wrapper<channel<T, Policy>>> {
+  public:
+    using item = T;
+    static constexpr bool waits = true;
+
+    explicit items_of(std::reference_wrapper<channel<T, Policy>> from) noexcept : from_(from) {}
+    auto next(coroutine_env&) { return from_.get().get(); }
+    void end() noexcept { from_.get().close(); }
+
+  private:
+    std::reference_wrapper<channel<T, Policy>> from_;
 };
 
 template <class S>

@@ -3,24 +3,30 @@
 #include "support/catch.hpp"
 #include "support/items.hpp"
 
+#include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/take.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/generator.hpp>
 #include <weir/task/sleep.hpp>
+#include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <list>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <ranges>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -349,4 +355,92 @@ TEST_CASE("a source takes a C array, of which it keeps a copy; or of which it is
     std::unique_ptr<int> owned[] = {std::make_unique<int>(5)};
     auto moved = (weir::source(std::move(owned)) | weir::sink()).start(time);
     CHECK(**moved.get() == 5);
+}
+
+TEST_CASE("a source takes from a channel until that is closed and empty, and awaits meanwhile") {
+    virtual_time time;
+    weir::channel<int> in(4);
+    auto run = (weir::source(in) | weir::pipe([](int n) { return 10 * n; }) | weir::sink(10)).start(time);
+    const auto give = [&in]() -> weir::task<> {
+        for (int i = 0; i < 3; ++i) {
+            co_await weir::sleep_for(10ms);
+            const bool is_in = co_await in.put(i + 0);
+            if (!is_in) co_return;
+        }
+        co_await weir::sleep_for(5ms);
+        in.close();
+    };
+    weir::sync_wait(time, give());
+    CHECK(take_all(run) == ints{0, 10, 20});
+    const weir::slot_times source = run.stats().stages.at(0).times();
+    CHECK(source.await == 35ms);
+    CHECK(source.total() == 35ms);
+    CHECK(run.outcome() == weir::run_outcome::finished);
+}
+
+TEST_CASE("a source that ends before its channel closes it, and leaves to it what is inside") {
+    virtual_time time;
+    weir::channel<int> in(8);
+    for (int i = 0; i < 8; ++i) CHECK(in.try_put(i + 0) == weir::channel_status::success);
+    {
+        auto run = (weir::source(std::ref(in)) | weir::take(2) | weir::sink()).start(time);
+        CHECK(take_all(run) == ints{0, 1});
+    }
+    CHECK(in.closed());
+    CHECK(in.blocking_put(9) == weir::channel_status::closed);
+    const auto left = in.size();
+    CHECK(left > 0);
+    // The next run has the rest.
+    auto rest = (weir::source(in) | weir::sink()).start(time);
+    const ints all = take_all(rest);
+    CHECK(all.size() == left);
+    CHECK(all.back() == 7);
+}
+
+TEST_CASE("a run that is stopped while its source waits for a channel ends, and so do those who put") {
+    weir::thread_pool pool(1);
+    weir::channel<int> in(1);
+    auto run = (weir::source(in) | weir::sink(1)).start(pool);
+    std::jthread giver([&in] {
+        for (int i = 0; in.blocking_put(i + 0) == weir::channel_status::success; ++i) {
+        }
+    });
+    CHECK(run.get() == 0);
+    run.stop();
+    giver.join();
+    CHECK(in.closed());
+
+    weir::channel<int> never(1);
+    auto waits = (weir::source(never) | weir::sink()).start(pool);
+    waits.stop();
+    CHECK(never.closed());
+    CHECK(waits.outcome() == weir::run_outcome::stopped);
+}
+
+TEST_CASE("threads feed two runs from one channel, and each item comes out once") {
+    weir::thread_pool pool(2);
+    weir::channel<int> in(4);
+    std::vector<weir::run<int>> runs;
+    for (int i = 0; i < 2; ++i) runs.push_back((weir::source(in) | weir::sink(2)).start(pool));
+    std::vector<ints> came(2);
+    {
+        std::vector<std::jthread> threads;
+        for (std::size_t i = 0; i < 2; ++i) {
+            threads.emplace_back([&, i] { came[i] = take_all(runs[i]); });
+        }
+        std::vector<std::jthread> givers;
+        for (int first : {0, 500}) {
+            givers.emplace_back([&in, first] {
+                for (int n = first; n < first + 500; ++n) static_cast<void>(in.blocking_put(n + 0));
+            });
+        }
+        givers.clear();
+        in.close();
+    }
+    ints all = came[0];
+    all.insert(all.end(), came[1].begin(), came[1].end());
+    std::sort(all.begin(), all.end());
+    ints expected(1000);
+    std::iota(expected.begin(), expected.end(), 0);
+    CHECK(all == expected);
 }

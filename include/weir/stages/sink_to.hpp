@@ -1,0 +1,166 @@
+// weir stages: the end of a pipeline that puts each item into a channel, for who takes from that
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_SINK_TO_HPP
+#define WEIR_STAGES_SINK_TO_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/channel/epoch_item.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/platform/source_place.hpp>
+#include <weir/run/run_context.hpp>
+#include <weir/run/run_core.hpp>
+#include <weir/run/run_graph.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/run/void_run.hpp>
+#include <weir/stages/in_hand.hpp>
+#include <weir/stages/stage.hpp>
+#include <weir/stages/stage_kind.hpp>
+#include <weir/stages/worker_loop.hpp>
+
+#include <source_location>  // for std::source_location
+#include <string>           // for std::string
+#include <type_traits>      // for std::is_convertible_v, std::is_same_v
+#include <utility>          // for std::move
+
+namespace weir {
+
+/// Of `sink_to`.
+struct sink_to_options {
+    std::string name = "sink_to";  ///< see `stage_options::name`
+    /// Where it runs; null: where the run was started. Outlives the run.
+    weir::executor* executor = nullptr;
+    /// Close the channel when the stage ends, so that who takes from it comes to the end. False where others
+    /// put into it, too.
+    bool closes = true;
+    /// See `stage_options::where`.
+    std::source_location where = detail::call_place::current();
+};
+
+namespace detail {
+
+template <class C>
+struct put_into {
+    [[no_unique_address]] typename epoch_item_traits<C>::provenance about;
+    bool is_in = true;
+};
+
+// `To`: the channel.
+template <class To, class C, class Policy>
+class running_sink_to : public stage_kind<C, no_item, Policy> {
+    using base = stage_kind<C, no_item, Policy>;
+    using typename base::slot;
+
+  public:
+    using pass = typename base::template hand<put_into<C>>;
+    static constexpr bool waits = true;
+
+    running_sink_to(run_context& run, const stage_options& options, To& to, bool closes,
+                    channel<C, Policy>& in, typename base::output& end)
+        : base(run, "sink_to", options, &in, &end), to_(to), closes_(closes) {}
+
+    void accept(pass& now) noexcept { now.about = base::load::provenance_of(*now.item); }
+    C* begin(pass& now) const noexcept { return now.item; }
+    auto awaiting(C* item, coroutine_env&) {
+        auto& value = base::load::value_of(*item);
+        if constexpr (std::is_same_v<carried_value_t<C>, typename To::value_type>) {
+            return to_.put(std::move(value));
+        } else {
+            return to_.emplace(std::move(value));
+        }
+    }
+    void keep(pass& now, bool is_in) noexcept { now.is_in = is_in; }
+    no_item* next(pass& now) noexcept {
+        if (now.mine.mark || !now.is_in) return nullptr;
+        ++num_put_;
+        now.about.acknowledge(true);
+        return nullptr;
+    }
+    // Nobody takes from the channel any more.
+    bool is_over(const pass& now) const noexcept { return !now.is_in; }
+    void leave_stage(slot& me) noexcept {
+        this->run_.count_done(num_put_);
+        if (closes_) to_.close();
+        base::leave_stage(me);
+    }
+
+  private:
+    To& to_;
+    const bool closes_;
+    std::uint64_t num_put_ = 0;
+};
+
+template <class To>
+struct sink_to_stage : stage_base {
+    static constexpr const char* kind = "sink_to";
+    static constexpr bool ends_pipelines = true;
+
+    sink_to_stage(To& channel, const sink_to_options& o)
+        : stage_base{stage_options_of_end(o)}, to(&channel), closes(o.closes) {}
+
+    template <class C>
+    struct given {
+        using type = void;
+        static_assert(std::is_convertible_v<carried_value_t<C>, typename To::value_type>,
+                      "weir: what the stage before a sink_to gives has to be an item of its channel, or to "
+                      "become one by itself; the types are those of sink_to_stage<channel>::given<...> in "
+                      "this message");
+    };
+    template <class C>
+    using output = typename given<C>::type;
+
+    template <class Self, class Policy, class C>
+    static channel<no_item, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
+        return run.template append_last<worker_loop<running_sink_to<To, C, Policy>>>(self.options, in,
+                                                                                     *self.to, self.closes);
+    }
+
+    To* to;
+    bool closes;
+
+  private:
+    static kept_options stage_options_of_end(const sink_to_options& o) {
+        stage_options all;
+        all.name = o.name;
+        all.executor = o.executor;
+        all.where = o.where;
+        return {std::move(all), kind};
+    }
+};
+
+}  // namespace detail
+
+/// Puts each item into a channel, at the end of a pipeline, where else its sink is: for threads, or coroutines,
+/// that take from a channel.
+///
+///     weir::channel<picture> pictures(8);
+///     auto run = (weir::source(files) | weir::pipe(decode) | weir::sink_to(pictures)).start(pool);
+///     while (auto p = pictures.blocking_get()) show(*std::move(p));
+///
+/// Such a run needs no consumer, and ends by itself: see `run<void>`; its `run_result::items` counts what is in.
+/// A failure of the run is seen there, not in the channel: who has taken all calls `run.wait()`.
+///
+/// \param to       outlives the run. An item that is no item of the channel becomes one there. Closed by who
+///                 takes from it, it ends the run as a consumer that leaves does: it is finished.
+/// \param options  see `sink_to_options`.
+/// Order:    kept; epochs are not told apart in the channel.
+/// Suspends: while the channel is full; the slot awaits then (`slot_times::await`).
+/// Resumes:  on the stage's executor.
+/// Errors:   none of its own. Where the run is stopped while it waits for room, that item is destroyed. For a
+///           checkpoint an item is taken when it is in.
+template <class T, class Policy>
+[[nodiscard]] auto sink_to(channel<T, Policy>& to, const sink_to_options& options = {}) {
+    return detail::sink_to_stage<channel<T, Policy>>(to, options);
+}
+
+/// Refuses what is no channel that has a name, at compile time.
+template <class To>
+void sink_to(To&&, const sink_to_options& = {}) noexcept {
+    static_assert(std::is_void_v<To>,
+                  "weir: sink_to puts into a channel that outlives the run: give it a weir::channel that has "
+                  "a name and is no constant; a sink, whose items a consumer takes, is weir::sink(capacity)");
+}
+
+}  // namespace weir
+
+#endif
