@@ -117,6 +117,8 @@ using weir::shared_hook;
 using weir::shuffle;
 using weir::shuffle_options;
 using weir::sink;
+using weir::sink_to;
+using weir::sink_to_options;
 using weir::skip;
 using weir::sleep_for;
 using weir::sleep_until;

@@ -130,15 +130,15 @@ struct sink_to_stage : stage_base {
 
 }  // namespace detail
 
-/// Puts each item into a channel, at the end of a pipeline, where else its sink is: for threads, or coroutines,
-/// that take from a channel.
+/// Puts each item into a channel, at the end of a pipeline, where else its sink is: for threads, or
+/// coroutines, that take from a channel.
 ///
 ///     weir::channel<picture> pictures(8);
 ///     auto run = (weir::source(files) | weir::pipe(decode) | weir::sink_to(pictures)).start(pool);
 ///     while (auto p = pictures.blocking_get()) show(*std::move(p));
 ///
-/// Such a run needs no consumer, and ends by itself: see `run<void>`; its `run_result::items` counts what is in.
-/// A failure of the run is seen there, not in the channel: who has taken all calls `run.wait()`.
+/// Such a run needs no consumer, and ends by itself: see `run<void>`; its `run_result::items` counts what is
+/// in. A failure of the run is seen there, not in the channel: who has taken all calls `run.wait()`.
 ///
 /// \param to       outlives the run. An item that is no item of the channel becomes one there. Closed by who
 ///                 takes from it, it ends the run as a consumer that leaves does: it is finished.

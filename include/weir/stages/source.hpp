@@ -178,8 +178,8 @@ template <class S>
                   "takes one: let it capture what it needs, [files] { ... }");
     static_assert(is_channel || detail::source_like<std::decay_t<S>> ||
                       detail::takes_an_argument<std::decay_t<S>>,
-                  "weir: a source needs a range, a generator, an async_generator, a channel, or a function "
-                  "that gives std::optional items, a range or a generator; this is none of them");
+                  "weir: a source needs a range, a generator, an async_generator, or a function that "
+                  "gives std::optional items, a range or a generator, or a channel; this is none of them");
     if constexpr (detail::source_like<std::decay_t<S>>) {
         return detail::source_stage<detail::kept_t<S>>(std::forward<S>(items), std::move(options));
     }
@@ -198,10 +198,11 @@ template <class S>
 ///     auto run = (weir::source(requests) | weir::pipe(answer) | weir::sink()).start(pool);
 ///     requests.blocking_put(request(1));   // of any thread; `closed` once the run is over
 ///
-/// \param from  outlives the run. When the source ends, for whatever reason, it closes the channel, so that who
-///              puts into it does not wait for ever; what is inside stays there, for the next run or `try_get`.
-/// Order:  that of the channel. Several runs may take from one channel: each item goes to one of them.
-/// Resumes: the stage, on its own executor. Its slot awaits (`slot_times::await`) while the channel is empty.
+/// \param from  outlives the run. When the source ends, for whatever reason, it closes the channel, so that
+///              who puts into it does not wait for ever; what is inside stays there, for the next run or
+///              `try_get`.
+/// Order:  that of the channel. Several runs may take from one: each item goes to one of them.
+/// Resumes: the stage, on its own executor. Its slot awaits (`slot_times::await`) while there is none.
 /// Errors: an item that the source has taken when the run is stopped is destroyed, as any that is under way.
 template <class T, class Policy>
 [[nodiscard]] auto source(channel<T, Policy>& from, source_options options = {}) {
