@@ -13,8 +13,8 @@ namespace weir::detail {
 class not_awaited {
   public:
     template <class Use = bool>
-    operator bool()
-        const noexcept {  // NOLINT(google-explicit-constructor): bool in = c.put(1) is rejected, too
+    // NOLINTNEXTLINE(google-explicit-constructor): bool in = c.put(1) is rejected, too
+    operator bool() const noexcept {
         return refuse<Use>();
     }
     template <class Use = bool>
@@ -23,7 +23,8 @@ class not_awaited {
     }
     template <class Use = bool>
     const bool* operator->() const noexcept {
-        return refuse<Use>() ? nullptr : nullptr;
+        static_cast<void>(refuse<Use>());
+        return nullptr;
     }
 
   private:

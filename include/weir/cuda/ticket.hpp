@@ -101,7 +101,6 @@ class ticket {
         throw_gone();
     }
 
-    // Who waits keeps it.
     completion* keep() noexcept { return std::exchange(completion_, nullptr); }
 
   private:
