@@ -155,10 +155,11 @@ template <class T, class Policy>
 
 /// Refuses what is no channel that has a name, at compile time.
 template <class To>
-void sink_to(To&&, const sink_to_options& = {}) noexcept {
+auto sink_to(To&& to, const sink_to_options& = {}) noexcept {
     static_assert(std::is_void_v<To>,
                   "weir: sink_to puts into a channel that outlives the run: give it a weir::channel that has "
                   "a name and is no constant; a sink, whose items a consumer takes, is weir::sink(capacity)");
+    return detail::no_stage(to);
 }
 
 }  // namespace weir
