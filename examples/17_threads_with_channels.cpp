@@ -1,7 +1,9 @@
-// Shows a channel between plain threads, and one between threads and coroutines: no executor is needed for the
-// former, and what blocks a thread is named so.
+// Shows channels between plain threads, between threads and coroutines, and at both ends of a pipeline: no
+// executor is needed for the first, and what blocks a thread is named so.
 #include <weir/channel/channel.hpp>
 #include <weir/executor/thread_pool.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink_to.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 
@@ -51,4 +53,22 @@ int main() {
         std::cout << "the squares from 0 to 99 sum to " << sum << '\n';
     });
     weir::sync_wait(pool, square(numbers, squares));  // this thread waits for the coroutine
+    taker.join();
+
+    // The same by a pipeline, which measures itself. Threads give and take here, too.
+    weir::channel<int> in(8);
+    weir::channel<int> out(8);
+    const auto pipeline =
+        weir::source(in) | weir::pipe([](int n) { return n * n; }, {.concurrency = 2}) | weir::sink_to(out);
+    auto run = pipeline.start(pool);
+    std::jthread giver([&in] {
+        for (int n = 0; n < 100; ++n) {
+            if (in.blocking_put(int(n)) != weir::channel_status::success) return;  // the run has ended
+        }
+        in.close();
+    });
+    long sum = 0;
+    while (const auto n = out.blocking_get()) sum += *n;
+    std::cout << "the pipeline says " << sum << '\n';
+    return run.wait().items == 100 && sum == 328350 ? 0 : 1;
 }
