@@ -69,10 +69,8 @@ class channel_meter {
     // When the first item of those inside came, or the last one went.
     std::int64_t turned() const noexcept { return turned_; }
 
-    // The first item was got now; until then `INT64_MIN`.
     void note_first(std::int64_t now) noexcept { first_ = settle(now); }
     std::int64_t first() const noexcept { return first_; }
-
     std::int64_t begin() const noexcept { return begin_; }
     std::int64_t elapsed() const noexcept { return time_between(begin_, last_); }
     std::int64_t empty() const noexcept { return read_sum(empty_); }
@@ -111,12 +109,11 @@ class channel_meter {
     std::int64_t begin_ = 0;
     std::int64_t last_ = 0;
     std::int64_t turned_ = 0;
-    std::int64_t first_ = INT64_MIN;
+    std::int64_t first_ = INT64_MIN;  // when the first item was got
     std::int64_t empty_ = 0;
 };
 
-// Stands in where nothing is measured.
-class no_meter {};
+class no_meter {};  // stands in where nothing is measured
 
 }  // namespace weir::detail
 

@@ -21,6 +21,10 @@ void add_up(T& sum, const T& more) {
     sum += more;
 }
 inline void add_up(duration& a, const duration& b) { a = detail::sum(a, b); }
+inline void add_up(first_item_stats& a, const first_item_stats& b) {
+    detail::add_up(a.since, b.since);
+    a.num_items += b.num_items;
+}
 template <class T>
 void add_up(std::optional<T>& sum, const std::optional<T>& more) {
     if (sum && more) {
@@ -113,10 +117,7 @@ inline bool is_nothing(const pipeline_stats& lap) noexcept {
         later.channels[i] = weir::joined(earlier.channels[i], std::move(later.channels[i]));
     if (later.process && earlier.process) later.process = weir::joined(*earlier.process, *later.process);
     later.num_items += earlier.num_items;
-    if (later.first_item && earlier.first_item) {
-        detail::add_up(later.first_item->since, earlier.first_item->since);
-        later.first_item->num_items += earlier.first_item->num_items;
-    }
+    if (later.first_item && earlier.first_item) detail::add_up(*later.first_item, *earlier.first_item);
     return later;
 }
 
