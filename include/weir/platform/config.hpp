@@ -23,7 +23,7 @@ weir_lint_coroutines(target) in CMake, else tests/compilers/lint_coroutines PATH
 #include <source_location>  // for std::source_location
 #include <string>           // for std::string
 #include <string_view>      // for std::string_view
-#include <typeinfo>         // for typeid
+#include <typeinfo>         // for typeid, std::type_info
 
 // Keeps a function out of its caller: an address of thread-local data that it computes is then
 // computed anew on each call, also when a coroutine has changed threads in between.
@@ -133,22 +133,14 @@ inline const char* name_of_current_exception_type() noexcept {
 #endif
 }
 
-// What an object's own type is called, and whether it is that of another one. Where the compiler was told to
-// know nothing of that (-fno-rtti), it is null, and all are of one type.
+// An object's own type; null where the compiler was told to know nothing of that (-fno-rtti), here or in the
+// file that made the object. Of the second the compiler knows nothing: hence the register.
 template <class T>
-const char* name_of_type_of([[maybe_unused]] const T& object) noexcept {
+const std::type_info* type_of([[maybe_unused]] const T& object) noexcept {
 #if defined(__cpp_rtti) || defined(_CPPRTTI)
-    return typeid(object).name();
+    return in_register(&typeid(object));
 #else
     return nullptr;
-#endif
-}
-template <class T>
-bool are_of_one_type([[maybe_unused]] const T& a, [[maybe_unused]] const T& b) noexcept {
-#if defined(__cpp_rtti) || defined(_CPPRTTI)
-    return typeid(a) == typeid(b);
-#else
-    return true;
 #endif
 }
 

@@ -25,6 +25,7 @@
 #include <string_view>  // for std::string_view
 #include <tuple>        // for std::apply
 #include <type_traits>  // for std::is_void_v
+#include <typeinfo>     // for std::type_info
 #include <utility>      // for std::move
 #include <vector>       // for std::vector
 
@@ -225,12 +226,13 @@ class description_builder {
         for (const executor* const each : executors_) {
             if (each == nullptr) continue;
             const executor& other = *each;
-            if (!are_of_one_type(other, ex) || std::ranges::find(alike, each) != alike.end()) continue;
+            if (!are_one_type(type_of(other), type_of(ex)) || std::ranges::find(alike, each) != alike.end())
+                continue;
             alike.push_back(each);
             if (each == &ex) number = alike.size();
         }
-        const char* const type = name_of_type_of(ex);
-        std::string name = type == nullptr ? "weir::executor" : short_name(read_type_name(type));
+        const std::type_info* const type = type_of(ex);
+        std::string name = type == nullptr ? "weir::executor" : short_name(read_type_name(type->name()));
         return alike.size() > 1 ? name + " " + std::to_string(number) : name;
     }
     // weir's pools are templates, of which users write another name.

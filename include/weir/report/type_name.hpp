@@ -8,6 +8,7 @@
 #include <cstddef>      // for std::size_t
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
+#include <typeinfo>     // for std::type_info
 
 namespace weir::detail {
 
@@ -81,6 +82,11 @@ template <class T>
 // The same for what is known only when the program runs: `read_type_name(typeid(object).name())`.
 [[nodiscard]] inline std::string read_type_name(const char* mangled) {
     return tidy_type_name(demangled(mangled));
+}
+
+// Whether two objects are of one type, of which null is all that is known of some: see `type_of`.
+inline bool are_one_type(const std::type_info* a, const std::type_info* b) noexcept {
+    return a == b || (a != nullptr && b != nullptr && *a == *b);
 }
 
 }  // namespace weir::detail

@@ -25,6 +25,15 @@ using namespace std::chrono_literals;
 
 namespace {
 
+// With -fno-rtti nobody knows what kind of executor it is.
+const char* named([[maybe_unused]] const char* known, [[maybe_unused]] const char* unknown) {
+#if defined(__cpp_rtti) || defined(_CPPRTTI)
+    return known;
+#else
+    return unknown;
+#endif
+}
+
 struct image {
     int pixels = 0;
 };
@@ -106,7 +115,7 @@ TEST_CASE("a description tells of each stage its name, kind, types, slots, capac
     CHECK(d.stages[1].gives == "image");
     CHECK(d.stages[1].concurrency == 12);
     CHECK(d.stages[1].capacity == 5);
-    CHECK(d.stages[1].executor == "weir::blocking_pool");
+    CHECK(d.stages[1].executor == named("weir::blocking_pool", "weir::executor"));
     CHECK(d.stages[1].output_order == weir::output_order::input);
     CHECK(d.stages[1].time_limit == 2s);
     CHECK(d.stages[2].kind == "aggregate");
@@ -143,10 +152,10 @@ TEST_CASE("a description numbers executors of one kind where there are several")
     weir::thread_pool pool(1);
     const auto on = [](weir::executor& ex) { return weir::pipe([](int n) { return n; }, {.executor = &ex}); };
     const auto d = describe(weir::source({1}) | on(disk) | on(pool) | on(network) | on(disk));
-    CHECK(d.stages[1].executor == "weir::blocking_pool 1");
-    CHECK(d.stages[2].executor == "weir::thread_pool");
-    CHECK(d.stages[3].executor == "weir::blocking_pool 2");
-    CHECK(d.stages[4].executor == "weir::blocking_pool 1");
+    CHECK(d.stages[1].executor == named("weir::blocking_pool 1", "weir::executor 1"));
+    CHECK(d.stages[2].executor == named("weir::thread_pool", "weir::executor 2"));
+    CHECK(d.stages[3].executor == named("weir::blocking_pool 2", "weir::executor 3"));
+    CHECK(d.stages[4].executor == named("weir::blocking_pool 1", "weir::executor 1"));
 }
 
 TEST_CASE("a description tells when an aggregate gives a batch") {

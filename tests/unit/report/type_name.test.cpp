@@ -16,9 +16,11 @@
 #include <utility>
 #include <vector>
 
+using weir::detail::are_one_type;
 using weir::detail::read_type_name;
 using weir::detail::tidy_type_name;
 using weir::detail::type_name;
+using weir::detail::type_of;
 
 namespace animals {
 struct cat {};
@@ -107,6 +109,21 @@ TEST_CASE("a type that is known when the program runs has the same name") {
           "std::pair<unsigned long, long long>");
 }
 #endif
+
+TEST_CASE("objects are of one type, as far as that is known") {
+    const derived d, e;
+    const base& b = d;
+    const base another;
+    CHECK(are_one_type(type_of(b), type_of(e)));
+    CHECK(are_one_type(nullptr, nullptr));
+#if defined(__cpp_rtti) || defined(_CPPRTTI)
+    CHECK_FALSE(are_one_type(type_of(b), type_of(another)));
+    CHECK_FALSE(are_one_type(type_of(b), nullptr));
+    CHECK_FALSE(are_one_type(nullptr, type_of(b)));
+#else
+    CHECK(are_one_type(type_of(b), type_of(another)));
+#endif
+}
 
 TEST_CASE("a text that is no type's name is read to its end") {
     CHECK(tidy_type_name("").empty());
