@@ -254,8 +254,8 @@ TEST_CASE("a for_each is the end: no queue is behind it, and nothing leaves it")
     CHECK(d.stages[1].capacity == 0);
     CHECK(weir::structure_text(d) ==
           "stage  kind      slots  queue  executor  items               composed at\n"
-          "src    source        1      2  -         -> int              describe.test.cpp:238\n"
-          "write  for_each      2      -  -         int, at most 1.0 s  describe.test.cpp:239\n"
+          "src    source        1      2  -         -> int              describe.test.cpp:247\n"
+          "write  for_each      2      -  -         int, at most 1.0 s  describe.test.cpp:248\n"
           "\n"
           "queue: its capacity, behind the stage; executor -: where the run is started\n");
 }
