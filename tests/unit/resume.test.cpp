@@ -29,6 +29,7 @@
 #include <weir/stages/source.hpp>
 #include <weir/stages/stage_list.hpp>
 #include <weir/stages/take.hpp>
+#include <weir/stages/traverse.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/generator.hpp>
 #include <weir/task/sleep.hpp>
@@ -158,7 +159,7 @@ class generated {
         weir::stage_options free = o;
         free.output_order = weir::output_order::completion;
         const auto passes = [](batch b) { return b; };
-        const std::uint64_t kind = pick(36);
+        const std::uint64_t kind = pick(37);
         p.text += " " + std::to_string(kind);
         if (kind >= 20) return add_other(p, kind, o, salt);
         if (kind < 5) p.pipes.push_back(name);
@@ -481,6 +482,21 @@ class generated {
                 add_to(weir::aggregate(size(4), true) | weir::disaggregate());
                 lower(p, exact::at_times);
                 p.drops_rest = true;
+                break;
+            case 36:  // a stage that adds items to itself
+                p.row.add(weir::traverse(
+                    [salt](part x, weir::feeder<part>& more) -> task<part> {
+                        if (x.number < 64 && x.mix(salt) % 3 != 0) more.add(part(x, 4 * x.number + 1));
+                        co_await weir::sleep_for(duration(x.mix(salt) % 40));
+                        co_return x;
+                    },
+                    {.name = o.name,
+                     .concurrency = o.concurrency,
+                     .order =
+                         salt % 2 == 0 ? weir::traverse_order::depth_first : weir::traverse_order::as_found,
+                     .capacity = o.capacity}));
+                lower(p, exact::at_times);
+                chooses(p);
                 break;
             default:
                 p.row.add(breaking_route(breaks, salt));

@@ -137,6 +137,23 @@ struct transfer_stats {
     [[nodiscard]] friend bool operator==(const transfer_stats&, const transfer_stats&) = default;
 };
 
+/// Of a stage whose function adds items to the stage itself: see `traverse`. At each moment that stage has
+/// begun num_added - num_waiting - num_discarded of them.
+struct added_stats {
+    std::uint64_t num_added = 0;      ///< items that the function has added
+    std::uint64_t num_waiting = 0;    ///< of those, pending at the snapshot: no slot has begun them
+    std::uint64_t most_waiting = 0;   ///< the most that were pending at once, of the whole run
+    std::uint64_t num_discarded = 0;  ///< of those, destroyed by a stop or a failure before a slot began them
+
+    /// A lap; nothing becomes negative.
+    [[nodiscard]] friend added_stats operator-(added_stats later, const added_stats& earlier) {
+        later.num_added = detail::since(earlier.num_added, later.num_added);
+        later.num_discarded = detail::since(earlier.num_discarded, later.num_discarded);
+        return later;
+    }
+    [[nodiscard]] friend bool operator==(const added_stats&, const added_stats&) = default;
+};
+
 /// What a stage measured.
 struct stage_stats {
     std::string name;                  ///< see `stage_options::name`
@@ -153,6 +170,7 @@ struct stage_stats {
     std::vector<std::size_t> outputs;  ///< to which of them it gives
     histogram task_times;              ///< of the time of each successful invocation
     std::optional<transfer_stats> transfers = std::nullopt;  ///< of one that copies to a device
+    std::optional<added_stats> added = std::nullopt;         ///< of a `traverse`
 
     /// \returns the slots' times, summed.
     [[nodiscard]] slot_times times() const noexcept {
@@ -191,6 +209,7 @@ struct stage_stats {
         }
         later.task_times -= earlier.task_times;
         if (later.transfers && earlier.transfers) later.transfers = *later.transfers - *earlier.transfers;
+        if (later.added && earlier.added) later.added = *later.added - *earlier.added;
         return later;
     }
     [[nodiscard]] friend bool operator==(const stage_stats&, const stage_stats&) = default;

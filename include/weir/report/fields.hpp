@@ -53,6 +53,17 @@ struct fields<channel_stats> {
 };
 
 template <>
+struct fields<added_stats> {
+    template <class S, class V>
+    static void each(S& s, V&& visit) {
+        visit("num_added", s.num_added);
+        visit("num_waiting", s.num_waiting);
+        visit("most_waiting", s.most_waiting);
+        visit("num_discarded", s.num_discarded);
+    }
+};
+
+template <>
 struct fields<transfer_stats> {
     template <class S, class V>
     static void each(S& s, V&& visit) {
@@ -87,6 +98,7 @@ struct fields<stage_stats> {
         visit("outputs", s.outputs);
         visit("task_times", s.task_times);
         visit("transfers", s.transfers);
+        visit("added", s.added);
     }
 };
 

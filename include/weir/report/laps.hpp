@@ -91,6 +91,10 @@ inline bool is_nothing(const pipeline_stats& lap) noexcept {
         t.num_memory_waits += earlier.transfers->num_memory_waits;
         detail::add_up(t.memory_wait, earlier.transfers->memory_wait);
     }
+    if (later.added && earlier.added) {
+        later.added->num_added += earlier.added->num_added;
+        later.added->num_discarded += earlier.added->num_discarded;
+    }
     return later;
 }
 

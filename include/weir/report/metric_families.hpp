@@ -63,6 +63,13 @@ inline constexpr metric<stage_stats> stage[] = {
      [](metric_samples& to, const stage_stats& s) { to.add(s.task_times); }},
 };
 
+inline constexpr metric<added_stats> added[] = {
+    {{"weir.stage.added", "{item}", counter, "Items that the function of a traversal added to its stage."},
+     [](metric_samples& to, const added_stats& a) { to.add(a.num_added); }},
+    {{"weir.stage.pending", "{item}", gauge, "Of those, how many no slot has begun."},
+     [](metric_samples& to, const added_stats& a) { to.add(a.num_waiting); }},
+};
+
 inline constexpr metric<transfer_stats> transfers[] = {
     {{"weir.device.copies", "{copy}", counter, "Copies to a device that are done."},
      [](metric_samples& to, const transfer_stats& t) { to.add(t.num_copies); }},

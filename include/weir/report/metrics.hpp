@@ -105,6 +105,7 @@ class metrics_writer {
     [[nodiscard]] std::string text() && {
         write(metrics_of::run);
         write(metrics_of::stage);
+        write(metrics_of::added);
         write(metrics_of::transfers);
         write(metrics_of::queue);
         write(metrics_of::process);
@@ -136,6 +137,11 @@ class metrics_writer {
     static void each(const metric<pipeline_stats>&, const pipeline_stats& p, auto add) { add(p, ""); }
     static void each(const metric<stage_stats>&, const pipeline_stats& p, auto add) {
         for (std::size_t i = 0; i < p.stages.size(); ++i) add(p.stages[i], own_labels(p.stages[i], i));
+    }
+    static void each(const metric<added_stats>&, const pipeline_stats& p, auto add) {
+        for (std::size_t i = 0; i < p.stages.size(); ++i) {
+            if (p.stages[i].added) add(*p.stages[i].added, own_labels(p.stages[i], i));
+        }
     }
     static void each(const metric<transfer_stats>&, const pipeline_stats& p, auto add) {
         for (std::size_t i = 0; i < p.stages.size(); ++i) {

@@ -222,12 +222,23 @@ class text_table {
     return table;
 }
 
+// Of those whose function adds items to them; they may be none.
+[[nodiscard]] inline text_table added_table_of(const std::vector<stage_stats>& stages) {
+    text_table table({"added", "items", "pending", "at most", "discarded"});
+    for (const stage_stats& s : stages) {
+        if (!s.added) continue;
+        table.add({s.name, units::count(s.added->num_added, 8), units::count(s.added->num_waiting, 8),
+                   units::count(s.added->most_waiting, 8), units::count(s.added->num_discarded, 8)});
+    }
+    return table;
+}
+
 }  // namespace detail
 
 /// \returns the statistics as two tables: the stages, with how long their work takes and where their slots
 ///          spend the time, a column for each state in which one of them was; and the queues between them,
 ///          with a column of what was discarded, if anything was; one more of the stages whose tasks failed,
-///          and one of those that copy to a device; then what the states' names mean; and a last line on the
+///          one of those whose function adds items to them, and one of those that copy to a device; then what the states' names mean; and a last line on the
 ///          process. The first line says when the first item came to the consumer, with the rates since then
 ///          and in all; and where nothing has moved for 10 s or longer, that line or the next says so. Plain
 ///          ASCII, at most 120 columns; of names the first 20 characters, or fewer where the columns leave
@@ -251,7 +262,8 @@ class text_table {
         detail::table_of(stats.channels).append_to(text);
     }
     for (const detail::text_table& each :
-         {detail::failures_table_of(stats.stages), detail::copies_table_of(stats.stages)}) {
+         {detail::failures_table_of(stats.stages), detail::added_table_of(stats.stages),
+          detail::copies_table_of(stats.stages)}) {
         if (each.empty()) continue;
         text += '\n';
         each.append_to(text);

@@ -58,6 +58,7 @@ class running_stage : public worker_set<Policy> {
         s.outputs = outputs_;
         this->add_times(s, until, still);
         s.transfers = transfers();
+        s.added = added();
         return s;
     }
 
@@ -165,6 +166,8 @@ class running_stage : public worker_set<Policy> {
   private:
     // Of what it copied to a device. Any thread, at any time.
     virtual std::optional<transfer_stats> transfers() const { return std::nullopt; }
+    // Of the items that its function added to the stage. Any thread, at any time.
+    virtual std::optional<added_stats> added() const { return std::nullopt; }
 
     WEIR_NOINLINE void ends_overhead(slot& me) const noexcept {
         tick(me);

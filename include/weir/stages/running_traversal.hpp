@@ -8,6 +8,7 @@
 #include <weir/channel/item_type.hpp>
 #include <weir/channel/slice.hpp>
 #include <weir/measure/slot.hpp>
+#include <weir/measure/stats.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/call_traits.hpp>
@@ -18,7 +19,8 @@
 #include <weir/stages/traversal_rule.hpp>
 #include <weir/task/task.hpp>
 
-#include <cstddef>  // for std::size_t
+#include <cstddef>   // for std::size_t
+#include <optional>  // for std::optional
 #include <utility>  // for std::forward
 
 namespace weir::detail {
@@ -88,6 +90,7 @@ class running_traversal : public Base {
     }
 
   private:
+    std::optional<added_stats> added() const override { return all_.stats(); }
     bool must_look(const slot& me) const noexcept {
         return me.recalled.load(std::memory_order_relaxed) || has_to_end();
     }

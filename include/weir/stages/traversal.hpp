@@ -6,6 +6,7 @@
 #include <weir/channel/item_type.hpp>
 #include <weir/channel/wait_queue.hpp>
 #include <weir/measure/slot.hpp>
+#include <weir/measure/stats.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/stages/pending_items.hpp>
@@ -32,7 +33,8 @@ class traversal {
     // Adds an item to those of `to`. Throws; the item is the caller's then.
     void add(traversal_slot& to, void* item) {
         // relaxed, here and below: a number of which only the sum of all counts
-        if (waiting_.fetch_add(1, std::memory_order_relaxed) >= max_waiting_) {
+        const std::size_t before = waiting_.fetch_add(1, std::memory_order_relaxed);
+        if (before >= max_waiting_) {
             waiting_.fetch_sub(1, std::memory_order_relaxed);
             throw_too_many();
         }
@@ -41,6 +43,10 @@ class traversal {
         } catch (...) {
             waiting_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as above
             throw;
+        }
+        std::size_t most = most_waiting_.load(std::memory_order_relaxed);
+        while (before >= most &&
+               !most_waiting_.compare_exchange_weak(most, before + 1, std::memory_order_relaxed)) {
         }
         // Behind the deque's lock: a slot that has found that deque empty before is counted by now.
         if (idle_.load(std::memory_order_relaxed) != 0) {
@@ -67,6 +73,7 @@ class traversal {
     }
     // An item came from the queue before the stage. False: others that wait have to be taken before it.
     bool goes_first(std::uint64_t& number) noexcept {
+        came_.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in add()
         if (first_found_first_) return shared_.goes_first(taken_, number);
         number = pending_items::next_of(taken_);
         return true;
@@ -101,8 +108,23 @@ class traversal {
             while (me != nullptr && me->who != &who) me = me->next;
             rule.end(me);
         });
-        if (me != nullptr) me->found.clear();
-        shared_.clear();
+        const std::size_t n = (me != nullptr ? me->found.clear() : 0) + shared_.clear();
+        // relaxed: as in add()
+        waiting_.fetch_sub(n, std::memory_order_relaxed);
+        discarded_.fetch_add(n, std::memory_order_relaxed);
+    }
+    // While slots are at work, the figures may be apart by what they do just now.
+    added_stats stats() const noexcept {
+        added_stats s;
+        // relaxed: as in add()
+        s.num_waiting = waiting_.load(std::memory_order_relaxed);
+        s.most_waiting = most_waiting_.load(std::memory_order_relaxed);
+        s.num_discarded = discarded_.load(std::memory_order_relaxed);
+        const std::uint64_t begun = taken_.load(std::memory_order_relaxed);
+        const std::uint64_t all = begun + s.num_waiting + s.num_discarded;
+        const std::uint64_t came = came_.load(std::memory_order_relaxed);
+        s.num_added = all > came ? all - came : 0;
+        return s;
     }
     bool is_over() const noexcept { return over_.load(std::memory_order_relaxed); }  // relaxed: a hint
 
@@ -116,6 +138,9 @@ class traversal {
     pending_items::counter taken_{0};
     count idle_{0};
     count waiting_{0};
+    count most_waiting_{0};
+    count discarded_{0};
+    pending_items::counter came_{0};  // from the queue
     standard_platform::atomic<bool> over_{false};
     pending_items shared_;
     const bool first_found_first_;

@@ -13,6 +13,7 @@
 #include <weir/stages/sink.hpp>
 #include <weir/stages/source.hpp>
 #include <weir/stages/take.hpp>
+#include <weir/stages/traverse.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/generator.hpp>
 #include <weir/task/sleep.hpp>
@@ -254,6 +255,26 @@ faults::reference acted_on() {
         faults::no_options, faults::by_wait());
 }
 
+// A stage adds items to itself: each of the source one, and that another.
+faults::reference traversed() {
+    return faults::make_reference(
+        "traversed",
+        [] {
+            return weir::source(count_to(3), {.name = the_source}) |
+                   weir::traverse(
+                       [](item i, weir::feeder<item>& more) -> weir::task<item> {
+                           point(the_worker);
+                           if (i.value() < 20) more.add(item(i.value() + 10));
+                           co_await weir::sleep_for(std::chrono::microseconds(i.value() % 3));
+                           point(the_worker);
+                           co_return i;
+                       },
+                       {.name = the_worker, .concurrency = 2}) |
+                   weir::sink();
+        },
+        faults::no_options, faults::by_get());
+}
+
 }  // namespace
 
 TEST_CASE("there are 10 000 points or more at which something goes wrong") {
@@ -263,6 +284,9 @@ TEST_CASE("there are 10 000 points or more at which something goes wrong") {
 TEST_CASE("each fault in a plain pipeline is told, and nothing is lost") { explore_faults(plain()); }
 TEST_CASE("each fault in slots that overlap is told, and nothing is lost") { explore_faults(in_order()); }
 TEST_CASE("each fault where one item becomes many is told, and nothing is lost") { explore_faults(many()); }
+TEST_CASE("each fault where a stage adds items to itself is told, and nothing is lost") {
+    explore_faults(traversed());
+}
 TEST_CASE("each fault in a source that is a coroutine is told, and nothing is lost") {
     explore_faults(generated());
 }

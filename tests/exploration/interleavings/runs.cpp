@@ -13,6 +13,7 @@
 #include <weir/run/run_outcome.hpp>
 #include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/traverse.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>
@@ -533,6 +534,35 @@ void acted_on() {
     require(seen == 3, "for all who wait");
 }
 
+// Two slots share a tree of five nodes; each node is found by its parent.
+void traversed() {
+    weir::thread_pool pool(2);
+    interleavings::atomic<int> sum{0};
+    const auto visit = [&sum](int n, weir::feeder<int>& more) {
+        sum.fetch_add(n);
+        for (int child = 2 * n; child <= 2 * n + 1 && child <= 5; ++child) more.add(int{child});
+    };
+    auto run = (weir::source({1}) | weir::traverse_each(visit, {.concurrency = 2})).start(pool);
+    require(run.wait().items == 5, "each node is visited");
+    require(sum.load() == 15, "each of them once");
+}
+
+// The same while somebody stops it.
+void traversed_and_stopped() {
+    weir::thread_pool pool(2);
+    interleavings::atomic<int> visits{0};
+    const auto visit = [&visits](int n, weir::feeder<int>& more) {
+        visits.fetch_add(1);
+        more.add(int{n});
+    };
+    auto run = (weir::source({1}) | weir::traverse_each(visit, {.concurrency = 2})).start(pool);
+    thread other([&] { run.request_stop(); });
+    const std::uint64_t items = run.wait().items;
+    other.join();
+    run.stop();
+    require(items == static_cast<std::uint64_t>(visits.load()), "each that was visited is counted");
+}
+
 // While somebody stops it, and nobody waits; what it has counted it has acted on.
 void acted_on_and_stopped() {
     weir::thread_pool pool(2);
@@ -633,6 +663,8 @@ const interleavings::registered all("runs", {
                                                 {"from_a_thread", from_a_thread},
                                                 {"acted_on", acted_on},
                                                 {"acted_on_and_stopped", acted_on_and_stopped},
+                                                {"traversed", traversed},
+                                                {"traversed_and_stopped", traversed_and_stopped},
                                                 {"selected_or_stopped", selected_or_stopped},
                                                 {"timed_or_stopped", timed_or_stopped},
                                             });

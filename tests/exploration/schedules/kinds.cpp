@@ -10,6 +10,7 @@
 #include <weir/stages/for_each.hpp>
 #include <weir/stages/shuffle.hpp>
 #include <weir/stages/take.hpp>
+#include <weir/stages/traverse.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
@@ -276,6 +277,26 @@ void acted_on(world& w) {
     }
 }
 
+// Each item of the source adds one, and that another; the slots take what others have added, too.
+void traversed(world& w) {
+    ledger book;
+    const manner how(w);
+    consumer to(book);
+    const bool first_found_first = w.draw(2) == 1;
+    const auto grow = [&book, n = 0](item i, weir::feeder<item>& more) mutable -> weir::task<item> {
+        if (n++ % 3 != 2) more.add(book.make(1));
+        co_await weir::sleep_for(duration(static_cast<weir::duration::rep>(i.nth() % 3)));
+        co_return std::move(i);
+    };
+    auto pipeline = weir::source(maker(book, 3), {.capacity = 1}) |
+                    weir::traverse(grow, {.concurrency = how.slots,
+                                          .order = first_found_first ? weir::traverse_order::as_found
+                                                                     : weir::traverse_order::depth_first,
+                                          .capacity = 1}) |
+                    weir::sink(1);
+    run_or_stop(w, book, pipeline, 70, 40, [&](const item& i) { to.got_in_any_order(i); });
+}
+
 const schedules::registered all("kinds", {{"batches", batches},
                                           {"batches_in_time", batches_in_time},
                                           {"filtered", filtered},
@@ -286,6 +307,7 @@ const schedules::registered all("kinds", {{"batches", batches},
                                           {"skipped", skipped},
                                           {"epochs", epochs},
                                           {"batches_of_epochs", batches_of_epochs},
-                                          {"acted_on", acted_on}});
+                                          {"acted_on", acted_on},
+                                          {"traversed", traversed}});
 
 }  // namespace

@@ -93,6 +93,7 @@ pipeline_stats run_of_hostile_names(const std::vector<std::shared_ptr<weir::run_
 pipeline_stats with_everything(pipeline_stats p) {
     p.first_item.emplace();
     p.stages.at(1).transfers.emplace();
+    p.stages.at(1).added.emplace();
     p.channels.at(0).max_bytes = 1000;
     weir::process_stats& all = p.process.emplace();
     all.processors = 2;
@@ -218,6 +219,7 @@ TEST_CASE("the table in .github/REPORTS.md is that of the metrics, and names eac
     std::string table;
     add_rows(table, text, d::metrics_of::run);
     add_rows(table, text, d::metrics_of::stage);
+    add_rows(table, text, d::metrics_of::added);
     add_rows(table, text, d::metrics_of::transfers);
     add_rows(table, text, d::metrics_of::queue);
     add_rows(table, text, d::metrics_of::process);

@@ -36,6 +36,10 @@ void go_on(pipeline_stats& s, std::mt19937& random) {
         for (auto* n : {&t.num_copies, &t.bytes, &t.num_handed_over, &t.num_block_waits, &t.num_memory_waits})
             more(*n);
         for (auto* x : {&t.copying, &t.handed_over, &t.exposed, &t.block_wait, &t.memory_wait}) more(*x);
+        more(stage.added->num_added);
+        more(stage.added->num_discarded);
+        stage.added->num_waiting = random() % 9;
+        stage.added->most_waiting = stage.added->num_waiting + 1;
         stage.concurrency = random() % 9;
     }
     for (auto& c : s.channels) {
@@ -64,6 +68,7 @@ pipeline_stats at_the_start() {
     for (auto& stage : s.stages) {
         stage.per_slot.resize(1);
         stage.transfers.emplace();
+        stage.added.emplace();
     }
     s.channels.resize(2);
     weir::process_stats p;

@@ -21,6 +21,7 @@ std::vector<d::metric_family> families() {
     };
     take(d::metrics_of::run);
     take(d::metrics_of::stage);
+    take(d::metrics_of::added);
     take(d::metrics_of::transfers);
     take(d::metrics_of::queue);
     take(d::metrics_of::process);
@@ -72,6 +73,12 @@ TEST_CASE("units are seconds, bytes, or what is counted") {
         CAPTURE(f.name);
         CHECK((f.unit == "s" || f.unit == "By" || (f.unit.starts_with('{') && f.unit.ends_with('}'))));
     }
+}
+
+TEST_CASE("what a traversal's function added to its stage is in its metrics") {
+    CHECK(text_of(d::metrics_of::added, weir::added_stats{.num_added = 5, .num_waiting = 3}) ==
+          "weir_stage_added_total 5\n"
+          "weir_stage_pending 3\n");
 }
 
 TEST_CASE("a stage's copies to a device are all in its metrics") {

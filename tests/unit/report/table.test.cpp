@@ -237,6 +237,14 @@ a       0/0      0     0       -    -       -    -          -
 )");
 }
 
+TEST_CASE("a table says what the function of a traversal added to its stage") {
+    pipeline_stats p = example();
+    p.stages[1].added =
+        weir::added_stats{.num_added = 90, .num_waiting = 4, .most_waiting = 17, .num_discarded = 2};
+    CHECK(weir::table_text(p).find("added   items  pending  at most  discarded\n"
+                                   "decode     90        4       17          2\n") != std::string::npos);
+}
+
 TEST_CASE("a table says how fast was copied to a device, once anything was") {
     pipeline_stats p = example();
     const auto line_of = [&p] {

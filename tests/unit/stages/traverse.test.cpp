@@ -86,6 +86,9 @@ TEST_CASE("a traversal goes depth first: what was added last is next") {
     CHECK(take_all(run) == ints{1, 3, 7, 6, 2, 5, 4});
     CHECK(run.stats().stages.at(1).num_tasks == 7);
     CHECK(run.stats().channels.at(0).num_get == 1);
+    // Of 1: 2 and 3; of 3: 6 and 7, beside 2.
+    CHECK(run.stats().stages.at(1).added ==
+          weir::added_stats{.num_added = 6, .num_waiting = 0, .most_waiting = 3, .num_discarded = 0});
 }
 
 TEST_CASE("a traversal in the order as found gives a tree level by level, whatever its slots take") {
@@ -218,6 +221,11 @@ TEST_CASE("a failure too many stops a traversal, and every pending item is destr
         const auto ended = take_until_failure(run);
         REQUIRE(ended.failed != nullptr);
         CHECK(ended.inside == "enough");
+        const auto added = run.stats().stages.at(1).added;
+        REQUIRE(added.has_value());
+        CHECK(added->num_waiting == 0);
+        CHECK(added->num_discarded > 0);
+        CHECK(added->num_added + 1 == run.stats().stages.at(1).num_tasks + added->num_discarded);
     }
     CHECK(book.born() > 20);
     CHECK(book.alive() == 0);
