@@ -7,6 +7,7 @@ module;
 export module weir;
 
 export namespace weir {
+using weir::added_stats;
 using weir::after;
 using weir::aggregate;
 using weir::aggregate_by_weight;

@@ -238,12 +238,12 @@ class text_table {
 /// \returns the statistics as two tables: the stages, with how long their work takes and where their slots
 ///          spend the time, a column for each state in which one of them was; and the queues between them,
 ///          with a column of what was discarded, if anything was; one more of the stages whose tasks failed,
-///          one of those whose function adds items to them, and one of those that copy to a device; then what the states' names mean; and a last line on the
-///          process. The first line says when the first item came to the consumer, with the rates since then
-///          and in all; and where nothing has moved for 10 s or longer, that line or the next says so. Plain
-///          ASCII, at most 120 columns; of names the first 20 characters, or fewer where the columns leave
-///          less room, a `~` shows where one was cut. Figures are rounded; the values that the table is made
-///          of are exact. What is not known is `-`.
+///          one of those whose function adds items to them, and one of those that copy to a device; then
+///          what the states' names mean; and a last line on the process. The first line says when the first
+///          item came to the consumer, with the rates since then and in all; and where nothing has moved for
+///          10 s or longer, that line or the next says so. Plain ASCII, at most 120 columns; of names the
+///          first 20 characters, or fewer where the columns leave less room, a `~` shows where one was cut.
+///          Figures are rounded; the values that the table is made of are exact. What is not known is `-`.
 [[nodiscard]] inline std::string table_text(const pipeline_stats& stats) {
     std::string text =
         "pipeline, " + (stats.elapsed == duration(0) ? "0 s" : units::time(stats.elapsed)) + " elapsed";
