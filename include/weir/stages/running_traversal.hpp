@@ -21,7 +21,7 @@
 
 #include <cstddef>   // for std::size_t
 #include <optional>  // for std::optional
-#include <utility>  // for std::forward
+#include <utility>   // for std::forward
 
 namespace weir::detail {
 
