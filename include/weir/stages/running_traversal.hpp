@@ -111,10 +111,10 @@ class running_traversal : public Base {
                 co_return false;
             }
             if (mine.take_pending()) co_return true;
+            mine.from_queue.comes_from(*this->in_);  // before it may be called off
             const idle_step next = all_.look(mine);
             if (next == idle_step::end) co_return false;
             if (next == idle_step::lead) {
-                mine.from_queue.comes_from(*this->in_);
                 const bool came = co_await mine.from_queue;
                 heard(mine, came);
                 if (mine.has_mark) {

@@ -114,6 +114,7 @@ class traversal_rule {
         if (may_lead()) leader_ = &s;
         if (leader_ == &s) {
             s.forget_call();
+            is_taking_ = true;
             return idle_step::lead;
         }
         settle();
@@ -124,6 +125,7 @@ class traversal_rule {
     // The leader's wait has ended. `came`: with an item, or with the end of an epoch, a `mark`; `ended`: with
     // nothing, as nothing will come.
     void heard(traversal_slot& s, bool came, bool mark, bool ended) noexcept {
+        is_taking_ = false;
         if (came && mark) {
             s.has_mark = true;  // it stays idle, and leader
             return;
@@ -142,7 +144,7 @@ class traversal_rule {
     void call_one() noexcept {
         if (num_calls_ < num_waiting_) {
             ++num_calls_;
-        } else if (leader_ != nullptr && !leader_->has_mark) {
+        } else if (is_taking_) {
             leader_->call_off();
         }
     }
@@ -163,14 +165,17 @@ class traversal_rule {
     void is_absent(traversal_slot& s) noexcept {
         if (s.is_present) --num_present_;
         s.is_present = false;
-        if (leader_ == &s) leader_ = nullptr;
+        if (leader_ != &s) return;
+        leader_ = nullptr;
+        is_taking_ = false;
     }
     void settle() noexcept { over_ = over_ || (queue_has_ended_ && all_idle() && nothing_pending()); }
 
     count* idle_;
     const pending_items* shared_;
     traversal_slot* first_ = nullptr;
-    traversal_slot* leader_ = nullptr;  // takes from the queue, is about to, or has a mark
+    traversal_slot* leader_ = nullptr;  // takes from the queue, will look whether it has to, or has a mark
+    bool is_taking_ = false;            // it waits at the queue, or begins to, and may be called off
     std::size_t num_present_ = 0;
     std::size_t num_waiting_ = 0;  // of those who are idle, without the leader
     std::size_t num_calls_ = 0;    // so many of them are to take a pending item

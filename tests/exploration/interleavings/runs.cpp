@@ -553,7 +553,7 @@ void traversed_and_stopped() {
     interleavings::atomic<int> visits{0};
     const auto visit = [&visits](int n, weir::feeder<int>& more) {
         visits.fetch_add(1);
-        more.add(int{n});
+        for (int child = 2 * n; child <= 2 * n + 1 && child <= 7; ++child) more.add(int{child});
     };
     auto run = (weir::source({1}) | weir::traverse_each(visit, {.concurrency = 2})).start(pool);
     thread other([&] { run.request_stop(); });
