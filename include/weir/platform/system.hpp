@@ -274,7 +274,7 @@ inline bool register_heavy_fence() noexcept {
 #if defined(__linux__) && defined(SYS_membarrier)
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 #elif defined(_WIN32)
-    return has_flush_of_writes();
+    return !is_wine();
 #else
     return false;
 #endif

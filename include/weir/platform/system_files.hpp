@@ -147,7 +147,7 @@ inline bool is_terminal(int file) noexcept {
 inline bool draws_on_terminal(int file, std::string_view type) noexcept {
     constexpr unsigned long escapes = 4;
     unsigned long mode = 0;
-    return type != "dumb" && is_terminal(file) && GetConsoleMode(handle_of(file), &mode) != 0 &&
+    return type != "dumb" && !is_wine() && is_terminal(file) && GetConsoleMode(handle_of(file), &mode) != 0 &&
            SetConsoleMode(handle_of(file), mode | escapes) != 0;
 }
 inline bool takes_output(int) noexcept { return true; }

@@ -19,11 +19,12 @@ struct process_memory {
 
 // Tested with MinGW-w64 under Wine.
 #if defined(_WIN32)
-#include <atomic>   // for std::atomic
-#include <bit>      // for std::popcount
-#include <cstddef>  // for std::size_t
-#include <cstdlib>  // for std::abort
-#include <utility>  // for std::exchange
+#include <atomic>       // for std::atomic
+#include <bit>          // for std::popcount
+#include <cstddef>      // for std::size_t
+#include <cstdlib>      // for std::abort, std::atexit
+#include <type_traits>  // for std::is_trivially_destructible_v
+#include <utility>      // for std::exchange
 
 // All of these are in kernel32, which each compiler for Windows links. The types are those of windows.h,
 // which may be included, too.
@@ -129,7 +130,7 @@ class thread_objects {
         if (e.object == nullptr) {
             e.object = new T;
             e.destroy = [](void* object) { delete static_cast<T*>(object); };
-            e.earlier = std::exchange(mine.last_, &e);
+            e.earlier = std::exchange(std::is_trivially_destructible_v<T> ? mine.plain_ : mine.last_, &e);
         }
         return *static_cast<T*>(e.object);
     }
@@ -147,7 +148,9 @@ class thread_objects {
         static const unsigned long slot = [] {
             HINSTANCE__* whole = nullptr;  // a library that has this code is not unloaded any more
             GetModuleHandleExA(5, reinterpret_cast<const char*>(&end_thread), &whole);
-            return slot_ = FlsAlloc(&end_thread);
+            slot_ = FlsAlloc(&end_thread);
+            std::atexit(&end_process);
+            return slot_;
         }();
         auto* mine = static_cast<thread_objects*>(FlsGetValue(slot));
         if (mine == nullptr) {
@@ -156,14 +159,22 @@ class thread_objects {
         }
         return *mine;
     }
-    static void __stdcall end_thread(void* table) {
-        auto* const mine = static_cast<thread_objects*>(table);
-        FlsSetValue(slot_, mine);  // so that the destructors find it
-        while (entry* const e = mine->last_) {
-            mine->last_ = e->earlier;
+    static void end_all(entry*& last) {
+        while (entry* const e = last) {
+            last = e->earlier;
             e->destroy(e->object);
             e->object = nullptr;
         }
+    }
+    // On the thread that ends it, before static objects are destroyed that were there sooner.
+    static void end_process() {
+        if (auto* const mine = static_cast<thread_objects*>(FlsGetValue(slot_))) end_all(mine->last_);
+    }
+    static void __stdcall end_thread(void* table) {
+        auto* const mine = static_cast<thread_objects*>(table);
+        FlsSetValue(slot_, mine);  // so that the destructors find it
+        end_all(mine->last_);
+        end_all(mine->plain_);
         FlsSetValue(slot_, nullptr);
         delete mine;
     }
@@ -172,6 +183,7 @@ class thread_objects {
     inline static unsigned long slot_ = 0;
     entry entries_[most];
     entry* last_ = nullptr;
+    entry* plain_ = nullptr;  // without a destructor: found by those of the others
 };
 template <class T>
 T& object_of_thread() noexcept {
@@ -185,9 +197,10 @@ T& object_of_thread() noexcept {
 }
 #endif
 
-// FlushProcessWriteBuffers, where that does something: Wine has it, and until its version 8 at least, empty.
-inline bool has_flush_of_writes() noexcept {
-    return GetProcAddress(GetModuleHandleA("ntdll.dll"), "wine_get_version") == nullptr;
+// Of what the library uses, Wine's version 8 at least has an empty FlushProcessWriteBuffers, and a console that
+// prints escape sequences as text.
+inline bool is_wine() noexcept {
+    return GetProcAddress(GetModuleHandleA("ntdll.dll"), "wine_get_version") != nullptr;
 }
 
 struct processor_times {

@@ -62,7 +62,11 @@ class own_handler {
     inline static std::atomic<int> calls{0};
 
   private:
-    static void count(int) { ++calls; }
+    // Windows takes the handler away before it calls it.
+    static void count(int number) {
+        std::signal(number, &count);
+        ++calls;
+    }
     int number_;
     void (*before_)(int);
 };
