@@ -197,8 +197,8 @@ T& object_of_thread() noexcept {
 }
 #endif
 
-// Of what the library uses, Wine's version 8 at least has an empty FlushProcessWriteBuffers, and a console that
-// prints escape sequences as text.
+// Of what the library uses, Wine's version 8 at least has an empty FlushProcessWriteBuffers, and a console
+// that prints escape sequences as text.
 inline bool is_wine() noexcept {
     return GetProcAddress(GetModuleHandleA("ntdll.dll"), "wine_get_version") != nullptr;
 }

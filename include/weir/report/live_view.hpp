@@ -39,7 +39,8 @@ struct live_view_options {
     std::string counted = {};
     /// Where it is drawn, by the number of an open file: 1 is stdout, 2 stderr.
     int file = 2;
-    /// How often a line is written where that is no terminal, or TERM is `dumb` or, but on Windows, not set.
+    /// How often a line is written where that is no terminal, or TERM is `dumb` or, but on Windows, not set;
+    /// and in Wine.
     duration line_every = duration(5'000'000'000);
 };
 
