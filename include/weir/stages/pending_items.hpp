@@ -75,7 +75,7 @@ class pending_items {
     }
 
   private:
-    std::size_t size() const noexcept { return static_cast<std::size_t>(last_ - first_); }
+    std::size_t size() const noexcept { return number_as<std::size_t>(last_ - first_); }
     void grow() {
         ring more(type_, larger<std::size_t>(items_.places() * 2, 8));
         for (std::uint64_t i = first_; i != last_; ++i) items_.move(i, more);

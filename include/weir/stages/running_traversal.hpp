@@ -75,10 +75,10 @@ class running_traversal : public Base {
     bool is_tolerable(const pass& now) const noexcept { return now.item != nullptr; }
     void accept(pass& now) noexcept {
         Base::accept(now);
-        static_cast<taking*>(now.more)->begin_call(now.about);
+        static_cast<taking&>(*now.more).begin_call(now.about);
     }
     void release(pass& now) noexcept {
-        static_cast<taking*>(now.more)->end_call();
+        static_cast<taking&>(*now.more).end_call();
         Base::release(now);
     }
     void take_no_more(slot& me) noexcept {

@@ -101,6 +101,18 @@ void rows(weir::executor& home) {
     equal("epochs", sum_of(weir::source(lap) | weir::sink(), home), 3U);
     const auto kept = weir::source(std::vector<int>{1, 2}) | weir::cache(3) | weir::sink();
     equal("a cache", sum_of(kept, home), 9U);
+    const auto halve = [](int n, weir::feeder<int>& more) {
+        if (n > 1) more.add(n / 2);
+        return n;
+    };
+    const auto tree = weir::source({8, 9}) | weir::traverse(halve, {.concurrency = 2}) | weir::sink();
+    equal("items that add items", sum_of(tree, home), 8U + 4U + 2U + 1U + 9U + 4U + 2U + 1U);
+    weir::channel<int> from(3), to(3);
+    for (int n = 1; n <= 3; ++n) static_cast<void>(from.try_put(n + 0));
+    from.close();
+    auto through = (weir::source(from) | weir::pipe(twice) | weir::sink_to(to)).start(home);
+    through.wait();
+    equal("what a channel got", to.try_get().value() + to.try_get().value() + to.try_get().value(), 12);
     int seen = 0;
     const auto each = weir::source({1, 2, 3}) | weir::for_each([&seen](int n) { seen += n; });
     equal("items at the end", each.start(home).wait().items, 3U);
