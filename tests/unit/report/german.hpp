@@ -24,7 +24,10 @@ class german_locale {
   public:
     german_locale() : c_(std::setlocale(LC_ALL, nullptr)) {
         std::setlocale(LC_ALL, "de_DE.UTF-8");
+        // libstdc++ casts a facet of one's own by its type, which with -fno-rtti it has not.
+#if defined(__cpp_rtti) || defined(_CPPRTTI)
         cpp_ = std::locale::global(std::locale(std::locale::classic(), new numbers));
+#endif
     }
     german_locale(const german_locale&) = delete;
     german_locale& operator=(const german_locale&) = delete;
