@@ -75,7 +75,7 @@ struct traversal_stage : stage_base {
           max_waiting(o.max_waiting) {}
 
     template <class Policy>
-    void check(run_core<Policy>& run) const {
+    void refuse_limits(run_core<Policy>& run) const {
         run.refuse_unless(max_waiting >= 1 && !was_negative(max_waiting), options,
                           "lets no item wait that its function adds; give it .max_waiting = 1 or more");
     }
@@ -95,7 +95,7 @@ struct traverse_stage : traversal_stage<Function> {
 
     template <class Self, class Policy, class C>
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        self.check(run);
+        self.refuse_limits(run);
         const bool first_found_first = self.order == traverse_order::as_found;
         stage_options options = self.options;
         if (first_found_first) options.output_order = output_order::input;
@@ -118,7 +118,7 @@ struct traverse_each_stage : traversal_stage<Function> {
 
     template <class Self, class Policy, class C>
     static channel<no_item, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        self.check(run);
+        self.refuse_limits(run);
         using kind_of_stage = running_traversal<running_for_each<Function, C, Policy, fed_call<Function, C>>>;
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
         return run.template append_last<worker_loop<kind_of_stage>>(self.options, in,
