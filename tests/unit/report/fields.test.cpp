@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -13,7 +14,9 @@ namespace {
 // Becomes whatever a member is.
 struct anything {
     template <class T>
-    operator T() const;  // NOLINT(google-explicit-constructor)
+    operator T() const {  // NOLINT(google-explicit-constructor)
+        throw std::logic_error("nobody calls this");
+    }
 };
 
 template <class T, std::size_t... I>

@@ -112,11 +112,18 @@ TEST_CASE("a permutation never changes: a run that is resumed relies on it") {
           list{13469548152917916191U, 3395623042915520516U, 11957867635484085678U});
 }
 
+// Where the first byte of a number is the highest, libstdc++ 12 compares an eighth of two vectors by `<`.
+struct earlier {
+    bool operator()(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b) const {
+        return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+    }
+};
+
 TEST_CASE("of all seeds, each order of few numbers comes equally often") {
     for (const std::uint64_t n : {2U, 3U, 4U, 5U, 6U}) {
         std::vector<std::uint64_t> order(n);
         std::iota(order.begin(), order.end(), std::uint64_t{0});
-        std::map<std::vector<std::uint64_t>, double> times;
+        std::map<std::vector<std::uint64_t>, double, earlier> times;
         do {
             times[order] = 0;
         } while (std::next_permutation(order.begin(), order.end()));

@@ -72,8 +72,17 @@ std::string message_of(void (*scenario)(sim::world&), sim::explore_options optio
 }
 
 struct variable {
-    variable(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
-    ~variable() { ::unsetenv(name_); }
+    variable(const char* name, const std::string& value) : name_(name) { set(value.c_str()); }
+    ~variable() { set(nullptr); }
+    // NOLINTBEGIN(concurrency-mt-unsafe): one thread
+    void set(const char* value) const {
+#if defined(_WIN32)
+        ::_putenv_s(name_, value == nullptr ? "" : value);
+#else
+        value == nullptr ? ::unsetenv(name_) : ::setenv(name_, value, 1);
+#endif
+    }
+    // NOLINTEND(concurrency-mt-unsafe)
     const char* name_;
 };
 
