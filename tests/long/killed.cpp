@@ -131,6 +131,7 @@ const std::vector<std::regex>& report_lines() {
         stage("aggregate#2"),
         queue("aggregate#2"),
         queue("sink"),
+        std::regex(R"(\[pipeline\]\tfirst item after .* since, .* in all)"),
         std::regex(R"(\[process\]\t\d+\.\d of \d+ processors busy, \d+\.\d in the system; .* resident; )"
                    R"(.* context switches, .* of them forced; (.* page faults from storage; )?)"
                    R"(read .*, written \d.*)")};

@@ -31,7 +31,7 @@ class system_thread;
 // template, fix it to this one. A program that is compiled with another header of this name before this
 // one, in all its parts, runs as a whole on what that supplies: tests/exploration/interleavings has such a
 // one, to which a new member is to be added, too.
-struct standard_platform {
+struct standard_platform : objects_of_thread {
     template <class T>
     using atomic = std::atomic<T>;
     using thread = system_thread;
@@ -101,11 +101,7 @@ struct standard_platform {
     static inline process_memory measure_memory() noexcept;
     static unsigned processors() noexcept { return available_processors(); }
 
-    // One of each type for each thread, which ends with it; and one for all threads.
-    template <class T>
-    static T& of_thread() noexcept {
-        return object_of_thread<T>();
-    }
+    // One of each type for all threads.
     template <class T>
     static T& of_process() noexcept {
         static constinit T one;

@@ -42,12 +42,14 @@ namespace weir::detail {
 #if !defined(_WIN32)
 using system_mutex = std::mutex;
 
-// One for each thread, which ends with it.
-template <class T>
-T& object_of_thread() noexcept {
-    static thread_local T one;
-    return one;
-}
+// One of each type for each thread, which ends with it.
+struct objects_of_thread {
+    template <class T>
+    static T& of_thread() noexcept {
+        static thread_local T one;
+        return one;
+    }
+};
 #endif
 
 // Tells the processor that this thread spins.

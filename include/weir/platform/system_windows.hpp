@@ -185,16 +185,20 @@ class thread_objects {
     entry* last_ = nullptr;
     entry* plain_ = nullptr;  // without a destructor: found by those of the others
 };
-template <class T>
-T& object_of_thread() noexcept {
-    return thread_objects::get<T>();
-}
+struct objects_of_thread {
+    template <class T>
+    static T& of_thread() noexcept {
+        return thread_objects::get<T>();
+    }
+};
 #else
-template <class T>
-T& object_of_thread() noexcept {
-    static thread_local T one;
-    return one;
-}
+struct objects_of_thread {
+    template <class T>
+    static T& of_thread() noexcept {
+        static thread_local T one;
+        return one;
+    }
+};
 #endif
 
 // Of what the library uses, Wine's version 8 at least has an empty FlushProcessWriteBuffers, and a console

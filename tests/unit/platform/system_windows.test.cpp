@@ -36,7 +36,7 @@ struct second_of_thread {
     second_of_thread(const second_of_thread&) = delete;
     second_of_thread& operator=(const second_of_thread&) = delete;
     ~second_of_thread() {
-        ++detail::object_of_thread<first_of_thread>().uses;
+        ++detail::objects_of_thread::of_thread<first_of_thread>().uses;
         ended += "second, used " + std::to_string(uses) + " times;";
     }
 };
@@ -46,9 +46,9 @@ struct second_of_thread {
 TEST_CASE("an object of a thread is found until it is destroyed, at the thread's end, the last one first") {
     ended.clear();
     std::thread([] {
-        detail::object_of_thread<first_of_thread>().uses += 2;
-        detail::object_of_thread<second_of_thread>().uses += 1;
-        ++detail::object_of_thread<first_of_thread>().uses;
+        detail::objects_of_thread::of_thread<first_of_thread>().uses += 2;
+        detail::objects_of_thread::of_thread<second_of_thread>().uses += 1;
+        ++detail::objects_of_thread::of_thread<first_of_thread>().uses;
     }).join();
     CHECK(ended == "second, used 1 times;first, used 4 times;");
     ended.clear();

@@ -45,7 +45,7 @@ struct late {
 };
 template <int Test>
 void look_when_thread_ends() {
-    ++weir::detail::object_of_thread<late<Test>>().uses;
+    ++weir::detail::objects_of_thread::of_thread<late<Test>>().uses;
 }
 
 }  // namespace
