@@ -6,6 +6,7 @@
 #include <weir/channel/choice.hpp>
 #include <weir/channel/choice_case.hpp>
 #include <weir/channel/get_result.hpp>
+#include <weir/channel/not_awaited.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>
