@@ -3,7 +3,7 @@
 #ifndef WEIR_PLATFORM_SYSTEM_OUTPUT_HPP
 #define WEIR_PLATFORM_SYSTEM_OUTPUT_HPP
 
-#include <weir/platform/requirements.hpp>
+#include <weir/platform/system_windows.hpp>
 
 #include <cerrno>       // for errno
 #include <cstddef>      // for std::size_t
@@ -16,8 +16,6 @@
 #include <unistd.h>   // for write
 #else
 #include <io.h>  // for _write
-
-#include <weir/platform/system_windows.hpp>
 #endif
 
 namespace weir::detail {
