@@ -41,9 +41,9 @@ namespace weir::detail {
 
 #if !defined(_WIN32)
 using system_mutex = std::mutex;
-
-// One of each type for each thread, which ends with it.
-struct objects_of_thread {
+#endif
+#if !defined(_WIN32) || !defined(__GNUC__) || defined(__clang__)
+struct objects_of_thread {  // one of each type for each thread, which ends with it
     template <class T>
     static T& of_thread() noexcept {
         static thread_local T one;

@@ -191,14 +191,6 @@ struct objects_of_thread {
         return thread_objects::get<T>();
     }
 };
-#else
-struct objects_of_thread {
-    template <class T>
-    static T& of_thread() noexcept {
-        static thread_local T one;
-        return one;
-    }
-};
 #endif
 
 // Of what the library uses, Wine's version 8 at least has an empty FlushProcessWriteBuffers, and a console

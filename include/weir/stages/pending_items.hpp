@@ -50,10 +50,17 @@ class pending_items {
         number = next_of(taken);
         return true;
     }
-    // Numbers an item that comes from elsewhere. False: some wait here, and have to be numbered before it.
-    bool goes_first(counter& taken, std::uint64_t& number) noexcept {
+    // Gives the oldest item for one that comes from elsewhere and goes to the end. False: there is none; the
+    // other item stays where it is, and has the number. Throws as `push`.
+    bool exchange_oldest(void* item, void* into, counter& taken, std::uint64_t& number) {
         const std::lock_guard guard(lock_);
-        if (size() != 0) return false;
+        if (size() == 0) {
+            number = next_of(taken);
+            return false;
+        }
+        if (size() == items_.places()) grow();
+        type_.move(item, items_[last_++]);
+        items_.take(first_++, into);
         number = next_of(taken);
         return true;
     }

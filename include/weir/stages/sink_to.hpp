@@ -18,9 +18,10 @@
 #include <weir/stages/stage_kind.hpp>
 #include <weir/stages/worker_loop.hpp>
 
+#include <cstdint>          // for std::uint64_t
 #include <source_location>  // for std::source_location
 #include <string>           // for std::string
-#include <type_traits>      // for std::is_convertible_v, std::is_same_v
+#include <type_traits>      // for std::is_convertible_v, std::is_same_v, std::is_void_v
 #include <utility>          // for std::move
 
 namespace weir {
@@ -96,7 +97,7 @@ struct sink_to_stage : stage_base {
     static constexpr bool ends_pipelines = true;
 
     sink_to_stage(To& channel, const sink_to_options& o)
-        : stage_base{stage_options_of_end(o)}, to(&channel), closes(o.closes) {}
+        : stage_base{detail::stage_options_of(o, kind)}, to(&channel), closes(o.closes) {}
 
     template <class C>
     struct given {
@@ -117,15 +118,6 @@ struct sink_to_stage : stage_base {
 
     To* to;
     bool closes;
-
-  private:
-    static kept_options stage_options_of_end(const sink_to_options& o) {
-        stage_options all;
-        all.name = o.name;
-        all.executor = o.executor;
-        all.where = o.where;
-        return {std::move(all), kind};
-    }
 };
 
 }  // namespace detail

@@ -48,17 +48,25 @@ struct queue_options {
     std::source_location where = detail::call_place::current();
 };
 
-// What the options of a kind of stage have in common with those of all. `kind`: names it if they don't.
+// What the options of a kind of stage have in common with those of all.
 template <class Options>
-kept_options stage_options_of(const Options& from, std::string_view kind) {
+stage_options common_options_of(const Options& from) {
     stage_options all;
     all.name = from.name;
     all.where = from.where;
-    all.capacity = from.capacity;
+    if constexpr (requires { from.concurrency; }) all.concurrency = from.concurrency;
     if constexpr (requires { from.executor; }) all.executor = from.executor;
+    if constexpr (requires { from.capacity; }) all.capacity = from.capacity;
     if constexpr (requires { from.max_bytes; }) all.max_bytes = from.max_bytes;
     if constexpr (requires { from.max_failures; }) all.max_failures = from.max_failures;
-    return {std::move(all), kind};
+    if constexpr (requires { from.time_limit; }) all.time_limit = from.time_limit;
+    if constexpr (requires { from.hooks; }) all.hooks = from.hooks;
+    return all;
+}
+// The same. `kind`: names the stage if they don't.
+template <class Options>
+kept_options stage_options_of(const Options& from, std::string_view kind) {
+    return {detail::common_options_of(from), kind};
 }
 
 template <class S>

@@ -71,17 +71,13 @@ class traversal {
         if (took) waiting_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as in add()
         return took;
     }
-    // An item came from the queue before the stage. False: others that wait have to be taken before it.
-    bool goes_first(std::uint64_t& number) noexcept {
+    // Numbers an item of the queue before the stage. True: it waits behind those that were found before, of
+    // which the first one was moved to `into` and has the number.
+    bool exchange(void* item, void* into, std::uint64_t& number) {
         came_.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in add()
-        if (first_found_first_) return shared_.goes_first(taken_, number);
+        if (first_found_first_) return shared_.exchange_oldest(item, into, taken_, number);
         number = pending_items::next_of(taken_);
-        return true;
-    }
-    // Such an item is no added one, and so not limited.
-    void put_last(void* item) {
-        shared_.push(item);
-        waiting_.fetch_add(1, std::memory_order_relaxed);
+        return false;
     }
 
     // A change of the rule, with whoever may go on because of it.

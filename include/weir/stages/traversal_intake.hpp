@@ -101,12 +101,10 @@ class traversal_intake final : gathering, public traversal_slot, public feeder<c
         if (take_own()) return true;
         return is_added_ = all_->take_from_others(own_.address(), number_);
     }
-    // One came from the queue, and is numbered; it may have to wait.
+    // An item came from the queue.
     void came() {
-        if (all_->goes_first(number_)) return;
-        all_->put_last(from_queue.item());
-        from_queue.drop();
-        take_own();
+        is_added_ = all_->exchange(from_queue.item(), own_.address(), number_);
+        if (is_added_) from_queue.drop();
     }
     void is_recalled() noexcept { recalled_ = true; }
 

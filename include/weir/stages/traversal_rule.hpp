@@ -68,7 +68,7 @@ class traversal_rule {
         if (t->who->recalled.load(std::memory_order_relaxed)) return answer;
         if (num_calls_ > 0) {
             --num_calls_;
-        } else {
+        } else if (may_lead()) {  // not, if it was recalled until just now
             leader_ = t;
         }
         return answer;
@@ -149,7 +149,6 @@ class traversal_rule {
         }
     }
 
-    bool is_over() const noexcept { return over_; }
     traversal_slot* first() const noexcept { return first_; }
 
   private:

@@ -130,20 +130,12 @@ struct traverse_each_stage : traversal_stage<Function> {
 
 // `Stage`: one of the two.
 template <template <class> class Stage, class Function>
-auto traversal_of(Function&& function, traverse_options&& o) {
-    stage_options all;
-    all.name = o.name;
-    all.concurrency = o.concurrency;
-    all.executor = o.executor;
-    all.capacity = o.capacity;
-    all.max_bytes = o.max_bytes;
-    all.max_failures = o.max_failures;
-    all.time_limit = o.time_limit;
-    all.hooks = std::move(o.hooks);
-    all.where = o.where;
+auto traversal_of(Function&& function, const traverse_options& o) {
     using stage = Stage<kept_t<Function>>;
     return stage(std::forward<Function>(function),
-                 kept_options::of_function<std::remove_cvref_t<Function>>(std::move(all), stage::kind), o);
+                 kept_options::of_function<std::remove_cvref_t<Function>>(detail::common_options_of(o),
+                                                                          stage::kind),
+                 o);
 }
 
 }  // namespace detail
@@ -172,8 +164,8 @@ auto traversal_of(Function&& function, traverse_options&& o) {
 /// Cost:   memory for pending items, which is kept until the run ends; see bench/results.md.
 /// Source: work stealing, by Blumofe and Leiserson (JACM 1999): each slot has a deque.
 template <class Function>
-[[nodiscard]] auto traverse(Function&& function, traverse_options options = {}) {
-    return detail::traversal_of<detail::traverse_stage>(std::forward<Function>(function), std::move(options));
+[[nodiscard]] auto traverse(Function&& function, const traverse_options& options = {}) {
+    return detail::traversal_of<detail::traverse_stage>(std::forward<Function>(function), options);
 }
 
 /// The same at the end of a pipeline, for a function that gives nothing: as `for_each`, and as that it makes
@@ -183,9 +175,8 @@ template <class Function>
 /// \param options   see `traverse_options`; it has no `capacity` and no `max_bytes`, and `as_found` is the
 ///                  order in which items are begun.
 template <class Function>
-[[nodiscard]] auto traverse_each(Function&& function, traverse_options options = {}) {
-    return detail::traversal_of<detail::traverse_each_stage>(std::forward<Function>(function),
-                                                             std::move(options));
+[[nodiscard]] auto traverse_each(Function&& function, const traverse_options& options = {}) {
+    return detail::traversal_of<detail::traverse_each_stage>(std::forward<Function>(function), options);
 }
 
 /// Refuses the name of an overloaded function, and what is not options, at compile time.

@@ -547,6 +547,23 @@ void traversed() {
     require(sum.load() == 15, "each of them once");
 }
 
+// In the order as found, with three roots: what a slot takes from the queue waits behind what is pending.
+void traversed_as_found() {
+    weir::thread_pool pool(2);
+    interleavings::atomic<int> sum{0};
+    const auto visit = [&sum](int n, weir::feeder<int>& more) {
+        sum.fetch_add(n);
+        if (n < 10) more.add(n + 10);
+    };
+    auto run =
+        (numbers(3) |
+         weir::traverse_each(visit,
+                             {.concurrency = 2, .order = weir::traverse_order::as_found, .max_waiting = 2}))
+            .start(pool);
+    require(run.wait().items == 6, "each item is taken");
+    require(sum.load() == 0 + 1 + 2 + 10 + 11 + 12, "each of them once");
+}
+
 // The same while somebody stops it.
 void traversed_and_stopped() {
     weir::thread_pool pool(2);
@@ -664,6 +681,7 @@ const interleavings::registered all("runs", {
                                                 {"acted_on", acted_on},
                                                 {"acted_on_and_stopped", acted_on_and_stopped},
                                                 {"traversed", traversed},
+                                                {"traversed_as_found", traversed_as_found},
                                                 {"traversed_and_stopped", traversed_and_stopped},
                                                 {"selected_or_stopped", selected_or_stopped},
                                                 {"timed_or_stopped", timed_or_stopped},

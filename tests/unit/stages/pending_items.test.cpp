@@ -53,15 +53,20 @@ TEST_CASE("pending items are taken from both ends, and numbered as they are take
     CHECK(d.oldest() == -1);
 }
 
-TEST_CASE("an item from elsewhere is numbered before none that is pending") {
+TEST_CASE(
+    "an item from elsewhere waits behind all that are pending, for the oldest of which it is exchanged") {
     deque d;
-    std::uint64_t number = 7;
-    d.push(1);
-    CHECK(!d.items.goes_first(d.taken, number));
-    CHECK(number == 7);
+    int other = 9;
+    int got = 0;
+    CHECK_FALSE(d.items.exchange_oldest(&other, &got, d.taken, d.number));
+    CHECK(d.number == 0);
+    CHECK(d.items.empty());
+    for (int i = 0; i < 8; ++i) d.push(i);  // as many as it has places
+    CHECK(d.items.exchange_oldest(&other, &got, d.taken, d.number));
+    CHECK(got == 0);
+    CHECK(d.number == 1);
+    CHECK(d.newest() == 9);
     CHECK(d.oldest() == 1);
-    CHECK(d.items.goes_first(d.taken, number));
-    CHECK(number == 1);
 }
 
 TEST_CASE("any number of items may be pending, and their order stays when there are more places") {
