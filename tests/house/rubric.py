@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import docs  # noqa: E402
 import house  # noqa: E402
 import layers  # noqa: E402
-import readme  # noqa: E402
+import pages  # noqa: E402
 import refusals  # noqa: E402
 import weight  # noqa: E402
 
@@ -67,11 +67,11 @@ def first_success(root):
 
 
 def tree(root):
-    """Each header's first line names its room, and HOUSE.md has a row for each room."""
-    headers, text = headers_of(root), text_of(root, ".github/HOUSE.md")
+    """Each header's first line names its room, and include/weir/README.md has a row for each room."""
+    headers, text = headers_of(root), text_of(root, "include/weir/README.md")
     named = [n for n, code in headers.items() if re.match(r"// weir[ :,\w]*: \S", code)]
     wrong = [f"include/weir/{n}:1: doesn't say which room it is" for n in headers if n not in named]
-    wrong += [f".github/HOUSE.md: says nothing of {room}/" for room in layers.ROOMS.split() if f"| `{room}/` |" not in text]
+    wrong += [f"include/weir/README.md: says nothing of {room}/" for room in layers.ROOMS.split() if f"| `{room}/` |" not in text]
     return f"{len(named)} of {len(headers)} headers name their room", wrong
 
 
@@ -140,8 +140,8 @@ def mirrored(root):
 def compiled_pages(root):
     """README's code stands in an example, which is compiled and run."""
     text = text_of(root, "README.md")
-    wrong = readme.problems(text, lambda name: text_of(root, name) or None)
-    return f"{len(readme.BLOCK.findall(text))} blocks of code", [f"README.md: {p}" for p in wrong]
+    wrong = pages.wrong_blocks(text, lambda name: text_of(root, name) or None)
+    return f"{len(pages.BLOCK.findall(text))} blocks of code", [f"README.md: {p}" for p in wrong]
 
 
 def build_files(root):
@@ -174,11 +174,11 @@ def where_to_change(root):
              if number and re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.])", text_of(root, name))]
     if not number:
         wrong.append("include/weir/version.hpp: has no version")
-    changes = re.search(r"^## [^\n]*\n+(\w+)", text_of(root, ".github/CHANGES.md"), re.MULTILINE)
+    changes = re.search(r"^## [^\n]*\n+(\w+)", text_of(root, "include/weir/CHANGES.md"), re.MULTILINE)
     if not changes or changes[1] != "Breaking":
-        wrong.append(".github/CHANGES.md: what breaks does not come first")
-    if "## Where to change what" not in text_of(root, "README.md"):
-        wrong.append("README.md: does not say where to change what")
+        wrong.append("include/weir/CHANGES.md: what breaks does not come first")
+    if "# Where to change what" not in text_of(root, "include/weir/README.md"):
+        wrong.append("include/weir/README.md: does not say where to change what")
     return f"version {number}, in one file", wrong
 
 
@@ -242,7 +242,7 @@ BREAKS = [
     (first_success, "README.md", "```cpp\n", "```text\n"),
     (first_success, "README.md", "`g++ -std", "`c++ -std"),
     (tree, "include/weir/task/sleep.hpp", "// weir task", "// task"),
-    (tree, ".github/HOUSE.md", "| `task/` |", "| `tasks/` |"),
+    (tree, "include/weir/README.md", "| `task/` |", "| `tasks/` |"),
     (one_way, "include/weir/task/sleep.hpp", "", "#include <weir/channel/channel.hpp>\n"),
     (usable_alone, "tests/house/alone.txt", "== task/sleep.hpp", "== task/slept.hpp"),
     (size, "include/weir/task/sleep.hpp", "", "\n" * 300),
@@ -261,7 +261,7 @@ BREAKS = [
     (macros, "include/weir/platform/config.hpp", "", "".join(f"#define WEIR_{i}\n" for i in range(6))),
     (macros, "include/weir/task/sleep.hpp", "", "#if 1\n#endif\n"),
     (where_to_change, "include/weir/version.hpp", "WEIR_VERSION_", "VERSION_"),
-    (where_to_change, ".github/CHANGES.md", "Breaking:", "Added:"),
+    (where_to_change, "include/weir/CHANGES.md", "Breaking:", "Added:"),
 ]
 
 

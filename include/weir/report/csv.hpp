@@ -71,7 +71,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// Appends each lap of a run to a file, when it has ended: the columns are in .github/REPORTS.md.
+/// Appends each lap of a run to a file, when it has ended: the columns are in include/weir/report/README.md.
 ///
 ///     auto csv = std::make_shared<weir::csv_report>("run.csv");
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {csv}});

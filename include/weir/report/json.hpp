@@ -116,7 +116,7 @@ void read_json(const json_value& v, T& into) {
 
 /// \returns the run as one object of JSON (UTF-8), on one line. Times are whole nanoseconds; a histogram is
 ///          its count, sum, maximum and the buckets that hold something, each as [least, count]. What is in
-///          it: .github/REPORTS.md. Text that is no UTF-8 gets U+FFFD in its places.
+///          it: include/weir/report/README.md. Text that is no UTF-8 gets U+FFFD in its places.
 /// Errors:  `std::bad_alloc`.
 [[nodiscard]] inline std::string json_text(const run_record& run) {
     std::string text = "{\"schema\":\"weir.run/" + std::to_string(detail::json_schema) + "\",";

@@ -210,7 +210,7 @@ class basic_live_view : public run_report {
 /// The picture is drawn over the last one, in the lines above the cursor, which stays visible below it; the
 /// last one stays when the run has ended, or the program. What else is written to the terminal meanwhile is
 /// drawn over, and as many lines of the old picture stay above the new one: `print` writes above it, and
-/// leaves nothing. NO_COLOR takes the colours away. What it looks like: .github/REPORTS.md.
+/// leaves nothing. NO_COLOR takes the colours away. What it looks like: include/weir/report/README.md.
 ///
 /// Errors: `std::system_error` in the run's report warning where it can't be written; `std::invalid_argument`
 ///         there if `counted` is none of the stages.

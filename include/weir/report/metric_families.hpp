@@ -16,7 +16,7 @@ struct metric {
     void (*add)(metric_samples& to, const T& of);
 };
 
-// The table in .github/REPORTS.md is that of these.
+// The table in include/weir/report/README.md is that of these.
 namespace metrics_of {
 
 using enum metric_type;

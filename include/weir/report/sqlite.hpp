@@ -32,7 +32,7 @@
 namespace weir {
 
 /// Adds each lap of a run to a database, when it has ended; the program links SQLite (`-lsqlite3`). Tables,
-/// columns and queries: .github/REPORTS.md.
+/// columns and queries: include/weir/report/README.md.
 ///
 ///     auto rows = std::make_shared<weir::sqlite_report>("runs.sqlite", "training", weir::describe(loader));
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {rows}});

@@ -19,7 +19,7 @@ namespace weir {
 namespace detail {
 
 // If none is given. With 3 a consumer that is faster than the stages is woken for nearly every item; with 32
-// that costs a seventh (.github/LAB.md). How much memory waiting items hold is known of values alone.
+// that costs a seventh (bench/lab/README.md). How much memory waiting items hold is known of values alone.
 template <class Item>
 inline constexpr std::size_t usual_in_sink =
     std::is_trivially_copyable_v<Item> && !std::is_pointer_v<Item> && sizeof(Item) <= 64 ? 32 : 3;

@@ -211,7 +211,7 @@ TEST_CASE("of a pipe that nobody reads any more one is warned, and the run goes 
     weir::set_report_warning(before);
 }
 
-TEST_CASE("the table in .github/REPORTS.md is that of the metrics, and names each label") {
+TEST_CASE("the table in include/weir/report/README.md is that of the metrics, and names each label") {
     pipeline_stats p;
     p.stages.resize(2);
     p.channels.resize(1);
@@ -223,7 +223,7 @@ TEST_CASE("the table in .github/REPORTS.md is that of the metrics, and names eac
     add_rows(table, text, d::metrics_of::transfers);
     add_rows(table, text, d::metrics_of::queue);
     add_rows(table, text, d::metrics_of::process);
-    const std::string page = text_of(WEIR_HERE "/../../../.github/REPORTS.md");
+    const std::string page = text_of(WEIR_HERE "/../../../include/weir/report/README.md");
     const bool is_there = page.find("|\n" + table + "\n") != std::string::npos;
     if (!is_there) std::cerr << "The table has to be:\n" << table;  // a message of Catch's would be wrapped
     CHECK(is_there);

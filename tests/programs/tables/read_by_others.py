@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Has CSV and SQLite of a run read by what people read them with: Python, R, and the program sqlite3.
 
-    tests/programs/tables/read_by_others.py PROGRAM REPORTS.md
+    tests/programs/tables/read_by_others.py PROGRAM include/weir/report/README.md
 
-The queries are those that REPORTS.md shows. R is asked where it is there. Leaves with 77 where there is no sqlite3.
+The queries are those of that page. R is asked where it is installed. Exits with 77 if sqlite3 is missing.
 """
 
 import csv
@@ -43,12 +43,12 @@ def main():
             sys.exit(f"sqlite3 counts {told} tasks")
         queries = re.findall(r"```sql\n(.*?)```", Path(sys.argv[2]).read_text(encoding="utf-8"), re.S)
         if len(queries) < 5:
-            sys.exit("REPORTS.md shows fewer than five queries")
+            sys.exit("include/weir/report/README.md shows fewer than five queries")
         for query in queries:
             told = output("sqlite3", "-header", database, query)
             print(query + told)
             if told.count("\n") < 2:
-                sys.exit("a query of REPORTS.md gives no row")
+                sys.exit("a query of include/weir/report/README.md gives no row")
     return 0
 
 
