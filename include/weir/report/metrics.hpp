@@ -162,7 +162,7 @@ class metrics_writer {
 /// \param stats  from the start of a run: `run.stats()`. Counters count from there; laps are for
 ///               `metrics_file` and `metrics_callback`, which add them up.
 /// \returns every figure as a metric, as include/weir/report/README.md lists them. Each family is one block
-///          with its help and type, and in OpenMetrics its unit; times in seconds, to the nanosecond. A stage has the
+///          with its help and type, and in OpenMetrics its unit. Times are in seconds. A stage has the
 ///          labels `stage`, `position` (in `pipeline_stats::stages`, which tells stages of one name apart)
 ///          and `kind`, a queue `queue` and `position`. What is not known is left out.
 ///
