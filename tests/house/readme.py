@@ -4,7 +4,7 @@
     tests/house/readme.py [ROOT]       checks ROOT (the default: this repository)
     tests/house/readme.py --self-test  shows that each rule can fail
 
-- README.md has at most 160 lines, and code by line 20; each of its C++ blocks is in an example (tests/house/pages.py).
+- README.md has at most 160 lines, and code by line 20; each of its C++ blocks is in an example (tests/house/documents.py).
 - Each source of an example has under 100 lines. The first two lines, and not the third, are comments that say what the
   example shows.
 - The examples in files of their own are numbered from 01 on. The guide has a section for each example: a heading that
@@ -17,8 +17,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import pages  # noqa: E402
-from pages import check  # noqa: E402
+import documents  # noqa: E402
+from documents import check  # noqa: E402
 
 MOST_LINES, CODE_BY_LINE = 160, 20
 GUIDE = "examples/README.md"
@@ -39,7 +39,7 @@ def wrong_form(text):
         yield f"README.md: {len(lines)} lines; at most {MOST_LINES} are allowed"
     if not any(line.startswith("```") for line in lines[:CODE_BY_LINE]):
         yield f"README.md: no code by line {CODE_BY_LINE}"
-    if not pages.BLOCK.search(text):
+    if not documents.BLOCK.search(text):
         yield "README.md: no C++ block"
 
 

@@ -24,9 +24,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import docs  # noqa: E402
+import documents  # noqa: E402
 import house  # noqa: E402
 import layers  # noqa: E402
-import pages  # noqa: E402
 import refusals  # noqa: E402
 import weight  # noqa: E402
 
@@ -140,8 +140,8 @@ def mirrored(root):
 def compiled_pages(root):
     """README's code stands in an example, which is compiled and run."""
     text = text_of(root, "README.md")
-    wrong = pages.wrong_blocks(text, lambda name: text_of(root, name) or None)
-    return f"{len(pages.BLOCK.findall(text))} blocks of code", [f"README.md: {p}" for p in wrong]
+    wrong = documents.wrong_blocks(text, lambda name: text_of(root, name) or None)
+    return f"{len(documents.BLOCK.findall(text))} blocks of code", [f"README.md: {p}" for p in wrong]
 
 
 def build_files(root):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks the documents of the repository: each *.md, and each *.md that another file names.
 
-    tests/house/pages.py [ROOT]       checks ROOT (the default: this repository)
-    tests/house/pages.py --self-test  shows, on small trees, that each rule can fail
+    tests/house/documents.py [ROOT]       checks ROOT (the default: this repository)
+    tests/house/documents.py --self-test  shows, on small trees, that each rule can fail
 
 The rules:
 - The target of each relative link exists, and so does the heading or the line range that the link names behind `#`.
@@ -108,7 +108,7 @@ def problems_in(root):
             for problem in (*broken_links(root, path, text), *unnamed_files(root, text),
                             *unfound(text, lambda header: read(f"include/weir/{header}")), *wrong_blocks(text, read)):
                 yield f"{name}: {problem}"
-        elif path.suffix in TEXTS and name != "tests/house/pages.py":
+        elif path.suffix in TEXTS and name != "tests/house/documents.py":
             text = path.read_text(encoding="utf-8", errors="replace")
             for page in NAMED_PAGE.findall(text):
                 if not (root / page).exists():
