@@ -233,6 +233,33 @@ void branches() {
     write("branches", recorder->record());
 }
 
+// A loader of images for a training loop. The server is slow for the second third of the run: `download` replaces
+// `decode` as the bottleneck. tests/browser/picture.py makes the picture of README.md from this page.
+void loader() {
+    weir::virtual_time clock;
+    const auto download = [](int n) -> task<int> {
+        const duration slow = n >= 3300 && n < 4700 ? 100ms : 0ms;
+        co_await weir::sleep_for(30ms + (n * 7 % 5) * 4ms + slow);
+        co_return n;
+    };
+    const auto decode = [](int n) -> task<int> {
+        co_await weir::sleep_for(22ms + (n * 3 % 7) * 1ms);
+        co_return n;
+    };
+    int n = 0;
+    const auto pipeline =
+        weir::source([&n]() -> std::optional<int> { return n++; }, {.name = "urls"}) |
+        weir::pipe(download, {.name = "download", .concurrency = 8}) |
+        weir::pipe(decode, {.name = "decode", .concurrency = 4}) | weir::aggregate(16, {.name = "batch"}) |
+        weir::sink(3);
+    const auto recorder = std::make_shared<weir::run_recorder>("an image loader", weir::describe(pipeline));
+    {
+        auto run = pipeline.start(clock, {.lap = 1s, .reports = {recorder}});
+        weir::sync_wait(clock, consume(run, clock, 70ms, clock.now() + 60s));
+    }
+    write("loader", recorder->record());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -245,6 +272,7 @@ int main(int argc, char** argv) {
     production();
     small();
     branches();
+    loader();
     write("wide", wide(100, 60, false));
     write("wide_hostile", wide(300, 40, true));
 }
