@@ -247,11 +247,10 @@ void loader() {
         co_return n;
     };
     int n = 0;
-    const auto pipeline =
-        weir::source([&n]() -> std::optional<int> { return n++; }, {.name = "urls"}) |
-        weir::pipe(download, {.name = "download", .concurrency = 8}) |
-        weir::pipe(decode, {.name = "decode", .concurrency = 4}) | weir::aggregate(16, {.name = "batch"}) |
-        weir::sink(3);
+    const auto pipeline = weir::source([&n]() -> std::optional<int> { return n++; }, {.name = "urls"}) |
+                          weir::pipe(download, {.name = "download", .concurrency = 8}) |
+                          weir::pipe(decode, {.name = "decode", .concurrency = 4}) |
+                          weir::aggregate(16, {.name = "batch"}) | weir::sink(3);
     const auto recorder = std::make_shared<weir::run_recorder>("an image loader", weir::describe(pipeline));
     {
         auto run = pipeline.start(clock, {.lap = 1s, .reports = {recorder}});
