@@ -1,14 +1,19 @@
-// Shows the whole of a pipeline: compose it, start it, consume it, and ask where the time went.
-// Squares are computed by two slots at once and handed over in lists of four.
+// Shows a whole pipeline: compose it, start it, consume its results, and print where the time went.
+// Two slots compute squares at the same time; the next stages collect and add four squares each.
 #include <weir/executor/thread_pool.hpp>
 #include <weir/report/table.hpp>
 #include <weir/stages/pipeline.hpp>
 
+#include <chrono>
 #include <iostream>
 #include <ranges>
+#include <thread>
 #include <vector>
 
-int square(int x) { return x * x; }
+int square(int x) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // stands for real work
+    return x * x;
+}
 
 int sum(std::vector<int> numbers) {
     int total = 0;
@@ -17,7 +22,7 @@ int sum(std::vector<int> numbers) {
 }
 
 int main() {
-    // A description: a value that does nothing until it is started, and can be started many times.
+    // The description of a pipeline: a value. It can be started any number of times.
     // clang-format off
     auto pipeline = weir::source(std::views::iota(1, 101))
                   | weir::pipe(square, {.name = "square", .concurrency = 2})
@@ -26,10 +31,10 @@ int main() {
                   | weir::sink(3);
     // clang-format on
 
-    weir::thread_pool pool(2);  // outlives the run
+    weir::thread_pool pool(3);  // must outlive the run
     auto run = pipeline.start(pool);
     int total = 0;
-    for (const int n : run) total += n;  // this thread consumes while the pool produces
+    for (const int n : run) total += n;  // this thread consumes results while the pool produces them
     std::cout << "the squares from 1 to 100 sum to " << total << "\n\n" << run.stats();
     return total == 338350 ? 0 : 1;
 }
