@@ -9,6 +9,7 @@
   example shows.
 - The examples in files of their own are numbered from 01 on. The guide has a section for each example: a heading that
   begins with the example's name. The numbered examples are in their order.
+- The glossary of .github/CONTRIBUTING.md has at most 40 terms, each once, with a meaning of one sentence.
 - The guide lists the options of a stage and of a run in the order in which they are declared, because designated
   initialisers need that order.
 """
@@ -20,8 +21,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import documents  # noqa: E402
 from documents import check  # noqa: E402
 
-MOST_LINES, CODE_BY_LINE = 150, 20
+MOST_LINES, CODE_BY_LINE, MOST_TERMS = 150, 20, 40
 GUIDE = "examples/README.md"
+GLOSSARY = ".github/CONTRIBUTING.md"
 
 
 def options_out_of_order(text, header):
@@ -63,11 +65,24 @@ def problems_of_examples(files, guide):
         yield f"{GUIDE}: has no section for the example {folder}"
 
 
+def wrong_glossary(text):
+    lines = text.partition("## Glossary")[2].splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")][1:]
+    terms = [term for names, *_ in rows for term in names.split(", ")]
+    if not 0 < len(rows) <= MOST_TERMS:
+        yield f"{GLOSSARY}: {len(rows)} terms; 1 to {MOST_TERMS} are allowed"
+    yield from (f"{GLOSSARY}: explains {term} twice" for term in sorted({t for t in terms if terms.count(t) > 1}))
+    for names, *meaning in rows:
+        if len(meaning) != 1 or not re.fullmatch(r"[A-Z](?:[^.]|[.](?! ))*[.]", meaning[0]):
+            yield f"{GLOSSARY}: the meaning of {names} is not one sentence"
+
+
 def problems_in(root):
     guide = (root / GUIDE).read_text(encoding="utf-8")
     yield from wrong_form((root / "README.md").read_text(encoding="utf-8"))
     yield from problems_of_examples({p.relative_to(root / "examples").as_posix(): p.read_text(encoding="utf-8")
                                      for p in root.glob("examples/**/*.[ch]pp")}, guide)
+    yield from wrong_glossary((root / GLOSSARY).read_text(encoding="utf-8"))
     options = root / "include/weir/run/stage_options.hpp"
     yield from options_out_of_order(guide, options.read_text(encoding="utf-8"))
 
@@ -79,6 +94,13 @@ def self_test():
         if not any(expected in problem for problem in wrong_form(text)):
             yield f"README.md: not noticed: {expected}"
     yield from wrong_form(code + "\n" * 145)
+
+    glossary = "## Glossary\n| term | meaning |\n|---|---|\n| a, b | One of a.hpp. |\n| c | Two; or so. |\n"
+    yield from wrong_glossary(glossary)
+    for wrong in ("| d | One. Two. |\n", "| b | Again. |\n", "| e | no sentence |\n",
+                  "".join(f"| t{i} | One. |\n" for i in range(39))):
+        if len(list(wrong_glossary(glossary + wrong))) != 1:
+            yield f"the glossary: not noticed, or more than once: {wrong!r}"
 
     options = "struct stage_options {\n    int a = 1;\n    b<c> d = {};\n};\nstruct run_options {\n    int e = 0;\n};\n"
     yield from options_out_of_order("Of a stage: `a, d`. Of a run: `e`.", options)

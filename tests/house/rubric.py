@@ -238,7 +238,7 @@ def title_of(row):
 
 # (row, file, text there, what it becomes; None: the file goes, "": it is added to)
 BREAKS = [
-    (promise, "README.md", "promises", "hopes"),
+    (promise, "README.md", "guarantees", "hopes"),
     (first_success, "README.md", "```cpp\n", "```text\n"),
     (first_success, "README.md", "`g++ -std", "`c++ -std"),
     (tree, "include/weir/task/sleep.hpp", "// weir task", "// task"),
