@@ -1,5 +1,5 @@
-// Shows virtual time: the same pipeline on a clock that jumps over every wait, exact and at once.
-// Half an hour of slow downloads is over in a millisecond, and its statistics are exact.
+// Shows virtual time: an executor whose clock jumps over every wait.
+// Half an hour of slow downloads takes a millisecond, and its statistics are exact.
 #include <weir/executor/virtual_time.hpp>
 #include <weir/report/table.hpp>
 #include <weir/stages/pipeline.hpp>
@@ -14,7 +14,7 @@
 using namespace std::chrono_literals;
 
 weir::task<int> download(int url) {
-    co_await weir::sleep_for(5s);  // of whatever clock the pipeline runs on
+    co_await weir::sleep_for(5s);  // by the clock of the executor that runs the pipeline
     co_return url;
 }
 
@@ -28,7 +28,7 @@ int main() {
     weir::virtual_time time;
     auto run = pipeline.start(time);
     int downloads = 0;
-    while (run.get()) ++downloads;  // on virtual time, a thread that waits does the work meanwhile
+    while (run.get()) ++downloads;  // on virtual time, the waiting thread runs the pipeline
 
     const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(time.now().time_since_epoch());
     std::cout << downloads << " downloads took " << minutes.count() << " minutes\n\n" << run.stats();

@@ -1,5 +1,5 @@
-// Shows how a pipeline ends: an exception stops it, unless it is told to tolerate some; and the
-// consumer may leave at any time. Nothing is lost in silence, and no coroutine outlives the run.
+// Shows how a run ends: by an exception, or because the consumer leaves the loop. Failures can be
+// tolerated and reported. No item is lost without a report, and no coroutine outlives the run.
 #include <weir/executor/thread_pool.hpp>
 #include <weir/stages/pipeline.hpp>
 
@@ -21,7 +21,7 @@ int main() {
                   | weir::sink(1);
     // clang-format on
 
-    // By default the first failure ends the run. What was finished before it still arrives.
+    // By default the first failure ends the run. Items that were finished before still arrive.
     int before = 0;
     try {
         auto run = pipeline.start(pool);
@@ -30,7 +30,7 @@ int main() {
         std::cout << before << " items, then stage " << e.stage() << " failed: " << e.what() << '\n';
     }
 
-    // Tolerance is asked for, and whoever asks is told of each item.
+    // With `max_failures` failed items are skipped; `on_failure` is called for each.
     int failures = 0;
     auto tolerant = pipeline.start(pool, {.max_failures = weir::unlimited,
                                           .on_failure = [&](const weir::failure&) { ++failures; }});
@@ -38,7 +38,7 @@ int main() {
     for ([[maybe_unused]] const int n : tolerant) ++parsed;
     std::cout << parsed << " parsed, " << failures << " failed\n";
 
-    // Leaving the loop is enough: the run stops what is under way and joins when it is destroyed.
+    // It is enough to leave the loop: the destructor of the run stops and joins everything.
     int taken = 0;
     {
         auto run = pipeline.start(pool);

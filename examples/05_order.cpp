@@ -1,5 +1,5 @@
-// Shows order: a stage with several slots gives items as they are done, or in the order in which they
-// came; and what the second costs, which the statistics tell as `wait_turn`.
+// Shows the two output orders of a stage with several slots: as items are done, or as they came.
+// The statistics show the time that the second order costs as `wait_turn`.
 #include <weir/executor/virtual_time.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
@@ -27,7 +27,7 @@ weir::duration play(weir::output_order order) {
     auto run = pipeline.start(time);
     for (const int frame : run) std::cout << ' ' << frame;
     const auto waited = run.stats().stages[1].times().wait_turn;
-    std::cout << "\n    slots that were done waited for their turn: "
+    std::cout << "\n    finished slots waited for their turn: "
               << std::chrono::duration_cast<std::chrono::milliseconds>(waited).count() << " ms\n";
     return waited;
 }

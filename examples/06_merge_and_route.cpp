@@ -1,5 +1,5 @@
-// Shows pipelines that are no row: two sources merged into one, items sent into branches by a function,
-// and the branches joined again. Priority: as long as there is a letter by air, none by land goes on.
+// Shows a pipeline with several inputs and branches. `merge` takes letters by land only if there is none
+// by air; `route` sends each letter into one of two branches, and joins the branches again.
 #include <weir/executor/thread_pool.hpp>
 #include <weir/graph/merge.hpp>
 #include <weir/graph/route.hpp>

@@ -1,5 +1,5 @@
-// Shows training as it is done: shuffled epochs with batches that never mix two of them; a checkpoint of
-// what was taken (`run_control::checkpoint` says of which pipelines); and a run on two machines that goes on there.
+// Shows shuffled epochs, whose batches never mix, and a checkpoint of the samples that the consumer took.
+// Two machines resume from the checkpoint. `run_control::checkpoint` says for which pipelines that works.
 #include <weir/executor/thread_pool.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/stages/epochs.hpp>
@@ -12,9 +12,9 @@
 
 namespace {
 
-weir::draw load(weir::draw d) { return d; }  // the sample with this index, really
+weir::draw load(weir::draw d) { return d; }  // a real program loads the sample with this index
 
-// Takes at most so many batches; adds the positions of what it took.
+// Takes at most `most` batches, and adds the positions of their samples to `taken`.
 weir::checkpoint train(weir::executor& pool, weir::shard mine, std::optional<weir::checkpoint> from, int most,
                        std::multiset<std::uint64_t>& taken) {
     weir::sampler samples({.size = 100, .seed = 7, .shard = mine, .resume = from});
@@ -28,7 +28,7 @@ weir::checkpoint train(weir::executor& pool, weir::shard mine, std::optional<wei
     for (auto& epoch : run.epochs()) {
         for (auto& batch : epoch) {
             for (const weir::draw& each : batch) taken.insert(each.position);
-            if (--most == 0) return run.checkpoint();  // what is under way then is given again
+            if (--most == 0) return run.checkpoint();  // items under way are repeated after a resumption
         }
         std::cout << "  rank " << mine.rank() << ": end of epoch " << epoch.number() << '\n';
     }
@@ -42,7 +42,7 @@ int main() {
     std::multiset<std::uint64_t> taken;
 
     std::cout << "one machine, until something stops it\n";
-    const auto bytes = train(pool, {}, std::nullopt, 9, taken).to_bytes();  // save them to a file
+    const auto bytes = train(pool, {}, std::nullopt, 9, taken).to_bytes();  // write them to a file
     std::cout << "  " << taken.size() << " samples taken, checkpoint of " << bytes.size() << " bytes\n";
 
     std::cout << "two machines go on\n";

@@ -1,4 +1,4 @@
-// Shows a function with a state that can't be shared: each slot of the stage makes its own decoder, on the
+// Shows a function whose state can't be shared: each slot of the stage constructs its own decoder on the
 // stage's executor, uses it alone, and destroys it at the end.
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/thread_pool.hpp>
@@ -30,7 +30,7 @@ class decoder {
     }
 
   private:
-    int before_ = 0;  // no lock: one slot alone uses it
+    int before_ = 0;  // needs no lock: only one slot uses it
 };
 
 }  // namespace

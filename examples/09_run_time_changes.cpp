@@ -1,5 +1,5 @@
-// Shows changes while a pipeline runs: its statistics name the stage that is too slow, which then gets more
-// slots; a pause; and a larger queue. On virtual time, so that the figures are the same everywhere.
+// Shows changes to a running pipeline: more slots for the slow stage, a larger queue, and a pause.
+// It runs on virtual time, so that the figures are the same on every machine.
 #include <weir/executor/virtual_time.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
@@ -41,10 +41,10 @@ int main() {
     slow = rate_of(100);
     run.set_concurrency("decode", 4);
     run.set_capacity("decode", 8);
-    rate_of(20);  // until the queues have filled
+    rate_of(20);  // until the queues are full
     fast = rate_of(100);
 
-    run.pause();  // what is under way ends; nothing new begins
+    run.pause();  // items under way are finished; no slot begins with another one
     run.resume();
     std::cout << "stages:";
     for (const auto& name : run.stages()) std::cout << ' ' << name;

@@ -1,5 +1,5 @@
-// Shows a test of coroutines under thousands of schedules: the one that fails is found, made short, and run
-// again. Of two clerks who book from one account the second forgets what may happen at a `co_await`.
+// Shows a test of coroutines under thousands of schedules: one that fails is found, shortened, and repeated.
+// Two coroutines book from one account; the second uses a value that it read before a `co_await`.
 #include <weir/channel/channel.hpp>
 #include <weir/simulation.hpp>
 #include <weir/task/sync_wait.hpp>
@@ -11,7 +11,7 @@
 namespace {
 
 namespace sim = weir::simulation;
-using slips = weir::channel<int, sim::stepwise>;  // any other coroutine may go on after each operation
+using slips = weir::channel<int, sim::stepwise>;  // after each operation any other coroutine may run
 
 weir::task<> careful(int& account, slips& book, int amount) {
     account -= amount;
@@ -21,7 +21,7 @@ weir::task<> careful(int& account, slips& book, int amount) {
 
 weir::task<> careless(int& account, slips& book, int amount) {
     const int before = account;
-    const bool booked = co_await book.put(amount);  // meanwhile the other one may have been here
+    const bool booked = co_await book.put(amount);  // meanwhile the other clerk may have changed the account
     if (booked) account = before - amount;
 }
 

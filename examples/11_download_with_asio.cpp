@@ -1,5 +1,5 @@
-// Shows stages that wait for sockets: Asio's operations, awaited, on threads that never block for them.
-// Twelve downloads at a time from a server in the same program; one thread runs all sockets.
+// Shows stages that wait for sockets: they await Asio's operations, so no thread of the pool blocks.
+// Twelve downloads at a time, from a server in the same program; one thread runs all sockets.
 #include <weir/asio/awaiting.hpp>
 #include <weir/asio/io_executor.hpp>
 #include <weir/executor/thread_pool.hpp>
@@ -25,7 +25,7 @@ using net::ip::tcp;
 using weir::asio::awaiting;
 using namespace std::chrono_literals;
 
-// Answers a line of n with n bytes, after a while.
+// Reads a line with a number n, and after 5 ms sends n bytes.
 weir::task<> answer(tcp::socket client) {
     std::string line;
     const std::size_t n = co_await net::async_read_until(client, net::dynamic_buffer(line), '\n', awaiting);
@@ -52,7 +52,7 @@ int main() {
     auto work = net::make_work_guard(io);
     std::thread runs_sockets([&] { io.run(); });
 
-    // On the pool: it goes on there after each wait, and a run that is stopped cancels what it waits for.
+    // Runs on the pool, and resumes there after each wait. A stop of the run cancels the pending operation.
     const auto download = [&](int n) -> weir::task<std::string> {
         tcp::socket socket(io);
         co_await socket.async_connect(server, awaiting);

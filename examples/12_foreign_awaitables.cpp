@@ -1,5 +1,5 @@
-// Shows a stage that awaits what another library completes: a sender, by its member `as_awaitable`.
-// The driver calls back on a thread of its own; the stage goes on on the pool, where it was.
+// Shows a stage that awaits a sender of another library, by the sender's member `as_awaitable`.
+// The other library calls back on its own thread; the stage then continues on the pool.
 #include <weir/executor/thread_pool.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/task.hpp>
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-// A library that knows nothing of this one: computes something, and calls back from wherever it is.
+// Another library, which does not know weir: it computes on threads of its own, and calls back there.
 class driver {
     std::mutex lock_;
     std::vector<std::thread> threads_;
@@ -28,7 +28,7 @@ class driver {
     }
 };
 
-// Its sender, as std::execution has them: it makes itself awaitable for any promise.
+// Its sender, in the form of std::execution: awaitable in a coroutine with any promise.
 class square_sender {
     driver* driver_;
     int n_;

@@ -1,5 +1,5 @@
-// Shows that an engine of your own runs coroutines, too. To join an event loop that exists takes `post`, timers, its
-// clock, and one turn of it for who waits on its thread, `drive`; here a game's, which counts frames.
+// Shows an executor for an existing event loop, here a game's: `post`, timers, the clock, and `drive`, which
+// runs one turn of the loop for a thread that waits on it. The clock counts frames of 16 ms.
 #include <weir/executor/executor.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
@@ -28,8 +28,8 @@ class game_loop final : public weir::executor {
         if (timers_.cancel(t, now())) post(t.waiter());
     }
     weir::time_point now() const noexcept override { return weir::time_point(frame_ * 16ms); }
-    // Whoever waits on the loop's own thread, as the end of a run does, runs the loop meanwhile. A loop that
-    // other threads wait for, too, returns false to those, and has to lock what `post` touches.
+    // Called while the loop's own thread waits, for example for the end of a run. If other threads may wait, too,
+    // `drive` returns false to them, and `post` needs a lock.
     bool drive(flag&, weir::time_point limit) override {
         if (now() < limit) next_frame();
         return true;
@@ -60,16 +60,16 @@ int main() {
         auto run = pipeline.start(loop);
         for (int frame = 1; frame <= 5; ++frame) {
             loop.next_frame();
-            while (const auto asset = run.get(0ms)) {  // a look: a game doesn't wait for its loader
+            while (const auto asset = run.get(0ms)) {  // does not wait: a game goes on while its assets load
                 std::cout << "frame " << frame << ": " << *asset << '\n';
                 ++loaded;
             }
         }
-        std::cout << "the player leaves: the run ends within the frames that its loads still take\n";
+        std::cout << "the player leaves: the run ends after the frames that its loads still take\n";
     }
 
     auto again = pipeline.start(loop);
-    for (const auto& asset : again) {  // where it does wait, the frames go on
+    for (const auto& asset : again) {  // waits, and runs frames meanwhile
         std::cout << asset << '\n';
         ++loaded;
     }

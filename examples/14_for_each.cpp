@@ -1,5 +1,5 @@
-// Shows a pipeline that acts at its end, for_each in the place of a sink: nobody takes items, the run ends by
-// itself, and who wants to know when waits for it, in a thread or a coroutine.
+// Shows a pipeline that ends with `for_each` instead of a sink: its last function acts on each item.
+// The run needs no consumer and ends by itself; a thread or a coroutine can wait for its end.
 #include <weir/executor/thread_pool.hpp>
 #include <weir/report/table.hpp>
 #include <weir/stages/for_each.hpp>
@@ -24,7 +24,7 @@ namespace {
 
 std::string render(int page) { return std::string(static_cast<std::size_t>(page), '#'); }
 
-// A store on the network, say: writing takes time, and no thread; a page may be too large for it.
+// Stands for a store on the network: writing suspends the coroutine, and fails for a page that is too large.
 class store {
   public:
     weir::task<> write(std::string page) {
@@ -56,7 +56,7 @@ int main() {
     weir::thread_pool pool(2);
 
     auto run = pipeline.start(pool);
-    const weir::run_result all = run.wait();  // this thread blocks; a failure too many is thrown here
+    const weir::run_result all = run.wait();  // blocks this thread; throws if too many failed
     std::cout << all.items << " pages written, " << all.stats.stages.back().num_failures
               << " were too large\n\n"
               << all.stats;
@@ -64,7 +64,7 @@ int main() {
     auto again = pipeline.start(pool);
     const std::uint64_t items = weir::sync_wait(pool, pages_written(again));
 
-    // A run with a sink has to be consumed, or drained.
+    // A run with a sink must be consumed or drained.
     auto drained = (weir::source(std::views::iota(0, 10)) | weir::sink()).start(pool);
     return items == 98 && pages.bytes() == 2 * 98 * 99 / 2 && drained.drain().items == 10 ? 0 : 1;
 }

@@ -1,5 +1,5 @@
-// Shows how a coroutine waits for the first of several channels, and no longer than it wants to: a meter that
-// takes readings and orders as they come, sends what it has when there is room, and says so when it is quiet.
+// Shows how a coroutine waits for the first of several channels, with a time-out.
+// A meter takes readings and orders as they come, and reports when nothing has come for 25 ms.
 #include <weir/channel/select.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/task/sleep.hpp>
@@ -17,14 +17,14 @@ weir::task<> meter(weir::channel<int>& readings, weir::channel<std::string>& ord
                    weir::channel<int>& sums) {
     int sum = 0;
     for (bool goes_on = true; goes_on;) {
-        // Exactly one of these happens. Cases are counted from 0.
+        // Exactly one of these cases happens. They are numbered from 0.
         auto done = co_await weir::select(weir::on_get(readings), weir::on_get(orders), weir::after(25ms));
         switch (done.index()) {
             case 0:
                 if (auto& reading = done.get<0>()) {
                     sum += *reading;
                 } else {
-                    goes_on = false;  // nothing is left, and the channel is closed
+                    goes_on = false;  // the channel is closed and empty
                 }
                 break;
             case 1:
@@ -34,7 +34,7 @@ weir::task<> meter(weir::channel<int>& readings, weir::channel<std::string>& ord
                 std::cout << "quiet for 25 ms\n";
         }
     }
-    // A put that waits no longer than it wants to. What didn't go in would still be ours.
+    // A put with a time-out. After a time-out the item would still be in `sum`.
     const weir::channel_status sent = co_await sums.put_for(sum, 10ms);
     std::cout << "sum " << sum << ": " << sent << '\n';
 }
@@ -57,7 +57,7 @@ weir::task<> boss(weir::channel<std::string>& orders, weir::channel<int>& sums) 
 }
 
 int main() {
-    weir::virtual_time clock;  // the same on a thread_pool, in real time
+    weir::virtual_time clock;  // on a thread_pool the same happens in real time
     weir::channel<int> readings(4), sums(1);
     weir::channel<std::string> orders(1);
     weir::sync_wait(clock,

@@ -1,5 +1,5 @@
-// Shows coroutines of Asio's and ours in each other: a server that is written with asio::awaitable feeds a channel, a
-// pipeline works on what comes, and one of its stages is a coroutine of Asio's again.
+// Shows coroutines of Asio and of weir that await each other. A server of Asio's coroutines puts lines into a channel,
+// a pipeline processes them, and one of its stages is a coroutine of Asio again.
 #include <weir/asio/awaited.hpp>
 #include <weir/asio/io_executor.hpp>
 #include <weir/asio/native_awaitable.hpp>
@@ -19,7 +19,7 @@ namespace net = asio;
 using net::ip::tcp;
 using weir::asio::awaited;
 
-// As it was before: Asio's own coroutine. A full channel holds it back, and through the socket the client.
+// A coroutine of Asio. While the channel is full it waits, and so does the client at the other end of the socket.
 net::awaitable<void> receive(tcp::acceptor& door, weir::channel<std::string>& lines) {
     tcp::socket client = co_await door.async_accept(net::use_awaitable);
     std::string text;
@@ -45,7 +45,7 @@ net::awaitable<void> send(tcp::endpoint where, int count) {
     co_await net::async_write(server, net::buffer("\n", 1), net::use_awaitable);
 }
 
-// A stage that is one, too: it could ask a service for the answer.
+// A stage that is a coroutine of Asio, too. It could ask a service for the answer.
 net::awaitable<int> look_up(std::string key) {
     co_await net::post(co_await net::this_coro::executor, net::use_awaitable);
     co_return std::stoi(key);
@@ -74,7 +74,7 @@ int main() {
     long sum = 0;
     {
         auto run = pipeline.start(pool);
-        // The consumer may be a coroutine of Asio's as well.
+        // The consumer may be a coroutine of Asio, too.
         const auto adds = [&]() -> net::awaitable<long> {
             long all = 0;
             while (const std::optional<int> n = co_await awaited(run.next())) all += *n;

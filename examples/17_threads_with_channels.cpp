@@ -1,5 +1,5 @@
-// Shows channels between plain threads, between threads and coroutines, and at both ends of a pipeline: no
-// executor is needed for the first, and what blocks a thread is named so.
+// Shows channels between plain threads, between threads and coroutines, and at both ends of a pipeline.
+// Threads need no executor; operations that block a thread are called `blocking_...`.
 #include <weir/channel/channel.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/stages/pipeline.hpp>
@@ -14,11 +14,11 @@
 
 using namespace std::chrono_literals;
 
-// A coroutine on a pool: it squares what threads give it. While it waits it holds no thread.
+// A coroutine on a pool: squares the numbers that threads put. While it waits it occupies no thread.
 weir::task<> square(weir::channel<int>& in, weir::channel<int>& out) {
     while (auto n = co_await in.get()) {
         const bool taken = co_await out.put(*n * *n);
-        if (!taken) break;  // nobody takes results any more
+        if (!taken) break;  // the channel of results is closed
     }
     out.close();
 }
@@ -27,7 +27,7 @@ int main() {
     weir::channel<int> numbers(8);
     weir::channel<int> squares(8);
 
-    // Several threads may put and get at once. `close` says that nothing more comes: the last one says it.
+    // Several threads may put and get at once. `close` ends the channel, after the last thread has finished.
     std::vector<std::jthread> givers;
     for (int first : {0, 50}) {
         givers.emplace_back([&numbers, first] {
@@ -44,7 +44,7 @@ int main() {
     weir::thread_pool pool(2);
     std::jthread taker([&] {
         long sum = 0;
-        // With a time-out a thread can look at other things meanwhile; no item is lost by it.
+        // A time-out lets the thread do other things meanwhile. It loses no item.
         while (true) {
             const auto n = squares.blocking_get(10ms);
             if (n.status() == weir::channel_status::closed) break;
@@ -55,7 +55,7 @@ int main() {
     weir::sync_wait(pool, square(numbers, squares));  // this thread waits for the coroutine
     taker.join();
 
-    // The same by a pipeline, which measures itself. Threads give and take here, too.
+    // The same with a pipeline, which measures itself. Threads put and get here, too.
     weir::channel<int> in(8);
     weir::channel<int> out(8);
     const auto pipeline =

@@ -1,5 +1,5 @@
-// Shows a coroutine type of your own that awaits what is the library's: a channel, a sleep, a task. All that it
-// takes is one member of its promise, which says where the coroutine belongs.
+// Shows a coroutine type of your own that awaits objects of weir: a channel, a sleep, a task.
+// It needs one member of its promise, `weir_executor`, which says where the coroutine resumes.
 #include <weir/channel/channel.hpp>
 #include <weir/executor/run_loop.hpp>
 #include <weir/task/sleep.hpp>
@@ -12,8 +12,8 @@
 
 using namespace std::chrono_literals;
 
-// An engine's script: it begins at once, nobody waits for it, and it frees itself. Its first argument is the loop
-// that it runs on, as the promise's constructor sees the arguments of the coroutine.
+// A script of an engine: it begins at once, nobody waits for it, and it frees itself. Its first argument is the loop
+// that runs it; the constructor of the promise gets the arguments of the coroutine.
 struct script {
     struct promise_type {
         explicit promise_type(weir::executor& loop, auto&...) noexcept : loop_(&loop) {}
@@ -23,7 +23,7 @@ struct script {
         void return_void() const noexcept {}
         void unhandled_exception() const noexcept { std::terminate(); }
 
-        // Where the script goes on when what it awaited is there. Without it: on a thread of the library's.
+        // Where the script resumes after a wait. Without this member: on a thread of the library.
         weir::executor& weir_executor() const noexcept { return *loop_; }
 
       private:
@@ -60,6 +60,6 @@ int main() {
     weir::channel<int> left(1, loop);
     knight(loop, hits, left);
     archer(loop, hits);
-    const auto health = left.blocking_get();  // this thread runs the loop meanwhile, as it is the loop's own
+    const auto health = left.blocking_get();  // the loop belongs to this thread, which runs it meanwhile
     return health && *health == 40 ? 0 : 1;
 }

@@ -1,5 +1,5 @@
-// Shows a pipeline that feeds its own source through a channel. Each page gives two links, so the channel is
-// full one day, and all wait for each other: a watchdog says who, the cause first, and the program goes on.
+// Shows a deadlock: a pipeline feeds its own source through a channel, and each page adds two links, so the channel
+// becomes full and all stages wait for each other. A watchdog reports that, and the program continues.
 #include <weir/channel/channel.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/report/table.hpp>
@@ -12,11 +12,11 @@
 #include <iostream>
 #include <optional>
 
-// Without room for a link it waits for the source, which waits for room for a page, which waits for this.
+// If `links` is full, this waits for the source, the source for room in its queue, and that queue for this.
 weir::task<int> visit(int page, weir::channel<int>& links) {
     for (int side : {0, 1}) {
         const bool kept = co_await links.put(2 * page + side);
-        if (!kept) break;  // closed: no link is followed any more
+        if (!kept) break;  // closed: links are no longer followed
     }
     co_return page;
 }
@@ -40,20 +40,20 @@ int main() {
     // clang-format on
     auto run = crawler.start(pool);
 
-    // It is given all executors: as long as somebody it knows may still act, nothing is a deadlock. Without
+    // The watchdog must know all executors: nothing is a deadlock while one of them may still act. Without
     // `on_deadlock` it writes to std::cerr.
     std::atomic<int> deadlocks{0};
     const auto tell = [&](const weir::deadlock_report& report) {
         ++deadlocks;
         std::cout << report << "\n\nall waits: " << report.waits.size() << ", the first is of stage '"
                   << report.waits.front().stage << "' for channel '" << report.waits.front().channel << "'\n";
-        links.close();  // links are lost: an ordinary program would end here, and be given more room
+        links.close();  // loses links: a real program would end here, and get a larger channel
     };
     const weir::watchdog dog({pool}, {.on_deadlock = tell});
 
     int pages = 0;
     for (int page : run) pages += page > 0 ? 1 : 0;
-    // Of a run that stands still for 10 s or longer the table says so, too: `idle` is how long it is.
+    // The table has a line if a run has stood still for 10 s or longer; `idle` is the time so far.
     std::cout << '\n' << pages << " pages\n\n" << run.stats();
     return deadlocks == 1 && pages > 8 && run.stats().idle == weir::duration(0) ? 0 : 1;
 }

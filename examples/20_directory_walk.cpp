@@ -1,5 +1,5 @@
-// Shows work that makes work: a stage that reads a folder, and adds the folders in it to itself. Prints how much
-// lies in each entry of a directory, as du does: 20_directory_walk [DIR]
+// Shows a stage that adds items to itself: it reads a folder and adds the folders inside. It prints the size of
+// each entry of a directory, as du does: 20_directory_walk [DIR]
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/report/table.hpp>
 #include <weir/stages/pipeline.hpp>
@@ -21,7 +21,7 @@ namespace {
 struct folder {
     folder(fs::path at, std::string below) : path(std::move(at)), entry(std::move(below)) {}
     fs::path path;
-    std::string entry;  // of the directory that is walked: the one that the folder lies in
+    std::string entry;  // the entry of the walked directory that contains this folder
 };
 
 struct size {
@@ -30,7 +30,7 @@ struct size {
     std::uintmax_t bytes;
 };
 
-// Adds the folders in this one, and returns how large the files in it are. Links are not followed.
+// Adds the folders inside this one, and returns the size of its files. Links are not followed.
 size measure(folder f, weir::feeder<folder>& more) {
     std::uintmax_t bytes = 0;
     for (const fs::directory_entry& each : fs::directory_iterator(f.path)) {
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
     std::map<std::string, std::uintmax_t> bytes;
     std::size_t folders = 0;
     try {
-        // A folder that can't be read, or is gone meanwhile, is told of and passed over.
+        // A folder that can't be read, or no longer exists, is reported and skipped.
         auto run = walk.start(pool, {.on_failure = [](const weir::failure& f) {
                                   try {
                                       std::rethrow_exception(f.error);
