@@ -1,5 +1,5 @@
-// bottleneck: is data loading the bottleneck, or the loop that consumes? Three runs, and for each
-// the answer, from nothing but how long the sink waited on either side. A live view shows them as they go.
+// bottleneck: is data loading the bottleneck, or the loop that consumes the items? Three runs answer it from
+// one figure: how long the sink waited on either side. A live view shows each run while it goes on.
 // SPDX-License-Identifier: BSL-1.0
 #include "../common/interrupt.hpp"
 #include "../common/options.hpp"

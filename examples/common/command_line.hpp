@@ -1,5 +1,5 @@
-// examples: reads a command line by the options that it may have, and says what is wrong with it.
-// What the options are, options.hpp lets a program declare.
+// examples: parses a command line by a list of options, and reports mistakes.
+// options.hpp lets a program declare its options.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_COMMON_COMMAND_LINE_HPP
 #define WEIR_EXAMPLES_COMMON_COMMAND_LINE_HPP
@@ -18,8 +18,8 @@ namespace examples {
 /// What a program understands.
 class command_line {
   public:
-    /// \returns the exit status with which the program has to end now: 0 after `--help`, 2 after a
-    ///          mistake, which it has explained; nothing if the program is to go on.
+    /// \returns the exit status if the program has to end now: 0 after `--help`, 2 after a mistake, which has been
+    ///          printed; nothing if the program continues.
     [[nodiscard]] std::optional<int> parse(int argc, const char* const* argv) const {
         try {
             bool only_arguments = false;
@@ -48,7 +48,7 @@ class command_line {
         }
     }
 
-    /// Says on the standard error what is wrong and how it is right.
+    /// Prints on standard error what is wrong, and the correct usage.
     /// \returns 2, the exit status for wrong arguments.
     int wrong(const std::string& message) const {
         std::cerr << usage_.substr(0, usage_.find(' ')) << ": " << message << '\n';
@@ -63,7 +63,7 @@ class command_line {
     void set_argument(option o) { argument_ = std::move(o); }
 
   private:
-    // `--name value` or `--name=value`. Returns how many further words it used up.
+    // `--name value` or `--name=value`. Returns how many further words it used.
     int set(const std::string& word, const char* next) const {
         const std::size_t equals = word.find('=');
         const std::string name = word.substr(0, equals);

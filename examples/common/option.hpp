@@ -1,5 +1,5 @@
-// examples: one command-line option, and how a list of them is explained.
-// What it does with a value is a function.
+// examples: one command-line option, and how --help explains a list of them.
+// A function of the option processes its value.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_COMMON_OPTION_HPP
 #define WEIR_EXAMPLES_COMMON_OPTION_HPP
@@ -15,7 +15,7 @@ namespace examples {
 /// A name and what comes behind it.
 struct option {
     std::string name;
-    std::string value;  // what to call the value in --help; empty: takes none
+    std::string value;  // name of the value in --help; empty: takes no value
     std::string help;
     std::function<void(const std::string&)> set;
 };

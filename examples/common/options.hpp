@@ -63,7 +63,7 @@ class options : public command_line {
              [&into](const std::string& text) { into = text; }});
     }
 
-    /// What stands alone, at most once.
+    /// A positional argument, at most one.
     void argument(std::string name, std::string& into, std::string help) {
         set_argument(
             option{std::move(name), "", std::move(help), [&into](const std::string& text) { into = text; }});

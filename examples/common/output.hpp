@@ -1,5 +1,5 @@
 // examples: the exit status of a program that prints its results.
-// It is not 0 where they could not be written, as on a full disk.
+// It is not 0 if they could not be written, for example because the disk is full.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_COMMON_OUTPUT_HPP
 #define WEIR_EXAMPLES_COMMON_OUTPUT_HPP

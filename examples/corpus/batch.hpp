@@ -1,5 +1,5 @@
-// corpus: token sequences to a padded matrix, as a model is fed with.
-// Nothing here knows the library.
+// corpus: turns token sequences into a padded matrix, the input of a model.
+// Nothing here depends on weir.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_CORPUS_BATCH_HPP
 #define WEIR_EXAMPLES_CORPUS_BATCH_HPP

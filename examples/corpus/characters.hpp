@@ -1,5 +1,5 @@
-// corpus: characters of UTF-8 text, and which of them make words. A byte that is none is a mark.
-// Nothing here knows the library.
+// corpus: the characters of UTF-8 text, and which of them form words. An invalid byte counts as a mark.
+// Nothing here depends on weir.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_CORPUS_CHARACTERS_HPP
 #define WEIR_EXAMPLES_CORPUS_CHARACTERS_HPP
@@ -48,7 +48,7 @@ inline char_kind kind_of(std::uint32_t code) noexcept {
         if ((byte & 0xc0U) != 0x80U) return {char_kind::mark, 1};
         code = (code << 6) | (byte & 0x3fU);
     }
-    // Too long a form, a surrogate, or beyond the last code point.
+    // An overlong form, a surrogate, or beyond the last code point.
     if ((length == 3 && code < 0x800) || (length == 4 && (code < 0x10000 || code > 0x10ffff)) ||
         (code >= 0xd800 && code <= 0xdfff)) {
         return {char_kind::mark, 1};

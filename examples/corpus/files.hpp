@@ -1,5 +1,5 @@
-// corpus: finds files, reads them and unpacks .gz, and keeps the books of what went wrong, by name.
-// How each of that is done, a source of its own tells.
+// corpus: finds files, reads them, unpacks .gz, and records problems by file name.
+// walk.cpp, read.cpp and gunzip.cpp implement one function each.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_CORPUS_FILES_HPP
 #define WEIR_EXAMPLES_CORPUS_FILES_HPP
@@ -35,9 +35,9 @@ struct document {
 /// Threads: any number at once.
 class books {
   public:
-    std::atomic<std::uint64_t> files{0};   // that were dealt with, one way or the other
-    std::atomic<std::uint64_t> bytes{0};   // that were read
-    std::atomic<std::uint64_t> binary{0};  // files that were left out since they are no text
+    std::atomic<std::uint64_t> files{0};   // processed, with or without a problem
+    std::atomic<std::uint64_t> bytes{0};   // read
+    std::atomic<std::uint64_t> binary{0};  // files that were skipped because they are not text
 
     /// \param what begins with the file's name.
     void add_problem(std::string what);

@@ -1,5 +1,5 @@
-// corpus: unpacks what gzip has packed, and tells what is wrong with what it can't unpack.
-// What is specific to zlib is here.
+// corpus: unpacks the format of gzip, and reports what is wrong with damaged data.
+// Everything that depends on zlib is here.
 // SPDX-License-Identifier: BSL-1.0
 #include "files.hpp"
 
@@ -31,7 +31,7 @@ std::string gunzip(const std::string& packed, std::size_t max_bytes) {
             const std::size_t part =
                 std::min(packed.size() - taken, std::size_t{std::numeric_limits<uInt>::max()});
             if (part == 0) throw std::runtime_error("the compressed data is cut off");
-            // zlib only reads it, but says so in its types only when asked (ZLIB_CONST).
+            // zlib only reads from it; the type is const only with ZLIB_CONST.
             stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data())) + taken;
             stream.avail_in = static_cast<uInt>(part);
             taken += part;
@@ -47,7 +47,7 @@ std::string gunzip(const std::string& packed, std::size_t max_bytes) {
             throw std::runtime_error(std::string("the compressed data is corrupt: ") +
                                      (stream.msg != nullptr ? stream.msg : "zlib gives no reason"));
         }
-        // Another member may follow; anything else behind the last one is ignored, as gzip does.
+        // Another member may follow. Anything else behind the last member is ignored, as by gzip.
         const std::size_t next = taken - stream.avail_in;
         if (state == Z_STREAM_END && packed.compare(next, 2, "\x1f\x8b") == 0) {
             state = inflateReset(&stream);

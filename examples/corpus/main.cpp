@@ -44,7 +44,7 @@ int run_corpus(const settings& s) {
     const auto reads = static_cast<std::size_t>(s.read_concurrency);
     const auto tokenizers = static_cast<std::size_t>(s.tokenize_concurrency);
 
-    // Where the work runs. Reading blocks its thread, so it gets threads of its own.
+    // Reading blocks its thread, so it gets threads of its own.
     weir::thread_pool workers(static_cast<unsigned>(s.workers));
     weir::blocking_pool io(static_cast<unsigned>(reads));
 
@@ -70,7 +70,7 @@ int run_corpus(const settings& s) {
                   | weir::sink(3);
     // clang-format on
 
-    // Whatever goes wrong with a file stops nothing, and is told by name at the end.
+    // A problem with a file stops nothing; the report at the end names the file.
     const auto note = [&](const weir::failure& f) { books.add_problem(f.message()); };
     weir::run_options how{.on_failure = note, .reports = {view}, .stop = examples::stop_request()};
     how.max_failures = weir::unlimited;
@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
     static_cast<void>(examples::stop_request());
     try {
         return examples::exit_status(run_corpus(s), "corpus");
-    } catch (const std::exception& e) {  // such as more threads than the system gives
+    } catch (const std::exception& e) {  // for example more threads than the system allows
         std::cerr << "corpus: " << e.what() << '\n';
         return 1;
     }

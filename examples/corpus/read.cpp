@@ -1,5 +1,5 @@
-// corpus: reads a file as a whole, and tells what is wrong with one that it can't read.
-// What is specific to Unix is here.
+// corpus: reads a whole file, and reports why a file can't be read.
+// Everything that depends on Unix is here.
 // SPDX-License-Identifier: BSL-1.0
 #include "files.hpp"
 
@@ -39,13 +39,13 @@ std::string too_large(std::size_t max_bytes) {
 
 std::string read_file(const std::string& path, std::size_t max_bytes) {
     const auto fail = [&path](int error) { throw file_error(path, std::generic_category().message(error)); };
-    // Not blocking: in the time since the walk the file may have become a pipe that nobody writes to.
+    // Non-blocking: since the walk the file may have become a pipe that nobody writes to.
     const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.number() < 0) fail(errno);
     struct stat status{};
     if (::fstat(file.number(), &status) != 0) fail(errno);
     if (!S_ISREG(status.st_mode)) throw file_error(path, "is not a regular file");
-    // The size is a hint, no more: files grow, shrink, and say 0 in /proc.
+    // The size is only a hint: files grow and shrink, and files in /proc have size 0.
     const auto size = static_cast<std::size_t>(std::max<off_t>(0, status.st_size));
     if (size > max_bytes) throw file_error(path, too_large(max_bytes));
     std::string bytes;

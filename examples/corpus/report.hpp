@@ -1,5 +1,5 @@
-// corpus: says at the end what came of it, and which files were no use.
-// What the pipeline measured, it says itself.
+// corpus: prints the results at the end, and the files that could not be used.
+// The statistics of the pipeline print themselves.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_CORPUS_REPORT_HPP
 #define WEIR_EXAMPLES_CORPUS_REPORT_HPP

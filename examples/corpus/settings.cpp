@@ -1,5 +1,5 @@
-// corpus: reads the command line, and says what is wrong with it.
-// Without a directory it takes one that has text on most systems.
+// corpus: reads the command line, and reports mistakes in it.
+// Without a directory it uses one that contains text on most systems.
 // SPDX-License-Identifier: BSL-1.0
 #include "settings.hpp"
 #include "../common/options.hpp"

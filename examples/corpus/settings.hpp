@@ -1,5 +1,5 @@
-// corpus: what the command line says.
-// Each value here is the one that holds if it says nothing.
+// corpus: the settings from the command line.
+// The initial values are the defaults.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_CORPUS_SETTINGS_HPP
 #define WEIR_EXAMPLES_CORPUS_SETTINGS_HPP

@@ -1,5 +1,5 @@
-// corpus: the functions of the stages that may fail: one reads, one makes tokens.
-// Neither knows in which pipeline it stands, nor how many of it work at the same time.
+// corpus: the functions of the two stages that may fail: reading and tokenizing.
+// They know neither the pipeline nor the number of slots that call them.
 // SPDX-License-Identifier: BSL-1.0
 #include "stages.hpp"
 #include "tokens.hpp"

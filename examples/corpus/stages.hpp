@@ -1,5 +1,5 @@
-// corpus: the functions of the stages that may fail: one reads, one makes tokens.
-// Whatever goes wrong with a file ends up in the books, and stops nothing.
+// corpus: the functions of the two stages that may fail: reading and tokenizing.
+// A problem with a file is recorded and stops nothing.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_CORPUS_STAGES_HPP
 #define WEIR_EXAMPLES_CORPUS_STAGES_HPP

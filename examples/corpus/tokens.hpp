@@ -1,5 +1,5 @@
-// corpus: text to token numbers, one for each word and mark: the processor's part of the job.
-// Nothing here knows the library.
+// corpus: turns text into token numbers, one for each word and mark: the part that needs the processor.
+// Nothing here depends on weir.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_CORPUS_TOKENS_HPP
 #define WEIR_EXAMPLES_CORPUS_TOKENS_HPP

@@ -1,5 +1,5 @@
-// corpus: finds files, and keeps the books of what went wrong, by name.
-// A walk is a generator: the first file is read before the last one is found.
+// corpus: finds files, and records problems by file name.
+// The walk is a generator: the first file is read before the last one is found.
 // SPDX-License-Identifier: BSL-1.0
 #include "../common/interrupt.hpp"
 #include "files.hpp"

@@ -1,5 +1,5 @@
-// images: pixels to what a network takes: the middle of each photograph as a square of one size, and
-// several of these in one batch. Nothing here knows the library.
+// images: the input of a network: the middle square of each photograph, scaled to one size, several in
+// one batch. Nothing here depends on weir.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_IMAGES_BATCH_HPP
 #define WEIR_EXAMPLES_IMAGES_BATCH_HPP

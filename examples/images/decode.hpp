@@ -1,5 +1,5 @@
-// images: JPEG to pixels, by libjpeg-turbo, which makes a photograph smaller while it decodes it.
-// Nothing here knows the library.
+// images: decodes JPEG with libjpeg-turbo, which can scale a photograph down while it decodes.
+// Nothing here depends on weir.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_IMAGES_DECODE_HPP
 #define WEIR_EXAMPLES_IMAGES_DECODE_HPP
@@ -29,8 +29,8 @@ class decoder {
   public:
     decoder() : handle_(make_handle()) {}
 
-    /// \returns the photograph; of the sizes that cost nothing (eighths of its own) the smallest whose sides
-    ///          both have at least `side` pixels, or its own size if that is smaller.
+    /// \returns the photograph, scaled down as far as the decoder can (in eighths) while both sides have at least
+    ///          `side` pixels; unscaled if it is smaller than that.
     /// Errors: `std::runtime_error` if it can't be read, is no JPEG, or is damaged, even if only in part.
     [[nodiscard]] image decode(const photo& from, int side) {
         if (!from.problem.empty()) refuse(from, from.problem);
@@ -45,7 +45,7 @@ class decoder {
         to.height = TJSCALED(to.height, scale);
         to.pixels.resize(std::size_t{3} * static_cast<std::size_t>(to.width) *
                          static_cast<std::size_t>(to.height));
-        // The limit is on files that are made to take minutes.
+        // A limit against files that are made to take minutes.
         check(from, tjDecompress2(handle_.get(), from.bytes.data(), length, to.pixels.data(), to.width, 0,
                                   to.height, TJPF_RGB, TJFLAG_LIMITSCANS));
         return to;
@@ -76,7 +76,7 @@ class decoder {
     void check(const photo& from, int status) {
         if (status == 0) return;
         const std::string why = tjGetErrorStr2(handle_.get());
-        handle_ = make_handle();  // the next photograph must not be decoded with tables of this one
+        handle_ = make_handle();  // tables of this photograph must not be used for the next one
         refuse(from, why);
     }
     [[noreturn]] static void refuse(const photo& from, const std::string& why) {

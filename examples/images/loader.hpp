@@ -1,5 +1,5 @@
-// images: the pipeline: names of files go in, batches come out.
-// This is what to copy and change; the rest of the folder is what its stages do.
+// images: the pipeline: file names go in, batches come out.
+// Copy and change this file; the others contain the functions of its stages.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_IMAGES_LOADER_HPP
 #define WEIR_EXAMPLES_IMAGES_LOADER_HPP
@@ -34,13 +34,13 @@ inline constexpr std::size_t files_per_read = 8;
     const auto threads = static_cast<std::size_t>(s.threads);
     const auto batch_size = static_cast<std::size_t>(s.batch);
 
-    // Each epoch in another order, which is the same in every run.
+    // Each epoch has another order; the orders are the same in every run.
     const auto shuffled = [paths](std::uint64_t epoch) {
         std::vector<std::string> order = paths;
         std::shuffle(order.begin(), order.end(), std::mt19937_64(epoch));
         return order;
     };
-    // Each slot of the stage makes its own decoder. What that throws is a failure of one file, and tolerated.
+    // Each slot of the stage makes its own decoder. An exception of a decoder fails one file, and is tolerated.
     const auto own_decoder = [side = static_cast<int>(s.side)] {
         return [side, own = decoder()](const photo& p) mutable { return square(own.decode(p, side), side); };
     };

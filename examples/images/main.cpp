@@ -43,7 +43,7 @@ int run_images(const images::settings& s) {
     weir::blocking_pool readers(static_cast<unsigned>(s.readers));
     const auto loader = there.behind(images::make_loader(paths, s, readers));
 
-    // A broken file stops nothing, as the loader tolerates it. Each is named at the end.
+    // The loader tolerates broken files; the report at the end names each.
     std::ostringstream broken;
     const weir::failure_log log(broken, {.first = 1});
     const auto view = std::make_shared<weir::live_view>(
@@ -57,7 +57,7 @@ int run_images(const images::settings& s) {
     images::learned network;
     for (auto& batch : run) {
         network.add(there.take(batch));
-        examples::be_busy(std::chrono::milliseconds(s.train_ms));  // as a larger network is
+        examples::be_busy(std::chrono::milliseconds(s.train_ms));  // stands for a larger network
     }
     run.stop();
 

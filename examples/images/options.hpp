@@ -1,5 +1,5 @@
-// images: what can be set, and how it is asked for.
-// Each option's default is what it has here.
+// images: the settings, and their command-line options.
+// The initial values are the defaults.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_IMAGES_OPTIONS_HPP
 #define WEIR_EXAMPLES_IMAGES_OPTIONS_HPP

@@ -1,5 +1,5 @@
 // images: finds the JPEG files below a directory, and reads them.
-// Nothing here knows the library.
+// Nothing here depends on weir.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_IMAGES_PHOTO_HPP
 #define WEIR_EXAMPLES_IMAGES_PHOTO_HPP

@@ -1,5 +1,5 @@
-// images: what is said at the end: what the foreground got, and who kept all others waiting.
-// Every figure of the table is a value, too.
+// images: the summary at the end: what the consumer got, and which stage limited the rate.
+// Each figure of the table is also a value.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_IMAGES_REPORT_HPP
 #define WEIR_EXAMPLES_IMAGES_REPORT_HPP
@@ -48,7 +48,7 @@ struct worker {
                    ? static_cast<double>(part.count()) / static_cast<double>(whole.count())
                    : 0;
     };
-    // The foreground is what the last queue's items are for. It is busy unless it waits for one.
+    // The foreground takes items from the last queue. It is busy while it does not wait for one.
     worker most{"the foreground", 1 - share(stats.channels.back().get_blocked, stats.elapsed)};
     for (const weir::stage_stats& stage : stats.stages) {
         const weir::slot_times times = stage.times();

@@ -1,5 +1,5 @@
-// performance_analysis: the stages of the loader, as the production pipeline of the guide has them: downloads in eights,
-// preparation one by one, batches of four, a copy to a device.
+// performance_analysis: the stages of the loader, as in the production pipeline of the guide: downloads in groups of
+// eight, preparation one by one, batches of four, a copy to a device.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_PERFORMANCE_ANALYSIS_LOADER_HPP
 #define WEIR_EXAMPLES_PERFORMANCE_ANALYSIS_LOADER_HPP
@@ -41,7 +41,7 @@ inline auto loader_of(server& from) {
         co_return pages;
     };
     const auto transfer = [](std::uint64_t batch) -> weir::task<std::uint64_t> {
-        co_await weir::sleep_for(std::chrono::milliseconds(2));  // as a copy to a device takes it
+        co_await weir::sleep_for(std::chrono::milliseconds(2));  // stands for a copy to a device
         co_return batch;
     };
     // clang-format off

@@ -1,5 +1,5 @@
-// performance_analysis: a loader as a training has it, which downloads, prepares and batches, for a minute; all
-// that is reported of it is written: a page of HTML, SQLite, a trace, metrics, JSON.
+// performance_analysis: runs a loader, as for a training, for a minute: download, prepare, batch. It writes all reports:
+// a page of HTML, SQLite, a trace, metrics and JSON.
 // SPDX-License-Identifier: BSL-1.0
 #include "../common/interrupt.hpp"
 #include "../common/options.hpp"

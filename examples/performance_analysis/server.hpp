@@ -1,5 +1,5 @@
-// performance_analysis: an HTTP server in the same program, whose answers are slow, slower as time goes on, and now
-// and then very late; and a GET from it.
+// performance_analysis: an HTTP server in the same program. Its answers become slower over time, and some are very late.
+// Also a GET from it.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_PERFORMANCE_ANALYSIS_SERVER_HPP
 #define WEIR_EXAMPLES_PERFORMANCE_ANALYSIS_SERVER_HPP
@@ -38,7 +38,7 @@ class server {
         thread_.join();
     }
 
-    /// One GET of a path, on a connection of its own; whoever awaits it is resumed where it was.
+    /// One GET of a path, on a connection of its own. Resumes on the executor of the awaiting coroutine.
     weir::task<std::string> get(std::string path) {
         tcp::socket socket(io_);
         co_await socket.async_connect(at_, awaiting);
@@ -63,7 +63,7 @@ class server {
         co_await answers.join();
     }
 
-    // Who goes away before it is answered is none of ours.
+    // A client that closes its connection early is ignored.
     weir::task<> answer(tcp::socket client) {
         std::string request;
         const auto [error, size] = co_await asio::async_read_until(client, asio::dynamic_buffer(request),
@@ -74,7 +74,7 @@ class server {
         static_cast<void>(co_await asio::async_write(client, asio::buffer(all), awaiting.as_tuple()));
     }
 
-    // 40 ms, more or less, half as much again after some minutes; one of two thousand takes a second and more.
+    // About 40 ms, half as much again after some minutes; one answer of two thousand takes more than a second.
     std::chrono::milliseconds delay() {
         const double minutes = std::chrono::duration<double>(on_io_.now() - begin_).count() / 60;
         const double usual = 40 * (1.5 - 0.5 * std::exp(-minutes)) *
@@ -88,7 +88,7 @@ class server {
     tcp::acceptor door_{io_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)};
     const tcp::endpoint at_ = door_.local_endpoint();
     const weir::time_point begin_ = on_io_.now();
-    std::mt19937 random_{1};  // of its thread
+    std::mt19937 random_{1};  // used only by the thread of the server
     weir::task_group serving_;
     asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
     std::thread thread_;

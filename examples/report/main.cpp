@@ -1,5 +1,5 @@
-// report: makes a page of HTML of a run that was stored, with all its figures over the time, and how
-// they are read.
+// report: makes a page of HTML from a stored run, with all figures over the time of the run, and an
+// explanation of how to read them.
 // SPDX-License-Identifier: BSL-1.0
 #include "../common/options.hpp"
 #include "../common/output.hpp"

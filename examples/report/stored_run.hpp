@@ -1,5 +1,5 @@
-// report: reads a run from whatever it was stored in: JSON, or a database of SQLite.
-// The first bytes tell which.
+// report: reads a stored run, from JSON or from an SQLite database.
+// The first bytes of the file decide which.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_REPORT_STORED_RUN_HPP
 #define WEIR_EXAMPLES_REPORT_STORED_RUN_HPP

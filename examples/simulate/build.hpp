@@ -1,5 +1,5 @@
-// simulate: turns a spec into a pipeline of the library, at work.
-// How many inputs a merge has is chosen from a few.
+// simulate: builds a pipeline of weir from a spec.
+// The number of inputs of a merge is a template argument, chosen from a few.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_BUILD_HPP
 #define WEIR_EXAMPLES_SIMULATE_BUILD_HPP
@@ -27,7 +27,7 @@ namespace detail {
 
 // What is built for one run.
 struct builder : stage_builder {
-    // With so many inputs; 0: one source, and no merge.
+    // With this number of inputs; 0: one source without a merge.
     template <bool HasEpochs, std::size_t... I>
     auto whole(const pipeline_spec& spec, std::index_sequence<I...>) {
         const std::uint64_t epochs = spec.epochs.value_or(1);
@@ -66,7 +66,7 @@ template <bool HasEpochs>
 auto start(const pipeline_spec& spec, weir::executor& clock, processors* cpus, weir::run_options options) {
     detail::builder make{{clock, cpus}};
     options.max_failures = detail::to_failure_limit(spec.max_failures);
-    options.on_failure = [](const weir::failure&) {};  // heard of, also if its consumer won't be told
+    options.on_failure = [](const weir::failure&) {};  // prints nothing on stderr
     switch (spec.merge ? spec.merge->inputs.size() : 0) {
         case 1:
             return make.start<HasEpochs, 1>(spec, std::move(options));

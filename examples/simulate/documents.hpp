@@ -1,5 +1,5 @@
-// simulate: the eight pipelines of "Understanding the performance statistics", and what it says of
-// them. In all of them the foreground takes 30 ms for an item.
+// simulate: the eight pipelines of "Understanding the performance statistics", and the figures of that document.
+// In all of them the foreground takes 30 ms for an item.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_DOCUMENTS_HPP
 #define WEIR_EXAMPLES_SIMULATE_DOCUMENTS_HPP

@@ -1,5 +1,5 @@
-// simulate: looks at each stage of a spec, those of branches and inputs, too.
-// In the order of the statistics.
+// simulate: visits each stage of a spec, also those of branches and inputs.
+// The order is that of the statistics.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_EACH_PIPE_HPP
 #define WEIR_EXAMPLES_SIMULATE_EACH_PIPE_HPP

@@ -1,5 +1,5 @@
-// simulate: waits until nothing else happens in an instant.
-// On virtual time only; on another clock it is over at once.
+// simulate: waits until nothing else happens at the current instant.
+// This works on virtual time; on another clock it returns at once.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_END_OF_INSTANT_HPP
 #define WEIR_EXAMPLES_SIMULATE_END_OF_INSTANT_HPP

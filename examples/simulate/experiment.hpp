@@ -1,5 +1,5 @@
-// simulate: a pipeline at work, with a foreground that takes its items, and somebody who observes it.
-// The same code runs on virtual time and on the clock of the wall.
+// simulate: a running pipeline, a foreground that takes its items, and an observer.
+// The same code runs on virtual time and on the wall clock.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_EXPERIMENT_HPP
 #define WEIR_EXAMPLES_SIMULATE_EXPERIMENT_HPP
@@ -42,17 +42,17 @@ class experiment {
     [[nodiscard]] const std::vector<std::int64_t>& takes() const noexcept { return foreground_.takes(); }
     [[nodiscard]] const std::optional<seen_failure>& failed() const noexcept { return foreground_.failed(); }
 
-    // Runs it until the observer has seen enough. Returns what that saw.
+    // Runs the pipeline until the observer ends. Returns the observer's result.
     template <class T>
     T observed_by(weir::task<T> observer) {
         return std::get<0>(weir::sync_wait(clock_, beside(std::move(observer), consume_and_serve())));
     }
 
-    // All of a source that ends.
+    // Until the source has ended and all items are consumed.
     weir::pipeline_stats whole() {
         const auto sees_all = [](experiment& e) -> weir::task<weir::pipeline_stats> {
             co_await e.foreground_.consume();
-            end_of_instant settled(e.clock_);  // what a failure ends may not have heard yet
+            end_of_instant settled(e.clock_);  // stages may not have been stopped yet after a failure
             co_await settled;
             if (e.cpus_ != nullptr) e.cpus_->close();
             co_return e.run_.stats();
@@ -60,7 +60,7 @@ class experiment {
         return std::get<0>(weir::sync_wait(clock_, beside(sees_all(*this), serve())));
     }
 
-    // What the pipeline's state is before anything that is due at that instant happens.
+    // The state of the pipeline before anything that is due at this instant happens.
     weir::task<weir::pipeline_stats> snapshot(weir::time_point when) {
         co_await weir::sleep_until(when, {}, weir::timer_order::before_all);
         co_return run_.stats();
@@ -84,7 +84,7 @@ class experiment {
 
     Run run_;
     weir::executor& clock_;
-    processors* cpus_;  // null: nobody computes
+    processors* cpus_;  // null: no stage computes
     foreground<Run> foreground_;
 };
 

@@ -1,5 +1,5 @@
-// simulate: what a spec describes, at work, with all that is around it.
-// Whoever measures is given it, and gives back what was measured.
+// simulate: makes the experiment that a spec describes, and runs it with an observer.
+// The observer's result is the measurement.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_EXPERIMENTS_HPP
 #define WEIR_EXAMPLES_SIMULATE_EXPERIMENTS_HPP
@@ -45,7 +45,7 @@ measurement with_experiment(const pipeline_spec& spec, weir::executor& clock, Us
     };
     measurement m = spec.epochs ? measured(simulate::start<true>(spec, clock, at, std::move(options)))
                                 : measured(simulate::start<false>(spec, clock, at, std::move(options)));
-    // One that ends with what was measured may have been told or not.
+    // A lap that ends with the measurement may be present or not.
     const auto whole =
         spec.lap_ns ? static_cast<std::size_t>((m.stats.elapsed.count() - 1) / *spec.lap_ns) : 0;
     if (laps.size() > whole) laps.resize(whole);

@@ -1,4 +1,4 @@
-// simulate: reads which items fail, and how many may.
+// simulate: reads which items fail, and how many failures are tolerated.
 // A rate is written with a point, a count without.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_FAILURES_HPP

@@ -1,5 +1,5 @@
-// simulate: the three figures of a queue that the documents look at.
-// They are made of what the library measured, without a rounding on the way.
+// simulate: the three figures of a queue that the documents use.
+// They are computed from the library's figures without intermediate rounding.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_FIGURES_HPP
 #define WEIR_EXAMPLES_SIMULATE_FIGURES_HPP
@@ -10,12 +10,12 @@ namespace simulate {
 
 /// The three figures of a queue that the documents look at.
 struct queue_figures {
-    double put_ms = 0;             // the wait of a put; of c slots that wait at once, each counts
-    double get_ms = 0;             // for how long the next stage had nothing to take, an item
-    double occupancy_percent = 0;  // how often an item was there
+    double put_ms = 0;             // average wait of a put; c slots that wait at the same time count c times
+    double get_ms = 0;             // time without an item for the next stage, per item
+    double occupancy_percent = 0;  // share of the time with an item
 
     explicit queue_figures(const weir::channel_stats& c) : occupancy_percent(100 * c.readiness()) {
-        // Not the averages of channel_stats: those are cut to whole nanoseconds.
+        // The averages of channel_stats are rounded to whole nanoseconds, so they are not used.
         if (c.num_put > 0)
             put_ms = static_cast<double>(c.put_wait.count()) / 1e6 / static_cast<double>(c.num_put);
         if (c.num_get > 0)

@@ -1,5 +1,5 @@
 // simulate: reads a file of specs.
-// One that can't be read is told as one that is wrong.
+// A file that can't be read is reported like a wrong spec.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_FILE_HPP
 #define WEIR_EXAMPLES_SIMULATE_FILE_HPP

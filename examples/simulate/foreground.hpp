@@ -1,5 +1,5 @@
-// simulate: who takes a pipeline's items, and is busy with each.
-// Hears what stopped the run, if something did.
+// simulate: the consumer of a pipeline: it takes an item, and is busy with it for a while.
+// It gets the failure that stopped the run, if there was one.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_FOREGROUND_HPP
 #define WEIR_EXAMPLES_SIMULATE_FOREGROUND_HPP
@@ -35,7 +35,7 @@ class foreground {
     [[nodiscard]] const std::vector<std::int64_t>& takes() const noexcept { return takes_; }
     [[nodiscard]] const std::optional<seen_failure>& failed() const noexcept { return failed_; }
 
-    // Takes an item, then is busy with it.
+    // Takes an item and is busy with it.
     weir::task<> consume() {
         punctual sleeper(clock_);
         for (std::uint64_t k = 0;; ++k) {
@@ -47,7 +47,7 @@ class foreground {
             if (!in_time) break;
             sleeper.woke_up(end);
         }
-        // Who only watches keeps no virtual time going.
+        // A coroutine that only watches does not keep virtual time going.
         if (spec_.snapshot_ns) {
             co_await weir::sleep_until(start_ + weir::duration(*spec_.snapshot_ns), stop_.get_token());
         }

@@ -1,4 +1,4 @@
-// simulate: what flows through a simulated pipeline.
+// simulate: the item of a simulated pipeline.
 // Only its nesting matters.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_ITEM_HPP

@@ -1,5 +1,5 @@
-// simulate: text to JSON, and where in the text something stands.
-// What is no JSON is told by line and column.
+// simulate: parses JSON, and finds the position of a value in the text.
+// Invalid JSON is reported by line and column.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_JSON_HPP
 #define WEIR_EXAMPLES_SIMULATE_JSON_HPP
@@ -25,7 +25,7 @@ inline std::size_t line_of(std::string_view text, std::size_t position) {
 
 // `first_line`: the number of the line with which `text` begins in its file.
 inline json to_json(std::string_view text, const std::string& file, std::size_t first_line) {
-    // A field given twice is a mistake that the library would pass over: the last one wins there.
+    // A field given twice is a mistake. The library would silently use the last one.
     std::vector<std::set<std::string>> fields;
     std::string twice;
     const json::parser_callback_t watch = [&](int, json::parse_event_t event, json& parsed) {
@@ -44,7 +44,7 @@ inline json to_json(std::string_view text, const std::string& file, std::size_t 
         return parsed;
     } catch (const json::parse_error& e) {
         // "[json.exception.parse_error.101] parse error at line 1, column 3: what is wrong"; the
-        // position is put into words that count from the start of the file.
+        // position is replaced by one that counts from the start of the file.
         const std::size_t at = std::min(text.size(), e.byte == 0 ? 0 : e.byte - 1);
         const std::size_t newline = text.substr(0, at).rfind('\n');
         const std::size_t column = newline == std::string_view::npos ? at + 1 : at - newline;
@@ -54,7 +54,7 @@ inline json to_json(std::string_view text, const std::string& file, std::size_t 
                          "line " + std::to_string(first_line - 1 + line_of(text, at)) + ", column " +
                              std::to_string(column),
                          "", "broken JSON: " + why);
-    } catch (const json::exception& e) {  // such as a number like 1e999
+    } catch (const json::exception& e) {  // for example for the number 1e999
         throw spec_error(file, first, "", std::string("broken JSON: ") + e.what());
     }
 }
@@ -65,7 +65,7 @@ inline std::vector<std::size_t> entry_lines(std::string_view text) {
     std::size_t line = 1;
     int depth = 0;
     bool in_string = false;
-    bool expected = false;  // the next character that is no space begins an entry
+    bool expected = false;  // the next character except spaces begins an entry
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
         if (c == '\n') ++line;

@@ -1,5 +1,5 @@
-// simulate: runs pipelines that a file describes, on virtual time or on the clock of the wall, and
-// prints what their statistics say. With --documents, the eight of the guide to the statistics.
+// simulate: runs the pipelines that a file describes, on virtual time or on the wall clock, and prints
+// their statistics. With --documents, the eight pipelines of the guide to the statistics.
 // SPDX-License-Identifier: BSL-1.0
 #include "../common/options.hpp"
 #include "../common/output.hpp"

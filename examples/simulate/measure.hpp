@@ -1,5 +1,5 @@
-// simulate: runs the pipeline that a spec describes and measures it: up to an instant, or in its
-// steady state.
+// simulate: runs the pipeline of a spec and measures it: up to an instant, or in its steady
+// state.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_MEASURE_HPP
 #define WEIR_EXAMPLES_SIMULATE_MEASURE_HPP

@@ -1,5 +1,5 @@
-// simulate: what was measured of a pipeline.
-// The statistics of a window of time, and what is known of the window.
+// simulate: the result of a measurement.
+// It has the statistics of a window of time, and properties of this window.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_MEASUREMENT_HPP
 #define WEIR_EXAMPLES_SIMULATE_MEASUREMENT_HPP
@@ -27,11 +27,11 @@ struct measurement {
     bool steady = false;
     /// The shortest window with this property.
     weir::duration period{};
-    /// In real time: by how much the machine was late at worst to wake up somebody who slept.
+    /// In real time: the largest delay of a wake-up.
     weir::duration late{};
-    /// Where the spec asks for them: those that ended before what was measured did.
+    /// The laps that ended before the measurement did, if the spec asks for laps.
     std::vector<weir::pipeline_stats> laps{};
-    /// None: nothing has stopped it, or its consumer wasn't told.
+    /// None: nothing stopped the run, or the consumer did not get the failure.
     std::optional<seen_failure> failed{};
 };
 

@@ -1,5 +1,5 @@
-// simulate: reads what a pipeline begins with instead of one source.
-// Each input has a source and stages of its own.
+// simulate: reads the inputs of a pipeline that begins with a merge instead of one source.
+// Each input has its own source and stages.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_MERGES_HPP
 #define WEIR_EXAMPLES_SIMULATE_MERGES_HPP

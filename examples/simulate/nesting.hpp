@@ -1,5 +1,5 @@
-// simulate: checks that each stage gets what it takes.
-// A list of items is no item: what a stage gets depends on those before it.
+// simulate: checks that each stage gets the type of item that it takes.
+// A list of items is no item: the type depends on the stages before.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_NESTING_HPP
 #define WEIR_EXAMPLES_SIMULATE_NESTING_HPP

@@ -1,5 +1,5 @@
-// simulate: a mistake in a spec, and numbers within their bounds.
-// A mistake names the field; in which file and line that is, whoever reads the file knows.
+// simulate: the exception for a mistake in a spec, and numbers with bounds.
+// A mistake names the field; the reader of the file adds file and line.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_NUMBERS_HPP
 #define WEIR_EXAMPLES_SIMULATE_NUMBERS_HPP
@@ -45,7 +45,7 @@ inline std::int64_t to_integer(const json& value, const std::string& path, std::
         throw mistake{path,
                       "must be a whole number, written without '.' and exponent (is " + shown(value) + ")"};
     }
-    // Above INT64_MAX the library keeps an unsigned number, which a cast would make negative.
+    // The library keeps a number above INT64_MAX as unsigned; a cast would make it negative.
     const bool huge =
         value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX);
     if (!huge && value.get<std::int64_t>() < least) {

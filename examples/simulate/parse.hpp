@@ -1,5 +1,5 @@
-// simulate: reads a file of specs, and tells where a wrong one is wrong.
-// One spec, a list of them, or one a line.
+// simulate: parses a file of specs, and reports the place of a mistake.
+// A file has one spec, a list of specs, or one spec per line.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_PARSE_HPP
 #define WEIR_EXAMPLES_SIMULATE_PARSE_HPP

@@ -1,5 +1,5 @@
 // simulate: fields that are one of a few words, and lists of a few parts.
-// The library knows the number of branches, and of inputs, when it is compiled.
+// The library needs the number of branches and inputs at compile time.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_PARTS_HPP
 #define WEIR_EXAMPLES_SIMULATE_PARTS_HPP

@@ -1,5 +1,5 @@
-// simulate: reads a spec, which is checked completely before anything runs.
-// One with which time would stand still is wrong, too.
+// simulate: reads a spec, and checks all of it before anything runs.
+// A spec whose time would stand still is wrong, too.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_PIPELINES_HPP
 #define WEIR_EXAMPLES_SIMULATE_PIPELINES_HPP
@@ -22,7 +22,7 @@ namespace simulate {
 namespace detail {
 
 inline pipeline_spec to_spec(const json& value) {
-    // "expect" is for whoever compares; "comment" for whoever reads the file.
+    // "expect" is for tests, "comment" for readers of the file.
     const object o(value, "",
                    {"name", "comment", "merge", "stages", "sink_capacity", "items", "epochs", "max_failures",
                     "workers", "foreground_ns", "lap_ns", "snapshot_ns", "expect"});
@@ -33,7 +33,7 @@ inline pipeline_spec to_spec(const json& value) {
         if (o.has("items"))
             throw mistake{"items", "belongs to each of the merge's inputs: merge.inputs[0].items"};
     }
-    // Behind a merge there may be none.
+    // Behind a merge there may be no stage.
     const bool has_none = o.has("merge") && (!o.has("stages") || o.at("stages") == json::array());
     if (!has_none) spec.stages = to_stages(o.list("stages"), "stages");
     check_nesting(spec);

@@ -1,5 +1,5 @@
-// simulate: reads the stage that works.
-// How long it takes, in which order it gives, and which items fail.
+// simulate: reads a stage that works: a pipe.
+// Its fields are the time per item, the order of results, and the items that fail.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_PIPES_HPP
 #define WEIR_EXAMPLES_SIMULATE_PIPES_HPP

@@ -1,5 +1,5 @@
-// simulate: checks what no field alone can say: that time goes on, that what is asked for can be measured, and that
-// those who compute have workers.
+// simulate: checks rules that involve several fields: time advances, the requested measurement is possible, and stages
+// that compute have workers.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_POSSIBLE_HPP
 #define WEIR_EXAMPLES_SIMULATE_POSSIBLE_HPP

@@ -1,5 +1,5 @@
-// simulate: the workers that stages which compute have in common: who holds one, and who gets the next.
-// Given away at the end of an instant, so that the order of what happens in it doesn't matter.
+// simulate: the workers that all computing stages share: who holds one, and who gets the next.
+// They are assigned at the end of an instant, so the order of events in an instant does not matter.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_PROCESSORS_HPP
 #define WEIR_EXAMPLES_SIMULATE_PROCESSORS_HPP
@@ -25,7 +25,7 @@ class processors {
     processors(std::size_t number, weir::executor& clock)
         : clock_(clock), free_(number), bell_(1, clock, "workers") {}
 
-    /// Waits for one. \param rank  of the stage: of those who ask in one instant the highest goes first.
+    /// Waits for a worker. \param rank  of the stage: of requests of one instant, the highest rank goes first.
     weir::task<> acquire(std::size_t rank, std::uint64_t item) {
         detail::worker_request mine(clock_, rank, item);
         const place_in_line here(*this, mine);
@@ -41,7 +41,7 @@ class processors {
         ring();
     }
 
-    /// Gives them away, until `close`.
+    /// Assigns workers to requests, until `close`.
     weir::task<> serve() {
         while (true) {
             const std::optional<char> rung = co_await bell_.get();
@@ -54,7 +54,7 @@ class processors {
     void close() noexcept { bell_.close(); }
 
   private:
-    // One that gives up, as its run ends, leaves the line.
+    // A request is withdrawn if its run ends.
     class place_in_line {
       public:
         place_in_line(processors& at, detail::worker_request& mine) : at_(at), mine_(mine) {

@@ -1,5 +1,5 @@
-// simulate: a pipeline, and what a document says that will be measured of it.
-// What it doesn't say has no value.
+// simulate: a pipeline, and the figures that a document gives for it.
+// A figure that the document does not give has no value.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_SCENARIO_HPP
 #define WEIR_EXAMPLES_SIMULATE_SCENARIO_HPP

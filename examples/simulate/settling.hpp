@@ -1,5 +1,5 @@
-// simulate: observes how long a steady state takes to come.
-// Its period is known before.
+// simulate: observes how long a pipeline takes to reach its steady state.
+// The period of the steady state is known before.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_SETTLING_HPP
 #define WEIR_EXAMPLES_SIMULATE_SETTLING_HPP

@@ -1,5 +1,5 @@
-// simulate: shows a result to people: what was measured, for how long, and the table.
-// With what a document says of it, if there is one.
+// simulate: prints a result for people: what was measured, for how long, and the table.
+// It prints the figures of a document beside it, if there are any.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_SHOW_HPP
 #define WEIR_EXAMPLES_SIMULATE_SHOW_HPP

@@ -1,5 +1,5 @@
-// simulate: where a simulated pipeline's items come from.
-// A stream, or the epochs of one.
+// simulate: the source of a simulated pipeline.
+// It gives a stream, or epochs.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_SOURCE_HPP
 #define WEIR_EXAMPLES_SIMULATE_SOURCE_HPP

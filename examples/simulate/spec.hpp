@@ -1,5 +1,5 @@
-// simulate: what a spec says, as plain values.
-// Nothing here knows the library.
+// simulate: a spec as plain values.
+// Nothing here depends on weir.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_SPEC_HPP
 #define WEIR_EXAMPLES_SIMULATE_SPEC_HPP
@@ -31,10 +31,10 @@ struct stage_spec {
     std::size_t concurrency = 1;             // pipe
     std::vector<std::int64_t> service_ns;    // pipe: item k takes service_ns[k % size]
     bool keeps_order = false;                // pipe
-    bool computes = false;                   // pipe: it holds one of the workers meanwhile
+    bool computes = false;                   // pipe: occupies a worker while it works
     std::vector<std::uint64_t> fails;        // pipe: these items, in ascending order
-    std::uint64_t fails_every = 0;           // pipe: of so many items the last one, too; 0: none
-    std::optional<limit_spec> max_failures;  // pipe; none: it counts for the whole pipeline's
+    std::uint64_t fails_every = 0;           // pipe: each item of this number fails, too; 0: none
+    std::optional<limit_spec> max_failures;  // pipe; none: failures count for the whole pipeline
     std::size_t size = 1;                    // aggregate
     bool drop_last = false;                  // aggregate
     std::vector<std::size_t> to;             // route: item k goes to the branch to[k % size]
@@ -45,7 +45,7 @@ struct stage_spec {
 struct part_spec {
     std::string name;
     std::vector<stage_spec> stages;
-    std::optional<std::uint64_t> items;  // of an input's source; none: it never ends
+    std::optional<std::uint64_t> items;  // of the input's source; none: endless
 };
 
 /// What a pipeline begins with instead of one source.
@@ -62,12 +62,12 @@ struct pipeline_spec {
     std::optional<merge_spec> merge;
     std::vector<stage_spec> stages;
     std::size_t sink_capacity = 3;
-    std::optional<std::uint64_t> items;   // of the source, in each epoch; none: it never ends
+    std::optional<std::uint64_t> items;   // of the source, in each epoch; none: endless
     std::optional<std::uint64_t> epochs;  // none: a stream without epochs
     limit_spec max_failures{.count = 0};
-    std::optional<std::size_t> workers;       // for those that compute
-    std::optional<std::int64_t> lap_ns;       // tell each lap, too
-    std::vector<std::int64_t> foreground_ns;  // how long the foreground is busy with each item, in turn
+    std::optional<std::size_t> workers;       // for pipes that compute
+    std::optional<std::int64_t> lap_ns;       // also print each lap
+    std::vector<std::int64_t> foreground_ns;  // how long the foreground is busy with an item; used in turn
     std::optional<std::int64_t> snapshot_ns;  // measure from 0 to here; none: a steady state
 };
 

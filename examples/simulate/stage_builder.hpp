@@ -1,5 +1,5 @@
-// simulate: turns the stages of a spec into those of the library.
-// They are known at run time only, so they stand in a stage_list.
+// simulate: turns the stages of a spec into stages of weir.
+// They are known only at run time, so they are a stage_list.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_STAGE_BUILDER_HPP
 #define WEIR_EXAMPLES_SIMULATE_STAGE_BUILDER_HPP

@@ -1,5 +1,5 @@
-// simulate: reads the stages of a spec, and those of a route's branches.
-// What a stage has not is an unknown field.
+// simulate: reads the stages of a spec, and those of the branches of a route.
+// A field that a kind of stage does not have is unknown there.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_STAGES_HPP
 #define WEIR_EXAMPLES_SIMULATE_STAGES_HPP

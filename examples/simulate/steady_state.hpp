@@ -1,5 +1,5 @@
 // simulate: observes a pipeline in its steady state, in a window of whole periods.
-// On virtual time only: on another clock nothing repeats exactly.
+// This works on virtual time only: on another clock nothing repeats exactly.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_STEADY_STATE_HPP
 #define WEIR_EXAMPLES_SIMULATE_STEADY_STATE_HPP
@@ -75,7 +75,7 @@ weir::task<measurement> observe_steady_state(experiment<Run>& e) {
             co_return *std::move(found);
         }
     }
-    // No period: the best that can be done is a long window.
+    // No period was found: use a long window.
     const weir::duration length = e.now() - e.start();
     const weir::pipeline_stats before = co_await e.snapshot(e.now() + stride(e.spec()));
     weir::pipeline_stats after = co_await e.snapshot(e.now() + length);

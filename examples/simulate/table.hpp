@@ -1,5 +1,5 @@
-// simulate: results as tables for people: a row for each queue.
-// What a document says stands in parentheses, next to what was measured.
+// simulate: prints results as tables, a row for each queue.
+// Figures of a document are in parentheses beside the measured ones.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_TABLE_HPP
 #define WEIR_EXAMPLES_SIMULATE_TABLE_HPP

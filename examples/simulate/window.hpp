@@ -1,5 +1,5 @@
 // simulate: observes a window of time: from the start to an instant, or some time after a warm-up.
-// In real time a window in which the machine stood still is no use.
+// In real time, a window in which the machine stood still is repeated.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_WINDOW_HPP
 #define WEIR_EXAMPLES_SIMULATE_WINDOW_HPP
@@ -42,7 +42,7 @@ weir::task<measurement> observe_window(experiment<Run>& e, weir::duration warm_u
     constexpr weir::duration shift = std::chrono::milliseconds(2);
     for (int attempt = 0; attempt < attempts; ++attempt) {
         weir::duration begin_after = e.now() - e.start() + warm_up;
-        // A little behind the instants at which things happen: who is late then doesn't take his
+        // A little after the instants at which things happen, so that a late wake-up does not move an
         // item into another window.
         if (period.count() > 0) begin_after += period - begin_after % period + shift;
         const weir::time_point begin = e.start() + begin_after;

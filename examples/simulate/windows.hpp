@@ -1,5 +1,5 @@
-// simulate: whether windows of time are alike, and so a steady state.
-// Nothing here waits: it compares what was measured before.
+// simulate: decides whether windows of time are equal, and so show a steady state.
+// It only compares measurements, and waits for nothing.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_WINDOWS_HPP
 #define WEIR_EXAMPLES_SIMULATE_WINDOWS_HPP

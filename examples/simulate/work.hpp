@@ -1,5 +1,5 @@
-// simulate: the work of a stage, which is to sleep, and to fail.
-// Which items fail is known by their numbers.
+// simulate: the function of a stage: it sleeps or computes, and may fail.
+// The numbers of the items that fail are known before.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_WORK_HPP
 #define WEIR_EXAMPLES_SIMULATE_WORK_HPP
@@ -34,7 +34,7 @@ class planned_failure : public std::runtime_error {
 class timed_work {
   public:
     /// \param rank   of the stage, from the sources to the sink.
-    /// \param cpus   null: it needs none.
+    /// \param cpus   null: the stage does not compute.
     timed_work(const stage_spec& spec, std::size_t rank, weir::executor& clock, processors* cpus)
         : state_(std::make_shared<state>(spec, rank, clock, spec.computes ? cpus : nullptr)) {}
 

@@ -1,5 +1,5 @@
-// simulate: a stage asks for a worker: when, and for which item.
-// The order is that in which they are given away.
+// simulate: the request of a stage for a worker: when, and for which item.
+// Requests are ordered by who gets a worker first.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_WORKER_REQUEST_HPP
 #define WEIR_EXAMPLES_SIMULATE_WORKER_REQUEST_HPP
