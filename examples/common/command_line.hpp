@@ -15,7 +15,7 @@
 
 namespace examples {
 
-/// What a program understands.
+/// The options that a program accepts.
 class command_line {
   public:
     /// \returns the exit status if the program has to end now: 0 after `--help`, 2 after a mistake, which has been

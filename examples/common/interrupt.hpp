@@ -17,7 +17,7 @@ namespace examples {
 /// The exit status of a program that Ctrl-C ended, as shells expect it: 128 + SIGINT.
 inline constexpr int exit_interrupted = 130;
 
-/// What stops each run of the program; from the first call on.
+/// A token that Ctrl-C stops. Give it to each run. The first call installs the handler.
 inline const weir::stop_on_signals& stop_request() {
     static const weir::stop_on_signals all({SIGINT, SIGTERM});
     return all;
@@ -25,14 +25,14 @@ inline const weir::stop_on_signals& stop_request() {
 
 [[nodiscard]] inline bool interrupted() { return stop_request().stop_requested(); }
 
-/// \returns `otherwise`, unless the program was asked to stop early, which it says.
+/// \returns `otherwise`, or, after Ctrl-C, the status for that, which it also prints.
 inline int status_of_run(int otherwise) {
     if (!interrupted()) return otherwise;
     std::cout << "stopped early, as asked\n";
     return exit_interrupted;
 }
 
-/// Plays the work of a foreground (a training step): sleeps, but not through a Ctrl-C.
+/// Stands for the work of a consumer (a training step): sleeps, and wakes up at Ctrl-C.
 inline void be_busy(std::chrono::nanoseconds time) {
     using clock = std::chrono::steady_clock;
     const clock::time_point end = clock::now() + time;

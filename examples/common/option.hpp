@@ -12,7 +12,7 @@
 
 namespace examples {
 
-/// A name and what comes behind it.
+/// The name of an option, and its value.
 struct option {
     std::string name;
     std::string value;  // name of the value in --help; empty: takes no value
@@ -20,8 +20,8 @@ struct option {
     std::function<void(const std::string&)> set;
 };
 
-/// Writes what `--help` shows.
-/// \param argument  what stands alone; none if its function is empty
+/// Writes the text of `--help`.
+/// \param argument  the positional argument; there is none if its function is empty
 inline void explain(std::ostream& out, const std::string& usage, const std::string& what,
                     const option& argument, const std::vector<option>& options) {
     out << "usage: " << usage << '\n' << what << '\n';

@@ -16,8 +16,8 @@
 
 namespace examples {
 
-/// What a program understands. Each option writes into a variable of the caller, whose value before
-/// parsing is the default that `--help` shows.
+/// The options of a program. Each option writes into a variable of the caller, whose value before parsing is
+/// the default that `--help` shows.
 class options : public command_line {
   public:
     options(std::string usage, std::string what) : command_line(std::move(usage), std::move(what)) {}

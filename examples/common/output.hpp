@@ -8,7 +8,7 @@
 
 namespace examples {
 
-/// \returns `status` if all of std::cout could be written until now; else says so, and returns 1.
+/// \returns `status` if everything written to std::cout so far could be written; else prints that, and returns 1.
 [[nodiscard]] inline int exit_status(int status, const char* program) {
     if (std::cout.flush()) return status;
     std::cerr << program << ": the output can't be written\n";

@@ -14,7 +14,7 @@ namespace corpus {
 
 inline constexpr token padding = 0;  // fills a row behind a sequence's end
 
-/// At most as many tokens as fit a row of a batch.
+/// Tokens, at most one row of a batch.
 using sequence = std::vector<token>;
 
 /// A matrix of `rows` by `columns` tokens, row by row; short sequences are padded.

@@ -10,7 +10,7 @@
 
 namespace corpus {
 
-/// What a character is to a tokenizer.
+/// The kind of a character, for the tokenizer.
 enum class char_kind { end, space, letter, mark };
 
 /// One character of UTF-8 text.
@@ -30,7 +30,7 @@ inline char_kind kind_of(std::uint32_t code) noexcept {
     return char_kind::letter;
 }
 
-/// \returns the character with which the text begins
+/// \returns the first character of the text
 [[nodiscard]] inline character first_of(std::string_view text) noexcept {
     if (text.empty()) return {char_kind::end, 0};
     const auto first = static_cast<unsigned char>(text[0]);
@@ -56,7 +56,7 @@ inline char_kind kind_of(std::uint32_t code) noexcept {
     return {kind_of(code), length};
 }
 
-/// The rule of thumb by which text is told from anything else.
+/// A heuristic that distinguishes text from binary data.
 [[nodiscard]] inline bool looks_binary(std::string_view text) noexcept {
     return text.substr(0, 1024).find('\0') != std::string_view::npos;
 }

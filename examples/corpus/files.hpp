@@ -18,19 +18,19 @@
 
 namespace corpus {
 
-/// A file that is no use: its name and the reason.
+/// A file that can't be used, with the reason.
 class file_error : public std::runtime_error {
   public:
     file_error(const std::string& path, const std::string& why) : std::runtime_error(path + ": " + why) {}
 };
 
-/// What was read of a file.
+/// A file that was read.
 struct document {
     std::string path;
     std::string bytes;
 };
 
-/// What has happened to files so far.
+/// Counters and problems of all files so far.
 ///
 /// Threads: any number at once.
 class books {
@@ -52,22 +52,22 @@ class books {
 
 /// Yields the paths of all files below a directory, lazily; each directory's in the order of their
 /// names. Links to files count as files; links to directories are not followed, so that a loop of
-/// links ends. Where a directory can't be read, the walk goes on.
+/// links ends. A directory that can't be read is reported and skipped.
 /// \param problems where to report; may be null
 weir::generator<std::string> walk(std::filesystem::path directory, books* problems);
 
-/// \returns how many a walk would yield: names only, so it is quick, and the live view has a total; or how
-///          many were found until Ctrl-C
+/// \returns the number of paths that a walk would yield, or that were found until Ctrl-C. It reads only names, so it
+///          is quick; the live view uses it as the total
 [[nodiscard]] std::uint64_t count_files(const std::string& directory);
 
-/// \returns why a file is too large, for a message
+/// \returns a message for a file that is too large
 [[nodiscard]] std::string too_large(std::size_t max_bytes);
 
-/// \returns what the file holds
+/// \returns the content of the file
 /// Errors: `file_error` if it can't be read, is no regular file, or holds more than `max_bytes`.
 [[nodiscard]] std::string read_file(const std::string& path, std::size_t max_bytes);
 
-/// \returns what a gzip file (of one or several members) holds, unpacked
+/// \returns the unpacked content of a gzip file (of one or several members)
 /// Errors: `std::runtime_error` if it is corrupt, cut off, or unpacks to more than `max_bytes`.
 [[nodiscard]] std::string gunzip(const std::string& packed, std::size_t max_bytes);
 

@@ -12,14 +12,14 @@
 
 namespace corpus {
 
-/// What the foreground got.
+/// The sums over all batches that the foreground got.
 struct totals {
     std::uint64_t batches = 0;
     std::uint64_t tokens = 0;
     std::uint64_t padding = 0;
 };
 
-/// Takes all that the run gives, which Ctrl-C stops.
+/// Takes all batches of the run. Ctrl-C stops the run.
 template <class Run>
 totals consume(Run& run, const settings& s) {
     totals sum;

@@ -29,7 +29,7 @@ namespace {
 
 using namespace corpus;
 
-// Paths that one task reads: enough that a task's own cost doesn't matter, few enough to spread.
+// Paths per task: enough that the cost of a task does not matter, and few enough to spread over slots.
 constexpr std::size_t paths_per_read = 8;
 
 int run_corpus(const settings& s) {

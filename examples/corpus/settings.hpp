@@ -13,7 +13,7 @@
 
 namespace corpus {
 
-/// How to do the job, and where.
+/// The settings of the program.
 struct settings {
     std::string directory;
     std::int64_t train_ms = 0;
@@ -29,7 +29,7 @@ struct settings {
 };
 
 /// Reads the command line into `s`.
-/// \returns the exit status with which the program has to end now; nothing if it is to go on
+/// \returns the exit status if the program has to end now; nothing if it continues
 [[nodiscard]] std::optional<int> parse(int argc, char** argv, settings& s);
 
 }  // namespace corpus

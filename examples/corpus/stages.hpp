@@ -15,12 +15,12 @@
 
 namespace corpus {
 
-/// Reads a list of files. One bad file must not fail the others of its list, so it is no exception here,
-/// but an entry in the books.
+/// Reads a list of files. A bad file must not fail the others of its list, so its problem is recorded in
+/// `books`, and is no exception.
 std::vector<document> read_all(const std::vector<std::string>& paths, std::size_t max_bytes, books& books);
 
-/// Makes many sequences of one document, and hands each on when it is full. A packed one that can't be
-/// unpacked is an exception: the pipeline counts it and tells `on_failure`.
+/// Makes sequences of one document, and yields each when it is full. A document that can't be unpacked is an
+/// exception: the pipeline counts it and calls `on_failure`.
 weir::generator<sequence> tokenize(document doc, std::size_t length, std::size_t max_bytes, books* books);
 
 }  // namespace corpus

@@ -12,8 +12,8 @@
 
 namespace images {
 
-/// In the order NCHW: of the first image all of its red, row by row, all of its green, all of its blue; then
-/// the next image. From 0 to 1.
+/// Values from 0 to 1 in the order NCHW: all red values of the first image, row by row, its green values, its blue
+/// values; then the next image.
 struct batch {
     std::size_t count = 0;
     std::size_t side = 0;
@@ -23,14 +23,14 @@ struct batch {
     [[nodiscard]] std::size_t plane() const noexcept { return side * side; }
 };
 
-/// The pixels on both sides of a place, and how near it is to the second.
+/// The two pixels beside a position, and the weight of the second.
 struct place {
     std::size_t first = 0;
     std::size_t second = 0;
     float share = 0;
 };
 
-/// \returns where the middles of `count` equal parts of [begin, begin + length) lie.
+/// \returns the middles of `count` equal parts of [begin, begin + length).
 [[nodiscard]] inline std::vector<place> places(int begin, int length, int count) {
     std::vector<place> result;
     const auto step = static_cast<float>(length) / static_cast<float>(count);
@@ -45,7 +45,7 @@ struct place {
     return result;
 }
 
-/// \returns the largest square in the middle, made `side` pixels wide (bilinear interpolation).
+/// \returns the largest square in the middle, scaled to `side` pixels (bilinear interpolation).
 [[nodiscard]] inline image square(const image& from, int side) {
     const int length = std::min(from.width, from.height);
     const std::vector<place> columns = places((from.width - length) / 2, length, side);

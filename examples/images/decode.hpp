@@ -24,7 +24,7 @@ struct image {
     std::vector<unsigned char> pixels;
 };
 
-/// Has memory of its own that it uses again for the next photograph: one for each thread that decodes.
+/// Keeps its memory for the next photograph. Threads: one decoder per thread.
 class decoder {
   public:
     decoder() : handle_(make_handle()) {}

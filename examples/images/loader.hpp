@@ -23,11 +23,11 @@
 
 namespace images {
 
-// Files that one task reads: enough that a task's own cost doesn't matter, few enough to spread.
+// Files per task: enough that the cost of a task does not matter, and few enough to spread over slots.
 inline constexpr std::size_t files_per_read = 8;
 
-/// \param readers  where files are read, which blocks a thread. Outlives the runs.
-/// \returns the stages that make a `batch` after the other; where they go is in host.hpp and gpu.hpp.
+/// \param readers  threads that read files, which blocks. Outlives the runs.
+/// \returns the stages that make batches. host.hpp and gpu.hpp add the last stages.
 [[nodiscard]] inline auto make_loader(const std::vector<std::string>& paths, const settings& s,
                                       weir::executor& readers) {
     const auto number_of_readers = static_cast<std::size_t>(s.readers);

@@ -14,7 +14,7 @@
 #include <weir/report/live_view.hpp>
 #include <weir/report/table.hpp>
 
-// By the build, where it finds the CUDA toolkit.
+// The build defines this macro if it finds the CUDA toolkit.
 #ifdef IMAGES_ON_GPU
 #include "gpu.hpp"
 using destination = images::gpu;

@@ -24,7 +24,7 @@ struct settings {
     std::int64_t train_ms = 0;
 };
 
-/// \returns the exit status with which the program has to end now, if it has to.
+/// \returns the exit status if the program has to end now; nothing if it continues.
 [[nodiscard]] inline std::optional<int> parse(settings& s, int argc, const char* const* argv) {
     examples::options options("images [OPTION...] [DIR]",
                               "Makes batches of the JPEG files in a directory, as for training a network.");

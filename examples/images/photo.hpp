@@ -15,7 +15,7 @@
 
 namespace images {
 
-/// A file as it was read; or, if it could not be, the reason.
+/// The content of a file, or the reason why it could not be read.
 struct photo {
     std::string path;
     std::vector<unsigned char> bytes;
@@ -28,8 +28,8 @@ struct photo {
     return ending == ".jpg" || ending == ".jpeg";
 }
 
-/// \returns the files below a directory whose names end as those of JPEG files do, in order. Links to
-///          directories are not followed, and directories that may not be read are passed over.
+/// \returns the files below a directory with the extensions of JPEG files, in order. Links to directories are
+///          not followed; directories that can't be read are skipped.
 /// Errors: `std::runtime_error` if there is no such directory, or no such file in it.
 [[nodiscard]] inline std::vector<std::string> find_photos(const std::string& directory) {
     namespace fs = std::filesystem;
@@ -74,7 +74,7 @@ struct photo {
     return result;
 }
 
-/// A stage. One file that can't be read must not take the others of its list along: why, goes on in its place.
+/// A stage. A file that can't be read must not fail the others of its list: the reason takes its place.
 [[nodiscard]] inline std::vector<photo> read_all(const std::vector<std::string>& paths) {
     std::vector<photo> photos;
     for (const std::string& path : paths) photos.push_back(read(path));

@@ -18,7 +18,7 @@
 
 namespace images {
 
-/// Stands for a network: it learns what the photographs' mean colour is.
+/// Stands for a network: it learns the mean colour of the photographs.
 struct learned {
     std::size_t batches = 0;
     std::size_t images = 0;
@@ -34,14 +34,14 @@ struct learned {
     }
 };
 
-/// Who works on items, and for which share of the time.
+/// A stage or the foreground, and the share of time in which it works.
 struct worker {
     std::string name;
     double busy = 0;
 };
 
-/// \returns who limits the pipeline: all others have to wait for whoever is busiest. (That is so where no stage
-///          has more slots than its executor has threads, or its slots would share those.)
+/// \returns the bottleneck: the busiest one, for which all others wait. This requires that no stage has more
+///          slots than its executor has threads.
 [[nodiscard]] inline worker busiest(const weir::pipeline_stats& stats) {
     const auto share = [](weir::duration part, weir::duration whole) {
         return whole > weir::duration(0)

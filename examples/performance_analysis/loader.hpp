@@ -17,7 +17,7 @@
 
 namespace performance_analysis {
 
-/// Some work for a processor, of so many bytes.
+/// Work for a processor, proportional to the number of bytes.
 inline std::uint64_t prepared(const std::string& page) {
     std::uint64_t sum = 0;
     for (int round = 0; round < 20; ++round) {
@@ -32,7 +32,7 @@ inline std::uint64_t collated(const std::vector<std::uint64_t>& items) {
     return sum;
 }
 
-/// The loader of all that a server has, which outlives it.
+/// \returns a loader of everything that the server has. Lifetime: the server outlives it.
 inline auto loader_of(server& from) {
     const auto download = [&from](std::vector<int> numbers) -> weir::task<std::vector<std::string>> {
         std::vector<weir::task<std::string>> all;

@@ -26,7 +26,7 @@ namespace performance_analysis {
 using asio::ip::tcp;
 using weir::asio::awaiting;
 
-/// Serves from its construction to its destruction, on a thread of its own, which runs all sockets.
+/// Serves from construction to destruction, on its own thread, which runs all sockets.
 class server {
   public:
     server() : serving_(on_io_), thread_([this] { io_.run(); }) { serving_.spawn(serve()); }

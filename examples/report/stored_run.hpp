@@ -26,8 +26,8 @@ namespace report {
     return begin == mark;
 }
 
-/// \param number which run of a database; 0: the newest
-/// Errors: `std::exception` that says why not.
+/// \param number the run of a database; 0: the newest
+/// Errors: a `std::exception` with the reason.
 [[nodiscard]] inline weir::run_record stored_run(const std::string& path, std::int64_t number) {
     if (!is_database(path)) {
         if (number != 0) throw std::runtime_error(path + ": has one run; --run chooses one of a database");

@@ -25,7 +25,7 @@ namespace simulate {
 
 namespace detail {
 
-// What is built for one run.
+// Builds the stages of one run.
 struct builder : stage_builder {
     // With this number of inputs; 0: one source without a merge.
     template <bool HasEpochs, std::size_t... I>
@@ -56,12 +56,12 @@ struct builder : stage_builder {
 
 }  // namespace detail
 
-/// The pipeline itself, of a spec without a merge, epochs and workers, for that clock.
+/// \returns the pipeline of a spec without merge, epochs and workers, for that clock.
 inline auto build(const pipeline_spec& spec, weir::executor& clock) {
     return detail::builder{{clock, nullptr}}.whole<false>(spec, std::index_sequence<>());
 }
 
-/// Starts it on that clock, which outlives it, as do the processors.
+/// Starts a pipeline on that clock. Lifetime: clock and processors outlive the run.
 template <bool HasEpochs>
 auto start(const pipeline_spec& spec, weir::executor& clock, processors* cpus, weir::run_options options) {
     detail::builder make{{clock, cpus}};

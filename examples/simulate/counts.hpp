@@ -26,7 +26,7 @@ inline nlohmann::ordered_json to_json(const weir::channel_stats& c) {
             {"empty_ns", c.empty.count()}};
 }
 
-// Of the pipes.
+// The figures of the pipes.
 inline nlohmann::ordered_json to_json(const std::vector<weir::stage_stats>& stages) {
     auto all = nlohmann::ordered_json::array();
     for (const weir::stage_stats& s : stages) {
@@ -39,7 +39,7 @@ inline nlohmann::ordered_json to_json(const std::vector<weir::stage_stats>& stag
     return all;
 }
 
-// Of a part of a run, from one instant to another.
+// The figures of a part of a run, from one instant to another.
 inline nlohmann::ordered_json part_to_json(const weir::pipeline_stats& stats) {
     nlohmann::ordered_json result;
     result["consumed"] = stats.num_items;

@@ -44,7 +44,7 @@ inline pipeline_spec spec_of(std::string name, std::vector<stage_spec> stages) {
 
 }  // namespace detail
 
-/// All eight, in the order of the document.
+/// \returns all eight, in the order of the document.
 inline std::vector<scenario> documents() {
     using detail::aggregate, detail::pipe, detail::spec_of;
     const std::optional<double> not_said;

@@ -15,7 +15,7 @@ namespace simulate {
 
 namespace detail {
 
-// Calls that with each pipe and its path.
+// Calls a function with each pipe and its path.
 template <class Call>
 void each_pipe(const std::vector<stage_spec>& stages, const std::string& path, Call& call) {
     for (std::size_t i = 0; i < stages.size(); ++i) {

@@ -14,7 +14,7 @@ namespace simulate {
 
 namespace detail {
 
-// Resumes when nothing else is ready: on virtual time a timer fires then, though it is due now.
+// A timer that is due now. On virtual time a timer fires only when nothing else is ready.
 class end_of_instant {
   public:
     explicit end_of_instant(weir::executor& clock) noexcept : clock_(clock) {}

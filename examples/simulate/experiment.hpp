@@ -28,7 +28,7 @@ namespace simulate {
 
 namespace detail {
 
-// A run with its foreground, and the clock by which both go. Who observes it awaits snapshots, and stops it.
+// A run, its foreground and their clock. The observer awaits snapshots, and stops the run.
 template <class Run>
 class experiment {
   public:

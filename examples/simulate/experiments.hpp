@@ -25,7 +25,7 @@ namespace simulate {
 
 namespace detail {
 
-// Starts it, and gives `use` its experiment, which is to return a measurement.
+// Starts the run, and calls `use` with its experiment. `use` returns the measurement.
 template <class Use>
 measurement with_experiment(const pipeline_spec& spec, weir::executor& clock, Use use) {
     std::optional<processors> cpus;
@@ -53,7 +53,7 @@ measurement with_experiment(const pipeline_spec& spec, weir::executor& clock, Us
     return m;
 }
 
-// Up to an instant, or all of a source that ends.
+// Measures up to an instant, or the whole run if the source ends.
 template <class Experiment>
 measurement measure_part(Experiment& e) {
     if (!e.spec().snapshot_ns) return {.stats = e.whole()};

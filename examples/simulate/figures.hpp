@@ -8,7 +8,7 @@
 
 namespace simulate {
 
-/// The three figures of a queue that the documents look at.
+/// The three figures of a queue in the documents.
 struct queue_figures {
     double put_ms = 0;             // average wait of a put; c slots that wait at the same time count c times
     double get_ms = 0;             // time without an item for the next stage, per item

@@ -16,7 +16,7 @@
 
 namespace simulate {
 
-/// \returns at least one spec, each of them fit to run
+/// \returns at least one spec; each has been checked
 /// Errors: `spec_error` for a file that can't be read, and for the first mistake in it.
 [[nodiscard]] inline std::vector<pipeline_spec> read_specs(const std::string& file) {
     std::ifstream in(file, std::ios::binary);

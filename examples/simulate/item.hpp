@@ -9,8 +9,8 @@
 
 namespace simulate {
 
-// What flows through a simulated pipeline. Only its nesting matters: it is a list of items, which
-// are lists themselves. One type for all, since the stages are known at run time only.
+// An item of a simulated pipeline. Only its nesting matters: it is a list of items, which are lists themselves. All
+// stages use this one type, because they are known only at run time.
 class item {
   public:
     item() = default;

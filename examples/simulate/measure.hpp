@@ -21,9 +21,9 @@
 
 namespace simulate {
 
-/// On virtual time, exactly: up to `snapshot_ns`; without one, in the steady state, or all of a
-/// source that ends.
-/// \param seed 0: what is ready runs in order; else it is shuffled, which must change nothing
+/// Measures on virtual time, exactly: up to `snapshot_ns`; without `snapshot_ns` in the steady state, or the whole
+/// run if the source ends.
+/// \param seed 0: ready coroutines run in order; else their order is shuffled, which must not change results
 [[nodiscard]] inline measurement measure_virtual(const pipeline_spec& spec, std::uint64_t seed = 0) {
     weir::virtual_time clock(seed);
     return detail::with_experiment(spec, clock, [&spec](auto& e) {
@@ -32,9 +32,9 @@ namespace simulate {
     });
 }
 
-/// In real time: the same windows. Virtual time tells beforehand how long the steady state takes to
-/// come and to repeat: the window is the whole number of periods that comes closest to four seconds.
-/// It is measured again if the machine was busy with other things.
+/// Measures the same windows in real time. A measurement on virtual time first finds the warm-up and the period of
+/// the steady state; the window is the whole number of periods closest to four seconds. The measurement is
+/// repeated if the machine was busy with other things.
 [[nodiscard]] inline measurement measure_real(const pipeline_spec& spec) {
     using namespace std::chrono_literals;
     weir::duration warm_up = 1s;

@@ -14,13 +14,13 @@
 
 namespace simulate {
 
-/// Which item of which stage stopped a run.
+/// The stage and the item whose failure stopped a run.
 struct seen_failure {
     std::string stage;
     std::uint64_t item = 0;
 };
 
-/// What was measured: the statistics of a window of time.
+/// The statistics of a window of time.
 struct measurement {
     weir::pipeline_stats stats;
     /// True if the window is a whole number of periods of a steady state, so that averages are exact.

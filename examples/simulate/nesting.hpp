@@ -23,7 +23,7 @@ using nesting = std::vector<std::size_t>;
 
 inline nesting nested(nesting sizes, const std::vector<stage_spec>& stages, const std::string& path);
 
-// What all parts give, each of which is given `sizes`.
+// The sizes that all parts give, if each takes `sizes`.
 inline nesting nested_alike(const nesting& sizes, const std::vector<part_spec>& parts,
                             const std::string& path) {
     std::optional<nesting> all;

@@ -15,7 +15,7 @@ namespace detail {
 
 using json = nlohmann::json;
 
-// A mistake in a value, before it is known in which file and line that is.
+// A mistake in a value, without file and line.
 struct mistake {
     std::string field;
     std::string why;
@@ -29,7 +29,7 @@ inline constexpr std::int64_t max_size = 1'000'000;
 inline constexpr std::int64_t max_weight = 1'000'000;
 inline constexpr std::int64_t max_items = 1'000'000'000'000'000'000;
 
-// What a value looks like in a message: itself, unless it is long.
+// A value for a message, shortened if it is long.
 inline std::string shown(const json& value) {
     if (value.is_array()) return "a list";
     if (value.is_object()) return "an object";

@@ -33,10 +33,10 @@ inline bool is_blank(std::string_view text) {
 
 }  // namespace detail
 
-/// \param text  what the file holds: a spec or a list of specs; if `file` ends in ".jsonl", one spec
+/// \param text  the content of the file: a spec or a list of specs; if `file` ends in ".jsonl", one spec
 ///              a line. Instead of a spec there may be an object that has one as its field "spec".
 /// \param file  its name, for the messages
-/// \returns at least one spec, each of them fit to run
+/// \returns at least one spec; each has been checked
 /// Errors: `spec_error` for the first mistake.
 [[nodiscard]] inline std::vector<pipeline_spec> parse_specs(std::string_view text, const std::string& file) {
     std::vector<pipeline_spec> specs;

@@ -26,7 +26,7 @@ inline const json& parts(const object& o, const std::string& name) {
     return found;
 }
 
-// The first is meant where there is none.
+// The first word is the default.
 inline std::string word(const object& o, const std::string& name, const std::vector<std::string>& known) {
     if (!o.has(name)) return known.front();
     std::string list;

@@ -49,7 +49,7 @@ inline pipeline_spec to_spec(const json& value) {
     return spec;
 }
 
-// A spec itself, or an object that has one.
+// A spec, or an object that contains one.
 inline pipeline_spec to_spec_or_wrapped(const json& value) {
     if (!value.is_object()) throw mistake{"", "a spec must be an object (is " + shown(value) + ")"};
     if (!value.contains("spec")) return to_spec(value);

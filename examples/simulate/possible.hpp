@@ -18,7 +18,7 @@ namespace simulate {
 
 namespace detail {
 
-// Whether its items come one after the other, with time between them.
+// Whether the items of the source come one after the other, with time between them.
 inline void check_pace(const std::vector<stage_spec>& stages, const std::string& path) {
     const bool paced = !stages.empty() && stages[0].kind == op::pipe &&
                        std::ranges::all_of(stages[0].service_ns, [](std::int64_t t) { return t > 0; });

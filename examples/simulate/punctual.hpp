@@ -13,8 +13,8 @@
 
 namespace simulate {
 
-// Sleeps that take as long as they should, on average: a real clock wakes everybody a little late,
-// which the next sleep makes up for. On virtual time nobody is late.
+// Sleeps whose average length is exact: on a real clock each wake-up is a little late, and the next sleep is
+// shorter by this delay. On virtual time there is no delay.
 class punctual {
   public:
     explicit punctual(weir::executor& clock) noexcept : clock_(clock) {}

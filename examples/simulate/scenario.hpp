@@ -12,14 +12,14 @@
 
 namespace simulate {
 
-/// What the document says of one queue; nothing where it says nothing.
+/// The figures of one queue in the document; none where it has none.
 struct documented_queue {
     std::optional<double> put_ms;
     std::optional<double> get_ms;
     std::optional<double> occupancy_percent;
 };
 
-/// One of its pipelines.
+/// One pipeline of the document.
 struct scenario {
     std::string title;
     pipeline_spec spec;

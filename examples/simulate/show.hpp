@@ -16,7 +16,7 @@
 
 namespace simulate {
 
-/// \param documented  what a document says of it; null: nothing
+/// \param documented  the figures of a document; null: there are none
 inline void show(const std::string& title, const pipeline_spec& spec, const measurement& m,
                  const scenario* documented) {
     using weir::units::time;

@@ -48,7 +48,7 @@ struct part_spec {
     std::optional<std::uint64_t> items;  // of the input's source; none: endless
 };
 
-/// What a pipeline begins with instead of one source.
+/// The begin of a pipeline with several sources.
 struct merge_spec {
     std::string name;
     fan_in_order order = fan_in_order::arrival;
@@ -71,7 +71,7 @@ struct pipeline_spec {
     std::optional<std::int64_t> snapshot_ns;  // measure from 0 to here; none: a steady state
 };
 
-/// Whether all its sources end.
+/// Whether all sources end.
 [[nodiscard]] inline bool ends(const pipeline_spec& spec) {
     if (!spec.merge) return spec.items.has_value();
     for (const part_spec& input : spec.merge->inputs) {
@@ -80,7 +80,7 @@ struct pipeline_spec {
     return true;
 }
 
-/// A file that can't be used: which, where in it, which field, and why.
+/// A file that can't be used: its name, the place in it, the field, and the reason.
 class spec_error : public std::runtime_error {
   public:
     /// \param where a line, an entry of a list, or nothing

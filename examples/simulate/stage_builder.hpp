@@ -27,7 +27,7 @@ namespace simulate {
 
 namespace detail {
 
-// For the policy that runs have by default: a stage is compiled for each.
+// The default policy of runs. A stage is compiled for each policy.
 using stage_row = weir::stage_list<item, weir::policies<weir::measured>>;
 
 inline weir::failure_limit to_failure_limit(const limit_spec& limit) {
@@ -35,7 +35,7 @@ inline weir::failure_limit to_failure_limit(const limit_spec& limit) {
     return limit.rate > 0 ? weir::rate(limit.rate) : weir::unlimited;
 }
 
-// What is built for one run; `rank` counts the pipes.
+// Builds the stages of one run; `rank` counts the pipes.
 struct stage_builder {
     weir::executor& clock;
     processors* cpus;

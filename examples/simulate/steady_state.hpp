@@ -23,7 +23,7 @@ namespace simulate {
 
 namespace detail {
 
-// Nothing if there is no period, yet.
+// Empty if there is no period yet.
 template <class Run>
 weir::task<std::optional<measurement>> find_windows(experiment<Run>& e) {
     const std::vector<std::int64_t>& takes = e.takes();
@@ -59,9 +59,9 @@ weir::task<std::optional<measurement>> find_windows(experiment<Run>& e) {
     co_return std::nullopt;
 }
 
-// Looks for the period instead of computing it: the foreground's rhythm gives a first guess;
-// that all statistics repeat in windows of so many guesses confirms it. Slow drifts take long to
-// end, so the warm-up is doubled until one is found. On virtual time only: on another clock
+// Searches for the period instead of computing it. The rhythm of the foreground gives a first guess; it is
+// confirmed if all statistics repeat in windows of a multiple of this guess. Slow drifts take long to
+// end, so the warm-up is doubled until a period is found. On virtual time only: on another clock
 // nothing repeats exactly.
 template <class Run>
 weir::task<measurement> observe_steady_state(experiment<Run>& e) {

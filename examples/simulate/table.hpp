@@ -17,8 +17,8 @@
 
 namespace simulate {
 
-/// The document's table: a row for each queue.
-/// \param documented what it says, next to what was measured; null: nothing to compare with
+/// Prints the table of the document: a row for each queue.
+/// \param documented the figures of the document, printed beside the measured ones; null: there are none
 [[nodiscard]] inline std::string to_table(const weir::pipeline_stats& stats, const scenario* documented) {
     using weir::units::fixed, weir::units::left, weir::units::right;
     const auto cell = [documented](double measured, std::optional<double> said) {

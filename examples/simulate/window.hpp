@@ -20,7 +20,7 @@ namespace simulate {
 
 namespace detail {
 
-// From the start to an instant, the state before anything that is due then.
+// Measures from the start to an instant, before anything that is due at this instant happens.
 template <class Run>
 weir::task<measurement> observe_until(experiment<Run>& e, weir::duration end) {
     measurement result;
@@ -29,9 +29,8 @@ weir::task<measurement> observe_until(experiment<Run>& e, weir::duration end) {
     co_return result;
 }
 
-// In real time. A machine that stands still for a while is no part of what is measured: somebody
-// who sleeps and looks at the clock notices, and the window is measured again.
-// `period`: at whose multiples, from the start, things happen; 0: none is known.
+// Measures in real time. If the machine stands still for a while, a coroutine that sleeps and reads the clock
+// notices, and the window is measured again. `period`: events happen at its multiples from the start; 0: unknown.
 template <class Run>
 weir::task<measurement> observe_window(experiment<Run>& e, weir::duration warm_up, weir::duration length,
                                        weir::duration period) {

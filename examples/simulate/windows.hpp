@@ -19,7 +19,7 @@ namespace simulate {
 
 namespace detail {
 
-// The figures of a window that make up its result. Two windows with the same ones are the same.
+// The figures of a window that form its result. Windows with equal figures are equal.
 inline std::vector<std::int64_t> figures(const weir::pipeline_stats& s) {
     std::vector<std::int64_t> f;
     for (const weir::channel_stats& c : s.channels) {
@@ -37,8 +37,8 @@ inline std::vector<std::int64_t> figures(const weir::pipeline_stats& s) {
     return f;
 }
 
-// True if, at the end of the window, each pipe is as far with its work as it was at the beginning.
-// Else its place in the cycle drifts, and a queue fills up or runs dry, however slowly.
+// True if the progress of each pipe with its work is equal at the begin and the end of the window. Otherwise its
+// place in the cycle drifts, and a queue becomes full or empty, however slowly.
 inline bool balanced(const pipeline_spec& spec, const weir::pipeline_stats& window) {
     for (std::size_t i = 0; i < spec.stages.size(); ++i) {
         const std::vector<std::int64_t>& service = spec.stages[i].service_ns;
@@ -66,7 +66,7 @@ inline std::size_t period_of(const std::vector<std::int64_t>& values) {
     return 0;
 }
 
-// How long to look away at a time while the warm-up goes on.
+// The time between two looks during the warm-up.
 inline weir::duration stride(const pipeline_spec& spec) {
     std::int64_t longest = 1;
     for (const std::int64_t t : spec.foreground_ns) longest = std::max(longest, t);
@@ -76,7 +76,7 @@ inline weir::duration stride(const pipeline_spec& spec) {
     return weir::duration(4 * longest);
 }
 
-// The last q windows are the same as the q before them, and these as the q before those.
+// The last q windows equal the q windows before them, and these the q windows before.
 inline bool repeats_after(const std::vector<std::vector<std::int64_t>>& windows, std::size_t q) {
     for (std::size_t i = windows.size() - 2 * q; i < windows.size(); ++i) {
         if (windows[i] != windows[i - q]) return false;

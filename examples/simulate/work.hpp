@@ -24,13 +24,13 @@
 
 namespace simulate {
 
-/// What an item throws that is to fail.
+/// The exception of an item that is to fail.
 class planned_failure : public std::runtime_error {
   public:
     planned_failure() : std::runtime_error("this item was to fail") {}
 };
 
-// The work of a pipe: it takes the time that the spec says for item k, and fails if that is to.
+// The function of a pipe: takes the time that the spec has for item k, and throws if item k is to fail.
 class timed_work {
   public:
     /// \param rank   of the stage, from the sources to the sink.
