@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that each test that tests/behaviours.md and tests/promises.md name in backquotes exists.
+"""Checks that each test that tests/behaviours.md or tests/promises.md names in backquotes exists.
 
     tests/house/behaviours.py              checks this repository
     tests/house/behaviours.py --self-test  shows that it can fail

@@ -1,33 +1,33 @@
 #!/usr/bin/env python3
-"""Checks that each public declaration has a docstring, and that it says what only its author knows.
+"""Checks that each public declaration has a docstring, and that the docstring has the parts that apply.
 
     tests/house/docs.py [ROOT]       checks ROOT/include/weir (the default: this repository's)
     tests/house/docs.py --self-test  shows, on a small header, that each rule can fail
 
-Public is what is neither in a namespace detail nor in a private part. A docstring is lines
-of `///` above a class, concept, enum, enumerator, function, field, or a namespace's alias or variable; or
-`///<` behind it. An overload that follows without an empty line shares the one before it; one that begins
-with "The same" adds to it. Nothing is asked of what its name explains: see `speaks_for_itself`.
+A declaration is public if it is neither in a namespace detail nor in a private section. A docstring consists of lines of `///`
+above a class, concept, enum, enumerator, function, field, or an alias or variable of a namespace; or of `///<` behind it. An
+overload that follows without an empty line shares the docstring before it. A docstring that begins with "The same" adds
+to the one before it. Declarations whose names explain them need no docstring: see `speaks_for_itself`.
 
-Parts of a docstring have names, as `Errors: ...`, at the begin of a line or behind a sentence. Which of them
-apply shows in the declaration:
+Parts of a docstring have names, as `Errors: ...`, at the begin of a line or after a sentence. The declaration decides which
+of them apply:
 
-- Suspends, Resumes: a function that gives what can be awaited.
-- Errors:    a function that isn't noexcept, unless all that it can lack is memory. Each exception that it,
-             or the constructor of what it returns, throws by itself is named.
-- Threads:   a class with what threads share: an atomic object, a lock, a shared_ptr, ...
-- Lifetime:  a class that keeps a pointer, a reference or a view; a function that returns one, or an object
-             made from one. A sentence with "outlives" will do.
-- (a unit):  of a number, parameter or field, what it counts, or its bounds. A duration has its unit.
-- \returns:  where the first sentence says what is done, and not what is given.
-- Order:     what makes a stage.
-- Cost:      a class whose inside grows, or is shared.
-- Source:    the headers that implement somebody's algorithm.
+- Suspends, Resumes: a function that returns an awaitable.
+- Errors:    a function that is not noexcept, unless it can only run out of memory. Each exception that the function, or the
+             constructor of its result, throws itself is named.
+- Threads:   a class with members that threads share: an atomic object, a lock, a shared_ptr, ...
+- Lifetime:  a class that keeps a pointer, a reference or a view; a function that returns one, or an object made from one.
+             A sentence with "outlives" is enough.
+- (a unit):  a number, as parameter or field: what it counts, or its bounds. A duration has its unit.
+- \returns:  a function whose first sentence says what it does, and not what it returns.
+- Order:     a function that makes a stage.
+- Cost:      a class whose memory grows, or is shared.
+- Source:    headers that implement a published algorithm.
 
-What holds for all members of a class stands once, in the docstring of the class.
+A statement about all members of a class is in the docstring of the class.
 
-What a docstring shows, indented by four behind an empty line, stands to the letter in tests/refusals/docstrings.pass.cpp,
-which is compiled with the tests; not what is in cuda/, asio/, execution/ and of SQLite, which need more, and no output: `[...`.
+Code in a docstring, indented by four after an empty line, must be in tests/refusals/docstrings.pass.cpp to the letter; the
+tests compile that file. Exceptions: cuda/, asio/, execution/ and SQLite, which need other libraries, and output: `[...`.
 """
 
 import functools

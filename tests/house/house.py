@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Checks what a reader may expect of the repository as a whole, reading nothing but the text.
+"""Checks rules for the repository as a whole, from the text alone.
 
     tests/house/house.py [ROOT]                        checks ROOT (the default: this repository)
-    tests/house/house.py --compile COMPILER [FLAG...]  compiles each header alone, with what tests/house/alone.txt has
-        of it, and with the warnings that users may ask for
+    tests/house/house.py --compile COMPILER [FLAG...]  compiles each header alone, with its program in
+        tests/house/alone.txt, and with the warnings that users may enable
     tests/house/house.py --self-test                   shows, on a small tree, that each rule can fail
 
-The rules (those of a single header are in tests/house/layers.py):
-- Each include/weir/ROOM/X.hpp has its tests/unit/ROOM/X.test.cpp (of cuda/ its tests/cuda/X.test.cpp), which includes
-  it first; or ELSEWHERE says which file tests it, and why. What a face includes is checked by layers.py.
-- Each header that tells users of something (`///`) stands in tests/house/alone.txt, with what shows that it is enough
-  for it, and that includes nothing else of the library; or NOT_ALONE says why not.
-- Of an atomic operation that is not seq_cst a comment says why: near it, or, if it is relaxed, near the
-  variable. The comment has a line of its own or stands behind the operation. Of one that acquires or
-  releases it says with what the operation pairs.
-- Of each place where a coroutine is suspended a comment says where it is resumed.
-- The library has at most MAX_MACROS macros, guards aside; and three that say which Asio it is, for asio/ alone.
+The rules (tests/house/layers.py has those for single headers):
+- Each include/weir/ROOM/X.hpp has a test tests/unit/ROOM/X.test.cpp (of cuda/: tests/cuda/X.test.cpp), which includes the
+  header first. Otherwise ELSEWHERE has the file that tests it, and the reason. layers.py checks what a face includes.
+- Each header with a docstring (`///`) has a program in tests/house/alone.txt, which includes no other header of the library
+  and shows that the header is usable alone. Otherwise NOT_ALONE has the reason.
+- Each atomic operation that is not seq_cst has a comment with the reason, near it, or, if it is relaxed, near the
+  variable. The comment is on a line of its own or behind the operation. For an acquire or release it names the
+  operation that it pairs with.
+- Each place where a coroutine is suspended has a comment that says where the coroutine is resumed.
+- The library has at most MAX_MACROS macros without guards, and three that choose the kind of Asio, for asio/ only.
 """
 
 import re

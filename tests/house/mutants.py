@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""Each bug in the lists of mutants can still be put into the library: the text that it changes is there
-once. Whether it is found, the commands say that the lists belong to."""
+"""Checks that each mutant in the lists still fits: the text that it replaces occurs exactly once in the library. The scripts
+of the lists check that a test finds the mutant."""
 import importlib.machinery
 import importlib.util
 import pathlib

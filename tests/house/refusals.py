@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Checks that wrong code is refused by a sentence, and that each sentence is tested.
+"""Checks that wrong code is refused with a message, and that each message is tested.
 
     tests/house/refusals.py [ROOT]                        compares ROOT/include/weir with ROOT/tests/refusals
-    tests/house/refusals.py --compile COMPILER [FLAG...]  shows each tests/refusals/*.fail.cpp to that compiler
+    tests/house/refusals.py --compile COMPILER [FLAG...]  compiles each tests/refusals/*.fail.cpp with that compiler
     tests/house/refusals.py --self-test                   shows, on small trees, that each rule can fail
 
 The rules:
-- Each text of a `static_assert` and of a `[[nodiscard("...")]]` is expected by a *.fail.cpp in one of FOLDERS.
-  Its first line is `// expect-error: <part of that text>`; the first error line holds it.
-- What a test expects is such a text.
-- A public concept is asked for by a `static_assert` that speaks, or by another such concept.
-- Only copying and moving are deleted: a compiler says nothing of ours about a deleted function.
+- Each message of a `static_assert` or a `[[nodiscard("...")]]` is expected by a *.fail.cpp in one of FOLDERS. The first line
+  of that file is `// expect-error: <part of the message>`; the compiler's first error line must contain this part.
+- Each expectation of a test is part of such a message.
+- A public concept is required by a `static_assert` with a message, or by another such concept.
+- Only copy and move operations are deleted, because a compiler prints no message of the library for a deleted function.
 """
 
 import re

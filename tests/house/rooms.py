@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Checks the rooms of bench/lab, the measurement lab, and of bench/indicators, which stands on it, reading nothing but
-the text.
+"""Checks the rooms of bench/lab, the measurement lab, and of bench/indicators, which uses the lab, from the text alone.
 
     tests/house/rooms.py [ROOT]       checks ROOT/bench (the default: this repository's)
     tests/house/rooms.py --self-test  shows, on small trees, that each rule can fail
 
-The rules: a file lies in a room and begins with `// HOUSE ROOM: <one sentence>`; it includes its own room, those below,
-and of a house below all; a header guards itself by its path; no file has more than 300 lines, no line more than 125
-columns.
+The rules: a file lies in a room and begins with `// HOUSE ROOM: <one sentence>`. It includes files of its own room, of the rooms
+before it, and of any room of a house below. The guard of a header is made from its path. A file has at most 300
+lines of at most 125 columns.
 """
 
 import re

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""How a newcomer would judge the house, measured row by row; exits with 1 if a row is missed.
+"""Judges the repository as a newcomer would, row by row. Exits with 1 if a row is missed.
 
-    tests/house/rubric.py [ROOT]                        what the text shows (ROOT: the default is this repository)
-    tests/house/rubric.py --compile COMPILER [FLAG...]  that, and what takes a compiler: README's own command, and
-                                                        what the headers cost beside <thread>, by processor time
+    tests/house/rubric.py [ROOT]                        the rows that need only the text (the default: this repository)
+    tests/house/rubric.py --compile COMPILER [FLAG...]  also the rows that need a compiler: the command in README.md, and
+                                                        the processor time of headers as a multiple of <thread>
     tests/house/rubric.py --self-test                   shows, on a changed copy of this repository, that each row can
                                                         be missed
 
-A row is a function of a root that returns what was measured, and what is wrong. What another script of this folder
-checks in full is asked of that script; its sentences follow the row.
+A row is a function that takes the root and returns the measured figure and a list of problems. Rows that another script of
+this folder checks completely call that script, and print its problems.
 """
 
 import contextlib

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Checks what including weir costs, by what the preprocessor puts out: no clock is looked at.
+"""Checks the cost of including weir, from the output of the preprocessor. It measures no time.
 
     tests/house/weight.py [COMPILER [FLAG...]]  (the default: c++)
     tests/house/weight.py --self-test           shows that each rule can fail
 
-- What weir.hpp, stages/pipeline.hpp and task/task.hpp bring of this library is no more lines (without comments) than the
-  budget below, and none of it includes a standard header that takes long to compile.
+- weir.hpp, stages/pipeline.hpp and task/task.hpp include no more lines of this library (without comments) than the budget
+  below, and no standard header that takes long to compile.
 - Half of the headers in include/weir have at most 120 lines, and none has more than 300.
 
-How long all that takes, bench/compile_time says. A budget that has to grow is raised here, with a reason in
-the commit; better is a header that most programs don't need.
+bench/compile_time measures the time. If a budget must grow, change it here, and give the reason in the commit. A header
+that most programs don't need is better.
 """
 
 import re
