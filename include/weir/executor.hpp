@@ -4,11 +4,9 @@
 #define WEIR_EXECUTOR_HPP
 
 #include <weir/executor/blocking_pool.hpp>
-#include <weir/executor/deadlock.hpp>
+#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/executor/forked.hpp>
 #include <weir/executor/locked_timers.hpp>
-#include <weir/executor/pool_options.hpp>
 #include <weir/executor/run_loop.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>

@@ -8,14 +8,14 @@
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/deque.hpp>
 #include <weir/executor/idle_workers.hpp>
-#include <weir/executor/inbox.hpp>
 #include <weir/executor/locked_timers.hpp>
 #include <weir/executor/pool_threads.hpp>
+#include <weir/executor/pool_worker.hpp>
+#include <weir/executor/ready_queue.hpp>
 #include <weir/executor/steal_policy.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/threaded_executor.hpp>
 #include <weir/executor/work_finder.hpp>
-#include <weir/executor/worker_queues.hpp>
 #include <weir/measure/process_meter.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/run/rehearsed_graph.hpp>

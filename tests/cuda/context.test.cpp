@@ -8,7 +8,7 @@
 #include <weir/cuda/event.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>
-#include <weir/executor/forked.hpp>
+#include <weir/executor/errors.hpp>
 #include <weir/task/sync_wait.hpp>
 
 #include <array>

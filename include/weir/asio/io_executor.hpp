@@ -6,7 +6,6 @@
 #include <weir/asio/io_timers.hpp>
 #include <weir/asio/library.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/executor/executor_view.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>

@@ -5,7 +5,7 @@
 
 #include <weir/asio/library.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/executor/woken_timers.hpp>
+#include <weir/executor/locked_timers.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/platform.hpp>
 

@@ -6,6 +6,7 @@
 #include <weir/channel/channel_clock.hpp>
 #include <weir/channel/channel_end.hpp>
 #include <weir/executor/executor.hpp>
+#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/channel_meter.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/sink_meter.hpp>

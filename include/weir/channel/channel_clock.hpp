@@ -3,8 +3,8 @@
 #ifndef WEIR_CHANNEL_CHANNEL_CLOCK_HPP
 #define WEIR_CHANNEL_CHANNEL_CLOCK_HPP
 
-#include <weir/executor/end_flag.hpp>
 #include <weir/executor/executor.hpp>
+#include <weir/executor/executor_users.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/process.hpp>
 

@@ -8,7 +8,7 @@
 #include <weir/channel/choice.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/executor/overhead.hpp>
+#include <weir/executor/slot_accounting.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/slot.hpp>

@@ -10,7 +10,7 @@
 #include <weir/channel/uninitialised_slot.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/executor/overhead.hpp>
+#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/config.hpp>

@@ -8,6 +8,7 @@
 #include <weir/channel/get_result.hpp>
 #include <weir/channel/not_awaited.hpp>
 #include <weir/executor/executor.hpp>
+#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>

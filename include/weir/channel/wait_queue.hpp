@@ -4,7 +4,7 @@
 #define WEIR_CHANNEL_WAIT_QUEUE_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/executor/overhead.hpp>
+#include <weir/executor/slot_accounting.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/env.hpp>

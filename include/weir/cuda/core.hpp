@@ -9,7 +9,7 @@
 #include <weir/cuda/error.hpp>
 #include <weir/cuda/reactor.hpp>
 #include <weir/cuda/runtime.hpp>
-#include <weir/executor/forked.hpp>
+#include <weir/executor/errors.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/process.hpp>

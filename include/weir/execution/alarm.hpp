@@ -4,7 +4,7 @@
 #define WEIR_EXECUTION_ALARM_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/executor/woken_timers.hpp>
+#include <weir/executor/locked_timers.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/task/foreign_executor.hpp>
 #include <weir/task/sleep.hpp>

@@ -3,94 +3,108 @@
 #ifndef WEIR_EXECUTOR_EXECUTOR_HPP
 #define WEIR_EXECUTOR_EXECUTOR_HPP
 
-#include <weir/executor/end_flag.hpp>
+#include <weir/executor/errors.hpp>
 #include <weir/executor/executor_users.hpp>
-#include <weir/executor/executor_view.hpp>
-#include <weir/executor/forked.hpp>
 #include <weir/executor/timer.hpp>
-#include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/measure/slot.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
-#include <weir/platform/registry.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/platform/transfer.hpp>
 
-#include <coroutine>  // for std::coroutine_handle
-#include <cstddef>    // for std::size_t
-#include <stdexcept>  // for std::invalid_argument
-#include <utility>    // for std::exchange
+#include <coroutine>    // for std::coroutine_handle
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint64_t
+#include <stdexcept>    // for std::invalid_argument
+#include <type_traits>  // for std::is_convertible_v
+#include <utility>      // for std::exchange
+#include <vector>       // for std::vector
 
 namespace weir {
 
 namespace detail {
 class executor_use;
 class inline_start;
+class registry;
+
+// What one worker of an executor is doing, as a watchdog sees it.
+struct worker_view {
+    bool runs = false;       // a coroutine has its thread
+    std::uint64_t done = 0;  // resumptions and channel operations so far
+};
+
+// What a watchdog sees of an executor. The defaults are those of an executor that reports nothing.
+struct executor_view {
+    bool pending = true;        // a coroutine is queued or a timer is set; or the executor can't tell
+    bool crowded = false;       // coroutines are queued, and no thread is free for them
+    std::size_t busy = 0;       // threads that run a coroutine or search for one
+    std::uint64_t resumed = 0;  // coroutines resumed so far
+    std::vector<worker_view> workers;
+};
 }  // namespace detail
 
-/// What stays as it is as long as an executor lives, given once to its constructor. As they stand, the values
-/// are those of a loop that one thread runs.
+/// Properties of an executor that never change. Passed to its constructor. The defaults describe a loop that
+/// one thread runs.
 ///
-/// Lifetime: what it points to lives as long as the executor, or longer.
+/// Lifetime: objects that it points to outlive the executor.
 struct executor_traits {
-    /// How many coroutines it runs at the same time; at least 1.
+    /// How many coroutines run at the same time; at least 1.
     std::size_t parallelism = 1;
 
-    /// It has threads of its own. A process that is forked from the one that made it has none of them:
-    /// nothing that is posted there ever runs, so what would wait for it throws `forked_error` instead.
+    /// The executor has threads of its own. In a forked process they don't exist and posted coroutines never
+    /// run, so calls that would wait for them throw `forked_error`.
     bool has_threads = false;
 
-    /// It has to run everything by itself, as virtual time does: stages that ask for an executor of their own
-    /// then run here all the same. It sees by itself that nothing can ever run again, and says who waits.
+    /// Everything has to run on this executor, as on virtual time: a stage that asks for another executor
+    /// runs here all the same. Such an executor detects deadlocks and reports who waits.
     bool exclusive = false;
 
-    /// It may be gone before the channels that were used on it, as the loop inside `sync_wait`. Its clock has
-    /// to be the one of `executor::now`: a channel that was given none then measures by that one.
+    /// The executor may be destroyed before the channels that were used on it, as the loop inside `sync_wait`
+    /// is. Such a channel measures by the clock of `executor::now`, which has to be this executor's clock.
     bool passing = false;
 
-    /// A coroutine that has suspended may have its thread go on with one of several parts (see `fork`) at
-    /// once, before anything that was posted.
+    /// When a coroutine suspends, its thread may resume one of its forked parts (see `fork`) before any
+    /// posted coroutine.
     bool continues_with_forks = false;
 
-    /// Where this is a way into another executor, and may be gone before it, that one. A channel that was
-    /// given no clock measures by the clock of that one.
+    /// For an executor that forwards to another one and may be destroyed before it: that other executor. A
+    /// channel that was given no clock measures by the other executor's clock.
     executor* way_into = nullptr;
 
-    /// For those of the library that are `exclusive`: where those are kept who wait here. Null: where a
-    /// `watchdog` looks.
+    /// For the library's exclusive executors: the registry of their wait sites. Null: the process-wide
+    /// registry, which a `watchdog` reads.
     detail::registry* waiters = nullptr;
 
-    /// For those of the library: a `post` wakes threads through the platform alone, which counts that. A post
-    /// to any other executor is taken for one that may last, and is timed as `slot_times::overhead`.
+    /// For the library's executors: `post` wakes threads only through the platform, which counts wake-ups.
+    /// The time of a post to any other executor is recorded as `slot_times::overhead`.
     bool counts_wakes = false;
 };
 
-/// Runs coroutines. Pools, virtual time, a game loop and Asio all are one; `post`, `add`, `cancel` and
-/// `drive` make one, and `now` where it has a clock of its own (examples/ has one in some twenty lines). What
-/// never changes about it is told to the constructor: `executor({.parallelism = 4})`.
+/// Runs coroutines. The base class of pools, virtual time, and adapters to event loops. To write one,
+/// implement `post`, `add`, `cancel` and `drive`, and `now` if it has a clock of its own; examples/ has one
+/// of some twenty lines. Constant properties are passed to the constructor: `executor({.parallelism = 4})`.
 ///
-/// What an implementation promises:
-/// - `post` queues the handle and returns; it never resumes it inside the call. Each posted handle
-///   is resumed exactly once, by `resume(h)`. What happened before `post` is seen by the coroutine.
-/// - It may be destroyed as soon as the last of them has ended: also while the call of `post` or `add` that
-///   brought that one is still under way, on another thread.
-/// - It outlives every coroutine that runs on it, and what uses it: runs, task groups, watchdogs, lanes, and
-///   channels that measure by its clock. It counts these: where one is left when it is destroyed, it says so
-///   on stderr and ends the program, in every build mode.
+/// An implementation guarantees:
+/// - `post` queues the handle and returns; it never resumes the coroutine inside the call. Each posted handle
+///   is resumed exactly once, by `resume(h)`. Effects that precede `post` are visible to the coroutine.
+/// - The executor may be destroyed as soon as its last coroutine has ended, even while the call of `post` or
+///   `add` that queued this coroutine has not returned yet on another thread.
+/// - The executor outlives every coroutine that runs on it, and its users: runs, task groups, watchdogs,
+///   lanes, and channels that measure by its clock. Users are counted; if one is left when the executor is
+///   destroyed, a message goes to stderr and the program ends, in every build mode.
 ///
-/// An abstract class, as a concept behind a type-erased reference is no faster: bench/results.md.
+/// An abstract class, because a concept behind a type-erased reference is no faster: bench/results.md.
 class executor {
   public:
-    /// What a blocked thread waits on: `is_set`, `wait(ns)`, `poke`. See `drive`.
+    /// A blocked thread waits on it: `is_set`, `wait(ns)`, `poke`. See `drive`.
     using flag = detail::parker;
 
     /// Queues a coroutine to be resumed. Any thread may call it unless the implementation says
     /// otherwise.
     virtual void post(std::coroutine_handle<> h) noexcept = 0;
-    /// Rejects functions at compile time; in a class of yours with `using executor::post`.
+    /// Rejects functions at compile time. Visible in a derived class after `using executor::post`.
     template <class Function>
         requires(!std::is_convertible_v<Function, std::coroutine_handle<>>)
     void post(Function&&) noexcept {
@@ -99,8 +113,8 @@ class executor {
                       "that in a weir::task_group, or run it with weir::sync_wait(executor, task)");
     }
 
-    /// The same for a coroutine that has not begun, one of many parts of something: in whatever order
-    /// and on whatever thread of the executor suits it.
+    /// Queues a coroutine that has not started, one of many parts of a larger job. The executor chooses order
+    /// and thread.
     virtual void fork(std::coroutine_handle<> h) noexcept { post(h); }
 
     /// Posts `t.waiter()` at `t.deadline()` or later, never before. A `timer_queue` does the work:
@@ -111,49 +125,50 @@ class executor {
     /// `if (timers.cancel(t, now())) post(t.waiter());`
     virtual void cancel(timer& t) noexcept = 0;
 
-    /// The clock by which everything on this executor is timed: its timers, and the statistics of
-    /// what runs here. Any thread may call it, also under a lock of the library: it must not block,
-    /// nor use a channel.
+    /// The clock of this executor's timers and of the statistics of what runs on it. Any thread may call it,
+    /// also under a lock of the library: it must neither block nor use a channel.
     [[nodiscard]] virtual time_point now() const noexcept {
         return time_point(duration(detail::standard_platform::now()));
     }
 
-    /// What a thread does that waits until `done` is set by something that runs here: in `sync_wait`, where
-    /// it takes an item of a run or a channel, at the end of a run or a group. Called again and again. To be
-    /// answered by each executor, as nobody else can tell whether that thread is the one that runs this:
-    /// - It is (a game loop, an event loop that exists, on their own thread): runs a little, as one turn of
-    ///   the loop, never past the instant `limit`, and returns true. Where there is nothing to run, it may
-    ///   sleep on `done.wait(ns)`, and be woken by `done.poke()`. It may be called inside of such a turn, by
-    ///   a coroutine that blocks: so a turn takes out of its queue only what it resumes next.
-    /// - It isn't: returns false, and the caller sleeps by itself. That is all where the executor has threads
-    ///   of its own, of which at least one never blocks. (A pool's own thread leaves its place to another.)
-    /// \returns whether this thread is, or helps, what runs here.
-    /// Errors: `deadlock_error` from an executor that sees that nothing can ever run again; `forked_error`
-    ///         from one whose threads are in another process.
+    /// Lets a thread that waits for `done` run this executor's work meanwhile: in `sync_wait`, in a blocking
+    /// get of a run or channel, at the end of a run or group. Called repeatedly until `done` is set. Only the
+    /// executor can tell whether the calling thread is the one that runs it:
+    /// - The calling thread runs it (a game loop or event loop on its own thread): runs one turn of the loop,
+    ///   never past the instant `limit`, and returns true. If nothing is ready, it may sleep in
+    ///   `done.wait(ns)`, which `done.poke()` ends. A coroutine that blocks calls `drive` inside such a turn:
+    ///   so a turn removes only the coroutine from its queue that it resumes next.
+    /// - Otherwise: returns false, and the caller sleeps. This is enough for an executor with threads of its
+    ///   own, at least one of which never blocks. (A pool's own thread hands its place to another thread.)
+    /// \returns whether the calling thread runs this executor or helps it.
+    /// Errors: `deadlock_error` if the executor detects that nothing can ever run again; `forked_error` if
+    ///         its threads are in another process.
     virtual bool drive(flag& done, time_point limit) = 0;
 
-    /// For the adapters of other libraries: what of the library for which that address stands it runs on.
-    /// \returns that, or null. Lifetime: that of this executor.
+    /// For adapters to other libraries. `library` is an address that identifies one of them.
+    /// \returns the object of that library that runs this executor, or null. Lifetime: that of this executor.
     [[nodiscard]] virtual const void* runs_on(const void* library) const noexcept {
         static_cast<void>(library);
         return nullptr;
     }
 
-    /// What never changes about it.
+    /// The properties that never change.
     [[nodiscard]] const executor_traits& traits() const noexcept { return traits_; }
 
-    /// The one to keep for later: this, or what it is a way into.
-    /// Lifetime: that of this one, or longer.
+    /// The executor to keep a reference to: the one that `way_into` names, or this one.
+    /// Lifetime: at least that of this executor.
     [[nodiscard]] executor& lasting() noexcept {
         return traits_.way_into != nullptr ? *traits_.way_into : *this;
     }
 
     /// True in a process that was forked from the one in which this executor has threads.
-    [[nodiscard]] bool orphaned() const noexcept { return traits_.has_threads && !users_.are_of_here(); }
+    [[nodiscard]] bool orphaned() const noexcept {
+        return traits_.has_threads && !users_.is_process_of_origin();
+    }
 
-    /// What a `watchdog` asks, from its own thread: whether anything runs here, or is going to. Where that
-    /// is not overridden, it always may.
-    /// Errors: `std::bad_alloc`: this look is left out.
+    /// Called by a `watchdog` on its own thread: reports whether coroutines run or are queued. The default
+    /// reports that some may be.
+    /// Errors: `std::bad_alloc`: the watchdog skips this inspection.
     virtual void inspect(detail::executor_view& view) const { static_cast<void>(view); }
 
     executor(const executor&) = delete;
@@ -170,32 +185,24 @@ class executor {
                             "weir: an executor whose traits say parallelism 0 can run nothing; say how many "
                             "coroutines it runs at the same time, or nothing for 1")),
           users_(traits.passing) {}
-    /// Rejects what are no traits at compile time.
-    template <class Traits>
-        requires(!std::is_convertible_v<Traits, const executor_traits&>)
-    explicit executor(Traits&&) {
-        static_assert(std::is_convertible_v<Traits, const executor_traits&>,
-                      "weir: an executor is constructed with its traits, or with nothing: "
-                      "weir::executor({.parallelism = 4})");
-    }
 
-    /// What uses it. The destructor calls `users().abort_if_any()`, which ends the program if something still
-    /// does; one that joins threads, or frees what a post needs, had better call it between the two.
+    /// The users of this executor. Its destructor calls `users().abort_if_any()`, which ends the program if
+    /// one is left. A derived executor calls it earlier: after it has joined its threads, before it frees
+    /// what `post` needs.
     [[nodiscard]] detail::executor_users& users() noexcept { return users_; }
 
-    /// Resumes a posted coroutine on this thread, as one of this executor's; returns when it has
-    /// suspended or ended. The stack stays flat however many coroutines hand over to each other.
-    /// Errors: what leaves the coroutine; of those of the library nothing does.
+    /// Resumes a posted coroutine on this thread as a coroutine of this executor. Returns when it has
+    /// suspended or ended. The stack does not grow, however many coroutines transfer control to each other.
+    /// Errors: exceptions that leave the coroutine; none leave a coroutine of the library.
     void resume(std::coroutine_handle<> h) { shift(*this).resume(h); }
 
-    /// What `resume` sets up, for a thread that resumes many: made there once, it may resume any
-    /// number of coroutines until it is destroyed there. Shifts on a thread nest.
+    /// The set-up of `resume`, done once for a thread that resumes many coroutines. Constructed, used and
+    /// destroyed on one thread. Shifts on a thread nest.
     class shift {
       public:
-        /// Of `ex`, which outlives it.
+        /// \param ex  outlives the shift.
         explicit shift(executor& ex) noexcept : shift(ex, nullptr) {}
-        /// For the library's pools: `forks` are those of the worker that this thread is.
-        /// Lifetime: both outlive it.
+        /// For the library's pools: `forks` are the forks of this thread's worker, and outlive the shift.
         shift(executor& ex, detail::own_forks* forks) noexcept
             : before_(detail::current_executor()), trampoline_(forks) {
             detail::current_executor() = &ex;
@@ -221,7 +228,7 @@ class executor {
 
 namespace detail {
 
-// What has to be gone before the executor is: counted there as long as it lives.
+// A user of an executor, counted from construction to destruction.
 class executor_use {
   public:
     // `ex`: null for none.
@@ -234,7 +241,7 @@ class executor_use {
     ~executor_use() {
         if (executor_ != nullptr) executor_->users_.leave(kind_);
     }
-    // The other way: what isn't counted, and may find that it is gone.
+    // For users that are not counted: the flag that tells that the executor was destroyed.
     static const end_flag& end_of(const executor& ex) noexcept { return ex.users_.end(); }
     executor& operator*() const noexcept { return *executor_; }
     executor* operator->() const noexcept { return executor_; }
@@ -244,45 +251,13 @@ class executor_use {
     executor_user kind_;
 };
 
-// Something has waiters, of which coroutines of `ex` are the first: it is found from now on by who reports
-// that nothing goes on.
-inline void register_site(wait_site& site, const executor& ex) noexcept {
-    registry* const own = ex.traits().waiters;
-    (own != nullptr ? *own : *the_registry).add(site);
-}
-
-// Before a thread waits for something that runs there, and before it takes a lock that a thread of the
-// executor may hold: one of the parent's would hold it for ever.
+// Throws `forked_error` if the threads of `ex` are in the parent process. Called before a thread waits for
+// them, or takes a lock that one of them may hold: a thread of the parent would hold it for ever.
 inline void check_threads_of(const executor& ex) {
     if (ex.orphaned()) throw forked_error();
 }
 inline void check_threads_of(const executor* ex) {
     if (ex != nullptr && was_forked()) check_threads_of(*ex);
-}
-
-// The clock of a slot, in nanoseconds.
-inline std::int64_t clock_of(const slot& s) noexcept { return s.clock().now().time_since_epoch().count(); }
-
-// The chain of a slot goes on, after a wait, on this thread.
-template <class Slot>
-void goes_on(Slot& me) noexcept {
-    if constexpr (requires { me.meter; }) {
-        me.resumed(detail::clock_of(me));
-    } else {
-        me.resumed();
-    }
-}
-// The same of what has no slot at hand: its work, if it is a slot's, pauses for something that isn't a queue
-// of the stage; and goes on. `ready`: when it could have, by the clock of whoever woke it, so not believed
-// where that can't be right; 0: unknown.
-WEIR_NOINLINE inline void pauses(const coroutine_env& env, slot_state as) noexcept {
-    if (env.measured != nullptr) env.measured->enter(as, clock_of(*env.measured));
-}
-WEIR_NOINLINE inline void continues(const coroutine_env& env, std::int64_t ready = 0) noexcept {
-    if (env.measured == nullptr) return trampoline::is_work_of(whose_work(env.ends));
-    const std::int64_t now = clock_of(*env.measured);
-    if (ready != 0 && ready < now) env.measured->enter(slot_state::runnable, ready);
-    env.measured->resumed(now);
 }
 
 }  // namespace detail

@@ -1,29 +1,68 @@
-// weir executor, internal: what uses an executor, and so has to be gone before it
+// weir executor, internal: counts the users of an executor, which have to be destroyed before the executor
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_EXECUTOR_USERS_HPP
 #define WEIR_EXECUTOR_EXECUTOR_USERS_HPP
 
-#include <weir/executor/end_flag.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/parker.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
 #include <weir/platform/thread_record.hpp>
+#include <weir/platform/transfer.hpp>
 
 #include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::uint8_t, std::uint32_t
+#include <cstdint>  // for std::uint8_t, std::uint32_t, std::uint64_t
 #include <cstdio>   // for std::fprintf
-#include <cstdlib>  // for std::abort
+#include <cstdlib>  // for std::abort, std::atexit
+#include <utility>  // for std::exchange, std::swap
 
 namespace weir::detail {
 
-enum class executor_user : std::uint8_t { run, task_group, watchdog, lanes, channel };
+// A shared flag that tells the remaining users of an object that the object was destroyed. A copy shares the
+// flag; the last copy frees it. (A std::weak_ptr would do, but <memory> is too heavy for task.hpp.)
+class end_flag {
+    struct cell {
+        standard_platform::atomic<std::uint32_t> users{1};
+        standard_platform::atomic<bool> ended{false};
+    };
+    cell* cell_ = nullptr;
 
-// Whether the process ends by `exit`. The thread that called `exit` has lost its own objects, thread_record
-// among them. A thread that never had any is told by a handler, which runs before the destructors of the
-// static objects that existed when the handler was registered.
+    explicit end_flag(cell* one) noexcept : cell_(one) {}
+
+  public:
+    // The flag of an object that is never destroyed: it is never set.
+    end_flag() noexcept = default;
+    // Errors: std::bad_alloc.
+    static end_flag make() { return end_flag(new cell); }
+
+    end_flag(const end_flag& other) noexcept : cell_(other.cell_) {
+        // relaxed: the copied object holds a reference, so the cell can't be freed meanwhile
+        if (cell_ != nullptr) cell_->users.fetch_add(1, std::memory_order_relaxed);
+    }
+    end_flag(end_flag&& other) noexcept : cell_(std::exchange(other.cell_, nullptr)) {}
+    end_flag& operator=(end_flag other) noexcept {
+        std::swap(cell_, other.cell_);
+        return *this;
+    }
+    ~end_flag() {
+        // acq_rel; pairs with itself: the last owner deletes the cell after the other owners' last accesses
+        if (cell_ != nullptr && cell_->users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete cell_;
+    }
+
+    // relaxed, both: other synchronisation orders the use of an object against its destruction
+    void set() noexcept {
+        if (cell_ != nullptr) cell_->ended.store(true, std::memory_order_relaxed);
+    }
+    bool is_set() const noexcept { return cell_ != nullptr && cell_->ended.load(std::memory_order_relaxed); }
+};
+
+// Tells whether the process is ending by `std::exit`. On the thread that called `std::exit`, the thread-local
+// objects are destroyed by then, thread_record among them. For a thread that never had any, an atexit handler
+// sets a flag; it runs before the destructors of the static objects that existed when it was registered.
 class process_end {
   public:
-    // The standard promises room for 32 handlers. The first executors are those that may be static.
+    // The standard guarantees room for 32 handlers: the first executors, which are the ones that may be
+    // static.
     static void watch() noexcept {
         if (num_handlers_.fetch_add(1, std::memory_order_relaxed) < most_handlers) std::atexit(note);
     }
@@ -40,35 +79,52 @@ class process_end {
     inline static constinit standard_platform::atomic<std::uint64_t> num_handlers_{0};
 };
 
-// A member of each executor. Objects are counted, not what they do: a run once, however many items pass.
+// Whether a coroutine on this thread has called `std::exit`. Destructors of static objects then run on top of
+// that coroutine, which never resumes; so a destructor must not wait for coroutines, and leaves them as they
+// are.
+WEIR_NOINLINE inline bool exits_in_a_coroutine() noexcept {
+    return basic_thread_record<standard_platform>::is_over() && trampoline::of_this_call() != nullptr;
+}
+
+// Gives threads that can't be joined 10 ms to take what is left in their queues and block.
+inline void let_consumers_block() noexcept {
+    parker nobody;
+    nobody.wait(10'000'000);
+}
+
+enum class executor_user : std::uint8_t { run, task_group, watchdog, lanes, channel };
+
+// The users of one executor; a member of each executor. Counts objects, not operations: a run counts once,
+// however many items it processes.
 class executor_users {
     static constexpr std::size_t kinds = 5;
-    // relaxed: who destroys the executor comes after those who use it, or sees that by the count
+    // relaxed: destroying the executor while another thread adds or removes a user is a data race of the
+    // caller
     standard_platform::atomic<std::uint32_t> counts_[kinds]{};
     end_flag end_;
     process_of_origin born_;
-    bool excused_ = false;
+    bool allows_leftovers_ = false;
     standard_platform::atomic<bool> is_watched_{false};
-    void* left_ = nullptr;  // the executor, if that is left
+    void* left_ = nullptr;  // the executor, after `leave_behind`
     void* functions_ = nullptr;
 
   public:
-    // `passing`: what it uses takes no interest in its end.
+    // `passing`: no user asks whether the executor was destroyed, so no flag is allocated.
     explicit executor_users(bool passing = false) : end_(passing ? end_flag() : end_flag::make()) {}
     executor_users(const executor_users&) = delete;
     executor_users& operator=(const executor_users&) = delete;
     ~executor_users() {
         abort_if_any();
         end_.set();
-        // volatile: to the compiler the object ends here
+        // volatile: otherwise the compiler drops a store into an object that ends here
         if (left_ != nullptr) *static_cast<void* volatile*>(left_) = functions_;
     }
 
-    // For what may be left when the executor is gone.
+    // Set when the executor is destroyed; for users that are not counted.
     const end_flag& end() const noexcept { return end_; }
 
-    // Whether this is the process in which the executor was made.
-    bool are_of_here() const noexcept { return born_.is_here(); }
+    // False in a process that was forked after the executor was made.
+    bool is_process_of_origin() const noexcept { return born_.is_here(); }
 
     void join(executor_user kind) noexcept {
         count_of(kind).fetch_add(1, std::memory_order_relaxed);
@@ -76,30 +132,28 @@ class executor_users {
     }
     void leave(executor_user kind) noexcept { count_of(kind).fetch_sub(1, std::memory_order_relaxed); }
 
-    // Nothing can ever run there again, and somebody waits: those may be left as they are.
-    void excuse() noexcept { excused_ = true; }
+    // After a deadlock nothing can run again: users may remain when the executor is destroyed.
+    void allow_leftovers() noexcept { allows_leftovers_ = true; }
 
-    // Whether there is one.
     bool has_any() const noexcept {
         bool any = false;
         for (const auto& count : counts_) any = any || count.load(std::memory_order_relaxed) != 0;
         return any;
     }
 
-    // The executor is destroyed while threads use it that nobody can wait for, as the process ends. What they
-    // call from then on are these functions, instead of pure virtual ones.
-    void leave(void* executor, void* functions) noexcept {
-        excuse();
+    // The executor is destroyed while the process ends, and threads that nobody can join still call it. From
+    // its destruction on, `functions` is its table of virtual functions: see left_executor.
+    void leave_behind(void* executor, void* functions) noexcept {
+        allow_leftovers();
         left_ = executor;
         functions_ = functions;
     }
 
-    // To be called as soon as nothing runs there any more. What is left would use freed memory sooner or
-    // later: ends the program, in every build mode. Not in a process that was forked meanwhile, where what
-    // used it may have been left as it was; nor while the process ends by `exit`, which leaves what is on the
-    // threads' stacks. `sleeps`: whether a timer is pending.
+    // Ends the program, in every build mode, if a user remains: it would use freed memory. An executor calls
+    // this as soon as nothing runs on it. Does nothing in a forked process, or while the process ends by
+    // `std::exit`: users may remain there. `sleeps`: whether a timer is pending.
     void abort_if_any(bool sleeps = false) const noexcept {
-        if (excused_ || !born_.is_here() || process_end::has_begun()) return;
+        if (allows_leftovers_ || !born_.is_here() || process_end::has_begun()) return;
         static constexpr const char* names[kinds] = {"a run that uses it",
                                                      "a task_group that starts tasks on it",
                                                      "a watchdog that looks at it",
@@ -111,15 +165,15 @@ class executor_users {
         if (sleeps) fail_before("a coroutine that sleeps on it");
     }
 
-    // In every build mode.
+    // Prints the sentence and aborts, in every build mode.
     [[noreturn]] WEIR_NOINLINE static void fail(const char* sentence) noexcept {
         std::fprintf(stderr, "%s\n", sentence);
         std::abort();
     }
 
   private:
-    [[noreturn]] WEIR_NOINLINE static void fail_before(const char* what) noexcept {
-        std::fprintf(stderr, "weir: an executor is destroyed before %s; declare the executor first\n", what);
+    [[noreturn]] WEIR_NOINLINE static void fail_before(const char* user) noexcept {
+        std::fprintf(stderr, "weir: an executor is destroyed before %s; declare the executor first\n", user);
         std::abort();
     }
 

@@ -1,8 +1,9 @@
-// weir executor: a timer queue for executors with several threads
+// weir executor: timer queues for executors with several threads
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_LOCKED_TIMERS_HPP
 #define WEIR_EXECUTOR_LOCKED_TIMERS_HPP
 
+#include <weir/executor/executor.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/platform.hpp>
@@ -12,23 +13,25 @@
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t
 #include <limits>     // for std::numeric_limits
+#include <memory>     // for std::enable_shared_from_this
 #include <mutex>      // for std::lock_guard
 
 namespace weir {
 
-/// A `timer_queue` under a spin lock, with the next deadline to be read without it.
+/// A `timer_queue` under a spin lock. The next deadline can be read without the lock. For authors of
+/// executors with several threads.
 ///
-/// For whoever writes an executor with threads: a thread that sleeps until `next()` announces until
-/// when, then reads `next()` again; a thread that was told `earliest` reads the announcement and
-/// wakes the sleeper if it is too late. Both sides are seq_cst, so one sees the other.
+/// How a sleeping thread is woken in time: before it sleeps until `next()`, it publishes its wake-up time
+/// with seq_cst and reads `next()` again. A thread whose `add` returned `earliest` reads that wake-up time
+/// with seq_cst and wakes the sleeper if it is too late. One of the two sees the other's store.
 ///
-/// Threads: any, all of it.
-/// Cost: nothing allocates; the lock is held for O(log n) amortised.
+/// Threads: any thread may call any member.
+/// Cost: never allocates; holds the lock for O(log n) amortised.
 template <class Platform = detail::standard_platform>
 class basic_locked_timers {
   public:
-    /// What became of a timer that was added: `refused` (it had been cancelled; post its waiter),
-    /// `queued`, or `earliest` (queued before all others).
+    /// The result of `add`: `refused` (the timer had been cancelled; post its waiter), `queued`, or
+    /// `earliest` (queued, and due before all others).
     enum class added { refused, queued, earliest };
 
     /// `next()` when there is no timer.
@@ -41,12 +44,12 @@ class basic_locked_timers {
     /// The earliest deadline in nanoseconds of the clock. seq_cst.
     [[nodiscard]] std::int64_t next() const noexcept { return next_.load(std::memory_order_seq_cst); }
 
-    /// Lifetime: unless it was refused, the timer may have fired and be gone when this returns.
+    /// Lifetime: unless it was refused, the timer may have fired and be destroyed when this returns.
     [[nodiscard("refused: post the timer's waiter")]] added add(timer& t) noexcept {
         return add(t, [] {});
     }
-    /// The same; calls `when_earliest()` if it is that, before it can fire: under the lock. For an executor
-    /// that may be gone as soon as the timer has fired.
+    /// The same; if the timer is the earliest, calls `when_earliest()` under the lock, before the timer can
+    /// fire. For an executor that may be destroyed as soon as the timer has fired.
     template <class Function>
     [[nodiscard("refused: post the timer's waiter")]] added add(timer& t, Function&& when_earliest) noexcept {
         std::lock_guard guard(lock_);
@@ -65,10 +68,10 @@ class basic_locked_timers {
         return true;
     }
 
-    /// Hands the waiters of all timers that are due to `sink(std::coroutine_handle<>)`, in order,
-    /// outside the lock: sixteen at a time.
-    /// \returns how many.
-    /// Errors: none unless the sink throws; what it was not given of sixteen is lost then.
+    /// Passes the waiter of each timer that is due to `sink(std::coroutine_handle<>)`, in order, outside the
+    /// lock, in batches of sixteen.
+    /// \returns the number of these timers.
+    /// Errors: only what the sink throws; the rest of the batch is lost then.
     template <class Sink>
     std::size_t fire(time_point now, Sink&& sink) {
         std::size_t total = 0;
@@ -105,5 +108,52 @@ class basic_locked_timers {
 WEIR_COMPILED(class basic_locked_timers<detail::standard_platform>);
 
 }  // namespace weir
+
+namespace weir::detail {
+
+// The timers of an executor whose wake-ups come from another library, whose callback may outlive the
+// executor: the callback shares ownership. `Derived` declares `static time_point now()`, the clock of the
+// executor, and `set()`, which asks the other library to call back at `next()`, if there is a timer. Several
+// threads may call `set()` at once.
+template <class Derived>
+class woken_timers : public std::enable_shared_from_this<Derived> {
+  public:
+    // Implement the executor's functions of the same names.
+    void add(timer& t) noexcept {
+        using added = basic_locked_timers<>::added;
+        const std::coroutine_handle<> waiter = t.waiter();
+        const auto me = this->shared_from_this();  // the executor may be destroyed when the timer has fired
+        const added what = queue_.add(t);
+        if (what == added::refused) executor_->post(waiter);
+        if (what == added::earliest) me->set();
+    }
+    void cancel(timer& t) noexcept {
+        const std::coroutine_handle<> waiter = t.waiter();
+        if (!queue_.cancel(t, Derived::now())) return;
+        // With another timer left, an early wake-up does no harm. With none, it could keep the other
+        // library's loop from ending.
+        if (is_empty()) static_cast<Derived*>(this)->set();
+        executor_->post(waiter);
+    }
+
+  protected:
+    explicit woken_timers(executor& ex) noexcept : executor_(&ex) {}
+    ~woken_timers() = default;
+
+    bool is_empty() const noexcept { return queue_.next() == queue_.never; }
+    // The earliest deadline; only if there is a timer.
+    time_point next() const noexcept { return time_point(duration(queue_.next())); }
+
+    // Posts the waiters of all timers that are due. After the executor's end there are none.
+    void fire_due() {
+        queue_.fire(Derived::now(), [this](std::coroutine_handle<> h) { executor_->post(h); });
+    }
+
+  private:
+    executor* executor_;
+    basic_locked_timers<> queue_;
+};
+
+}  // namespace weir::detail
 
 #endif

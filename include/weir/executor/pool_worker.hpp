@@ -1,17 +1,98 @@
-// weir executor, internal: a worker of a pool, and what runs on its thread may do with its forks
+// weir executor, internal: one worker of a thread pool with its queues, and the array of a pool's workers
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_POOL_WORKER_HPP
 #define WEIR_EXECUTOR_POOL_WORKER_HPP
 
-#include <weir/executor/worker_queues.hpp>
+#include <weir/executor/deque.hpp>
+#include <weir/platform/biased_lock.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/platform/thread_record.hpp>
 #include <weir/platform/transfer.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstdint>    // for std::int64_t, std::uint64_t
+#include <memory>     // for std::unique_ptr
+#include <stdexcept>  // for std::invalid_argument
+#include <string>     // for std::to_string
+#include <utility>    // for std::move
 
 namespace weir::detail {
 
-// What isn't said otherwise is its thread's own.
+// The coroutines that a worker has to run, and that other workers may steal:
+//
+// | place | contents                                                    | order                    |
+// |-------|-------------------------------------------------------------|--------------------------|
+// | next  | the coroutine that was woken last: its data is in the cache | one                      |
+// | queue | the coroutines that were woken before it                    | first in, first out      |
+// | forks | parts of a larger job; none of them has started             | last in, first out;      |
+// |       |                                                             | thieves take the oldest  |
+template <class Platform>
+class alignas(64) basic_worker_queues {
+    using record = basic_thread_record<Platform>;
+    using lock = basic_biased_lock<Platform>;
+
+    lock next_lock_;  // guards writes of `next_`; usually biased towards the worker's thread
+    typename Platform::template atomic<void*> next_{nullptr};
+    typename Platform::template atomic<std::uint64_t> resumed_{0};
+    typename Platform::template atomic<record*> thread_{nullptr};
+    typename Platform::template atomic<void*> running_{nullptr};
+    typename Platform::template atomic<bool> searching_{false};
+
+  public:
+    basic_work_stealing_deque<Platform> queue;
+    basic_work_stealing_deque<Platform> forks;
+
+    // Replaces the contents of the slot `next`; either may be null. `me`: the calling thread's record.
+    void* exchange_next(void* next, record* me) noexcept {
+        const typename lock::guard held(next_lock_, me);
+        void* const before = next_.load(std::memory_order_relaxed);
+        next_.store(next, std::memory_order_relaxed);
+        return before;
+    }
+    void* take_next(record* me) noexcept { return has_next() ? exchange_next(nullptr, me) : nullptr; }
+    bool has_next() const noexcept { return next_.load(std::memory_order_relaxed) != nullptr; }
+
+    // The number of coroutines that the worker has resumed. Written by the worker, read by any thread.
+    void count_resumption() noexcept { resumed_.store(resumed() + 1, std::memory_order_relaxed); }
+    std::uint64_t resumed() const noexcept { return resumed_.load(std::memory_order_relaxed); }
+
+    // The coroutine that the worker runs, or null; and whether an idle worker searches, and so may have found
+    // a coroutine. Written by the worker, read by any thread.
+    void runs(void* coroutine) noexcept { running_.store(coroutine, std::memory_order_relaxed); }
+    void* running() const noexcept { return running_.load(std::memory_order_relaxed); }
+    void searches(bool now) noexcept { searching_.store(now, std::memory_order_seq_cst); }
+    bool searches() const noexcept { return searching_.load(std::memory_order_seq_cst); }
+
+    // The record of the worker's thread, set by that thread when it begins.
+    void set_thread(record* r, const void* pool) noexcept {
+        if (r != nullptr) r->serve(pool);
+        thread_.store(r, std::memory_order_release);  // pairs with done()
+    }
+    record* thread() const noexcept { return thread_.load(std::memory_order_relaxed); }
+
+    // The number of resumptions and channel operations: how thieves measure the worker's speed.
+    std::uint64_t done() const noexcept {
+        const record* const r = thread_.load(std::memory_order_acquire);  // pairs with set_thread()
+        return resumed() + (r != nullptr ? r->operations() : 0);
+    }
+
+    // Called by the worker's thread when it ends: moves everything to another queue, the oldest first.
+    // Another thread may become this worker later.
+    template <class Inbox>
+    void hand_over(Inbox& to) noexcept {
+        while (void* const p = queue.steal()) to.push(p);
+        if (void* const p = take_next(thread())) to.push(p);
+        while (void* const p = forks.steal()) to.push(p);
+        thread_.store(nullptr, std::memory_order_relaxed);  // relaxed: a record is never freed
+    }
+
+    bool empty() const noexcept { return !has_next() && queue.empty() && forks.empty(); }
+};
+
+WEIR_COMPILED(class basic_worker_queues<standard_platform>);
+
+// A worker. Only its own thread uses the members of this class.
 template <class Pool, class Platform>
 struct pool_worker final : basic_worker_queues<Platform>, own_forks {
     pool_worker(Pool& p, unsigned n) : pool(&p), number(n) { this->belong_to(p); }
@@ -21,8 +102,8 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
         pool->is_for_two();
     }
 
-    // Counts as a resumption, of which the thieves' verdict is made. All that comes before forks in the
-    // pool's loop comes before this, too.
+    // Counts as a resumption, as thieves measure these. Whatever the pool's loop runs before forks has
+    // priority here, too.
     bool take_back(std::coroutine_handle<> h) noexcept override {
         if (this->has_next() || !this->queue.empty()) return false;
         if (pool->waits_outside()) [[unlikely]]
@@ -32,9 +113,9 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
 
     Pool* const pool;
     const unsigned number;
-    unsigned streak = 0;
-    unsigned passed_over = 0;  // how often the queue came before the forks
-    std::int64_t looked = 0;   // coarse clock, when it last looked outside
+    unsigned streak = 0;       // how often in a row the slot `next` was served
+    unsigned passed_over = 0;  // how often the queue was served before the forks
+    std::int64_t looked = 0;   // coarse clock at the last look at timers and the pool's inbox
 
   private:
     bool takes(std::coroutine_handle<> h) noexcept {
@@ -43,11 +124,55 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
         this->runs(h.address());
         return true;
     }
-    // If what waits outside has not its turn. Not inlined, so that the other way saves no registers.
+    // Not inlined, so that the other path saves no registers.
     WEIR_NOINLINE bool takes_before_others(std::coroutine_handle<> h) noexcept {
         return !pool->has_to_look(*this) && takes(h);
     }
 };
+
+// The workers of a pool. One thread at a time adds a worker while other threads read. A worker is never
+// destroyed before the pool: when its thread ends, another thread may become this worker later.
+template <class Worker, class Platform = standard_platform>
+class basic_worker_places {
+  public:
+    explicit basic_worker_places(unsigned most) : most_(most), workers_(new std::unique_ptr<Worker>[most]) {}
+
+    unsigned most() const noexcept { return most_; }                                  // the capacity
+    unsigned size() const noexcept { return size_.load(std::memory_order_acquire); }  // pairs with add()
+    Worker& operator[](unsigned i) const noexcept { return *workers_[i]; }
+
+    void add(std::unique_ptr<Worker> one) noexcept {
+        const unsigned n = size_.load(std::memory_order_relaxed);  // only this thread changes it
+        workers_[n] = std::move(one);
+        size_.store(n + 1, std::memory_order_release);  // pairs with size()
+    }
+
+  private:
+    const unsigned most_;
+    const std::unique_ptr<std::unique_ptr<Worker>[]> workers_;
+    typename Platform::template atomic<unsigned> size_{0};
+};
+
+// The most workers that a pool can have: `asked`, or if that is 0, one a core, and at least `workers`, with
+// which it begins. Errors: std::invalid_argument if `asked` is too small.
+inline unsigned most_workers(unsigned workers, unsigned asked, unsigned cores) {
+    if (asked == 0 || was_negative(workers)) return larger(workers, cores);
+    if (!was_negative(asked) && asked >= workers) return asked;
+    throw std::invalid_argument(
+        "weir::thread_pool: a pool that begins with " + std::to_string(workers) +
+        " workers was given a .most_workers that is less, or negative; give it as many "
+        "or more, or nothing");
+}
+// The check of `set_workers`. Errors: std::invalid_argument.
+inline void check_workers(unsigned workers, unsigned most) {
+    refuse_if(workers == 0 || was_negative(workers),
+              "weir::thread_pool: set_workers() was given 0, or a negative number; ask for at least 1, as "
+              "somebody has to run what is posted");
+    if (workers <= most) return;
+    throw std::invalid_argument("weir::thread_pool: set_workers(" + std::to_string(workers) +
+                                ") of a pool that was made for " + std::to_string(most) +
+                                " at most; make it with {.most_workers = " + std::to_string(workers) + "}");
+}
 
 }  // namespace weir::detail
 

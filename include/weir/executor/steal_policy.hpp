@@ -3,7 +3,7 @@
 #ifndef WEIR_EXECUTOR_STEAL_POLICY_HPP
 #define WEIR_EXECUTOR_STEAL_POLICY_HPP
 
-#include <weir/executor/worker_queues.hpp>
+#include <weir/executor/pool_worker.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/platform/thread_record.hpp>

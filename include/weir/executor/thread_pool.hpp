@@ -4,9 +4,8 @@
 #define WEIR_EXECUTOR_THREAD_POOL_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/executor/pool_options.hpp>
+#include <weir/executor/pool_worker.hpp>
 #include <weir/executor/work_finder.hpp>
-#include <weir/executor/worker_places.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/parker.hpp>
@@ -14,39 +13,57 @@
 #include <weir/platform/thread_place.hpp>
 #include <weir/platform/thread_record.hpp>
 
-#include <coroutine>    // for std::coroutine_handle
-#include <cstdint>      // for std::int64_t, std::uint64_t
-#include <type_traits>  // for std::is_convertible_v
+#include <coroutine>   // for std::coroutine_handle
+#include <cstdint>     // for std::int64_t, std::uint64_t
+#include <functional>  // for std::function
 
 namespace weir {
 
-/// Runs coroutines on threads. For code that computes; what blocks belongs on a `blocking_pool`.
+/// Options of a `thread_pool`, given by name: `weir::thread_pool pool(4, {.most_workers = 16})`.
+struct thread_pool_options {
+    /// The largest number that `set_workers` accepts. A worker that was never started costs some hundred
+    /// bytes. 0: one a core, or the initial number of workers, if that is larger.
+    unsigned most_workers = 0;
+
+    /// Called on each thread before it runs anything, with its worker's number, counted from 0. Sets the
+    /// thread's name, its cores, or its device. Also called on threads that `set_workers` starts, and on
+    /// those that replace a blocked worker: these pass that worker's number again.
+    ///
+    /// Order: for one thread after the other, never for two at once.
+    /// Errors: an exception leaves the constructor, once the threads that had begun have been joined; or
+    ///         `set_workers`.
+    /// Threads: the thread that starts it waits until this returns. It must not use the pool.
+    std::function<void(unsigned worker)> on_thread_start = nullptr;
+};
+
+/// Runs coroutines on a fixed number of threads, with work stealing. For code that computes; use a
+/// `blocking_pool` for code that blocks.
 ///
-/// A coroutine posted by a worker goes into that worker's next-to-run slot, and who was there to
-/// the end of the worker's queue; one that posts itself (a yield) goes to the end of the queue at
-/// once. Parts of something large (`fork`) are taken last come, first served. Idle workers steal
-/// lazily, so that coroutines which chat stay on one core (`executor/steal_policy.hpp`).
+/// A coroutine posted by a worker goes into that worker's next-to-run slot, and the slot's previous content
+/// to the end of the worker's queue. A coroutine that posts itself (a yield) goes to the end of the queue.
+/// Forks (parts of a larger job) run last in, first out. Idle workers steal lazily, so that coroutines that
+/// hand items to each other stay on one core (`executor/steal_policy.hpp`).
 ///
-/// Order: the slot runs three times in a row at most. So a coroutine that n others are queued
-/// before starts after at most 5 n + 4 resumptions of its worker, one posted from outside after at
-/// most 61 (n + 1) of any worker, and the eldest fork after at most 64 of its worker, however
-/// busy its neighbours are.
-/// Threads: any may post and add timers. Nothing is ever resumed inside `post`.
-/// Lifetime: the destructor runs what is still posted, then joins. All coroutines that use the pool
-/// have to end by that; no timer may be pending.
+/// Order: the slot is served at most three times in a row. A coroutine with n others before it in its
+/// worker's queue therefore starts after at most 5 n + 4 resumptions of that worker; one posted from outside
+/// after at most 61 (n + 1) resumptions of any worker; the oldest fork after at most 64 of its worker,
+/// however busy the other workers are.
+/// Threads: any thread may post and add timers. No coroutine is resumed inside `post`.
+/// Lifetime: the destructor runs all posted coroutines, then joins the threads. All coroutines that use the
+/// pool have to end by then; no timer may be pending.
 /// Blocking: while a coroutine blocks in a wait of the library (`sync_wait`, a blocking `get` or `put`, the
-/// end of a run or group), another thread works in its place, so more threads exist than `workers()`. Where
-/// all workers are in something that lasts for 10 ms or more, as in a lock that a waiting coroutine has,
-/// workers are added, one after the other, until that coroutine goes on. Where the system has no thread left,
-/// a sentence on stderr says so.
-/// Errors: an exception that leaves a resumed coroutine, or no memory for a queue to grow:
-/// std::terminate. The destructor on one of its own threads: a sentence, and std::abort; but see `std::exit`.
-/// Exit: `std::exit` in a coroutine, or by a consumer, with a static pool: the pool takes no more work, waits
-/// up to 0.1 s for its threads to come out of what they run, and lets the process end with its status.
-/// Source: Chase and Lev's deque (executor/deque.hpp); the slot and its bound are Go's and tokio's.
-/// Cost: idle workers sleep. While at least one works, one idle worker looks for work at least
-/// every millisecond, which is also how long a coroutine may wait behind another that hogs their
-/// worker (0.1 ms on average). A hand-over between two coroutines on one worker: 12 ns.
+/// end of a run or group), another thread works in its place, so there can be more threads than `workers()`.
+/// If no worker has resumed a coroutine for 10 ms or more, as when all wait for a lock that the blocked
+/// coroutine holds, workers are added, one after the other, until that coroutine resumes. If the system has
+/// no thread left, a message on stderr says so.
+/// Errors: std::terminate if an exception leaves a resumed coroutine, or if memory for a queue is exhausted.
+/// The destructor called on a thread of the pool: a message and std::abort, except during `std::exit`.
+/// Exit: if a coroutine or a consumer calls `std::exit` and the pool is static, the pool takes no more work,
+/// waits up to 0.1 s for its threads to finish the current resumption, and lets the process end.
+/// Source: Chase and Lev's deque (executor/deque.hpp); the slot and its limit are from Go and tokio.
+/// Cost: idle workers sleep. While at least one works, one idle worker searches at least every millisecond,
+/// which is the longest time that a coroutine waits behind one that occupies their worker (0.1 ms on
+/// average). A hand-over between two coroutines on one worker takes 12 ns.
 template <class Platform = detail::standard_platform>
 class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     using base = detail::basic_work_finder<Platform>;
@@ -62,11 +79,11 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     using idle_end = typename watch::end_of_watch;
 
   public:
-    /// \param workers the number of threads, called "weir 0", "weir 1", and so on. By default as many as can
-    ///                run at once: the processors of the affinity mask, or fewer, where the quota of the
-    ///                control group allows no more, rounded up.
-    /// Errors: std::invalid_argument if 0, or negative; std::system_error if a thread can't be started; what
-    ///         `on_thread_start` throws.
+    /// \param workers the number of threads, named "weir 0", "weir 1", and so on. The default is the number
+    ///                of processors in the affinity mask, or the CPU quota of the control group, rounded up,
+    ///                if that is less.
+    /// Errors: std::invalid_argument if 0, or negative; std::system_error if a thread can't be started;
+    ///         exceptions of `on_thread_start`.
     explicit basic_thread_pool(unsigned workers = Platform::concurrency(),
                                const thread_pool_options& options = {})
         : base(workers, detail::most_workers(workers, options.most_workers, Platform::concurrency()),
@@ -76,34 +93,27 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
         this->start();
     }
 
-    /// Rejects options without names at compile time.
-    template <class Options>
-        requires(!std::is_convertible_v<Options, const thread_pool_options&>)
-    basic_thread_pool(unsigned workers, Options&&) : basic_thread_pool(workers) {
-        static_assert(std::is_convertible_v<Options, const thread_pool_options&>,
-                      "weir: the options of a pool are given by their names: weir::thread_pool pool(4, "
-                      "{.most_workers = 16, .on_thread_start = name_it})");
-    }
-
     ~basic_thread_pool() override {
         const bool is_mine = current().of == this;
         this->end(is_mine);
         if (is_mine) current().here = nullptr;
     }
 
-    /// How many threads it is to have: what `set_workers` was told last.
+    /// The number of workers that was asked for last, by the constructor or `set_workers`.
     [[nodiscard]] unsigned workers() const noexcept { return this->asked(); }
 
-    /// Changes the number of threads. More begin at once. Those that are too many end after what each runs
-    /// now, and what they have queued goes behind what was posted from outside; their threads are joined when
-    /// others take their places, or by the destructor. A run with `later_stages_first` goes on as for the
-    /// number that the pool was made with.
+    /// Changes the number of workers. Additional threads start at once. Surplus threads end after what each
+    /// runs now; their queues move behind what was posted from outside. They are joined when other threads
+    /// take their places, or by the destructor. A run with `later_stages_first` keeps the initial number of
+    /// workers.
     ///
     /// Errors: std::invalid_argument for 0, a negative number, or more than
     ///         `thread_pool_options::most_workers`; `forked_error`; std::bad_alloc, std::system_error, and
-    ///         what `on_thread_start` throws: those that began by then stay, `workers()` says how many.
-    /// Threads: any, also the pool's own, several at once, not from `on_thread_start`. Blocks while threads
-    ///         start. Not while the pool is being destroyed, but by its own coroutines: nothing changes then.
+    ///         exceptions of `on_thread_start`: threads that had begun by then stay, and `workers()` returns
+    ///         their number.
+    /// Threads: any, also the pool's own, and several at once, but not from `on_thread_start`. Blocks while
+    ///         threads start. While the pool is being destroyed, only its own coroutines may call it, and
+    ///         nothing changes.
     void set_workers(unsigned workers) {
         detail::check_workers(workers, this->most());
         this->check_threads();
@@ -112,7 +122,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     }
 
     using executor::post;
-    // Not inlined, as all that calls `current`: see WEIR_NOINLINE.
+    // Not inlined, like everything that calls `current`: see WEIR_NOINLINE.
     WEIR_NOINLINE void post(std::coroutine_handle<> h) noexcept override {
         worker* const me = current().here;
         if (me == nullptr || me->pool != this) return this->post_from_outside(h);
@@ -129,9 +139,9 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
         me->fork(h);
     }
 
-    /// On a thread of this pool: another one works in its place from now on, as long as this one has not come
-    /// back from what it runs; sleeps until `done` is set or poked, or until `limit`. So code that blocks
-    /// there can't stop the pool, and nothing runs on top of it. Elsewhere: false.
+    /// On a thread of this pool: another thread works in its place until the coroutine that blocks here has
+    /// suspended or ended; this thread sleeps until `done` is set or poked, or until `limit`. So blocking
+    /// code can't stop the pool, and nothing runs on top of it. On other threads: returns false.
     WEIR_NOINLINE bool drive(detail::parker& done, time_point limit) override {
         this->check_threads();
         place& mine = current();
@@ -152,7 +162,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
   private:
     static constexpr std::int64_t spin = 20'000;  // ns of searching before the first nap
 
-    // What the calling thread is: of whatever pool, the thread of this worker; null: it left that to another.
+    // Per thread: its pool, and the worker that it is now; null: another thread has replaced it.
     struct place final : detail::thread_place {
         worker* here = nullptr;
         basic_thread_pool* of = nullptr;
@@ -186,7 +196,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
         }
     }
 
-    // The calling thread is that worker's from now on.
+    // Makes the calling thread the worker's thread.
     WEIR_NOINLINE place& take(worker& me) noexcept {
         place& mine = current();
         mine.here = &me;
@@ -195,7 +205,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
         me.set_thread(record::acquire(), static_cast<executor*>(this));
         return mine;
     }
-    // What is below keeps nothing of the worker, which is another thread's from now on. Whether it is.
+    // Makes another thread the worker's thread, while the calling thread blocks. Frames further down the
+    // stack forget the worker. False: no other thread could be started, and this one remains the worker's.
     WEIR_NOINLINE bool leave_to_another(place& mine) noexcept {
         worker& me = *mine.here;
         void* const running = me.running();
@@ -207,7 +218,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
         return false;
     }
 
-    // One of too many workers, in the midst of which nothing is: what it has is taken by others.
+    // Ends a surplus worker between two resumptions, and leaves its queues to the others. False: it is no
+    // surplus any more.
     WEIR_NOINLINE bool goes(worker& me) noexcept {
         if (!this->let_go(me.number, [&] { me.hand_over(inbox_); })) return false;
         current().here = nullptr;
@@ -215,15 +227,17 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
         return true;
     }
 
-    // 0, or that the pool ends and no thread sleeps in a wait. Asked by a watcher before and after it sees
-    // that no worker is active: a thread counts as active before and after it sleeps in a wait, so where both
-    // answers are the same there was none of either at that instant.
+    // Nonzero if the pool ends and no thread blocks in a wait. The watcher calls it before and after it sees
+    // that no worker is active. A thread counts as active until it counts as blocked, and again before it
+    // stops to: so if both results are equal, there was neither an active nor a blocked thread at that
+    // instant.
     std::uint64_t ends() const noexcept {
         const std::uint64_t waits = blocked_.load(std::memory_order_seq_cst);
         return this->is_over() && waits % change == 0 ? waits + 1 : 0;
     }
 
-    // A coroutine; or the pool ends; or neither, where the worker has to go.
+    // Called when `find` found nothing. Returns a coroutine; or that the pool ends; or neither: the worker
+    // may be surplus.
     WEIR_NOINLINE idle_end idle(worker& me) noexcept {
         const auto has_to_go = [&] { return !this->is_wanted(me.number); };
         const bool mine = idle_.go_idle();
@@ -231,7 +245,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
             const auto why = idle_.sleep(has_to_go);
             if (why != watch::woken::to_watch) return {nullptr, why == watch::woken::by_the_end};
         }
-        // Who has just run out of work waits for more; who was called has others to watch.
+        // A worker that has just run out of work spins first; one that was woken to watch does not.
         const idle_end end = idle_.keep(
             me, mine ? Platform::now() + spin : 0, timers_, [this] { return ends(); }, has_to_go,
             [&](std::int64_t now, std::int64_t since) { return this->search(me, now, since); });
@@ -248,7 +262,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     }
 };
 
-/// The one to use; only tests have another platform.
+/// The pool to use; only tests use another platform.
 using thread_pool = basic_thread_pool<>;
 
 WEIR_COMPILED(class basic_thread_pool<detail::standard_platform>);

@@ -1,14 +1,14 @@
-// weir executor, internal: what the pools have in common: threads, what comes from outside, and timers
+// weir executor, internal: the common base of the pools: threads, timers, and coroutines posted from outside
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_THREADED_EXECUTOR_HPP
 #define WEIR_EXECUTOR_THREADED_EXECUTOR_HPP
 
+#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/executor/forked.hpp>
-#include <weir/executor/inbox.hpp>
+#include <weir/executor/executor_users.hpp>
 #include <weir/executor/locked_timers.hpp>
 #include <weir/executor/pool_threads.hpp>
-#include <weir/executor/process_exit.hpp>
+#include <weir/executor/ready_queue.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
@@ -20,6 +20,7 @@
 #include <coroutine>   // for std::coroutine_handle
 #include <cstdint>     // for std::int64_t
 #include <cstdio>      // for std::fprintf
+#include <cstring>     // for std::memcpy
 #include <exception>   // for std::exception
 #include <functional>  // for std::function
 #include <stdexcept>   // for std::invalid_argument
@@ -27,9 +28,29 @@
 
 namespace weir::detail {
 
-// Who has posted something, or added a timer, may find the pool gone as soon as that can be taken: what was
-// brought may have been the last to run there, and who waits for that destroys the pool. So all that touches
-// the pool happens before, under a lock, and what is left to do is a call that uses an address only.
+// An executor without behaviour. While a process ends by `std::exit`, a pool may be destroyed while threads
+// that nobody can join still use it. Its destructor then redirects their virtual calls to this class.
+class left_executor final : public executor {
+  public:
+    using executor::post;
+    void post(std::coroutine_handle<>) noexcept override {}
+    void add(timer&) noexcept override {}
+    void cancel(timer&) noexcept override {}
+    bool drive(flag&, time_point) override { return false; }
+
+    // The address of the virtual function table. In the ABIs of all compilers that this library is tested
+    // with, an object begins with this address.
+    static void* functions() {
+        static const left_executor& it = *new left_executor;
+        void* table = nullptr;
+        std::memcpy(static_cast<void*>(&table), static_cast<const void*>(&it), sizeof table);
+        return table;
+    }
+};
+
+// Lifetime rule of `post` and `add`: as soon as another thread can take the coroutine or timer, the pool may
+// be destroyed, as that coroutine may have been the last one. So these functions access the pool only before
+// that, under a lock, and afterwards only wake a thread, for which an address is enough.
 template <class Platform>
 class threaded_executor : public executor {
   public:
@@ -53,8 +74,8 @@ class threaded_executor : public executor {
   protected:
     using wake_up = typename basic_event_count<Platform>::wake_up;
 
-    // The threads are called `name` and their number, and call `on_start` first. Errors:
-    // `std::invalid_argument`, which says `refusal`, for no threads, or a negative number.
+    // Threads are named `name` and their number, and call `on_start` first. Errors: `std::invalid_argument`
+    // with the message `refusal`, for no threads, or a negative number.
     threaded_executor(unsigned threads, const char* refusal, bool goes_on_with_forks, const char* name,
                       std::function<void(unsigned)> on_start)
         : executor({.parallelism = threads != 0 && !was_negative(threads)
@@ -66,26 +87,26 @@ class threaded_executor : public executor {
           threads_(name, std::move(on_start)) {}
     ~threaded_executor() override = default;
 
-    // Whom to wake for what came from outside; and for a new first timer.
+    // The thread to wake for a coroutine from outside; and for a timer that is the earliest now.
     virtual wake_up who_takes() noexcept = 0;
     virtual wake_up who_sees(std::int64_t deadline) noexcept = 0;
-    // The pool ends.
+    // Called when the pool ends.
     virtual void wake_all() noexcept = 0;
-    // What the thread of a place does there, until its end; or until it has left the place to another, which
-    // is what it returns.
+    // The main loop of the thread that works as number `place`. Returns false at its end, true if another
+    // thread has taken the place meanwhile.
     virtual bool work(unsigned place) noexcept = 0;
-    // How many coroutines it has resumed; and whether more are queued, or due, and no thread is free for
-    // them.
+    // The number of resumed coroutines; and whether coroutines are queued, or timers due, and no thread is
+    // free.
     virtual std::uint64_t num_resumed() const noexcept = 0;
     virtual bool is_crowded() const noexcept = 0;
-    // Before some of them begin: how many there are to be. May throw.
+    // Called before threads begin, with the number of all threads. May throw.
     virtual void make_workers(unsigned threads) { static_cast<void>(threads); }
-    // How many threads are about to begin; a negative number: that many could not.
+    // `threads` threads are about to begin; negative: so many have ended, or could not begin.
     virtual void expect(int threads) noexcept { static_cast<void>(threads); }
 
     // Not inlined: few post from outside.
     WEIR_NOINLINE void post_from_outside(std::coroutine_handle<> h) noexcept {
-        if (orphaned()) return;  // nobody would take it, and a thread of the parent may hold the lock
+        if (orphaned()) return;  // no thread would take it, and a thread of the parent may hold the lock
         inbox_.push(h.address(), [this] { return who_takes(); })();
     }
 
@@ -93,7 +114,7 @@ class threaded_executor : public executor {
         if (orphaned()) throw forked_error();
     }
 
-    // In the pool's constructor. Where one can't be started, the others end.
+    // Called by the pool's constructor. If a thread can't be started, the others end.
     void start() {
         try {
             set_threads(static_cast<unsigned>(traits().parallelism));
@@ -102,7 +123,7 @@ class threaded_executor : public executor {
             throw;
         }
     }
-    // Those too many end when they see by `is_wanted` that they are.
+    // Surplus threads end when they see that `is_wanted` is false.
     void set_threads(unsigned n) {
         threads_.set(
             n, [this](unsigned all) { make_workers(all); }, [this](int more) { expect(more); },
@@ -116,12 +137,13 @@ class threaded_executor : public executor {
         return threads_.let_go(place, last);
     }
 
-    // seq_cst; pairs with join(): who goes to sleep asks after it has announced that.
+    // seq_cst; pairs with join(): a thread announces its sleep before it reads this.
     bool is_over() const noexcept { return stopping_.load(std::memory_order_seq_cst); }
     bool has_timer() const noexcept { return timers_.next() != timers_.never; }
 
-    // On the thread that has the place, which is about to block: another thread works there from now on. Both
-    // count as expected until the first stands by. False: there is none to be had now, which is said once.
+    // Called by the thread of a place that is about to block: another thread takes the place. Both count as
+    // expected until the blocked one becomes a spare. False: no thread could be started; a message says so
+    // once.
     bool leave_place(unsigned place) noexcept {
         expect(1);
         try {
@@ -141,11 +163,10 @@ class threaded_executor : public executor {
             return false;
         }
     }
-    // What that thread does then: sleeps until `done` is set, or until `limit`. Meanwhile all others may come
-    // to be in something that waits for this very thread, such as a lock that it has: where nothing was
-    // resumed for a while, and something is queued, threads are added, one after the other, until this one
-    // goes on. `has_left`: whether another works in its place; if not, returns after a moment, for the next
-    // try.
+    // Then that thread sleeps here until `done` is set, or until `limit`. All other threads may come to wait
+    // for it meanwhile, for instance for a lock that it holds. So while no coroutine is resumed and some are
+    // queued, threads are added, one after the other, until it resumes. `has_left`: another thread has the
+    // place; if not, returns soon, so that the caller tries again.
     void sleep(parker& done, time_point limit, bool has_left) noexcept {
         auto* const me = basic_thread_record<Platform>::mine();
         if (me != nullptr) me->sleeps(true);
@@ -164,9 +185,10 @@ class threaded_executor : public executor {
         for (; added > 0; --added) add(-1);
     }
 
-    // In the pool's destructor: what is posted runs, and the threads end. `is_mine`: this is one of them,
-    // which can't wait for itself. While the process ends by `exit`, nobody may ever come to end what runs
-    // here, or what waits: it is left as it is, once the threads have come out of what they run.
+    // Called by the pool's destructor: posted coroutines run, and the threads end. `is_mine`: the calling
+    // thread is one of them and can't join itself. While the process ends by `std::exit`, coroutines that
+    // wait may never resume: they are left as they are, after the threads have finished their current
+    // resumptions.
     void end(bool is_mine) noexcept {
         const bool exits = process_end::has_begun();
         if (is_mine && !exits) {
@@ -192,7 +214,7 @@ class threaded_executor : public executor {
         threads_.join();
     }
     void leave(bool is_mine) noexcept {
-        users().leave(static_cast<executor*>(this), left_executor::functions());
+        users().leave_behind(static_cast<executor*>(this), left_executor::functions());
         if (orphaned()) return threads_.join();
         threads_.dismiss();
         stopping_.store(true, std::memory_order_seq_cst);
@@ -201,7 +223,7 @@ class threaded_executor : public executor {
         let_consumers_block();
     }
 
-    // So many places more, or less.
+    // Adds a place, or removes one if `places` is negative.
     bool add(int places) noexcept {
         const bool is_so = threads_.add_extra(
             places, [this](unsigned all) { make_workers(all); }, [this](int more) { expect(more); },
@@ -210,11 +232,11 @@ class threaded_executor : public executor {
         return is_so;
     }
 
-    // In ns. The first is long for what computes, and short for what hangs.
+    // In ns. The first nap is long for a computation, and short for a program that hangs.
     static constexpr std::int64_t first_nap = 10'000'000;
     static constexpr std::int64_t longest_nap = 160'000'000;
     static constexpr std::int64_t retry = 1'000'000;
-    // Long enough to come out of anything short; a function that takes longer is left where it is. In ns.
+    // In ns. A function that takes longer is left running.
     static constexpr std::int64_t longest_leave = 100'000'000;
 
     typename Platform::template atomic<bool> has_complained_{false};

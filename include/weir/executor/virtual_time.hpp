@@ -3,46 +3,126 @@
 #ifndef WEIR_EXECUTOR_VIRTUAL_TIME_HPP
 #define WEIR_EXECUTOR_VIRTUAL_TIME_HPP
 
+#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/loop_turns.hpp>
 #include <weir/executor/ready_queue.hpp>
 #include <weir/executor/timer.hpp>
-#include <weir/executor/virtual_clock.hpp>
+#include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/parker.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/platform/registry.hpp>
 #include <weir/platform/spin_lock.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
+#include <cstdint>    // for std::int64_t, std::uint64_t
 #include <mutex>      // for std::lock_guard
 #include <string>     // for std::string
 #include <utility>    // for std::swap
 
 namespace weir {
 
-/// Runs everything on the calling thread, exactly: the clock stands still while anything can run,
-/// and then jumps to the earliest timer. A pipeline that sleeps for hours runs in milliseconds, and
-/// its statistics are exact to the nanosecond.
+namespace detail {
+
+// The clock and the timers of an executor on virtual time. Any thread may read the clock; if several threads
+// use the timers, the executor locks around them.
+class virtual_clock {
+  public:
+    // relaxed: only the value is used; posts order everything else
+    time_point now() const noexcept { return time_point(duration(now_.load(std::memory_order_relaxed))); }
+    void set(time_point t) noexcept { now_.store(t.time_since_epoch().count(), std::memory_order_relaxed); }
+
+    // False: the timer's waiter is ready at once.
+    [[nodiscard]] bool add(timer& t) noexcept {
+        const bool queued = timers_.add(t);
+        if (queued && advances_time(t)) ++num_advancing_;
+        return queued;
+    }
+    // True: the timer's waiter is ready now.
+    [[nodiscard]] bool cancel(timer& t) noexcept {
+        const bool was_queued = timers_.cancel(t, now());
+        if (was_queued && advances_time(t)) --num_advancing_;
+        return was_queued;
+    }
+
+    // Sets the clock to the earliest deadline before `limit`, and passes the waiters of its timers to
+    // `ready`: only those of one timer_order, so that `before_all` waiters run until nothing is ready before
+    // the others of that instant. False if no timer is due before `limit`.
+    template <class Ready>
+    bool advance(time_point limit, Ready ready) noexcept {
+        const timer* const first = timers_.next();
+        if (first == nullptr || first->deadline() == (time_point::max)()) return false;
+        if (num_advancing_ == 0 && limit == (time_point::max)()) return false;
+        const time_point at = first->deadline() < now() ? now() : first->deadline();
+        if (at >= limit) return false;
+        set(at);
+        const timer_order order = first->order();
+        while (!timers_.empty() && timers_.next()->deadline() <= at && timers_.next()->order() == order) {
+            timer* const due = timers_.pop_due(at);
+            if (advances_time(*due)) --num_advancing_;
+            ready(due->waiter());
+        }
+        return true;
+    }
+
+  private:
+    // Time does not advance only for an observer (`before_all`), or for a timer that never fires.
+    static bool advances_time(const timer& t) noexcept {
+        return t.order() == timer_order::normal && t.deadline() != (time_point::max)();
+    }
+
+    timer_queue timers_;
+    std::size_t num_advancing_ = 0;  // how many of the timers make time advance
+    standard_platform::atomic<std::int64_t> now_{0};
+};
+
+// The common base of executors on virtual time: the clock, and the registry of who waits.
+class virtual_executor : public executor {
+  public:
+    [[nodiscard]] time_point now() const noexcept final { return clock_.now(); }
+
+  protected:
+    virtual_executor() : executor({.exclusive = true, .waiters = &places_, .counts_wakes = true}) {}
+    ~virtual_executor() override = default;
+
+    std::string waiters() { return detail::waiters_at(places_); }
+    // The waiting coroutines are not destroyed.
+    [[noreturn]] void throw_deadlock(const std::string& waiters) {
+        users().allow_leftovers();
+        throw deadlock_error(
+            "weir: deadlock: nothing can run, no timer is left, and somebody waits:" +
+            (waiters.empty() ? std::string("\n  for something other than a channel") : waiters));
+    }
+
+    virtual_clock clock_;
+    registry places_;
+};
+
+}  // namespace detail
+
+/// Runs coroutines on the calling thread in simulated time: the clock stands still while anything can run,
+/// and then jumps to the earliest timer. A pipeline that sleeps for hours runs in milliseconds, and its
+/// statistics are exact to the nanosecond.
 ///
-/// Order: what is ready runs first come, first served; with a seed other than 0, in an order drawn
-///        from it, so that one test explores many schedules. What the statistics say doesn't depend
-///        on it.
-/// Threads: one runs it (`run`, `run_until`, `sync_wait`, or a blocking get of a pipeline's run); while a
-///        coroutine blocks there, in a wait of the library, another one does instead. `run_until` comes back
-///        after the coroutine that blocks its thread has gone on, even if that is later.
-///        Others may post to it and read the clock; but it doesn't wait for them: what they have not
-///        posted by the time nothing else can run counts as never coming.
-/// Errors: `deadlock_error` from whatever runs it. No memory to have more coroutines ready at once than
-///         ever before, and than 256: std::terminate.
+/// Order: ready coroutines run first come, first served; with a seed other than 0, in an order drawn from the
+///        seed, so that one test explores many schedules. Statistics don't depend on the order.
+/// Threads: one thread runs it (in `run`, `run_until`, `sync_wait`, or a blocking get of a pipeline's run).
+///        While a coroutine blocks there in a wait of the library, another thread runs it. Then `run_until`
+///        returns after this coroutine has resumed, even if that is later. Other threads may post and read
+///        the clock, but it does not wait for them: a coroutine that they have not posted by the time nothing
+///        else can run counts as never posted.
+/// Errors: `deadlock_error` from the call that runs it. Out of memory when more coroutines are ready at once
+///         than ever before, and more than 256: std::terminate.
 /// Lifetime: outlives the coroutines that run on it.
-/// Cost: work done by the processor takes no virtual time; only sleeping does.
-/// Source: discrete-event simulation of the real code; the rules are those of FoundationDB's and
-///        tokio's simulated clocks, made strict: time moves at quiescence only, to the earliest
-///        timer, and all timers of that instant fire before anything runs.
+/// Cost: computing takes no virtual time; only sleeping does.
+/// Source: discrete-event simulation of the real code; the rules are those of FoundationDB's and tokio's
+///        simulated clocks, made strict: time moves only when nothing is ready, to the earliest timer, and
+///        all timers of that instant fire before anything runs.
 class virtual_time final : public detail::virtual_executor, detail::loop_turns::loop {
   public:
-    /// \param seed 0: first come, first served; else the seed of the order of what is ready.
+    /// \param seed 0: first come, first served; else the seed of the order of ready coroutines.
     explicit virtual_time(std::uint64_t seed = 0) : ready_(256), random_(seed) {}
 
     using executor::post;
@@ -61,16 +141,16 @@ class virtual_time final : public detail::virtual_executor, detail::loop_turns::
         if (clock_.cancel(t)) make_ready(t.waiter());
     }
 
-    /// Runs until nothing is ready and no timer is left.
+    /// Runs until no coroutine is ready and no timer is left.
     /// Errors: `deadlock_error` if a coroutine still waits on a channel then.
     void run() {
         run_to((time_point::max)());
         if (const std::string who = waiters(); !who.empty()) throw_deadlock(who);
     }
 
-    /// Runs everything that happens before the instant `t`, and sets the clock to `t`. What is due at
-    /// `t` itself has not happened yet.
-    /// Errors: none of its own; whoever waits then may still be woken.
+    /// Runs everything that happens before the instant `t`, and sets the clock to `t`. Timers that are due at
+    /// `t` itself have not fired yet.
+    /// Errors: none of its own: a coroutine that waits then may still be woken.
     void run_until(time_point t) { run_to(t); }
 
     bool drive(detail::parker& done, time_point limit) override {
@@ -104,8 +184,8 @@ class virtual_time final : public detail::virtual_executor, detail::loop_turns::
     time_point instant() const noexcept override { return now(); }
     void sleep(detail::parker&, time_point) noexcept override {}
 
-    // Resumes one coroutine, or moves the clock to the next instant before `limit` at which a timer
-    // fires. False if there is neither.
+    // Resumes one coroutine. If none is ready, first moves the clock to the next timer before `limit`. False
+    // if there is neither.
     bool step(time_point limit) {
         std::coroutine_handle<> next;
         {
@@ -135,7 +215,7 @@ class virtual_time final : public detail::virtual_executor, detail::loop_turns::
     detail::spin_lock lock_;
     detail::ready_queue ready_;
     std::uint64_t random_;
-    bool runs_ = false;  // until nothing is left before `end_`
+    bool runs_ = false;  // `run_to` goes on: something may be left to run before `end_`
     time_point end_;
     detail::loop_turns turns_;
 };

@@ -1,72 +1,75 @@
-// weir executor, internal: what a coroutine can wait for, so that a deadlock report can name it
+// weir executor, internal: objects on which coroutines wait, and the text that names each waiter in a report
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_WAIT_SITE_HPP
 #define WEIR_EXECUTOR_WAIT_SITE_HPP
 
+#include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/registry.hpp>
+#include <weir/platform/source_place.hpp>
 
 #include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::uint64_t
+#include <cstdint>  // for std::uint8_t, std::uint64_t
 #include <string>   // for std::string
+#include <utility>  // for std::move
 #include <vector>   // for std::vector
 
 namespace weir::detail {
 
 class wait_site;
 
-// For what somebody waits, and so who could end the wait.
+// The reason for a wait, which tells who can end it.
 enum class wait_kind : std::uint8_t {
-    get,      // for an item: those who put into the channel
-    put,      // for room: those who get from it
-    turn,     // for the other slots of its stage
-    room,     // for any slot of its run, or its consumer
-    outside,  // for a decision that comes from outside of the run
-    bench,    // for none: it is out of service
-    thread    // for what its thread is blocked on
+    get,      // an item: a put into the channel ends the wait
+    put,      // room: a get from the channel ends it
+    turn,     // another slot of the same stage ends it
+    room,     // any slot of the run, or its consumer, ends it
+    outside,  // a decision from outside of the run ends it
+    bench,    // the slot is out of service
+    thread    // the thread is blocked
 };
 
-// One who waits.
+// One waiter.
 struct wait_seen {
-    std::uint64_t number = 0;  // of all waits that have begun here
+    std::uint64_t number = 0;  // counts the waits at this site from its beginning
     wait_kind kind = wait_kind::get;
-    const char* what = "";      // the end of the sentence "... waits"
-    const slot* who = nullptr;  // the slot of a stage, if it is one
-    bool in_function = false;   // not the stage itself waits, but its function
+    const char* what = "";      // completes the sentence "... waits"
+    const slot* who = nullptr;  // the stage's slot that waits; null: some other coroutine or thread
+    bool in_function = false;   // the stage's function waits, not the stage itself
     bool is_thread = false;
-    bool has_limit = false;  // it won't wait for ever
+    bool has_limit = false;  // the wait ends at a deadline
 };
 
-// A wait site with all who wait there, at one instant.
+// A wait site and all its waiters at one instant.
 struct site_seen {
     const wait_site* site = nullptr;
-    const std::string* channel = nullptr;  // its name; null: no channel
+    const std::string* channel = nullptr;  // the channel's name; null: the site is no channel
     std::size_t size = 0;
     std::size_t capacity = 0;
     bool closed = false;
     std::vector<wait_seen> waiting;
 };
 
-// Something with waiters (a channel). It is in a registry from the first wait on.
+// An object on which coroutines wait, such as a channel. It is registered at its first wait.
 class wait_site : public registered {
   public:
     static constexpr registry_kind registered_as = registry_kind::site;
 
     wait_site() noexcept : registered(registry_kind::site) {}
 
-    // Who waits here. Any thread may ask.
+    // Lists the waiters. Any thread may call it.
     virtual void inspect(site_seen& seen) const = 0;
 
-    // How much has happened here: if that has changed since the last time, nobody is stuck here, and a
-    // look would only disturb. Takes no lock.
+    // A counter of completed operations. While it changes, no waiter is stuck, and a watchdog need not call
+    // `inspect`. Takes no lock.
     virtual std::uint64_t moved() const noexcept { return 0; }
 
-    // No other site has it, nor will one that comes where this one was.
+    // Unique among all sites, also among those at the address of a destroyed one.
     std::uint64_t serial() const noexcept { return serial_; }
 
-    // On the one thread that uses it, between two operations: a sentence that says what can't be, or
-    // null if all is in order.
+    // For a site that one thread uses, called between two operations: a sentence that names a broken
+    // invariant, or null.
     virtual const char* contradiction() const noexcept = 0;
 
   protected:
@@ -74,9 +77,148 @@ class wait_site : public registered {
 
   private:
     inline static constinit standard_platform::atomic<std::uint64_t> serials_{0};
-    // relaxed: a number, no more
+    // relaxed: a unique number; nothing else depends on it
     const std::uint64_t serial_ = 1 + serials_.fetch_add(1, std::memory_order_relaxed);
 };
+
+// Makes a site known to the reports of `ex`, on which its first waiter runs.
+inline void register_site(wait_site& site, const executor& ex) noexcept {
+    registry* const own = ex.traits().waiters;
+    (own != nullptr ? *own : *the_registry).add(site);
+}
+
+// The parts of one line of a report.
+struct wait_words {
+    std::string who;    // "stage 'x', slot 0", "a coroutine" or "a thread"
+    std::string stage;  // empty: not a stage
+    std::string where;  // where the stage is defined: "loader.cpp:42"
+    std::string at;     // "channel 'y' is full, 64 of 64"; empty: not at a channel
+    std::string what;   // follows "waits": "to put"
+    std::string why;    // ends the line
+
+    bool is_like(const wait_words& o) const {
+        return at == o.at && what == o.what && why == o.why && where == o.where && stage == o.stage &&
+               (!stage.empty() || who == o.who);
+    }
+};
+
+// The lines of a report. Waiters that differ only in the slot share a line.
+class wait_lines {
+  public:
+    void add(wait_words words) {
+        for (line& each : lines_) {
+            if (!each.words.is_like(words)) continue;
+            ++each.count;
+            return;
+        }
+        lines_.push_back({std::move(words), 1});
+    }
+
+    // The subject of each line: "stage 'x', slot 3" or "16 slots of stage 'x'".
+    std::vector<std::string> subjects() const {
+        std::vector<std::string> all;
+        all.reserve(lines_.size());
+        for (const line& each : lines_) all.push_back(each.subject());
+        return all;
+    }
+
+    // "\n  channel 'y' is full, 64 of 64: 16 slots of stage 'x' (loader.cpp:42) wait to put", and so on.
+    std::string text(std::size_t most = static_cast<std::size_t>(-1)) const {
+        std::string text;
+        for (std::size_t i = 0; i < lines_.size() && i < most; ++i) text += "\n  " + lines_[i].text();
+        if (lines_.size() > most) text += "\n  and " + std::to_string(lines_.size() - most) + " more";
+        return text;
+    }
+
+  private:
+    struct line {
+        wait_words words;
+        std::size_t count;
+
+        std::string text() const {
+            const wait_words& w = words;
+            return (w.at.empty() ? "" : w.at + ": ") + subject() +
+                   (w.where.empty() ? "" : " (" + w.where + ")") + (count > 1 ? " wait " : " waits ") +
+                   w.what + w.why;
+        }
+        // Without a stage: "a thread" or "2 threads".
+        std::string subject() const {
+            if (count == 1) return words.who;
+            const std::string number = std::to_string(count);
+            if (!words.stage.empty()) return number + " slots of stage '" + words.stage + "'";
+            const std::size_t article = words.who.starts_with("a ") ? 2 : 0;
+            return number + " " + words.who.substr(article) + "s";
+        }
+    };
+
+    std::vector<line> lines_;
+};
+
+inline std::string name_of(const wait_seen& w) {
+    if (w.who != nullptr) return "stage '" + w.who->stage() + "', slot " + std::to_string(w.who->number());
+    return w.is_thread ? "a thread" : "a coroutine";
+}
+// "channel 'y' is full, 64 of 64"; empty if the site is no channel.
+inline std::string state_of(const site_seen& at) {
+    if (at.channel == nullptr) return {};
+    const char* const is = at.closed                ? " is closed, "
+                           : at.size >= at.capacity ? " is full, "
+                           : at.size == 0           ? " is empty, "
+                                                    : " holds ";
+    return "channel " + (at.channel->empty() ? "(unnamed)" : "'" + *at.channel + "'") + is +
+           std::to_string(at.size) + " of " + std::to_string(at.capacity);
+}
+inline wait_words words_of(const site_seen& at, const wait_seen& w) {
+    wait_words words{name_of(w), {}, {}, state_of(at), w.what, {}};
+    if (w.who != nullptr) {
+        words.stage = w.who->stage();
+        words.where = detail::place_text(w.who->where());
+    }
+    return words;
+}
+
+// Orders waiters that wait for ever: the likelier cause of a deadlock has the lower rank. A function may wait
+// for something outside of the run; a waiter at a full channel blocks the stages before it; one at an empty
+// channel is starved by them.
+inline constexpr unsigned wait_ranks = 6;
+inline unsigned rank_of(const wait_seen& w) noexcept {
+    const bool by_function = w.in_function && w.who != nullptr;
+    if (w.kind == wait_kind::thread || w.kind == wait_kind::outside) return 0;
+    if (w.kind == wait_kind::put) return by_function ? 0 : 2;
+    if (w.kind == wait_kind::get) return by_function ? 1 : 4;
+    return w.kind == wait_kind::bench ? 5 : 3;
+}
+
+// Adds the waiters of a site that have this rank; by default all waiters.
+inline void add_waiters(wait_lines& lines, const wait_site& at, unsigned rank = wait_ranks) {
+    site_seen seen;
+    at.inspect(seen);
+    for (const wait_seen& w : seen.waiting) {
+        if (rank == wait_ranks || detail::rank_of(w) == rank) lines.add(detail::words_of(seen, w));
+    }
+}
+inline std::string waiters_at(const wait_site& at) {
+    wait_lines lines;
+    detail::add_waiters(lines, at);
+    return lines.text();
+}
+
+// For sites that one thread uses, called on that thread: all waiters, the likeliest cause first; and the
+// first contradiction, with the waiters at its site.
+inline std::string waiters_at(registry& all) {
+    wait_lines lines;
+    for (unsigned rank = 0; rank < wait_ranks; ++rank)
+        all.each<wait_site>([&](const wait_site& each) { detail::add_waiters(lines, each, rank); });
+    return lines.text();
+}
+inline std::string contradiction_in(registry& all) {
+    std::string report;
+    all.each<wait_site>([&report](const wait_site& p) {
+        const char* const what = report.empty() ? p.contradiction() : nullptr;
+        if (what != nullptr) report = what + detail::waiters_at(p);
+    });
+    return report;
+}
 
 }  // namespace weir::detail
 

@@ -1,15 +1,13 @@
-// weir executor, internal: what the workers of a pool have to do, and where each looks for it
+// weir executor, internal: the queues of a thread pool, and in which order workers search them
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_WORK_FINDER_HPP
 #define WEIR_EXECUTOR_WORK_FINDER_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/executor/executor_view.hpp>
 #include <weir/executor/idle_workers.hpp>
 #include <weir/executor/pool_worker.hpp>
 #include <weir/executor/steal_policy.hpp>
 #include <weir/executor/threaded_executor.hpp>
-#include <weir/executor/worker_places.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>
 
@@ -23,7 +21,41 @@
 
 namespace weir::detail {
 
-// The order in which things are found, and how long each waits at most: see basic_thread_pool.
+// How a watchdog inspects a pool without stopping it. A posted coroutine passes through these states: in a
+// queue; in the hands of a worker that searches, is active, or both for a moment in between; counted as
+// resumed. To miss none, this reads the counts, whether workers search, and how many are active; then the
+// queues; then all of the former again.
+template <class Workers, class Idle, class Inbox, class Timers>
+void inspect_pool(executor_view& view, const Workers& workers, const Idle& idle, const Inbox& inbox,
+                  const Timers& timers) {
+    const unsigned count = workers.size();
+    const auto resumed = [&] {
+        std::uint64_t sum = 0;
+        for (unsigned i = 0; i < count; ++i) sum += workers[i].resumed();
+        return sum;
+    };
+    const auto search = [&] {
+        bool any = false;
+        for (unsigned i = 0; i < count; ++i) any = any || workers[i].searches();
+        return any;
+    };
+    view.resumed = resumed();
+    const bool searched = search();
+    view.busy = static_cast<std::size_t>(idle.active());
+    view.workers.clear();
+    bool queued = !inbox.empty();
+    for (unsigned i = 0; i < count; ++i) {
+        queued = queued || !workers[i].empty();
+        view.workers.push_back({workers[i].running() != nullptr, workers[i].done()});
+    }
+    const bool timed = timers.next() != timers.never;
+    view.crowded = queued && idle.none_idle();
+    view.pending =
+        searched || queued || timed || search() || idle.active() != view.busy || resumed() != view.resumed;
+}
+
+// The part of basic_thread_pool that finds the next coroutine for a worker. The documentation of the pool
+// states the order, and how long a coroutine waits at most.
 template <class Platform>
 class basic_work_finder : public threaded_executor<Platform> {
     using base = threaded_executor<Platform>;
@@ -36,15 +68,13 @@ class basic_work_finder : public threaded_executor<Platform> {
         view.busy += static_cast<std::size_t>(blocked_.load(std::memory_order_seq_cst) % change);
     }
 
-    // ---- for the workers ------------------------------------------------------------------------
-
-    // There is work for two now: ends the watcher's nap.
+    // Called by a worker that has queued work beyond what it runs itself: wakes the watcher if it naps.
     WEIR_ALWAYS_INLINE void is_for_two() noexcept {
         if (idle_.listening() || idle_.unwatched()) [[unlikely]]
             call();
     }
-    // Whether anything may come from outside, and if so, whether it has its turn now, before what the worker
-    // has at hand.
+    // Whether there are timers, or coroutines posted from outside; and whether these have priority now over
+    // the worker's own queues.
     bool waits_outside() const noexcept { return timers_.next() != timers_.never || !inbox_.empty(); }
     WEIR_NOINLINE static bool has_to_look(const worker& me) noexcept {
         const std::uint64_t tick = me.resumed();
@@ -57,14 +87,14 @@ class basic_work_finder : public threaded_executor<Platform> {
     using watch = basic_idle_workers<Platform>;
     using typename base::wake_up;
 
-    // Of as many workers at most; the rest as of the base.
+    // `most`: the largest number of workers. The other parameters are those of the base.
     basic_work_finder(unsigned workers, unsigned most, const char* refusal, const char* name,
                       std::function<void(unsigned)> on_start)
         : base(workers, refusal, true, name, std::move(on_start)), workers_(most + most_extra),
           thieves_(most + most_extra) {}
     ~basic_work_finder() override = default;
 
-    // How many workers it can be asked to have.
+    // The largest number that `set_workers` accepts.
     unsigned most() const noexcept { return workers_.most() - most_extra; }
 
     // To the end of the worker's own queue.
@@ -74,11 +104,11 @@ class basic_work_finder : public threaded_executor<Platform> {
     }
     WEIR_NOINLINE void call() noexcept { idle_.call(); }
 
-    // The next coroutine for an active worker, or null if there is none to be had.
+    // The next coroutine for an active worker, or null.
     void* find(worker& me) noexcept {
         const std::uint64_t tick = me.resumed();
-        // What comes from outside, and timers, have their turn every so many resumptions; and whenever
-        // the coarse clock has moved on, since a resumption may take long.
+        // Coroutines from outside and timers are served after a fixed number of resumptions, and whenever the
+        // coarse clock has advanced, as a resumption may take long.
         const std::int64_t due = timers_.next();
         if (due != timers_.never || !inbox_.empty()) {
             if (void* const p = look_outside(me, tick, due)) return p;
@@ -107,7 +137,7 @@ class basic_work_finder : public threaded_executor<Platform> {
         me.streak = 0;
         if (!me.queue.empty()) {
             if (++me.passed_over % fork_period == 0) {
-                if (void* const p = me.forks.steal()) return p;  // the eldest
+                if (void* const p = me.forks.steal()) return p;  // the oldest
             }
             if (void* const p = me.take_next(me.thread())) push(me, p);
             if (void* const p = me.queue.steal()) return p;
@@ -122,7 +152,7 @@ class basic_work_finder : public threaded_executor<Platform> {
         return thieves_.hunt(workers_, me, now, now).caught;
     }
 
-    // From outside: one to run, and more into the own queue.
+    // Takes a batch from the inbox: returns one coroutine, and puts the others into the worker's queue.
     void* receive(worker& me) noexcept {
         void* batch[inbox_batch];
         const std::size_t n = inbox_.pop(batch, inbox_batch);
@@ -136,7 +166,7 @@ class basic_work_finder : public threaded_executor<Platform> {
         timers_.fire(time_point(duration(now)), [&](std::coroutine_handle<> h) { push(me, h.address()); });
     }
 
-    // Everything that an idle worker can find.
+    // The search of an idle worker: timers, its own queue, the inbox, and other workers.
     steal_result search(worker& me, std::int64_t now, std::int64_t idle_since) noexcept {
         fire(me, now);
         steal_result result{me.queue.steal()};
@@ -147,20 +177,20 @@ class basic_work_finder : public threaded_executor<Platform> {
     basic_worker_places<worker, Platform> workers_;
     basic_thieves<Platform> thieves_;
     watch idle_;
-    // How many threads sleep in a wait, and, above that, how often one has begun or ended to.
+    // The number of threads that block in a wait; the upper half counts how often that number has changed.
     static constexpr std::uint64_t change = std::uint64_t{1} << 32;
     typename Platform::template atomic<std::uint64_t> blocked_{0};
 
   private:
-    static constexpr unsigned slot_streak = 3;         // see class comment; tokio's figure, too
+    static constexpr unsigned slot_streak = 3;         // see basic_thread_pool; as in tokio
     static constexpr std::uint64_t inbox_period = 61;  // resumptions; prime, as in Go's scheduler
     static constexpr std::uint64_t timer_period = 8;   // resumptions, for a clock read of 25 ns
     static constexpr std::size_t inbox_batch = 32;
     static constexpr unsigned fork_period = 16;  // visits to the queue
-    static constexpr unsigned most_extra = 64;   // workers, while some block
+    static constexpr unsigned most_extra = 64;   // workers that replace blocked ones
 
     void make_workers(unsigned n) override {
-        if (n > workers_.most()) throw std::bad_alloc();  // of those that were not asked for
+        if (n > workers_.most()) throw std::bad_alloc();  // only for workers beyond `most()`
         while (workers_.size() < n) workers_.add(std::make_unique<worker>(*this, workers_.size()));
     }
     void expect(int workers) noexcept override { idle_.expect(workers); }

@@ -3,7 +3,7 @@
 #ifndef WEIR_REPORT_DEADLOCK_REPORT_HPP
 #define WEIR_REPORT_DEADLOCK_REPORT_HPP
 
-#include <weir/executor/wait_text.hpp>
+#include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
 
 #include <algorithm>  // for std::find

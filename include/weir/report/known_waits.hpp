@@ -4,7 +4,6 @@
 #define WEIR_REPORT_KNOWN_WAITS_HPP
 
 #include <weir/executor/wait_site.hpp>
-#include <weir/executor/wait_text.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/report/cause_order.hpp>

@@ -4,9 +4,7 @@
 #define WEIR_REPORT_OBSERVED_POOL_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/executor/executor_view.hpp>
 #include <weir/executor/wait_site.hpp>
-#include <weir/executor/wait_text.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/report/deadlock_report.hpp>

@@ -3,9 +3,8 @@
 #ifndef WEIR_REPORT_WATCHDOG_HPP
 #define WEIR_REPORT_WATCHDOG_HPP
 
+#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/executor/executor_view.hpp>
-#include <weir/executor/forked.hpp>
 #include <weir/executor/pool_threads.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>

@@ -4,6 +4,7 @@
 #define WEIR_RUN_ADMISSION_GATE_HPP
 
 #include <weir/executor/executor.hpp>
+#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/turnstile.hpp>

@@ -4,8 +4,8 @@
 #define WEIR_RUN_PRIORITY_LANES_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/executor/inbox.hpp>
-#include <weir/executor/process_exit.hpp>
+#include <weir/executor/executor_users.hpp>
+#include <weir/executor/ready_queue.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/owning_list.hpp>

@@ -5,8 +5,8 @@
 
 #include <weir/channel/epoch_item.hpp>
 #include <weir/channel/wait_queue.hpp>
+#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/executor/forked.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/platform.hpp>

@@ -3,7 +3,7 @@
 #ifndef WEIR_RUN_RUN_CONTROL_HPP
 #define WEIR_RUN_RUN_CONTROL_HPP
 
-#include <weir/executor/process_exit.hpp>
+#include <weir/executor/executor_users.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/run/run_core.hpp>

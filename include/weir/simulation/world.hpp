@@ -3,12 +3,12 @@
 #ifndef WEIR_SIMULATION_WORLD_HPP
 #define WEIR_SIMULATION_WORLD_HPP
 
-#include <weir/executor/deadlock.hpp>
+#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/loop_turns.hpp>
 #include <weir/executor/timer.hpp>
-#include <weir/executor/virtual_clock.hpp>
-#include <weir/executor/wait_text.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/error_text.hpp>
 #include <weir/platform/parker.hpp>
@@ -168,7 +168,7 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
         if (steps_ >= most_steps_) {
             break_off("the schedule has " + std::to_string(most_steps_) +
                       " steps and goes on; raise most_steps if it should");
-            users().excuse();
+            users().allow_leftovers();
             throw deadlock_error("weir: " + broken_);
         }
         if (steps_ == next_action_) act();

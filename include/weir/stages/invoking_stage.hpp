@@ -3,7 +3,7 @@
 #ifndef WEIR_STAGES_INVOKING_STAGE_HPP
 #define WEIR_STAGES_INVOKING_STAGE_HPP
 
-#include <weir/executor/overhead.hpp>
+#include <weir/executor/slot_accounting.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/stages/followed_stage.hpp>
 #include <weir/stages/in_hand.hpp>

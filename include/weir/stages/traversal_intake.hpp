@@ -8,6 +8,7 @@
 #include <weir/channel/item_type.hpp>
 #include <weir/channel/uninitialised_slot.hpp>
 #include <weir/executor/executor.hpp>
+#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>

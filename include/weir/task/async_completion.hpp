@@ -4,6 +4,7 @@
 #define WEIR_TASK_ASYNC_COMPLETION_HPP
 
 #include <weir/executor/executor.hpp>
+#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/task/external_wait.hpp>

@@ -4,6 +4,7 @@
 #define WEIR_TASK_DETACHED_TASK_HPP
 
 #include <weir/executor/executor.hpp>
+#include <weir/executor/slot_accounting.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/result.hpp>

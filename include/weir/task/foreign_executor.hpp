@@ -3,8 +3,8 @@
 #ifndef WEIR_TASK_FOREIGN_EXECUTOR_HPP
 #define WEIR_TASK_FOREIGN_EXECUTOR_HPP
 
+#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/executor/forked.hpp>
 #include <weir/executor/run_loop.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>

@@ -3,6 +3,7 @@
 #ifndef WEIR_TASK_OBSERVED_HPP
 #define WEIR_TASK_OBSERVED_HPP
 
+#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>

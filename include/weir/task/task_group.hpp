@@ -4,7 +4,7 @@
 #define WEIR_TASK_TASK_GROUP_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/executor/process_exit.hpp>
+#include <weir/executor/executor_users.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/platform.hpp>

@@ -4,6 +4,7 @@
 #define WEIR_TASK_WHEN_ANY_JOIN_HPP
 
 #include <weir/executor/executor.hpp>
+#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/platform.hpp>

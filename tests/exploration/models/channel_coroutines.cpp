@@ -2,7 +2,7 @@
 // a stop that meet lose no item and no coroutine.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/channel/channel.hpp>
-#include <weir/executor/inbox.hpp>
+#include <weir/executor/ready_queue.hpp>
 #include <weir/platform/event_count.hpp>
 #include <weir/task/stop_token.hpp>
 

@@ -1,7 +1,7 @@
 // Event count, parker, inbox: no wake-up is lost (a deadlock would be one), and what was written before
 // it is seen after it.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/executor/inbox.hpp>
+#include <weir/executor/ready_queue.hpp>
 #include <weir/platform/event_count.hpp>
 #include <weir/platform/parker.hpp>
 

@@ -2,7 +2,7 @@
 // comes from outside is found, and the pool ends. A worker that slept on would be a deadlock.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/executor/idle_workers.hpp>
-#include <weir/executor/inbox.hpp>
+#include <weir/executor/ready_queue.hpp>
 
 #include "suite.hpp"
 

@@ -4,7 +4,7 @@
 #include "support.hpp"
 #include "support/actor.hpp"
 
-#include <weir/executor/wait_text.hpp>
+#include <weir/executor/wait_site.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>

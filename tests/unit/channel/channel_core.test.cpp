@@ -4,7 +4,7 @@
 
 #include <weir/executor/run_loop.hpp>
 #include <weir/executor/virtual_time.hpp>
-#include <weir/executor/wait_text.hpp>
+#include <weir/executor/wait_site.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -3,10 +3,10 @@
 #include "support/catch.hpp"
 #include "support/slow_world.hpp"
 
-#include <weir/executor/deadlock.hpp>
+#include <weir/executor/errors.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
-#include <weir/executor/wait_text.hpp>
+#include <weir/executor/wait_site.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>

@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 #include "support/detached.hpp"
 
-#include <weir/executor/executor_view.hpp>
+#include <weir/executor/executor.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/task/sleep.hpp>

@@ -466,3 +466,28 @@ TEST_CASE("an executor is what its traits say, as they stand a loop of one threa
     CHECK_THROWS_WITH(described({.parallelism = 0}),
                       Catch::Matchers::ContainsSubstring("say how many coroutines it runs"));
 }
+
+namespace {
+
+class silent_executor final : public weir::executor {
+  public:
+    void post(std::coroutine_handle<>) noexcept override {}
+    void add(weir::timer&) noexcept override {}
+    void cancel(weir::timer&) noexcept override {}
+    bool drive(flag&, weir::time_point) override { return false; }
+};
+
+}  // namespace
+
+TEST_CASE("an executor that reports nothing counts as pending and not as crowded") {
+    weir::detail::executor_view view;
+    silent_executor().inspect(view);
+    CHECK(view.pending);
+    CHECK_FALSE(view.crowded);
+    CHECK(view.busy == 0);
+    CHECK(view.resumed == 0);
+    CHECK(view.workers.empty());
+    const weir::detail::worker_view idle;
+    CHECK_FALSE(idle.runs);
+    CHECK(idle.done == 0);
+}

@@ -1,4 +1,3 @@
-// What it says, and that it ends the program: tests/programs/fork/outlived.test.cpp.
 #include <weir/executor/executor_users.hpp>
 
 #include "support/catch.hpp"
@@ -6,11 +5,48 @@
 #include <weir/platform/process.hpp>
 
 #include <optional>
+#include <utility>
+
+using weir::detail::end_flag;
+
+TEST_CASE("each copy of an end flag sees the end, also when all others are gone") {
+    std::optional<end_flag> of(end_flag::make());
+    const end_flag early = *of;
+    CHECK_FALSE(early.is_set());
+    {
+        const end_flag gone = *of;
+        CHECK_FALSE(gone.is_set());
+    }
+    end_flag late;
+    late = *of;
+    of->set();
+    of.reset();
+    CHECK(early.is_set());
+    CHECK(late.is_set());
+    const end_flag moved = std::move(late);
+    CHECK(moved.is_set());
+    CHECK(end_flag(early).is_set());
+}
+
+TEST_CASE("a default end flag is never set, and separate flags are independent") {
+    end_flag none;
+    none.set();
+    CHECK_FALSE(none.is_set());
+    end_flag one = end_flag::make();
+    const end_flag of_one = one;
+    end_flag other = end_flag::make();
+    one.set();
+    CHECK(of_one.is_set());
+    CHECK_FALSE(other.is_set());
+    one = other;
+    CHECK_FALSE(one.is_set());
+    CHECK(of_one.is_set());
+}
 
 using weir::detail::executor_user;
 using weir::detail::executor_users;
 
-TEST_CASE("an executor may go when all that used it have gone, in whatever order") {
+TEST_CASE("an executor may be destroyed once all its users have left, in any order") {
     std::optional<executor_users> users;
     users.emplace();
     users->abort_if_any();
@@ -25,7 +61,7 @@ TEST_CASE("an executor may go when all that used it have gone, in whatever order
     CHECK_FALSE(users.has_value());
 }
 
-TEST_CASE("in a forked process nobody asks what still uses an executor of before") {
+TEST_CASE("in a forked process, users of an executor from before the fork are not checked") {
     std::optional<executor_users> users;
     users.emplace();
     users->join(executor_user::run);
@@ -36,12 +72,16 @@ TEST_CASE("in a forked process nobody asks what still uses an executor of before
     CHECK_FALSE(users.has_value());
 }
 
-TEST_CASE("after a deadlock those who wait for ever may be left as they are") {
+TEST_CASE("after a deadlock, users may remain when the executor is destroyed") {
     std::optional<executor_users> users;
     users.emplace();
     users->join(executor_user::task_group);
-    users->excuse();
+    users->allow_leftovers();
     users->abort_if_any(true);
     users.reset();
     CHECK_FALSE(users.has_value());
+}
+
+TEST_CASE("a thread outside of std::exit is not exiting in a coroutine") {
+    CHECK_FALSE(weir::detail::exits_in_a_coroutine());
 }

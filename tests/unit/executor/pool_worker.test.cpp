@@ -7,8 +7,144 @@
 #include <weir/measure/clock.hpp>
 #include <weir/platform/platform.hpp>
 
+#include <atomic>
 #include <coroutine>
 #include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using platform = weir::detail::standard_platform;
+using queues = weir::detail::basic_worker_queues<platform>;
+using record = weir::detail::basic_thread_record<platform>;
+
+}  // namespace
+
+TEST_CASE("the slot holds one, and gives back who was there") {
+    queues q;
+    record* const me = record::acquire();
+    int a = 0, b = 0;
+    CHECK(q.empty());
+    CHECK(q.take_next(me) == nullptr);
+    CHECK(q.exchange_next(&a, me) == nullptr);
+    CHECK_FALSE(q.empty());
+    CHECK(q.exchange_next(&b, me) == &a);
+    CHECK(q.take_next(me) == &b);
+    CHECK(q.empty());
+}
+
+TEST_CASE("a worker that goes hands over what it has, of each kind the oldest first") {
+    struct list {
+        std::vector<void*> items;
+        void push(void* item) { items.push_back(item); }
+    };
+    queues q;
+    record* const me = record::acquire();
+    q.set_thread(me, nullptr);
+    int queued[2] = {}, forks[2] = {}, next = 0;
+    for (int& each : forks) q.forks.push_bottom(&each);
+    for (int& each : queued) q.queue.push_bottom(&each);
+    q.exchange_next(&next, me);
+    list to;
+    q.hand_over(to);
+    CHECK(to.items == std::vector<void*>{&queued[0], &queued[1], &next, &forks[0], &forks[1]});
+    CHECK(q.empty());
+    CHECK(q.thread() == nullptr);
+}
+
+TEST_CASE("what a worker has done is its resumptions and its thread's operations") {
+    queues q;
+    CHECK(q.done() == 0);
+    q.count_resumption();
+    CHECK(q.done() == 1);
+    record* const me = record::acquire();
+    const auto before = me->operations();
+    q.set_thread(me, nullptr);
+    me->count_operation();
+    CHECK(q.done() == 1 + before + 1);
+    CHECK(q.resumed() == 1);
+}
+
+TEST_CASE("whoever looks sees what a worker runs, and whether it looks for something") {
+    queues q;
+    CHECK(q.running() == nullptr);
+    CHECK_FALSE(q.searches());
+    int coroutine = 0;
+    q.runs(&coroutine);
+    q.searches(true);
+    CHECK(q.running() == &coroutine);
+    CHECK(q.searches());
+    q.runs(nullptr);
+    q.searches(false);
+    CHECK(q.running() == nullptr);
+    CHECK_FALSE(q.searches());
+}
+
+TEST_CASE("each coroutine in the slot goes to the owner or to a thief, never to both") {
+    queues q;
+    constexpr int n = 20'000;
+    std::atomic<bool> over{false};
+    int stolen = 0;
+    std::thread thief([&] {
+        record* const me = record::acquire();
+        while (!over.load()) {
+            if (q.take_next(me) != nullptr) ++stolen;
+        }
+        if (q.take_next(me) != nullptr) ++stolen;
+    });
+    record* const me = record::acquire();
+    int taken = 0, displaced = 0;
+    int places[2];
+    for (int i = 0; i < n; ++i) {
+        if (q.exchange_next(&places[i % 2], me) != nullptr) ++displaced;
+        if (i % 3 == 0 && q.take_next(me) != nullptr) ++taken;
+    }
+    over.store(true);
+    thief.join();
+    CHECK(taken + displaced + stolen == n);
+}
+
+using weir::detail::check_workers;
+using weir::detail::most_workers;
+
+TEST_CASE("workers are added one by one, and stay where they are") {
+    weir::detail::basic_worker_places<int> places(3);
+    CHECK(places.most() == 3);
+    CHECK(places.size() == 0);
+    places.add(std::make_unique<int>(7));
+    int* const first = &places[0];
+    places.add(std::make_unique<int>(8));
+    CHECK(places.size() == 2);
+    CHECK(&places[0] == first);
+    CHECK(places[0] == 7);
+    CHECK(places[1] == 8);
+}
+
+TEST_CASE("a pool can have as many workers as it was told, else one a core, and never fewer than at first") {
+    CHECK(most_workers(2, 0, 8) == 8);
+    CHECK(most_workers(9, 0, 8) == 9);
+    CHECK(most_workers(2, 3, 8) == 3);
+    CHECK(most_workers(2, 2, 1) == 2);
+    CHECK_THROWS_WITH(
+        most_workers(4, 3, 8),
+        "weir::thread_pool: a pool that begins with 4 workers was given a .most_workers that is "
+        "less, or negative; give it as many or more, or nothing");
+    CHECK_THROWS_AS(most_workers(4, static_cast<unsigned>(-1), 8), std::invalid_argument);
+}
+
+TEST_CASE("no workers, a negative number, and more than a pool was made for are refused") {
+    CHECK_NOTHROW(check_workers(1, 1));
+    CHECK_THROWS_WITH(check_workers(3, 2),
+                      "weir::thread_pool: set_workers(3) of a pool that was made for 2 at most; make it with "
+                      "{.most_workers = 3}");
+    for (const unsigned none : {0U, static_cast<unsigned>(-1)}) {
+        CHECK_THROWS_WITH(check_workers(none, 2),
+                          "weir::thread_pool: set_workers() was given 0, or a negative number; ask for at "
+                          "least 1, as somebody has to run what is posted");
+    }
+}
 
 namespace {
 

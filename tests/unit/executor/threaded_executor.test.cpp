@@ -2,14 +2,21 @@
 
 #include "support/catch.hpp"
 
+#include <weir/executor/timer.hpp>
+#include <weir/measure/clock.hpp>
 #include <weir/platform/parker.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/platform/process.hpp>
 
 #include <coroutine>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -116,4 +123,35 @@ TEST_CASE("where a thread of a pool can't be started, the pool is told how many 
     int expected = 0;
     CHECK_THROWS_AS(lazy<failing_platform>(3, &expected), std::system_error);
     CHECK(expected == 2);
+}
+
+namespace {
+
+class plain final : public weir::executor {
+  public:
+    void post(std::coroutine_handle<>) noexcept override { std::abort(); }
+    void add(weir::timer&) noexcept override { std::abort(); }
+    void cancel(weir::timer&) noexcept override { std::abort(); }
+    bool drive(flag&, weir::time_point) override { return true; }
+    using executor::users;
+};
+
+}  // namespace
+
+TEST_CASE("an executor that was left behind accepts every call and runs nothing") {
+    alignas(plain) unsigned char place[sizeof(plain)];
+    auto* const ex = std::construct_at(reinterpret_cast<plain*>(place));
+    weir::executor* volatile seen = ex;
+    ex->users().join(weir::detail::executor_user::run);
+    ex->users().leave_behind(static_cast<weir::executor*>(ex), weir::detail::left_executor::functions());
+    std::destroy_at(ex);
+
+    weir::executor& left = *seen;
+    left.post(std::noop_coroutine());
+    weir::timer t(weir::time_point(), std::noop_coroutine());
+    left.add(t);
+    left.cancel(t);
+    weir::detail::parker done;
+    CHECK_FALSE(left.drive(done, weir::time_point::max()));
+    CHECK(left.now() > weir::time_point());
 }

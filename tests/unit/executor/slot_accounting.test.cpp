@@ -1,4 +1,4 @@
-#include <weir/executor/overhead.hpp>
+#include <weir/executor/slot_accounting.hpp>
 
 #include "support/catch.hpp"
 #include "support/vanishing.hpp"

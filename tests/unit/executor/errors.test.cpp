@@ -1,10 +1,21 @@
-#include <weir/executor/forked.hpp>
+#include <weir/executor/errors.hpp>
 
 #include "support/catch.hpp"
 
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+
+// A copy of an exception that throws ends the program.
+static_assert(std::is_nothrow_copy_constructible_v<weir::deadlock_error>);
+
+TEST_CASE("a deadlock is caught as an error of the run time, and says who waits") {
+    try {
+        throw weir::deadlock_error("weir: deadlock: stage 'a', slot 0 waits");
+    } catch (const std::runtime_error& e) {
+        CHECK(std::string(e.what()) == "weir: deadlock: stage 'a', slot 0 waits");
+    }
+}
 
 // A copy of an exception that throws ends the program.
 static_assert(std::is_nothrow_copy_constructible_v<weir::forked_error>);
