@@ -98,8 +98,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
   private:
     using typename base::wake_up;
 
-    // Per thread: its pool, its number there, and whether it still works: another thread may have replaced
-    // it.
+    // Per thread: its pool, its number there, and whether it works; false: another thread has replaced it.
     struct place final : detail::thread_place {
         basic_blocking_pool* of = nullptr;
         unsigned number = 0;

@@ -13,19 +13,18 @@
 
 namespace weir::detail {
 
-// A deque of coroutine addresses: its owner pushes and pops at the bottom, anyone (the owner too)
-// takes at the top.
+// A deque of coroutine addresses. Its owner pushes and pops at the bottom; any thread, also the owner, takes
+// from the top.
 //
-// Source: Chase, Lev, "Dynamic circular work-stealing deque" (SPAA 2005), in the C11 form of Le,
-// Pop, Cohen, Zappa Nardelli, "Correct and efficient work-stealing for weak memory models" (PPoPP
-// 2013). Of their two seq_cst fences the owner's is a light one here (5 ns less), and the thief's a heavy one
-// (1.5 us), where the platform has those; the pair: Goldblatt, P1202, "Asymmetric fences". Elsewhere they are
-// seq_cst operations on `top_` and `bottom_`, since ThreadSanitizer doesn't model fences: on x86 the same
-// instructions, on ARM one barrier more in `take_if`.
+// Source: Chase, Lev, "Dynamic circular work-stealing deque" (SPAA 2005), in the C11 form of Le, Pop, Cohen,
+// Zappa Nardelli, "Correct and efficient work-stealing for weak memory models" (PPoPP 2013). If the platform
+// has asymmetric fences (Goldblatt, P1202), they replace the paper's two seq_cst fences: a light one for the
+// owner (5 ns less), a heavy one for the thief (1.5 us). Elsewhere seq_cst operations on `top_` and `bottom_`
+// replace them, as ThreadSanitizer doesn't model fences: the same instructions on x86, one more barrier in
+// `take_if` on ARM.
 //
-// Indices are 64 bits and may wrap: only their differences are used. An array that was outgrown is
-// kept until the end, because a thief may still read from it; together they are no larger than the
-// last one.
+// Indices have 64 bits and may wrap: only their differences are used. A ring that was outgrown is kept until
+// the end, because a thief may still read from it; all of these together are no larger than the last one.
 template <class Platform = standard_platform>
 class basic_work_stealing_deque {
     using index = typename Platform::template atomic<std::uint64_t>;
@@ -55,7 +54,7 @@ class basic_work_stealing_deque {
     basic_work_stealing_deque(const basic_work_stealing_deque&) = delete;
     basic_work_stealing_deque& operator=(const basic_work_stealing_deque&) = delete;
 
-    // How many there are, or were a moment ago.
+    // The number of items; may be out of date.
     std::size_t size() const noexcept {
         const std::uint64_t t = top_.load(std::memory_order_relaxed);
         const auto n = distance(t, bottom_.load(std::memory_order_relaxed));
@@ -63,11 +62,11 @@ class basic_work_stealing_deque {
     }
     bool empty() const noexcept { return size() == 0; }
 
-    // What is in the deque now, `steal_before` of this may take; what is pushed from now on
-    // not, as long as the owner doesn't pop at the bottom.
+    // A position for `steal_before`, which takes only items that were pushed before this call. Only for
+    // deques whose owner doesn't pop at the bottom meanwhile.
     std::uint64_t bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
 
-    // Owner only. Holds no full fence: a thief sees the push in time, not at once.
+    // Owner only. Without a full fence: a thief sees the item eventually, not at once.
     WEIR_ALWAYS_INLINE void push_bottom(void* item) {
         const std::uint64_t b = bottom_.load(std::memory_order_relaxed);
         // acquire; pairs with the compare-exchange in take_if(): the thief has read the cell that is
@@ -78,33 +77,33 @@ class basic_work_stealing_deque {
         put(*r, b, item);
     }
 
-    // Owner only. The youngest item, or null.
+    // Owner only. Takes the youngest item; null if empty.
     void* pop_bottom() noexcept {
         const std::uint64_t b = bottom_.load(std::memory_order_relaxed) - 1;
         cell& last = ring_.load(std::memory_order_relaxed)->at(b);
         return pop(b) ? last.load(std::memory_order_relaxed) : nullptr;
     }
 
-    // Owner only. Pops the youngest item if it is this one: true.
+    // Owner only. Takes the youngest item if it is this one, and returns true.
     bool pop_bottom_if(const void* item) noexcept {
         const std::uint64_t b = bottom_.load(std::memory_order_relaxed) - 1;
-        // Only the owner writes the cell. What is left in it when the deque is empty, pop() finds out.
+        // Only the owner writes the cell. If the deque is empty, the cell holds an old item, and pop() fails.
         return ring_.load(std::memory_order_relaxed)->at(b).load(std::memory_order_relaxed) == item && pop(b);
     }
 
-    // Anyone but the owner, if that may pop at the bottom. The oldest item, or null if there was none. Tries
-    // again when somebody was faster: each failure is another thread's success.
+    // Any thread but the owner. Takes the oldest item; null if empty. Tries again when another thread was
+    // faster: each failure is another thread's success, so the deque is lock-free.
     void* rob() noexcept {
-        if (empty()) return nullptr;  // a moment ago: not worth a fence
+        if (empty()) return nullptr;  // may be out of date; saves a fence
         return take_if<true>([](std::uint64_t) noexcept { return true; });
     }
 
-    // The same for the owner; and for anyone, of a deque whose owner never pops at the bottom.
+    // The same for the owner; and for any thread, if the owner never pops at the bottom.
     void* steal() noexcept {
         return take_if<false>([](std::uint64_t) noexcept { return true; });
     }
 
-    // The same, but only what was there when `bottom` gave `end`.
+    // The same, but takes only items that were there when `bottom()` returned `end`.
     void* steal_before(std::uint64_t end) noexcept {
         return take_if<false>([end](std::uint64_t t) noexcept { return distance(t, end) > 0; });
     }
@@ -118,12 +117,12 @@ class basic_work_stealing_deque {
 
     WEIR_NOINLINE void push_grown(std::uint64_t t, std::uint64_t b, void* item) { put(*grow(t, b), b, item); }
 
-    // Makes `b`, which is one less than the bottom, the bottom. False if a thief took what was there.
-    // Put into its callers: of all forks that a worker takes, it takes nearly all by this.
+    // Makes `b`, which is one less than the bottom, the bottom. False if a thief took the item. Inlined: a
+    // worker takes nearly all of its forks this way.
     WEIR_ALWAYS_INLINE bool pop(std::uint64_t b) noexcept {
-        // Store, a full fence, then load; pairs with the two loads in take_if(), in the other order: a thief
-        // that already sees `top_ == b` sees that the owner has taken b away, or the owner sees how far the
-        // thieves have come. The store is a release, as those below: a thief may see this one of all.
+        // Store, a full fence, then load; pairs with the two loads in take_if(), which are in the other
+        // order: a thief that sees `top_ == b` sees the new bottom, or the owner sees the thief's new top.
+        // The store is a release, as in put(): it may be the one that a thief reads.
         std::uint64_t t = 0;
         if (Platform::has_heavy_fence()) {
             bottom_.store(b, std::memory_order_release);
@@ -137,7 +136,7 @@ class basic_work_stealing_deque {
     }
 
     WEIR_NOINLINE bool pop_last(std::uint64_t t, std::uint64_t b) noexcept {
-        // Race for it as a thief does.
+        // The last item: compete for it as a thief does.
         const bool won = t == b && top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst,
                                                                 std::memory_order_relaxed);
         // release; pairs with take_if(), as in put()
@@ -148,7 +147,7 @@ class basic_work_stealing_deque {
     template <bool BesideItsOwner, class Allowed>
     void* take_if(Allowed allowed) noexcept {
         for (;;) {
-            // seq_cst, in this order, and what pairs with the light fence between them; see pop()
+            // seq_cst, in this order; the heavy fence between them pairs with the light one; see pop()
             std::uint64_t t = top_.load(std::memory_order_seq_cst);
             if constexpr (BesideItsOwner) {
                 if (Platform::has_heavy_fence()) Platform::heavy_fence();

@@ -61,8 +61,7 @@ class end_flag {
 // sets a flag; it runs before the destructors of the static objects that existed when it was registered.
 class process_end {
   public:
-    // The standard guarantees room for 32 handlers: the first executors, which are the ones that may be
-    // static.
+    // The standard guarantees room for 32 handlers: enough for executors that are static objects.
     static void watch() noexcept {
         if (num_handlers_.fetch_add(1, std::memory_order_relaxed) < most_handlers) std::atexit(note);
     }
@@ -98,8 +97,7 @@ enum class executor_user : std::uint8_t { run, task_group, watchdog, lanes, chan
 // however many items it processes.
 class executor_users {
     static constexpr std::size_t kinds = 5;
-    // relaxed: destroying the executor while another thread adds or removes a user is a data race of the
-    // caller
+    // relaxed: the caller orders the last `leave` before the destructor
     standard_platform::atomic<std::uint32_t> counts_[kinds]{};
     end_flag end_;
     process_of_origin born_;

@@ -1,4 +1,4 @@
-// weir executor, internal: who of a pool's idle workers sleeps, and who keeps watch
+// weir executor, internal: the idle workers of a thread pool: one searches for work, the others sleep
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_IDLE_WORKERS_HPP
 #define WEIR_EXECUTOR_IDLE_WORKERS_HPP
@@ -15,23 +15,23 @@
 
 namespace weir::detail {
 
-// Of the workers that have nothing to do, one at a time keeps watch: it searches, and naps between
-// searches, for short whiles as long as somebody works, until the next timer when nobody does. The
-// others sleep until the watch is passed to them. (Go's `sysmon` thread has the same duty.)
+// At most one idle worker is the watcher: it searches for work, and naps between searches: briefly while
+// another worker is active, otherwise until the next timer. The other idle workers sleep until one of them is
+// made the watcher. (Go's `sysmon` thread has the same task.)
 //
-// A worker that queues something on its own side therefore owes no wake-up: the watcher comes by
-// within a nap. That is what makes a hand-over between two coroutines of one worker free of fences
-// and system calls, and still no queued coroutine waits for a worker that is stuck in a long one.
+// A worker that puts a coroutine into its own queue therefore wakes no thread: the watcher finds the
+// coroutine within one nap. So a hand-over between two coroutines of one worker needs no fence and no system
+// call, and still no queued coroutine waits behind one that runs for long.
 //
-// | watch | means                                                                        |
-// |-------|------------------------------------------------------------------------------|
-// | taken | one idle worker searches or naps, or has been chosen and wakes up now        |
-// | free  | nobody is idle; or one worker works, all others sleep, and it has not called |
+// | watch | meaning                                                                                    |
+// |-------|--------------------------------------------------------------------------------------------|
+// | taken | there is a watcher: it searches or naps, or a sleeper was chosen and is waking up           |
+// | free  | no worker is idle; or one worker is active, all others sleep, and it has not called `call` |
 //
-// The rule that keeps `unwatched()` exact though it is a relaxed load: while a worker stays active,
-// the watch never becomes free as long as somebody is idle. (It becomes free in `leave` only, if
-// nobody else is active or nobody is idle; and who goes idle takes a free watch in the same step.)
-// So a worker that once saw it taken, or wrote it so, can't miss that it is free.
+// Why the relaxed load in `unwatched()` is exact: while a worker is active, the watch does not become free as
+// long as a worker is idle. (Only `leave` frees it, if no other worker is active or none is idle; a worker
+// that goes idle takes a free watch in the same step.) So a worker that has seen it taken, or has taken it,
+// sees when it becomes free.
 template <class Platform = standard_platform>
 class basic_idle_workers {
     template <class T>
@@ -43,10 +43,10 @@ class basic_idle_workers {
     std::uint64_t active_;
     std::uint64_t idle_ = 0;
     bool taken_ = false;
-    bool chosen_ = false;  // the watch is taken on behalf of a sleeper that isn't up yet
+    bool chosen_ = false;  // the watch is taken for a sleeper that has not woken up yet
     bool closed_ = false;
     basic_event_count<Platform> sleepers_;
-    basic_event_count<Platform> watcher_;  // one waits here at most
+    basic_event_count<Platform> watcher_;  // at most one thread waits here
     atomic<std::int64_t> nap_end_{awake};
     atomic<bool> listening_{false};
 
@@ -63,49 +63,47 @@ class basic_idle_workers {
         bool over;
     };
 
-    // `workers`: that begin, and so are active.
+    // `workers`: the number of active workers at the beginning.
     explicit basic_idle_workers(unsigned workers = 0) noexcept : state_(0), active_(workers) { publish(); }
     basic_idle_workers(const basic_idle_workers&) = delete;
     basic_idle_workers& operator=(const basic_idle_workers&) = delete;
 
-    // ---- asked by those who make work -----------------------------------------------------------
+    // ---- called by threads that queue coroutines ------------------------------------------------
 
-    // Whether an active worker of this pool that has just queued something must `call`.
+    // Whether an active worker of this pool that has just queued a coroutine has to `call`.
     bool unwatched() const noexcept {
         const std::uint64_t s = state_.load(std::memory_order_relaxed);
         return (s & idle_or_taken) != 0 && !taken(s);
     }
 
-    // Whether the watcher naps and would rather be called when something is queued; a hint. (It
-    // would not if at any look since its last nap it has seen a worker that deals with its queue by itself,
-    // which is empty now and then: each nap would cost that worker a system call. Three no-op stages at
-    // capacity 2, measured, two workers: 216 -> 165 ns an item.)
+    // A hint: the watcher naps and should be called when a coroutine is queued. (Not if a search since its
+    // last nap found a worker whose queue empties by itself now and then: each nap would cost that worker a
+    // system call. Three no-op stages at capacity 2, measured, two workers: 216 -> 165 ns an item.)
     bool listening() const noexcept { return listening_.load(std::memory_order_relaxed); }
 
-    // Makes sure that somebody idle, if there is anybody, looks for work from now on, or at the
-    // latest at the instant `deadline`. To be called after the work was published: by a seq_cst
-    // store if it comes from outside; from a worker any will do, by the rule above.
+    // Makes an idle worker, if there is one, search for work now, or at `deadline` at the latest. Called
+    // after the work was published: with a seq_cst store by a thread outside of the pool; with any store by a
+    // worker, by the rule above.
     void call(std::int64_t deadline = awake) noexcept { alert(deadline)(); }
 
-    // The same but for the system call, which whoever gets the result makes: for those from outside, whom
-    // nothing but a lock keeps the pool alive for once the work was published.
+    // The same without the system call, which the returned object makes. For threads outside of the pool,
+    // which may be destroyed once the work is published and their lock is released.
     wake_up alert(std::int64_t deadline = awake) noexcept {
         // seq_cst; pairs with the stores in publish(): a worker that goes idle, or frees the watch,
         // looks for work after that
         const std::uint64_t s = state_.load(std::memory_order_seq_cst);
         if ((s & idle_or_taken) == 0) return {};
         if (!taken(s) && choose()) return sleepers_.turn_back();
-        // The watch is taken, and the watcher announces each nap before its last look (seq_cst on
-        // both sides). Who finds that somebody has just ended the nap may rely on that wake-up: the
-        // watcher's next look comes after it.
+        // There is a watcher; it announces each nap before its last search (seq_cst on both sides). If
+        // another thread has just ended the nap, that wake-up is enough: the watcher searches again after it.
         if (nap_end_.load(std::memory_order_seq_cst) <= deadline) return {};
         if (nap_end_.exchange(awake, std::memory_order_seq_cst) != awake) return watcher_.turn_back();
         return {};
     }
 
-    // ---- asked by idle workers ------------------------------------------------------------------
+    // ---- called by idle workers -----------------------------------------------------------------
 
-    // A worker with nothing to do goes idle; true if the watch is its own now, else it is to sleep.
+    // A worker goes idle. True: it is the watcher now. False: it has to `sleep`.
     bool go_idle() noexcept {
         std::lock_guard guard(lock_);
         --active_;
@@ -116,7 +114,8 @@ class basic_idle_workers {
         return mine;
     }
 
-    // Sleeps until there is a reason to wake. Who `has_to_go` counts as active then.
+    // Sleeps until the worker is chosen as the watcher, becomes surplus (`has_to_go()`: it is active then),
+    // or the pool ends.
     template <class HasToGo>
     woken sleep(HasToGo has_to_go) noexcept {
         for (;;) {
@@ -139,14 +138,14 @@ class basic_idle_workers {
         }
     }
 
-    // Whether nobody works. Asked by the watcher: it stays so until the watcher leaves, or more are expected.
+    // Whether no worker is active. When called by the watcher, a true result holds until the watcher calls
+    // `leave` or `expect` adds workers.
     bool all_idle() const noexcept { return active() == 0; }
     std::uint64_t active() const noexcept { return state_.load(std::memory_order_seq_cst) >> 32; }
     bool none_idle() const noexcept { return (state_.load(std::memory_order_seq_cst) & idle_or_taken) == 0; }
 
-    // The watcher announces a nap, looks for work once more, then either naps or stays up. It has its
-    // ticket before others can see the nap: so whoever ends it does wake the watcher, and those who find
-    // it ended rely on that.
+    // The watcher announces a nap, searches once more, then calls `nap` or `stay_up`. It has its ticket
+    // before other threads can see the nap, so that the thread that ends the nap does wake it.
     ticket announce(std::int64_t nap_end, bool listen) noexcept {
         const ticket t = watcher_.prepare_wait();
         listening_.store(listen, std::memory_order_relaxed);
@@ -162,10 +161,10 @@ class basic_idle_workers {
         wake();
     }
 
-    // What the watcher does: searches, and naps in between, until there is something; or nobody will bring
-    // anything any more; or it `has_to_go()`. `is_over()`: something true if the pool ends, and the same
-    // again if nothing has happened in between. `search(now, since)`: all that an idle worker can find,
-    // `since` as long as which it has done nothing. Searches without a nap until `spin_end`.
+    // The loop of the watcher: searches and naps, until it finds a coroutine, the pool is over, or it is
+    // surplus (`has_to_go()`). `is_over()`: nonzero if the pool ends; two equal results mean that nothing has
+    // changed in between. `search(now, since)`: see basic_work_finder; `since`: the instant since which it
+    // has been idle. Searches without naps until `spin_end`.
     template <class Worker, class Timers, class IsOver, class HasToGo, class Search>
     end_of_watch keep(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
                       HasToGo has_to_go, Search search) noexcept {
@@ -187,8 +186,8 @@ class basic_idle_workers {
             const bool alone = all_idle();
             const std::int64_t end = smaller(alone ? never : now + length, timers.next());
             const ticket t = announce(end, !chats);
-            // Announced; now all is looked at again. seq_cst; pairs with call(). First whether the pool ends:
-            // then nobody is expected any more.
+            // The nap is announced: check everything again. seq_cst; pairs with call(). First whether the
+            // pool ends: no worker is added after that.
             const auto ends = is_over();
             const bool none = all_idle();
             const bool over = ends && none && is_over() == ends;
@@ -198,7 +197,7 @@ class basic_idle_workers {
                 stay_up();
                 return {last.caught, last.caught == nullptr && over};
             }
-            if (timers.next() < end || (alone && !none)) {  // who was at work then may have gone idle since
+            if (timers.next() < end || (alone && !none)) {  // the active worker may have gone idle since
                 stay_up();
                 continue;
             }
@@ -209,9 +208,9 @@ class basic_idle_workers {
         }
     }
 
-    // The watcher has found work. The watch passes to a sleeper if others work as well: what they
-    // queue meanwhile counts on it. If not, it is free, and the caller of this must `call` if
-    // anything at all is left to find.
+    // The watcher has found a coroutine and becomes active. If another worker is active and one sleeps, the
+    // sleeper becomes the watcher, as active workers rely on one. Otherwise the watch is free, and the caller
+    // has to `call` if any queue is not empty.
     void leave() noexcept {
         {
             std::lock_guard guard(lock_);
@@ -228,7 +227,7 @@ class basic_idle_workers {
         sleepers_.notify_one();
     }
 
-    // Nobody works and nothing will come: `sleep` returns false from now on.
+    // The pool is over: `sleep` returns `by_the_end` from now on.
     void close() noexcept {
         {
             std::lock_guard guard(lock_);
@@ -237,8 +236,8 @@ class basic_idle_workers {
         sleepers_.notify_all();
     }
 
-    // Workers that begin count as active before they do; and do so no more when they go, or have never begun.
-    // seq_cst, as the state is; pairs with keep(): a watcher that thought nobody works thinks again.
+    // Adds active workers that are about to begin; a negative number removes workers that end, or could not
+    // begin. seq_cst; pairs with keep(): a watcher that saw no active worker looks again.
     void expect(int workers) noexcept {
         {
             std::lock_guard guard(lock_);
@@ -248,7 +247,8 @@ class basic_idle_workers {
         call();
     }
 
-    // Some workers may have to go: all that are idle look whether they have to. After that is so, seq_cst.
+    // Wakes all idle workers, which check whether they are surplus. Called after a seq_cst store that makes
+    // them so.
     void rouse() noexcept {
         sleepers_.notify_all();
         call();
@@ -256,7 +256,7 @@ class basic_idle_workers {
 
   private:
     static constexpr std::uint64_t idle_or_taken = 0xffff'ffff;
-    static constexpr std::int64_t ripening = 10'000;     // ns for what is too young to be stolen
+    static constexpr std::int64_t ripening = 10'000;     // ns; a coroutine younger than this is not stolen
     static constexpr std::int64_t first_nap = 50'000;    // ns; the kernel's timer slack is as much
     static constexpr std::int64_t last_nap = 1'000'000;  // ns
 
@@ -270,7 +270,7 @@ class basic_idle_workers {
         state_.store(active_ << 32 | idle_ << 1 | (taken_ ? 1U : 0U), std::memory_order_seq_cst);
     }
 
-    // A sleeper, to be woken, becomes the watcher; false if there is one already, or nobody sleeps.
+    // Makes a sleeper the watcher; the caller wakes it. False: there is a watcher, or no worker sleeps.
     WEIR_NOINLINE bool choose() noexcept {
         std::lock_guard guard(lock_);
         if (taken_ || idle_ == 0) return false;

@@ -1,4 +1,4 @@
-// weir executor, internal: who of several threads runs a loop that one thread at a time runs
+// weir executor, internal: lets another thread run a loop while a coroutine blocks the thread that runs it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_LOOP_TURNS_HPP
 #define WEIR_EXECUTOR_LOOP_TURNS_HPP
@@ -21,22 +21,24 @@
 
 namespace weir::detail {
 
-// A coroutine that blocks in a turn of a loop keeps the stack of its thread, so nothing else may run there.
-// Another thread, a stand-in, runs the loop until the coroutine can go on: one thread at a time, so that what
-// happens, and in what order, is what would happen if the coroutine had suspended. The turn is handed from
-// thread to thread by flags, so what belongs to the turn needs no lock. A stand-in that has given the turn
-// away stands by for the next time.
+// A loop is run in turns, each by one call on one thread; the thread that runs a turn holds the loop. A
+// coroutine that blocks in a turn occupies the stack of its thread, so nothing else may run there. Another
+// thread, a stand-in, holds the loop until that coroutine can resume. Only one thread holds the loop at a
+// time, so coroutines run in the same order as if the blocked one had suspended. Flags hand the loop from
+// thread to thread, so the state of the holder needs no lock. A stand-in that has passed the loop on is kept
+// as a spare.
 class loop_turns {
   public:
-    // What it asks of the loop.
+    // The interface of the loop.
     class loop {
       public:
-        // On the thread that has the turn: resumes a coroutine; where none is ready, sleeps until one is or
-        // `done` is set, or moves the clock; never past `limit`. Errors: `deadlock_error`.
+        // Called on the thread that holds the loop: resumes a coroutine. If none is ready, sleeps until one
+        // is, or until `done` is set; or moves the clock; never past `limit`. Errors: `deadlock_error`.
         virtual void turn(parker& done, time_point limit) = 0;
         virtual time_point instant() const noexcept = 0;
-        // A thread that has blocked in a turn sleeps until `done` is set, or until `limit`, and then has
-        // whoever sleeps in a turn look again. Where only turns set such flags: returns at once.
+        // Called on a thread that blocks and has passed the loop on: sleeps until `done` is set, or until
+        // `limit`, then wakes the thread that sleeps in `turn`, which looks again. Returns at once if only
+        // coroutines of the loop set such flags.
         virtual void sleep(parker& done, time_point limit) noexcept = 0;
 
       protected:
@@ -46,24 +48,24 @@ class loop_turns {
     loop_turns() noexcept = default;
     loop_turns(const loop_turns&) = delete;
     loop_turns& operator=(const loop_turns&) = delete;
-    // Who still blocks never goes on.
+    // A coroutine that still blocks never resumes.
     ~loop_turns() {
         if (!born_.is_here()) return;
         while (spares_ != nullptr) call(nullptr);
         parker nobody;
-        // acquire; pairs with the release in run(): nothing of this is touched there afterwards
+        // acquire; pairs with the release in run(), after which a stand-in does not use this object
         for (int i = 0; i < 1000 && stand_ins_.load(std::memory_order_acquire) > blocked_.size(); ++i) {
             nobody.wait(100'000);
         }
     }
 
-    // Whether the caller is called in a turn. relaxed: only this thread writes its own name there
+    // Whether the calling thread holds the loop. relaxed: only this thread stores its own id
     bool are_below() const noexcept {
         return holder_.load(std::memory_order_relaxed) == standard_platform::this_thread();
     }
     bool any_blocked() const noexcept { return !blocked_.empty(); }
 
-    // `executor::drive` of the loop, on the thread that runs it, or in one of its turns.
+    // Implements `executor::drive`, on the loop's own thread, or inside of a turn.
     void drive(loop& l, parker& done, time_point limit) {
         if (are_below()) return block(l, done, limit);
         blocked* const next = next_ready(l);
@@ -76,7 +78,7 @@ class loop_turns {
     }
 
   private:
-    // One that has blocked in a turn; on its stack.
+    // A thread that blocks in a turn; the object is on its stack.
     struct blocked {
         parker* done;
         time_point limit;
@@ -85,10 +87,10 @@ class loop_turns {
 
         blocked(parker& d, time_point l) noexcept : done(&d), limit(l) {}
     };
-    // A stand-in without a turn; on its stack.
+    // A stand-in that waits to be used again; the object is on its stack.
     struct spare {
         spare* next;
-        loop* next_loop = nullptr;  // null: it has to end
+        loop* next_loop = nullptr;  // null: the thread has to end
         parker called{};
 
         explicit spare(spare* n) noexcept : next(n) {}
@@ -98,7 +100,7 @@ class loop_turns {
         blocked me(done, limit);
         blocked_.push_back(&me);
         hold_no_more();
-        if (!pass_on(l)) {  // there is no thread to be had: on top of the caller
+        if (!pass_on(l)) {  // no thread could be started: runs a turn on top of the caller
             hold();
             blocked_.pop_back();
             return l.turn(done, limit);
@@ -110,7 +112,7 @@ class loop_turns {
         if (me.error) std::rethrow_exception(me.error);
     }
 
-    // A turn, on a thread that has none yet. An error is for the one that has blocked last.
+    // Runs one turn. An error is delivered to the thread that blocked last.
     void take(loop& l, parker& done, time_point limit) {
         for (const blocked* each : blocked_) limit = smaller(limit, each->limit);
         hold();
@@ -127,7 +129,7 @@ class loop_turns {
         hold_no_more();
     }
 
-    // Of those that can go on the one that has been blocked for longest; null: none.
+    // Of the blocked threads that can go on, the one that blocked first; null: none can.
     blocked* next_ready(const loop& l) noexcept {
         for (std::size_t i = 0; i < blocked_.size(); ++i) {
             blocked* const each = blocked_[i];
@@ -138,7 +140,7 @@ class loop_turns {
         return nullptr;
     }
 
-    // To the thread below that waits for its turn, or to a stand-in. False: there is neither.
+    // Passes the loop to its own thread, if that waits in `drive`, or to a stand-in. False: there is neither.
     bool pass_on(loop& l) noexcept {
         if (base_ != nullptr) {
             std::exchange(base_, nullptr)->set();
@@ -151,7 +153,7 @@ class loop_turns {
         first_ = &l;
         stand_ins_.fetch_add(1, std::memory_order_relaxed);  // before the thread can count itself out
         if (begin_thread<&loop_turns::run>(this)) return true;
-        stand_ins_.fetch_sub(1, std::memory_order_relaxed);  // nobody else has seen it
+        stand_ins_.fetch_sub(1, std::memory_order_relaxed);  // no other thread has seen the number
         return false;
     }
     void call(loop* l) noexcept {
@@ -160,7 +162,7 @@ class loop_turns {
         one->called.set();
     }
 
-    // What a stand-in of `turns` does.
+    // The thread function of a stand-in.
     static void run(void* turns) noexcept {
         standard_platform::name_thread("weir loop");
         static_cast<void>(basic_thread_record<standard_platform>::acquire());
@@ -168,7 +170,7 @@ class loop_turns {
         for (loop* l = all.first_; l != nullptr;) l = all.stand_in(*l);
         all.stand_ins_.fetch_sub(1, std::memory_order_release);  // pairs with the destructor
     }
-    // Until it is called again, or, by null, to end.
+    // Runs the loop until a blocked thread can go on, then waits. Returns the loop to run next; null: to end.
     loop* stand_in(loop& l) noexcept {
         parker nobody;
         parker* to = nullptr;
@@ -195,11 +197,11 @@ class loop_turns {
     }
 
     standard_platform::atomic<decltype(standard_platform::this_thread())> holder_{};
-    // Of the thread that has the turn.
-    std::vector<blocked*> blocked_;  // the one that came first is the first
+    // Used only by the thread that holds the loop.
+    std::vector<blocked*> blocked_;  // in the order in which they blocked
     spare* spares_ = nullptr;
-    loop* first_ = nullptr;   // of a stand-in that begins
-    parker* base_ = nullptr;  // of the thread that runs the loop, while it waits for a turn
+    loop* first_ = nullptr;   // for a stand-in that begins
+    parker* base_ = nullptr;  // wakes the loop's own thread, which waits in `drive` for the loop
 
     standard_platform::atomic<std::size_t> stand_ins_{0};
     process_of_origin born_;

@@ -1,4 +1,4 @@
-// weir executor, internal: the threads of a pool: how many there are to be, how each begins, and their end
+// weir executor, internal: starts, replaces and joins the threads of a pool
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_POOL_THREADS_HPP
 #define WEIR_EXECUTOR_POOL_THREADS_HPP
@@ -23,40 +23,41 @@
 
 namespace weir::detail {
 
-// Joined once, by one thread, before the other members of its owner go, which the threads use. Until then
-// any may change how many places there are to be. A place is what one thread at a time has; one that blocks
-// leaves its place to another, and later stands by for the next that blocks there.
+// A pool has a number of places, each held by one thread at a time. A thread that blocks leaves its place to
+// another thread; when it comes back, it becomes a spare for the next thread that blocks in that place. Any
+// thread may change the number of places. One thread calls `join`, once, before its owner destroys the
+// members that the threads use.
 template <class Platform = standard_platform>
 class basic_pool_threads {
     using thread = typename Platform::thread;
 
     struct member {
         thread it{};
-        typename Platform::template atomic<bool> over{false};  // nothing is left to do but to end
+        typename Platform::template atomic<bool> over{false};  // only the end of the thread is left
         // acquire; pairs with the release in begin()
         bool is_over() const noexcept { return over.load(std::memory_order_acquire); }
     };
-    // Of one that stands by, on its stack.
+    // A thread without a place that waits for one; the object is on its stack.
     struct spare {
         unsigned place;
         spare* next;
-        bool is_to_work = false;
+        bool is_to_work = false;  // else it has to end
         basic_parker<Platform> called{};
         spare(unsigned p, spare* n) noexcept : place(p), next(n) {}
     };
 
   public:
-    // Each is called `name` and the number of its place, and first calls `on_start`, if any, with that.
+    // Threads are named `name` and the number of their place, which they first pass to `on_start`, if any.
     explicit basic_pool_threads(const char* name, std::function<void(unsigned)> on_start = nullptr)
         : name_(name), on_start_(std::move(on_start)) {}
     basic_pool_threads(const basic_pool_threads&) = delete;
     basic_pool_threads& operator=(const basic_pool_threads&) = delete;
 
-    // Makes the places `n`: for each that has no thread one is started, and calls `work(i)`; those too many
-    // find out by `wants`. Before that, `prepare(n)` may throw; then `expect` is told how many begin, and, by
-    // a negative number, how many could not. Nothing once this was closed.
-    // `work` returns whether its place was left to another thread: see `replace`; or nothing.
-    // Errors: what `on_start` throws, or that a thread can't be started: those before it stay.
+    // Sets the number of places. Starts a thread for each place that has none; it calls `work(i)`. A surplus
+    // thread sees by `wants` that it has to end. First calls `prepare(n)`, which may throw, then `expect`
+    // with the number of threads that begin, or negative, of those that could not. After `close`: no effect.
+    // `work` returns void, or whether another thread has taken its place: see `replace`.
+    // Errors: exceptions of `on_start`, or of starting a thread: threads started before stay.
     template <class Prepare, class Expect, class Work>
     void set(unsigned n, Prepare prepare, Expect expect, Work work) {
         const std::lock_guard guard(lock_);
@@ -67,8 +68,7 @@ class basic_pool_threads {
         };
         thread_shortage::told_of(name_, n, start, [this] { return asked(); });
     }
-    // The same for one place more than were asked for, or, later, one less. False where a thread can't be
-    // started, or `prepare` throws.
+    // Adds an extra place (`change` 1), or removes one (-1). False if `prepare` or starting a thread fails.
     template <class Prepare, class Expect, class Work>
     bool add_extra(int change, Prepare prepare, Expect expect, Work work) noexcept {
         const std::lock_guard guard(lock_);
@@ -84,28 +84,28 @@ class basic_pool_threads {
         if (done) extra_ = extra;
         return done;
     }
-    // The same where there is nothing to prepare.
+    // The same as the first without `prepare` and `expect`.
     template <class Work>
     void set(unsigned n, Work work) {
         set(n, [](unsigned) {}, [](int) {}, work);
     }
 
-    // On the thread that has place `i`, and is about to block: another thread calls `work(i)` in its place,
-    // also where this was closed meanwhile. What the thread wrote before is seen there.
-    // Errors: as of `set`; then the place is still its own.
+    // Called by the thread of place `i` before it blocks: another thread calls `work(i)`, also after `close`,
+    // and sees everything that the caller wrote before.
+    // Errors: as of `set`; the caller then keeps the place.
     template <class Work>
     void replace(unsigned i, Work work) {
         const std::lock_guard guard(lock_);
         fill(i, work);
     }
 
-    // How many places were asked for, and how many there are to be. relaxed: nothing else depends on them
+    // The number of places without, and with extra ones. relaxed: nothing else depends on them
     unsigned asked() const noexcept { return asked_.load(std::memory_order_relaxed); }
     unsigned wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
     bool wants(unsigned i) const noexcept { return i < wanted_.load(std::memory_order_seq_cst); }
 
-    // On the thread that has place `i`, if that isn't wanted. False: it is again. True: it has to end, and
-    // has called `last()` before another thread can have the place.
+    // Called by the thread of place `i` when the place is surplus. False: it is wanted again. True: the
+    // thread has to end; `last()` was called before another thread can take the place.
     template <class Last>
     bool let_go(unsigned i, Last last) noexcept {
         const std::lock_guard guard(lock_);
@@ -115,28 +115,28 @@ class basic_pool_threads {
         return true;
     }
 
-    // From now on no place is added, and who stands by ends.
+    // From now on no place is added, and spares end.
     void close() noexcept {
         const std::lock_guard guard(lock_);
         closed_ = true;
         while (spares_ != nullptr) call(*std::exchange(spares_, spares_->next), false);
     }
-    // The same, and no place is wanted any more.
+    // The same; all threads are surplus from now on.
     void dismiss() noexcept {
         close();
         wanted_.store(0, std::memory_order_seq_cst);  // pairs with wants()
     }
 
+    // Whether this process was forked after the threads were started.
     bool are_elsewhere() const noexcept { return !born_.is_here(); }
-
-    // After close(). Some may begin meanwhile in place of those that block.
+    // Called after close(). Threads that replace blocked ones may still begin meanwhile.
     void join() noexcept {
         if (are_elsewhere()) return forget();
         while (const std::unique_ptr<member> one = take_last()) one->it.join();
     }
 
-    // After dismiss(), where not all may ever end, as the process does: waits until all but `others` have, or
-    // for so many nanoseconds. Those that have not are never joined.
+    // Called after dismiss() while the process ends and some threads may never end: waits until all but
+    // `others` have ended, for at most `limit` ns. Detaches the rest.
     void leave(std::size_t others, std::int64_t limit) noexcept {
         const std::int64_t end = Platform::now() + limit;
         basic_parker<Platform> nobody;
@@ -146,15 +146,15 @@ class basic_pool_threads {
                 one->it.join();
             } else {
                 one->it.detach();
-                static_cast<void>(one.release());  // the thread may still write there
+                static_cast<void>(one.release());  // the thread may still write to it
             }
         }
         const std::lock_guard guard(lock_);
-        has_thread_.clear();  // nor does one that comes back write into what is freed
+        has_thread_.clear();  // a detached thread that comes back finds no place to write to
     }
 
   private:
-    // Under the lock. Returns the first place that could not be filled, or `n`; why is in `failure_`.
+    // Under the lock. Returns the first place that could not be filled (see `failure_`), or `n`.
     template <class Prepare, class Expect, class Work>
     unsigned apply(unsigned n, Prepare& prepare, Expect& expect, Work& work) {
         if (has_thread_.size() < n) has_thread_.resize(n);
@@ -162,7 +162,7 @@ class basic_pool_threads {
         int lacking = 0;
         for (unsigned i = 0; i < n; ++i) lacking += has_thread_[i] ? 0 : 1;
         expect(lacking);
-        wanted_.store(n, std::memory_order_seq_cst);  // pairs with wants(): who goes to sleep asks after that
+        wanted_.store(n, std::memory_order_seq_cst);  // pairs with wants(), which is asked before a sleep
         for (unsigned i = 0; i < n; ++i) {
             if (has_thread_[i]) continue;
             try {
@@ -183,7 +183,7 @@ class basic_pool_threads {
         basic_parker<Platform> over{};
         std::exception_ptr failure{};
     };
-    // A thread for place `i`: one that stands by there, or a new one. Under the lock.
+    // Under the lock. Finds a thread for place `i`: its spare, or a new one.
     template <class Work>
     void fill(unsigned i, Work work) {
         for (spare** at = &spares_; *at != nullptr; at = &(*at)->next) {
@@ -228,7 +228,7 @@ class basic_pool_threads {
             told.failure = std::current_exception();
         }
         const bool begun = !told.failure;
-        told.over.set();  // it is gone from now on
+        told.over.set();  // `told` may be destroyed from now on
         return begun;
     }
 
@@ -240,7 +240,7 @@ class basic_pool_threads {
             while (work(i) && stand_by(i)) continue;
         }
     }
-    // Until it is called. False: to end.
+    // Waits as a spare until it is needed. False: the thread has to end.
     bool stand_by(unsigned i) noexcept {
         spare me(i, nullptr);
         {
@@ -252,8 +252,8 @@ class basic_pool_threads {
         return me.is_to_work;
     }
 
-    // Their handles are written over: to detach them would touch what the system may have given to another
-    // thread of this process.
+    // In a forked process: overwrites the thread handles. To detach them could affect other threads, as the
+    // system may have reused the ids.
     void forget() noexcept {
         for (const auto& m : members_) std::construct_at(&m->it);
     }
@@ -283,9 +283,9 @@ class basic_pool_threads {
     const std::function<void(unsigned)> on_start_;
     typename Platform::template atomic<unsigned> asked_{0};
     typename Platform::template atomic<unsigned> wanted_{0};  // with those that are extra
-    typename Platform::mutex lock_;                           // guards what follows, but the last
+    typename Platform::mutex lock_;                           // guards the following members but `born_`
     std::vector<std::unique_ptr<member>> members_;
-    std::vector<bool> has_thread_;  // by place: or is about to have one
+    std::vector<bool> has_thread_;  // for each place: it has a thread, or will have one at once
     spare* spares_ = nullptr;
     unsigned extra_ = 0;
     std::exception_ptr failure_;

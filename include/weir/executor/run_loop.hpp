@@ -25,11 +25,12 @@ namespace detail {
 class endless_loop;
 }
 
-/// First come, first served, on the thread that made it, whenever that calls `drive`; while a coroutine
-/// blocks there, in a wait of the library, on another thread instead.
+/// Runs coroutines on the thread that constructed it, whenever that thread calls `drive`, first come, first
+/// served. While a coroutine blocks there in a wait of the library, another thread runs the loop. The
+/// executor inside of `sync_wait`.
 ///
-/// Threads: the one that made it drives; any may post.
-/// Lifetime: destroyed when nothing runs on it any more.
+/// Threads: the constructing thread drives; any thread may post.
+/// Lifetime: destroyed when no coroutine uses it any more.
 /// Cost:     a short lock for each post and for each resumption.
 class run_loop final : public executor, detail::loop_turns::loop {
   public:
@@ -55,9 +56,9 @@ class run_loop final : public executor, detail::loop_turns::loop {
         if (sleeper_ != nullptr) sleeper_->poke();
     }
 
-    /// Runs the next coroutine; where none is ready, sleeps until one is posted, a timer is due,
-    /// `done` is set, or `limit`.
-    /// \returns false on any other thread than the loop's own: that has to sleep by itself.
+    /// Runs the next coroutine. If none is ready, sleeps until one is posted, a timer is due, `done` is set,
+    /// or `limit`.
+    /// \returns false on any thread but the loop's own: the caller has to sleep.
     bool drive(detail::parker& done, time_point limit) override {
         if (!turns_.are_below() && detail::standard_platform::this_thread() != thread_) return false;
         turns_.drive(*this, done, limit);
@@ -115,8 +116,8 @@ class run_loop final : public executor, detail::loop_turns::loop {
     detail::spin_lock lock_;
     detail::ready_queue ready_;
     timer_queue timers_;
-    detail::parker* sleeper_ = nullptr;  // of the thread that has the turn and nothing to run
-    bool looks_again_ = false;           // that thread doesn't sleep, once
+    detail::parker* sleeper_ = nullptr;  // of the thread that runs the loop and found nothing ready
+    bool looks_again_ = false;           // that thread does not sleep the next time
     detail::loop_turns turns_;
 };
 

@@ -14,20 +14,20 @@ namespace weir {
 
 /// Moves the awaiting coroutine to an executor.
 ///
-/// Suspends: always. Resumes: on `ex`, and wakes there from then on; but one on virtual time, or in a
-///           simulated world, which run everything by themselves, stays there.
+/// Suspends: always. Resumes: on `ex`; later waits also resume there. A coroutine on an exclusive executor
+///           (virtual time, or a simulated world) stays there.
 /// Errors: `forked_error` where `ex` is a pool that was made before the process forked.
 /// Lifetime: `ex` outlives the coroutine.
 class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedule {
   public:
-    // For whoever accounts the time: it is ready to go on as soon as it is suspended.
+    // For the accounting of time: the coroutine is runnable as soon as it is suspended.
     static constexpr bool ready_at_once = true;
 
-    /// \param ex  where the coroutine goes.
+    /// \param ex  the executor to move to.
     [[nodiscard("co_await this, or the coroutine stays where it is")]] explicit schedule(
         executor& ex) noexcept
         : executor_(&ex) {}
-    /// Rejects what is no executor, or is one without a name, at compile time.
+    /// Rejects arguments that are no executor, and temporary executors, at compile time.
     template <class Ex>
         requires(!std::is_convertible_v<Ex, executor&> && !std::same_as<std::remove_cvref_t<Ex>, schedule>)
     explicit schedule(Ex&&) noexcept : executor_(nullptr) {
@@ -41,7 +41,7 @@ class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedul
         return false;
     }
 
-    // Resumes on that executor, to which it is posted here; or where it is, if that is virtual time.
+    // Resumes on that executor, to which it is posted here; or on the current one, if that is exclusive.
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> h) const noexcept {
         executor* const here = detail::env_of(h).executor;

@@ -1,4 +1,4 @@
-// weir executor, internal: what thieves know of a worker, and therefore take from it
+// weir executor, internal: decides what idle workers steal from each worker of a thread pool
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_STEAL_POLICY_HPP
 #define WEIR_EXECUTOR_STEAL_POLICY_HPP
@@ -15,42 +15,43 @@
 
 namespace weir::detail {
 
-// Stealing is lazy. To move a coroutine to another core costs as much as some hundred hand-overs on the
-// same one, so neighbours that chat are better left together on one worker, however idle the others
-// are: five stages that do nothing take 45 ns an item on one worker and 270 ns on two. Stages
-// that work are to be spread. From outside, one looks like the other: on a worker that contends with
-// a second one everything takes long. So a thief studies its victim while it is idle itself, when the
-// victim is alone: of a worker that takes `worthwhile` or longer from one resumption or operation on a
-// channel to the next, coroutines are taken as soon as they are there, also the one that it would resume
-// next; else only what has waited for `long_patience`. Where each resumption lasts for `long_turn`, as
-// between large queues, few coroutines move, and the lines of a queue move for several items at once:
-// `worth_in_long_turns` is enough. (Three stages of 100 ns at capacity 64, two workers: 298 -> 168 ns an
-// item, of 300 ns 841 -> 452; with 50 ns, where it breaks even, they stay together: 147.)
+// What idle workers (thieves) take from one worker (the victim). Stealing is lazy: moving a coroutine to
+// another core costs as much as some hundred hand-overs on one core. Coroutines that hand items to each other
+// are better left together on one worker, even if the others are idle: five stages that do nothing take 45 ns
+// an item on one worker and 270 ns on two. Stages that compute should be spread. A thief can't tell the two
+// cases apart while both run, because on a worker that contends with a second one everything takes long. So
+// an idle thief first studies the victim:
+// - If the victim takes `worthwhile` or longer from one resumption or channel operation to the next,
+//   coroutines are stolen as soon as they are queued, also the one in its next-to-run slot.
+// - Otherwise only coroutines that have waited for `long_patience` are stolen.
+// - If each resumption takes `long_turn`, as between large queues, few coroutines move, and cache lines move
+//   for several items at once: then `worth_in_long_turns` is enough. (Three stages of 100 ns at capacity 64,
+//   two workers: 298 -> 168 ns an item; of 300 ns 841 -> 452; with 50 ns, the break-even, they stay: 147.)
 //
-// The verdict is for `most_credit` thefts, then it is looked into again, which takes the thief 5 to 10 us. A
-// worker that has just got its coroutines back fetches all that they touch from the other core, and looks
-// slow for a while: up to `beyond_doubt`, two studies in a row have to agree. And what came of the thefts is
-// compared: after each `trial` of them all workers together have to be as fast as the victim alone; else it
-// is left alone for a while. How fast that is shows when it rests, now and then for a moment, as all that it
-// needs has come back to it then. (Four slots at capacity 2, measured, two workers that exchange a line in
-// 200 ns: 257 ns an item, and 1770 without this, as each theft made the next one look worthwhile; with
-// 100 ns of work 540 and 1780.)
+// The verdict of a study holds for `most_credit` thefts; the next study takes the thief 5 to 10 us. A worker
+// that has just got its coroutines back fetches their data from the other core and looks slow for a while: up
+// to `beyond_doubt`, two studies in a row have to agree. The effect of thefts is checked as well: after each
+// `trial` of them, all workers together have to be as fast as the victim was alone; otherwise the victim is
+// left alone for a while, a rest. Its speed alone is measured at rests, which also happen now and then for a
+// moment, because then its data are back in its cache. (Four slots at capacity 2, measured, two workers that
+// exchange a cache line in 200 ns: 257 ns an item, and 1770 without this check, as each theft made the next
+// one look worthwhile; with 100 ns of work 540 and 1780.)
 //
-// Forks are parts of something large: the first of several is taken at once. If it was not large itself,
-// they were parts of something wide, and the next is left alone for a while; unless a study shows that
-// the worker takes `worth_moving` for each. (10^6 tasks that do nothing, two workers: 110 ns a task, and
-// 420 without this; a tree of as many leaves: 17 ns a leaf.)
+// Forks are parts of a larger job: if there are several, the first is stolen at once. If it turns out to be
+// small, stealing pauses before the next one, unless a study shows that the victim takes `worth_moving` for
+// each. (10^6 tasks that do nothing, two workers: 110 ns a task, and 420 without the pause; a tree of as many
+// leaves: 17 ns a leaf.)
 //
-// What else was tried, and its figures: bench/results.md.
+// Alternatives that were tried, with figures: bench/results.md.
 //
-// Guarded by the lock of the thieves. Times in nanoseconds.
+// Guarded by the lock of basic_thieves. Times in nanoseconds.
 template <class Platform>
 class basic_steal_policy {
     using queues = basic_worker_queues<Platform>;
 
   public:
-    // Something of the victim's that may be taken, or null. `idle_since`: since when the thief has had
-    // nothing to do. `all_done()`: how many things all workers have done.
+    // Steals a coroutine of the victim, or returns null. `idle_since`: the instant since which the thief is
+    // idle. `all_done()`: the sum of `done()` over all workers.
     template <class AllDone>
     void* steal_from(queues& victim, const queues& thief, std::int64_t now, std::int64_t idle_since,
                      AllDone all_done) noexcept {
@@ -78,7 +79,7 @@ class basic_steal_policy {
     static constexpr std::int64_t worth_in_long_turns = 30;
     static constexpr std::int64_t worth_moving = 500;
     static constexpr std::int64_t longest_pause = 64'000;
-    static constexpr std::uint64_t large_part = 8;  // resumptions of the thief
+    static constexpr std::uint64_t large_part = 8;  // a fork is large if the thief resumes so often for it
     static constexpr std::uint32_t trial = 64;
     static constexpr std::uint32_t most_credit = 16 * trial + 1;  // the first one begins the first trial
     static constexpr std::int64_t longest_trial = 1'000'000;
@@ -89,7 +90,7 @@ class basic_steal_policy {
     static constexpr unsigned most_fork_credit = 256;
 
     void* steal_fork(queues& victim, const queues& thief, std::int64_t now) noexcept {
-        if (&thief == fork_thief_) {  // done with the last one
+        if (&thief == fork_thief_) {  // it has finished the fork that it stole last
             fork_thief_ = nullptr;
             const bool large = thief.resumed() - fork_thief_resumed_ >= large_part;
             fork_pause_ = large ? 0 : smaller(2 * fork_pause_ + glance, longest_pause);
@@ -120,7 +121,7 @@ class basic_steal_policy {
         } else if (const std::int64_t passed = now - studied_from_; passed >= study) {
             const auto times = static_cast<std::int64_t>(victim.done() - studied_done_);
             const auto turns = static_cast<std::int64_t>(victim.resumed() - studied_resumed_);
-            // Who has done nothing is in something long, or idle.
+            // A worker that has done nothing runs something long, or is idle.
             const bool sure =
                 times == 0 ? !victim.empty()
                            : passed >= times * beyond_doubt ||
@@ -136,11 +137,11 @@ class basic_steal_policy {
         }
     }
 
-    // Of a trial that took long nobody knows: there may have been less to do.
+    // A trial that took long says nothing, as there may have been less to do.
     void judge(std::int64_t now, std::uint64_t done) noexcept {
         const std::int64_t passed = now - std::exchange(judged_at_, now);
         const auto times = static_cast<std::int64_t>(done - std::exchange(judged_done_, done));
-        if (passed < 0 || passed > longest_trial) return;  // or was the first
+        if (passed < 0 || passed > longest_trial) return;  // or the first trial begins
         const bool pays = alone_ >= surely_worthwhile || passed <= alone_ * times;
         rest_ = pays ? 0 : smaller(2 * rest_ + first_rest, longest_rest);
         if (pays && now - rested_at_ < between_rests) return;
@@ -154,25 +155,25 @@ class basic_steal_policy {
         studied_resumed_ = victim.resumed();
     }
 
-    // The last look, and how far the queue went at those that were `long_patience` apart.
+    // The last look at the victim; and the ends of its queue at two looks that were `long_patience` apart.
     std::int64_t seen_at_ = 0;
     std::int64_t long_seen_at_ = 0;
     std::uint64_t long_queued_ = 0;
     std::uint64_t queued_long_before_ = 0;
-    // The beginning of the study, and for how many thefts its verdict still holds.
+    // The beginning of the study; and for how many thefts the last verdict still holds.
     std::int64_t studied_from_ = 0;
     std::uint64_t studied_done_ = 0;
     std::uint64_t studied_resumed_ = 0;
     bool suspected_ = false;  // by the study before
     std::uint32_t credit_ = 0;
-    // How long it takes for each thing, alone: when it rested, or less.
+    // The victim's time for each resumption or channel operation when alone: that of the last rest, or less.
     std::int64_t alone_ = never;
     std::int64_t judged_at_ = never;
     std::uint64_t judged_done_ = 0;
     std::int64_t rest_ = 0;                    // after a trial that did not pay
     std::int64_t rested_at_ = -between_rests;  // the end of the last rest
-    unsigned fork_credit_ = 0;                 // the same for forks, of which each one is worth it
-    // The last fork that was taken, by whom, and for how long none is taken after it.
+    unsigned fork_credit_ = 0;  // for how many forks a verdict holds that each is worth stealing
+    // The last stolen fork: its thief, when, and for how long no fork is stolen after it.
     const queues* fork_thief_ = nullptr;
     std::uint64_t fork_thief_resumed_ = 0;
     std::int64_t fork_taken_at_ = 0;
@@ -181,18 +182,17 @@ class basic_steal_policy {
 
 struct steal_result {
     void* caught = nullptr;
-    bool young = false;  // there was something, but not old enough
+    bool young = false;  // coroutines were queued, but are not to be stolen yet
 };
 
-// What is known of each worker of a pool; one thief at a time looks.
+// The steal policies of all workers of a pool. A lock lets one thief search at a time.
 template <class Platform>
 class basic_thieves {
   public:
-    // `most`: as many workers as there can be.
+    // `most`: the largest number of workers.
     explicit basic_thieves(unsigned most) : policies_(new basic_steal_policy<Platform>[most]) {}
 
-    // What may be stolen: from all workers in turn, beginning with any. `idle_since`: since when the thief
-    // has done nothing.
+    // Tries all workers in turn, beginning with a random one. `idle_since`: as of `steal_from`.
     template <class Workers>
     steal_result hunt(const Workers& workers, const basic_worker_queues<Platform>& thief, std::int64_t now,
                       std::int64_t idle_since) noexcept {
@@ -214,7 +214,7 @@ class basic_thieves {
     }
 
   private:
-    unsigned any(unsigned count) noexcept {
+    unsigned any(unsigned count) noexcept {  // xorshift64
         random_ ^= random_ << 13;
         random_ ^= random_ >> 7;
         random_ ^= random_ << 17;

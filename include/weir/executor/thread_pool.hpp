@@ -228,9 +228,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     }
 
     // Nonzero if the pool ends and no thread blocks in a wait. The watcher calls it before and after it sees
-    // that no worker is active. A thread counts as active until it counts as blocked, and again before it
-    // stops to: so if both results are equal, there was neither an active nor a blocked thread at that
-    // instant.
+    // that no worker is active. A thread that blocks counts as active both before and after it counts as
+    // blocked. So if both results are equal, no thread was active or blocked at that instant.
     std::uint64_t ends() const noexcept {
         const std::uint64_t waits = blocked_.load(std::memory_order_seq_cst);
         return this->is_over() && waits % change == 0 ? waits + 1 : 0;

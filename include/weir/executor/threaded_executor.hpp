@@ -95,8 +95,7 @@ class threaded_executor : public executor {
     // The main loop of the thread that works as number `place`. Returns false at its end, true if another
     // thread has taken the place meanwhile.
     virtual bool work(unsigned place) noexcept = 0;
-    // The number of resumed coroutines; and whether coroutines are queued, or timers due, and no thread is
-    // free.
+    // The number of resumed coroutines; and whether some are queued, or timers due, and no thread is free.
     virtual std::uint64_t num_resumed() const noexcept = 0;
     virtual bool is_crowded() const noexcept = 0;
     // Called before threads begin, with the number of all threads. May throw.
@@ -142,8 +141,7 @@ class threaded_executor : public executor {
     bool has_timer() const noexcept { return timers_.next() != timers_.never; }
 
     // Called by the thread of a place that is about to block: another thread takes the place. Both count as
-    // expected until the blocked one becomes a spare. False: no thread could be started; a message says so
-    // once.
+    // expected until the blocked one becomes a spare. False: no thread could be started (reported once).
     bool leave_place(unsigned place) noexcept {
         expect(1);
         try {
@@ -186,9 +184,8 @@ class threaded_executor : public executor {
     }
 
     // Called by the pool's destructor: posted coroutines run, and the threads end. `is_mine`: the calling
-    // thread is one of them and can't join itself. While the process ends by `std::exit`, coroutines that
-    // wait may never resume: they are left as they are, after the threads have finished their current
-    // resumptions.
+    // thread is one of them and can't join itself. While the process ends by `std::exit`, a waiting coroutine
+    // may never resume: it is left as it is, after the threads have finished their current resumptions.
     void end(bool is_mine) noexcept {
         const bool exits = process_end::has_begun();
         if (is_mine && !exits) {

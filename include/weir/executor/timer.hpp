@@ -1,4 +1,4 @@
-// weir executor: a wake-up at an instant, and the queue in which an executor keeps them
+// weir executor: a timer, which posts a coroutine at an instant, and the queue of an executor's timers
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_TIMER_HPP
 #define WEIR_EXECUTOR_TIMER_HPP
@@ -10,17 +10,17 @@
 
 namespace weir {
 
-/// Among timers of one instant, which goes first. `before_all` is for what closes an interval at an
-/// instant (a lap): it sees the state before anything else of that instant has happened. It watches and
-/// does no work, so virtual time doesn't go on for its sake alone. All others are `normal`.
+/// The order of timers with the same deadline. `before_all` is for an observer that closes an interval (a
+/// lap): it sees the state before anything else of that instant has happened. Virtual time does not advance
+/// for observers alone. All other timers are `normal`.
 enum class timer_order : std::uint8_t { before_all, normal };
 
 class timer_queue;
 
-/// A wake-up: whom to post, when. It lives in the frame of the coroutine that waits and is linked
-/// into its executor's queue, so adding one allocates nothing.
+/// A coroutine to post, and when. It lives in the frame of that coroutine and is linked into the executor's
+/// queue, so adding it allocates nothing.
 ///
-/// Lifetime: until its waiter is resumed, and as long as anyone may still cancel it.
+/// Lifetime: until its waiter is resumed, and as long as another thread may cancel it.
 class timer {
   public:
     /// \param waiter  is posted once, at `deadline` or when the timer is cancelled.
@@ -36,13 +36,13 @@ class timer {
     /// The coroutine to post when the timer fires.
     [[nodiscard]] std::coroutine_handle<> waiter() const noexcept { return waiter_; }
 
-    /// The waiter is gone: whoever still posts it posts nothing.
+    /// The waiter was destroyed: posting it does nothing from now on.
     void forget_waiter() noexcept { waiter_ = std::noop_coroutine(); }
 
-    /// When it fired or was cancelled, by the executor's clock; read by the waiter after it woke.
+    /// When the timer fired or was cancelled, by the executor's clock. For the waiter, after it resumed.
     [[nodiscard]] time_point fired() const noexcept { return fired_; }
 
-    /// True if it was cancelled before its deadline; read by the waiter after it woke.
+    /// True if the timer was cancelled before its deadline. For the waiter, after it resumed.
     [[nodiscard]] bool cancelled() const noexcept { return state_ == state::cancelled; }
 
   private:
@@ -52,7 +52,7 @@ class timer {
     time_point deadline_;
     time_point fired_{};
     std::coroutine_handle<> waiter_;
-    // Pairing heap: first child, next sibling, and the one that points here (parent or left sibling).
+    // Pairing heap: first child, next sibling, and the node that points here (parent or left sibling).
     timer* child_ = nullptr;
     timer* next_ = nullptr;
     timer* back_ = nullptr;
@@ -61,11 +61,11 @@ class timer {
     state state_ = state::idle;
 };
 
-/// The timers of one executor, earliest first; equal ones by `timer_order`, then in the order of
-/// their adding. For whoever writes an executor.
+/// The timers of one executor, earliest first; timers of one instant by `timer_order`, then in the order in
+/// which they were added. For authors of executors.
 ///
-/// Threads: none of its own; an executor with several threads locks around it.
-/// Lifetime: a timer stays where it is until it was taken out.
+/// Threads: not synchronised; an executor with several threads locks around it.
+/// Lifetime: a timer must not be moved or destroyed while it is queued.
 /// Cost: add O(1), the rest O(log n) amortised; never allocates.
 /// Source: Fredman, Sedgewick, Sleator, Tarjan, "The pairing heap", Algorithmica 1 (1986).
 class timer_queue {
@@ -74,8 +74,8 @@ class timer_queue {
     timer_queue(const timer_queue&) = delete;
     timer_queue& operator=(const timer_queue&) = delete;
 
-    /// \returns true if the timer is queued now; false if it had been cancelled before it was added:
-    ///          its waiter is to be posted at once.
+    /// \returns true if the timer is queued now; false if it had been cancelled before: the caller posts its
+    ///          waiter.
     [[nodiscard("false: post the timer's waiter")]] bool add(timer& t) noexcept {
         if (t.state_ == timer::state::cancelled) return false;
         t.state_ = timer::state::queued;
@@ -85,9 +85,9 @@ class timer_queue {
         return true;
     }
 
-    /// Takes a timer out before its time; one that is not added yet is marked, so that `add` refuses
-    /// it. One that has fired stays as it is.
-    /// \returns true if it was queued: its waiter is to be posted.
+    /// Removes a timer before its deadline. Before `add`: marks it, so that `add` refuses it. After it has
+    /// fired: no effect.
+    /// \returns true if it was queued: the caller posts its waiter.
     [[nodiscard("true: post the timer's waiter")]] bool cancel(timer& t, time_point now) noexcept {
         const timer::state before = t.state_;
         if (before == timer::state::fired || before == timer::state::cancelled) return false;
@@ -108,8 +108,8 @@ class timer_queue {
     /// The earliest timer, or null.
     [[nodiscard]] const timer* next() const noexcept { return root_; }
 
-    /// \returns the earliest timer, which is taken out, if its deadline is not after `now`; else null. Its
-    ///          waiter is to be posted; after that the timer may be gone.
+    /// Removes the earliest timer, if its deadline is not after `now`.
+    /// \returns that timer, or null. The caller posts its waiter; after that the timer may be destroyed.
     [[nodiscard]] timer* pop_due(time_point now) noexcept {
         timer* const t = root_;
         if (t == nullptr || t->deadline_ > now) return nullptr;

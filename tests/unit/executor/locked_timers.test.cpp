@@ -13,19 +13,19 @@
 #include <type_traits>
 
 using namespace std::chrono_literals;
-using timers = weir::basic_locked_timers<>;
-using added = timers::added;
+using queue = weir::basic_locked_timers<>;
+using added = queue::added;
 
-static_assert(!std::is_copy_constructible_v<timers>);
+static_assert(!std::is_copy_constructible_v<queue>);
 
 namespace {
 weir::time_point at(weir::duration d) { return weir::time_point(d); }
 }  // namespace
 
 TEST_CASE("locked timers tell whether a timer is the earliest, and when that is due") {
-    timers q;
+    queue q;
     weir::timer a(at(5ns), nullptr), b(at(7ns), nullptr), c(at(3ns), nullptr);
-    CHECK(q.next() == timers::never);
+    CHECK(q.next() == queue::never);
     CHECK(q.add(a) == added::earliest);
     CHECK(q.next() == 5);
     CHECK(q.add(b) == added::queued);
@@ -39,19 +39,19 @@ TEST_CASE("locked timers tell whether a timer is the earliest, and when that is 
     CHECK(q.fire(at(4ns), [&](std::coroutine_handle<>) { ++fired; }) == 0);
     CHECK(q.fire(at(7ns), [&](std::coroutine_handle<>) { ++fired; }) == 2);
     CHECK(fired == 2);
-    CHECK(q.next() == timers::never);
+    CHECK(q.next() == queue::never);
 }
 
 TEST_CASE("locked timers refuse one that was cancelled before") {
-    timers q;
+    queue q;
     weir::timer t(at(5ns), nullptr);
     CHECK_FALSE(q.cancel(t, at(1ns)));
     CHECK(q.add(t) == added::refused);
-    CHECK(q.next() == timers::never);
+    CHECK(q.next() == queue::never);
 }
 
 TEST_CASE("locked timers fire more than a handful at once, in order") {
-    timers q;
+    queue q;
     std::deque<weir::timer> many;
     for (int i = 0; i < 100; ++i) {
         many.emplace_back(at(weir::duration(100 - i)), nullptr);
