@@ -1,4 +1,4 @@
-# What is installed of weir, and what makes its build folder one that find_package finds.
+# The installed files, and the files that let find_package find the build folder.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(config_dir "${CMAKE_INSTALL_DATADIR}/cmake/weir")
@@ -6,8 +6,8 @@ set(pc_dir "${CMAKE_INSTALL_DATADIR}/pkgconfig")
 
 write_basic_package_version_file(weir-config-version.cmake
     COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
-# Paths relative to the file, so that the installed tree can be moved; -pthread among the flags,
-# as package managers allow no `Libs` in share/pkgconfig.
+# Paths are relative to the file, so that the installed tree can be moved. -pthread is in Cflags, because package managers
+# allow no `Libs` in share/pkgconfig.
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
     BASE_DIRECTORY "${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig" OUTPUT_VARIABLE pc_to_prefix)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR
@@ -22,11 +22,11 @@ Description: @PROJECT_DESCRIPTION@
 Version: @PROJECT_VERSION@
 Cflags: -I${includedir} -pthread
 ]])
-# INCLUDES for a user's CMake before 3.23, which doesn't see the header sets.
+# INCLUDES is for users' CMake before 3.23, which does not know header sets.
 install(TARGETS weir EXPORT weir-targets FILE_SET HEADERS FILE_SET optional_headers
     INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT weir-targets NAMESPACE weir:: DESTINATION "${config_dir}")
-# The build folder can be found as well: -Dweir_DIR=<build folder>.
+# find_package also finds the build folder: -Dweir_DIR=<build folder>.
 export(EXPORT weir-targets NAMESPACE weir:: FILE "${PROJECT_BINARY_DIR}/weir-targets.cmake")
 set(config_files tests/packaging/weir-config.cmake tests/packaging/weir-components.cmake
     tests/packaging/weir-lint.cmake)

@@ -1,7 +1,7 @@
 # weir::cuda and weir::module, by WEIR_CUDA and WEIR_MODULE.
 
-# Only where it is asked for: whoever asks has the toolkit, and nobody else needs it. Installed, the same
-# target is the component `cuda` of the package, whatever was set here.
+# Only on request, because it needs the CUDA toolkit. In the installed package the same target is the component `cuda`,
+# whatever was set here.
 if(WEIR_CUDA)
     find_package(CUDAToolkit QUIET)
     if(NOT TARGET CUDA::cudart)
@@ -13,8 +13,8 @@ if(WEIR_CUDA)
     target_link_libraries(weir_cuda INTERFACE weir CUDA::cudart)
 endif()
 
-# The module, compiled once in each project, as its compiled interface fits only the flags that it was made with.
-# That is why there is none in the installed package.
+# The module, compiled once per project: its compiled interface works only with the flags that it was compiled with. So the
+# installed package has none.
 if(WEIR_MODULE)
     if(CMAKE_VERSION VERSION_LESS 3.28)
         message(FATAL_ERROR "weir: WEIR_MODULE is on, and this is CMake ${CMAKE_VERSION}: targets with modules need "

@@ -1,12 +1,12 @@
-# Which of the components that find_package(weir COMPONENTS ...) asks for there are; beside weir-config.cmake, and with
-# Conan after the files that it makes.
+# Finds the components of find_package(weir COMPONENTS ...). Installed beside weir-config.cmake; with Conan it runs after the
+# files that Conan makes.
 foreach(_weir_component IN LISTS weir_FIND_COMPONENTS)
     set(weir_${_weir_component}_FOUND FALSE)
     if(_weir_component STREQUAL "cuda")
         find_package(CUDAToolkit QUIET)
         if(TARGET CUDA::cudart)
             set(weir_cuda_FOUND TRUE)
-            # Not by its name: vcpkg reads here what to tell users, and this is only there if asked for.
+            # The name is a variable: vcpkg reads this file to tell users the targets, and this one exists only on request.
             if(NOT TARGET weir::${_weir_component})
                 add_library(weir::${_weir_component} INTERFACE IMPORTED)
                 set_property(TARGET weir::${_weir_component}
@@ -17,7 +17,7 @@ foreach(_weir_component IN LISTS weir_FIND_COMPONENTS)
 CUDAToolkit_ROOT to its folder, or ask for it by OPTIONAL_COMPONENTS.")
     elseif(_weir_component STREQUAL "compiled")
         set(weir_compiled_FOUND TRUE)
-        # With WEIR_SEPARATE_COMPILATION: made where it is linked, with the flags of the project.
+        # With WEIR_SEPARATE_COMPILATION. Built in the project that links it, with the flags of the project.
         if(NOT TARGET weir::${_weir_component})
             set(_weir_source "${CMAKE_CURRENT_BINARY_DIR}/weir_src.cpp")
             if(NOT EXISTS "${_weir_source}")

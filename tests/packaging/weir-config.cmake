@@ -1,4 +1,4 @@
-# What find_package(weir) reads; installed as it is.
+# The package file of find_package(weir); installed unchanged.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 include("${CMAKE_CURRENT_LIST_DIR}/weir-targets.cmake")

@@ -1,9 +1,9 @@
-# weir_lint_coroutines(TARGET [ARGUMENT...]): has tests/compilers/lint_coroutines look at the target's sources before they
-# are compiled, and at what they include of the project's own folders of headers; what it finds ends the build. Only
-# what has changed is looked at again. Further arguments are the lint's: --exclude PATH, --not-aggregate NAME, a PATH.
-# To be called where the target is made, after its folders of headers are known.
+# weir_lint_coroutines(TARGET [ARGUMENT...]): runs tests/compilers/lint_coroutines on the target's sources before they are
+# compiled, and on the headers that they include from the project's own include directories. A finding ends the build. A file
+# is read again only after a change. Further arguments are the lint's: --exclude PATH, --not-aggregate NAME, a PATH.
+# Call it in the folder that makes the target, after its include directories are set.
 if(POLICY CMP0116)
-    cmake_policy(SET CMP0116 NEW)  # what the lint writes down of what it read means the same to all generators
+    cmake_policy(SET CMP0116 NEW)  # the lint's list of files means the same to all generators
 endif()
 
 function(weir_lint_coroutines target)
@@ -20,13 +20,13 @@ function(weir_lint_coroutines target)
             "Python3_EXECUTABLE, or leave the call out where there is none.")
     endif()
 
-    # Beside this file if it was installed by vcpkg or Conan, or lies in a build folder; else as installed; else as it is
-    # in the repository.
+    # The lint is beside this file if vcpkg or Conan installed it, or in a build folder; otherwise where CMake installs
+    # it, or in the repository.
     find_file(lint NAMES lint_coroutines NO_CACHE NO_DEFAULT_PATH REQUIRED PATHS
         "${CMAKE_CURRENT_FUNCTION_LIST_DIR}" "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../weir"
         "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../compilers")
 
-    # The target's own folders of headers, without those of libraries.
+    # The target's own include directories, without those of libraries.
     get_target_property(headers "${target}" INCLUDE_DIRECTORIES)
     if(NOT headers)
         set(headers)
@@ -44,7 +44,7 @@ function(weir_lint_coroutines target)
     add_custom_target(${target}_lint_coroutines DEPENDS "${stamp}")
     add_dependencies(${target} ${target}_lint_coroutines)
 
-    # It says more than the headers' note.
+    # The lint says more than the note of the headers.
     get_target_property(type "${target}" TYPE)
     if(NOT type STREQUAL "INTERFACE_LIBRARY")
         target_compile_definitions(${target} PRIVATE WEIR_NO_COROUTINE_WARNING)

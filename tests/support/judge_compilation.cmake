@@ -1,7 +1,7 @@
 # cmake -DCOMPILE=<command> -DSOURCE=<file> -P judge_compilation.cmake
-# A *.pass.cpp has to compile. A *.fail.cpp must not, and the first error line of the compiler has to
-# hold the text that the file's first line gives, `// expect-error: <text>`; its second line is the rule,
-# in a sentence. (tests/house/refusals.py judges so with another compiler.)
+# A *.pass.cpp must compile. A *.fail.cpp must not compile: the first error line of the compiler must contain the text of
+# the file's first line, `// expect-error: <text>`. The second line has the rule in a sentence.
+# (tests/house/refusals.py does the same with another compiler.)
 execute_process(COMMAND ${COMPILE} "${SOURCE}"
     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 

@@ -1,4 +1,4 @@
-# What our own tests, examples and benchmarks share. Users of the library never come here.
+# Settings of our own tests, examples and benchmarks. Users of the library do not include this file.
 
 set(CMAKE_CXX_EXTENSIONS OFF)
 
@@ -6,9 +6,8 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(WEIR_SANITIZER "" CACHE STRING "Sanitizers for weir's tests and examples")
 string(REPLACE "," ";" sanitizers "${WEIR_SANITIZER}")
 
-# Warnings are errors where the tests are built. A user who only builds an example, with a compiler
-# newer than any that we know, is told and not stopped; and with a sanitizer g++ warns of what is not
-# so (its manual advises against -Werror there).
+# Warnings are errors only if the tests are built: an example must also build with newer compilers. Not with sanitizers,
+# because g++ then gives false warnings (its manual advises against -Werror there).
 if(MSVC)
     set(weir_warning_flags /W4 /permissive-)
 else()
@@ -16,13 +15,13 @@ else()
 endif()
 add_library(weir_warnings INTERFACE)
 target_compile_options(weir_warnings INTERFACE ${weir_warning_flags})
-# The lint looks at all that is here: the test lint.house.
+# The test lint.house runs the lint on all files.
 target_compile_definitions(weir_warnings INTERFACE WEIR_NO_COROUTINE_WARNING)
-# g++ collects no garbage below a gigabyte, a tenth of its time; and makes no function of each std::move, another 7 %.
+# No garbage collection of g++ below a gigabyte saves a tenth of its time; no function for each std::move saves 7 %.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12)
     target_compile_options(weir_warnings INTERFACE --param=ggc-min-heapsize=1000000 -ffold-simple-inlines)
 endif()
-# Files of Windows number their sections in 16 bits, unless they are told not to; clang does so by itself.
+# Object files of Windows have 16-bit section numbers by default; clang enlarges them by itself.
 if(MSVC)
     target_compile_options(weir_warnings INTERFACE /bigobj)
 elseif(WIN32 AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -36,7 +35,7 @@ if(sanitizers)
 elseif(WEIR_BUILD_TESTS AND NOT MSVC)
     target_compile_options(weir_warnings INTERFACE -Werror)
 endif()
-# tests/run --separate: all of it with WEIR_SEPARATE_COMPILATION.
+# tests/run --separate: everything with WEIR_SEPARATE_COMPILATION.
 option(WEIR_TESTS_SEPARATE "Have weir's tests and examples link weir::compiled" OFF)
 mark_as_advanced(WEIR_TESTS_SEPARATE)
 if(WEIR_TESTS_SEPARATE)
@@ -44,19 +43,19 @@ if(WEIR_TESTS_SEPARATE)
     target_link_libraries(weir_warnings INTERFACE weir_compiled)
 endif()
 
-# Asio of its own, for what is ours of include/weir/asio/: header-only, and without a package file in
-# Debian, Ubuntu and Homebrew.
+# Stand-alone Asio, for include/weir/asio/. It is header-only, and has no package file in Debian, Ubuntu
+# and Homebrew.
 find_path(WEIR_ASIO_INCLUDE_DIR asio.hpp DOC "Where asio.hpp is, for weir's tests and examples")
 mark_as_advanced(WEIR_ASIO_INCLUDE_DIR)
 if(WEIR_ASIO_INCLUDE_DIR)
     add_library(weir_asio INTERFACE IMPORTED)
     target_include_directories(weir_asio INTERFACE "${WEIR_ASIO_INCLUDE_DIR}")
-    # Asio 1.22 doesn't know that clang has coroutines.
+    # Asio 1.22 does not detect coroutines of clang.
     target_compile_definitions(weir_asio INTERFACE ASIO_HAS_CO_AWAIT=1)
 endif()
 
-# libjpeg-turbo's own interface, for the example that decodes photographs. Debian's package file for CMake
-# asks for files of another package, too.
+# libjpeg-turbo's own interface, for the example `images`. Debian's package file for CMake requires files of another
+# package, so it is not used.
 find_path(WEIR_TURBOJPEG_INCLUDE_DIR turbojpeg.h DOC "Where turbojpeg.h is, for weir's example images")
 find_library(WEIR_TURBOJPEG_LIBRARY turbojpeg DOC "libturbojpeg, for weir's example images")
 mark_as_advanced(WEIR_TURBOJPEG_INCLUDE_DIR WEIR_TURBOJPEG_LIBRARY)
@@ -67,10 +66,10 @@ if(WEIR_TURBOJPEG_INCLUDE_DIR AND WEIR_TURBOJPEG_LIBRARY)
 endif()
 
 # weir_programs(FOLDER PREFIX RESULT): each *.cpp of the folder, and each folder with *.cpp in it, is a
-# program of that name, and finds includes from the folder on. Its target is PREFIX<name>; RESULT lists
-# the names that were added. Where the variable needs_<name> lists imported targets, the program links
-# them; if one of them was not found, the program is left out, with a message. Where needs_<file's name
-# without .cpp> does so for a source inside of a folder, that source alone is linked, or left out.
+# program of that name. Includes are relative to the folder. The target is PREFIX<name>; RESULT lists the
+# added names. The variable needs_<name> lists imported targets that the program links; if one of them was not found, the
+# program is left out with a message. The variable needs_<name of a source without .cpp> does the same for this
+# source inside a folder.
 function(weir_programs folder prefix result)
     set(base "${CMAKE_CURRENT_SOURCE_DIR}/${folder}")
     file(GLOB sources CONFIGURE_DEPENDS RELATIVE "${base}" "${base}/*.cpp" "${base}/*/*.cpp")

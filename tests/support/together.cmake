@@ -1,6 +1,6 @@
 # cmake -DOUTPUT=<file> -DSOURCES=<list of files> -P together.cmake
-# Writes a source that is several test files, each in a namespace of its own, so that no names clash: headers are read
-# once for all of them, and what they make of templates is compiled once. What they include comes first.
+# Writes one source from several test files, each in its own namespace, so that names don't clash. Headers are then read
+# once for all of them, and templates are instantiated once. All includes come first.
 cmake_policy(VERSION 3.24)
 set(includes)
 set(bodies)
@@ -14,7 +14,7 @@ foreach(source IN LISTS SOURCES)
             if(CMAKE_MATCH_1 STREQUAL "\"" AND EXISTS "${folder}/${CMAKE_MATCH_2}")
                 set(name "\"${folder}/${CMAKE_MATCH_2}\"")
             endif()
-            # Not every one may be there: some stand below an #if.
+            # Some headers may not exist, because their includes are inside an #if.
             set(line "#if __has_include(${name})\n#include ${name}\n#endif")
         endif()
         if(NOT line IN_LIST includes)
