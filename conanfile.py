@@ -9,7 +9,7 @@ from conan.tools.files import copy, load
 from conan.tools.layout import basic_layout
 from conan.tools.scm import Version
 
-required_conan_version = ">=2.3"  # the first that knows test_package_folder: others would test nothing
+required_conan_version = ">=2.3"  # older versions ignore test_package_folder, and would test nothing
 
 
 class WeirConan(ConanFile):
@@ -37,7 +37,7 @@ class WeirConan(ConanFile):
 
     def validate(self):
         check_min_cppstd(self, 20)
-        # Conan takes older ones too, if they are told to compile as C++20.
+        # Conan accepts older compilers, too, if they are set to C++20.
         oldest = {"gcc": "12", "clang": "16"}.get(str(self.settings.compiler))
         if oldest and Version(self.settings.compiler.version) < oldest:
             raise ConanInvalidConfiguration(f"weir needs {self.settings.compiler} {oldest} or later")
@@ -49,7 +49,7 @@ class WeirConan(ConanFile):
         cmake.install()
 
     def package_info(self):
-        # CMake's own package is found, not one that Conan makes up: components and versions are judged the same.
+        # CMake finds its own package files, not files of Conan, so components and versions are checked as without Conan.
         self.cpp_info.set_property("cmake_find_mode", "none")
         self.cpp_info.builddirs = [os.path.join("share", "cmake", "weir")]
         self.cpp_info.bindirs = []

@@ -5,8 +5,8 @@ weir_version() {
         paste -sd.
 }
 
-# checkout FOLDER: what a clone would hold of what the doors need, as a repository with one commit. What isn't
-# committed here yet is in it, too.
+# checkout FOLDER: the files that the doors need, as a repository with one commit. It includes changes that are not
+# committed yet.
 checkout() {
     rm -rf "$1"
     mkdir -p "$1"
@@ -17,7 +17,7 @@ checkout() {
     git -C "$1" -c user.name=weir -c user.email=weir@localhost commit -qm "weir $(weir_version)"
 }
 
-# refused PATTERN COMMAND...: the command has to fail, and to say what the pattern matches.
+# refused PATTERN COMMAND...: the command must fail, and its output must match the pattern.
 refused() {
     local pattern=$1 output
     shift

@@ -1,5 +1,5 @@
-# What meson.build can't find out by itself: `version`, the version of the library; `tests`, the sources of the tests
-# that need Catch2 and nothing else.
+# Lists for meson.build: `version` prints the version of the library, `tests` the sources of the tests that need only
+# Catch2.
 import pathlib
 import re
 import sys

@@ -1,9 +1,9 @@
-# Sourced by tests/run, examples/run, bench/run and .ci/run: installs what is missing, where it may.
+# Sourced by tests/run, examples/run, bench/run and .ci/run: installs missing tools, if that is allowed.
 
 # install_missing PROBE:PACKAGES...
-# A probe is a command, a <header> that the C++ compiler should find, or the path of a file (a pattern
-# is allowed); `a|b` asks for one of them. What no probe finds is installed with apt-get, by root or
-# through a sudo that asks nothing; otherwise the line to run is printed and the script ends with 1.
+# A probe is a command, a <header> that the C++ compiler should find, or the path of a file (or a pattern of paths); `a|b`
+# needs one of them. Packages of probes without a result are installed with apt-get, by root or by sudo without a
+# password; otherwise the command to run is printed, and the script ends with 1.
 # Sets `installed` to 1 if it installed anything.
 install_missing() {
     installed=0
@@ -14,8 +14,8 @@ install_missing() {
     read -ra words <<<"$packages"
     if ((EUID != 0)); then sudo=(sudo -n); fi
 
-    # --no-remove: on somebody's machine a package that would drive out another one, as one libc++ does another, is
-    # not worth it. One that is there for CI ($CI) has nobody to miss it.
+    # --no-remove: a package that would remove another one, as one libc++ does with another, is not installed on a user's
+    # machine, but is in CI ($CI).
     local -a apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq)
     local -a get=("${apt[@]}" install -y --no-install-recommends)
     if [[ -z ${CI:-} ]]; then get+=(--no-remove); fi
@@ -62,7 +62,7 @@ is_there() {
     esac
 }
 
-# Where the compiler looks by itself, and where CMake looks besides.
+# The folders that the compiler searches by default, and those that CMake searches, too.
 has_header() {
     local prefix
     local -a compiler=() prefixes=()
@@ -75,15 +75,15 @@ has_header() {
     return 1
 }
 
-# What every build needs.
+# Needed by every build.
 build_tools=("cmake:cmake" "ninja|make:ninja-build" "${CXX:-c++}|g++|clang++:g++")
-# The libraries of the measurement lab.
+# Needed by the measurement lab.
 lab_needs=("/usr/include/eigen3/Eigen/Core|<Eigen/Core>:libeigen3-dev" "<nlohmann/json.hpp>:nlohmann-json3-dev"
     "<CLI/CLI.hpp>:libcli11-dev" "<sqlite3.h>:libsqlite3-dev")
-# What the indicators need besides.
+# Also needed by the indicators.
 indicator_needs=("<openssl/evp.h>:libssl-dev")
 
-# configure BUILD_FOLDER OPTION...: of the repository at $root, with Ninja for a new folder if it is there.
+# configure BUILD_FOLDER OPTION...: configures the repository at $root, a new folder with Ninja if it is installed.
 configure() {
     local build=$1
     shift

@@ -14,9 +14,8 @@ list_programs() {
     done | sort -u
 }
 
-# shown WHAT LOG COMMAND...: on standard error each of its build steps, in one line that changes where that is a
-# terminal, and how long it took, if there was any; all else that it prints goes to the log, and is shown if it
-# fails.
+# shown WHAT LOG COMMAND...: runs a build command. Shows its steps on standard error, on a terminal in one line that changes,
+# and the time that they took. All other output goes to the log, which is shown if the command fails.
 shown() {
     local what=$1 log=$2 begin=${EPOCHREALTIME//[!0-9]/}
     shift 2
@@ -47,13 +46,13 @@ has_target() {
     cmake --build "$1" --target help 2>/dev/null | grep -E "^([.]{3} )?$2(:|$)" >/dev/null
 }
 
-# run_program FOLDER TARGET_PREFIX NAME ARGUMENT...: builds it in Release and becomes it; or says why it was
-# left out, and exits with 77.
+# run_program FOLDER TARGET_PREFIX NAME ARGUMENT...: builds the program in Release and executes it; or prints why it was left
+# out, and exits with 77.
 run_program() {
     local folder=$1 target=$2$3 name=$3 build=$root/build/release
     shift 3
     mkdir -p "$build"
-    # Later starts leave this out: the build itself notices a changed build file and a new source.
+    # Only at the first start: later the build itself notices changed build files and new sources.
     if ((installed)) || ! has_target "$build" "$target"; then
         echo "configuring ${build#"$root/"} ..." >&2
         shown "configuring" "$build/configure.log" configure "$build" \
@@ -68,7 +67,7 @@ run_program() {
     exec "$build/$folder/$name" "$@"
 }
 
-# choose_program FOLDER NAME: handles --list, --help and a name that is none.
+# choose_program FOLDER NAME: handles --list, --help and unknown names.
 choose_program() {
     local programs
     programs=$(list_programs "$1")

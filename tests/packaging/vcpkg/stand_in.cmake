@@ -1,5 +1,5 @@
-# cmake -DOUT=<folder> -P stand_in.cmake: runs the port into OUT/packages as vcpkg does, where there is none,
-# and checks what vcpkg's own checks look at. The functions do what those of vcpkg do for such a port.
+# cmake -DOUT=<folder> -P stand_in.cmake: runs the port into OUT/packages like vcpkg, if vcpkg is not installed, and makes
+# vcpkg's own checks. The functions do what those of vcpkg do for such a port.
 cmake_minimum_required(VERSION 3.24)
 set(PORT weir)
 set(CURRENT_PORT_DIR "${CMAKE_CURRENT_LIST_DIR}/ports/weir")
@@ -21,7 +21,7 @@ function(vcpkg_cmake_install)
     run("${CMAKE_COMMAND}" --build "${OUT}/build" --target install)
 endfunction()
 
-# The folder moves up by one, and with it what the files think of where the prefix is.
+# The folder moves up by one level, so the prefix in the files changes, too.
 function(vcpkg_cmake_config_fixup)
     cmake_parse_arguments(PARSE_ARGV 0 asked "" CONFIG_PATH "")
     set(folder "${CURRENT_PACKAGES_DIR}/${asked_CONFIG_PATH}")
