@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Measures what README and issues compare, against every peer that is there, and prints one table of ratios.
+"""Measures everything that has a goal, against every installed peer, and prints one table of ratios.
 
     bench/run compare [--quick] [--peers DIR] [--workers 1,2,4] [PART OF A CASE]
 
-    --quick      short repetitions: shows that it works, not how fast it is
-    --peers DIR  a folder with the sources of libraries that Debian has no packages of, each in one of its own:
-                 taskflow, libfork, TooManyCooks, citor, cppcoro (andreasbuhr's), libcoro (jbaldwin's); those that are
-                 missing are left out
-    --workers    instead of 1 and 2. Where there are more than 2, no goal is set, and the efficiency is told: the time
-                 on one worker to that on all, times their number; of weir (off, where it is there) and of the best peer
-    PART         only the cases that contain it
+    --quick      short repetitions: shows that it works, not how fast anything is
+    --peers DIR  a folder with a folder of sources for each library without a Debian package: taskflow, libfork,
+                 TooManyCooks, citor, cppcoro (andreasbuhr's), libcoro (jbaldwin's); missing ones are left out
+    --workers    the numbers of workers, instead of 1 and 2. For more than 2 there are no goals, and the efficiency is
+                 printed: the time on one worker divided by that on all, times their number; of weir (off, if it has
+                 that case) and of the best peer
+    PART         only the cases whose names contain this text
 
-The contestants of a case take turns within one process, nine times; the table has medians in nanoseconds. "Off"
-is without statistics, "on" with them, as by default. A ratio is that to the fastest peer of any kind, by the fastest
-of its own means, or, where a case says so, to one library, or of on to off; behind it is the goal. Where ours pass
-items, or make tasks, one by one, those that do so in batches don't count: if one is the fastest, the next line tells. While it measures, it lists
-the fastest means of each peer. Takes about thirteen minutes, the build included.
+The contestants of a case take turns within one process, nine times; the table has medians in nanoseconds. "Off" is without
+statistics, "on" with them (the default). A ratio is the time divided by that of the fastest peer of any kind, in its fastest
+form; or, if the case says so, of one library, or on divided by off. The goal is behind the ratio. If weir passes items, or makes
+tasks, one by one, peers that do so in batches do not count; if one is the fastest, the next line shows it. While it measures, it
+lists the fastest form of each peer. Takes about thirteen minutes, including the build.
 """
 
 import json

@@ -1,5 +1,5 @@
-// What weir costs a compiler: its processor time for small programs, beside <thread> and the same three stages in oneTBB,
-// all in turns, by each compiler that is there; then the ratios, beside their goals.
+// The compile time of weir: processor time of the compiler for small programs, for <thread>, and for the same three stages in
+// oneTBB, all in turns, with each installed compiler; then the ratios, beside their goals.
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// What measuring costs: the same work with and without, and on clocks of different prices.
+// The cost of statistics: the same work with and without them, and with clocks of different cost.
 #include "common/check.hpp"
 #include "common/harness.hpp"
 #include "common/loop.hpp"

@@ -1,5 +1,5 @@
-// What an item costs that a plain thread puts into a channel, or gets from it, where the other side is
-// a coroutine on another thread.
+// The cost of an item that a plain thread puts into a channel, or gets from it, while the other side is a coroutine on
+// another thread.
 #include "scenario.hpp"
 
 #include <weir/channel/channel.hpp>

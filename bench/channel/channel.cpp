@@ -1,4 +1,4 @@
-// What an item costs that passes a bounded channel from coroutine to coroutine.
+// The cost of an item that passes from coroutine to coroutine through a bounded channel.
 #include "scenario.hpp"
 
 #include <weir/channel/channel.hpp>

@@ -1,4 +1,4 @@
-// TooManyCooks: its bounded queue for one producer and one consumer, else its channel, bounded by a semaphore.
+// TooManyCooks: its bounded queue for one producer and one consumer; otherwise its channel, bounded by a semaphore.
 #define TMC_IMPL
 #include "common/toomanycooks.hpp"
 

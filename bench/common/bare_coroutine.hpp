@@ -1,4 +1,4 @@
-// The least that a coroutine can be, for what the compiler alone takes.
+// A minimal coroutine type, to measure the cost of coroutines without a library.
 #ifndef BENCH_COMMON_BARE_COROUTINE_HPP
 #define BENCH_COMMON_BARE_COROUTINE_HPP
 

@@ -1,4 +1,4 @@
-// A figure of a wrong result would mean nothing.
+// Checks of results: the figure of a wrong result would mean nothing.
 #ifndef BENCH_COMMON_CHECK_HPP
 #define BENCH_COMMON_CHECK_HPP
 

@@ -1,4 +1,4 @@
-// How cppcoro passes items between coroutines: a ring, the sequence of what was written, and that of what was read.
+// The way that cppcoro passes items between coroutines: a ring, and the sequences of written and read positions.
 #ifndef BENCH_COMMON_CPPCORO_HPP
 #define BENCH_COMMON_CPPCORO_HPP
 

@@ -1,5 +1,5 @@
-// Times contestants against each other: all of a group in one run, in turns, so that what else the
-// machine does meets them alike; medians with their spread; ratios against the best peer last.
+// Times contestants against each other: all of a group in one run, in turns, so that other load of the machine affects all
+// of them alike; medians with their spread; ratios against the best peer last.
 //
 //     int main(int argc, char** argv) {
 //         bench::session session("channel", argc, argv);

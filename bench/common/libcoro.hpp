@@ -1,4 +1,4 @@
-// libcoro's pool, and its rings, whose capacities it has to know when it is compiled.
+// libcoro's pool, and its rings, whose capacities are template arguments.
 #ifndef BENCH_COMMON_LIBCORO_HPP
 #define BENCH_COMMON_LIBCORO_HPP
 

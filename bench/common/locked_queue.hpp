@@ -1,4 +1,4 @@
-// What a careful programmer writes without a library: a ring, a mutex, two condition variables.
+// A queue as a careful programmer writes it without a library: a ring, a mutex, two condition variables.
 #ifndef BENCH_COMMON_LOCKED_QUEUE_HPP
 #define BENCH_COMMON_LOCKED_QUEUE_HPP
 

@@ -1,4 +1,4 @@
-// An executor without threads, for figures that threads would blur.
+// An executor without threads, for exact figures.
 #ifndef BENCH_COMMON_LOOP_HPP
 #define BENCH_COMMON_LOOP_HPP
 

@@ -1,4 +1,4 @@
-// The queue itself has no bound: a second semaphore counts the room.
+// The queue itself is unbounded: a second semaphore counts the free places.
 #ifndef BENCH_COMMON_MOODYCAMEL_QUEUE_HPP
 #define BENCH_COMMON_MOODYCAMEL_QUEUE_HPP
 

@@ -1,4 +1,4 @@
-// The time that this process has taken so far.
+// The processor time of this process so far.
 #ifndef BENCH_COMMON_PROCESS_TIMES_HPP
 #define BENCH_COMMON_PROCESS_TIMES_HPP
 

@@ -1,4 +1,4 @@
-// What a benchmark program was asked for, and where its figures go.
+// The arguments of a benchmark program, and the destination of its figures.
 #ifndef BENCH_COMMON_SESSION_HPP
 #define BENCH_COMMON_SESSION_HPP
 

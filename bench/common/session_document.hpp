@@ -1,4 +1,4 @@
-// What a benchmark program prints with --json: one performance indicator, with all its figures.
+// The output of a benchmark program with --json: one performance indicator with all figures.
 #ifndef BENCH_COMMON_SESSION_DOCUMENT_HPP
 #define BENCH_COMMON_SESSION_DOCUMENT_HPP
 

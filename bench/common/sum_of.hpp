@@ -1,4 +1,4 @@
-// A consumer that tells whether all items came.
+// A consumer that checks that all items came.
 #ifndef BENCH_COMMON_SUM_OF_HPP
 #define BENCH_COMMON_SUM_OF_HPP
 

@@ -1,4 +1,4 @@
-// Counts what many threads do, without their meeting in a cache line.
+// A counter for many threads, without sharing a cache line.
 #ifndef BENCH_COMMON_TALLY_HPP
 #define BENCH_COMMON_TALLY_HPP
 

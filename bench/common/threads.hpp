@@ -1,4 +1,4 @@
-// Plain threads, for peers that know no coroutines.
+// Plain threads, for peers without coroutines.
 #ifndef BENCH_COMMON_THREADS_HPP
 #define BENCH_COMMON_THREADS_HPP
 

@@ -1,4 +1,4 @@
-// TooManyCooks' executor with as many workers as asked for.
+// TooManyCooks' executor with a given number of workers.
 #ifndef BENCH_COMMON_TOOMANYCOOKS_HPP
 #define BENCH_COMMON_TOOMANYCOOKS_HPP
 

@@ -1,4 +1,4 @@
-// What becomes of those who wait when the device breaks: all of them get the error, and nobody waits for ever.
+// The device breaks while coroutines wait: all of them must get the error, and none may wait for ever.
 #include "measure.hpp"
 #include "parts.hpp"
 

@@ -1,5 +1,5 @@
-// What those calls of the runtime take that an awaited copy makes beside the copy itself, and the context's thread
-// while it looks.
+// The time of the runtime's calls that an awaited copy makes beside the copy itself, and of those that the context's thread
+// makes while it polls.
 #include "common/harness.hpp"
 #include "measure.hpp"
 #include "parts.hpp"

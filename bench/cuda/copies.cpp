@@ -1,5 +1,5 @@
-// How fast memory gets to the device and back: awaited copies against the plain calls of the runtime, one at a
-// time, and with several under way.
+// The rate of copies to the device and back: awaited copies against plain calls of the runtime, one at a time, and with
+// several under way.
 #include "common/check.hpp"
 #include "measure.hpp"
 #include "parts.hpp"

@@ -1,4 +1,4 @@
-// Which of the machine's cores run what.
+// Assigns the machine's cores to threads.
 #ifndef BENCH_CUDA_CORES_HPP
 #define BENCH_CUDA_CORES_HPP
 

@@ -1,5 +1,5 @@
-// Copies to a GPU that are awaited: how fast they are, how soon a coroutine hears of their end, what they hide
-// behind the work on a device, and what becomes of those who wait when the device breaks.
+// Awaited copies to a GPU: their rate, the time until a coroutine resumes after their end, the share that is hidden behind
+// work on the device, and the behaviour when the device breaks.
 //
 //     bench/run cuda [--break-device] [--json] [--quick] [PART OF A TITLE]
 #include "common/harness.hpp"

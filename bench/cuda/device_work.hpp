@@ -1,4 +1,4 @@
-// Work on the device that takes a given time: a kernel where nvcc was there to compile it.
+// Work on the device that takes a given time: a kernel, if nvcc was found to compile it.
 #ifndef BENCH_CUDA_DEVICE_WORK_HPP
 #define BENCH_CUDA_DEVICE_WORK_HPP
 

@@ -1,4 +1,4 @@
-// What only nvcc can compile.
+// The functions of kernels.cu, which only nvcc can compile.
 #ifndef BENCH_CUDA_KERNELS_HPP
 #define BENCH_CUDA_KERNELS_HPP
 

@@ -1,4 +1,4 @@
-// From the end of a copy to the resumption of who waits for it.
+// The time from the end of a copy to the resumption of the waiting coroutine.
 //
 // The awaited copy brings four bytes from the device into page-locked memory, behind a large copy in the same
 // stream. A thread with a core of its own reads those bytes without a break, and so sees when they are there.

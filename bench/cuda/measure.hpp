@@ -1,4 +1,4 @@
-// What the parts of this benchmark share: who is to be measured, in turns; and how figures are shown.
+// Shared by the parts of this benchmark: contestants that are measured in turns, and the output of figures.
 #ifndef BENCH_CUDA_MEASURE_HPP
 #define BENCH_CUDA_MEASURE_HPP
 

@@ -1,4 +1,4 @@
-// How much of the copies of `to_device` is hidden behind the work of their consumer, or the other way round.
+// The share of the copies of `to_device` that is hidden behind the work of their consumer, or the other way round.
 #include "device_work.hpp"
 #include "measure.hpp"
 #include "parts.hpp"

@@ -1,4 +1,4 @@
-// Many small copies that begin together: by one call, or by a call for each.
+// Many small copies that begin together: with one call, or with a call for each.
 #include "common/harness.hpp"
 #include "measure.hpp"
 #include "parts.hpp"

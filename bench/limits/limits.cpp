@@ -1,5 +1,5 @@
-// What the machine takes for the parts of a hand-over that can't be left out. The other benchmarks
-// show some of these again, next to what they limit.
+// The time that the machine needs for the unavoidable parts of a hand-over. Other benchmarks show some of these figures again,
+// beside the figures that they limit.
 #include "common/bare_coroutine.hpp"
 #include "common/cache_line.hpp"
 #include "common/check.hpp"

@@ -1,4 +1,4 @@
-// How long an item and its answer take between two coroutines that have nothing else to do.
+// The time of an item and its answer between two coroutines that do nothing else.
 #include "scenario.hpp"
 
 #include <weir/channel/channel.hpp>

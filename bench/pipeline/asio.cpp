@@ -1,4 +1,4 @@
-// Asio: coroutines over its channels, which try first and wait only if that fails.
+// Asio: coroutines over its channels, which first try an operation, and wait only if it fails.
 #include "scenario.hpp"
 
 #include <asio/co_spawn.hpp>

@@ -1,4 +1,4 @@
-// cppcoro: a coroutine a stage, over rings with its sequencers, which have one producer and one consumer.
+// cppcoro: one coroutine per stage, over rings with its sequencers for one producer and one consumer.
 #include "scenario.hpp"
 
 #include "common/cppcoro.hpp"

@@ -1,4 +1,4 @@
-// libcoro: a coroutine a slot, over its ring buffers.
+// libcoro: one coroutine per slot, over its ring buffers.
 #include "scenario.hpp"
 
 #include "common/libcoro.hpp"

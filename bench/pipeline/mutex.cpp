@@ -1,4 +1,4 @@
-// A thread for each slot, and queues of a mutex and two condition variables.
+// One thread per slot, and queues with a mutex and two condition variables.
 #include "scenario.hpp"
 
 #include "common/locked_queue.hpp"

@@ -1,4 +1,4 @@
-// What an item costs from a source through three stages to a sink, beside the work of the stages.
+// The cost of an item from a source through three stages to a sink, without the work of the stages.
 #include "scenario.hpp"
 
 #include <weir/channel/channel.hpp>

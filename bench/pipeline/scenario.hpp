@@ -1,4 +1,4 @@
-// What a group of this benchmark asks for: a source, three stages and a sink, all contestants alike.
+// The parameters of a group of this benchmark: a source, three stages and a sink, the same for all contestants.
 #ifndef BENCH_PIPELINE_SCENARIO_HPP
 #define BENCH_PIPELINE_SCENARIO_HPP
 

@@ -1,4 +1,4 @@
-// TooManyCooks: a coroutine a stage, over its bounded queues of one producer and one consumer.
+// TooManyCooks: one coroutine per stage, over its bounded queues for one producer and one consumer.
 #define TMC_IMPL
 #include "common/toomanycooks.hpp"
 

@@ -1,4 +1,4 @@
-// How many bytes the program has from the heap: this program replaces operator new.
+// Counts the heap bytes of the program, which replaces operator new.
 #ifndef BENCH_SCALE_HEAP_HPP
 #define BENCH_SCALE_HEAP_HPP
 

@@ -1,5 +1,4 @@
-// Whether an item's cost stays the same: with many stages, with many channels, with many items; and
-// what they take in memory.
+// Growth: the cost of an item with many stages, many channels and many items, and their memory.
 #include "common/check.hpp"
 #include "common/harness.hpp"
 #include "common/sum_of.hpp"

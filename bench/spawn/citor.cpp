@@ -1,4 +1,4 @@
-// citor: fork-join of functions, on deques that others steal from. Who calls is one of the workers.
+// citor: fork-join of functions, on deques with stealing. The calling thread is one of the workers.
 #include <citor/thread_pool.h>
 
 #include <array>

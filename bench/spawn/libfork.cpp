@@ -1,4 +1,4 @@
-// libfork: continuations that are stolen, on stacks of segments.
+// libfork: continuation stealing, on segmented stacks.
 #include <libfork.hpp>
 
 #include <array>

@@ -1,4 +1,4 @@
-// What a group of `spawn` asks for, and what has to come out.
+// The parameters of a group of `spawn`, and the expected result.
 #ifndef BENCH_SPAWN_SCENARIO_HPP
 #define BENCH_SPAWN_SCENARIO_HPP
 

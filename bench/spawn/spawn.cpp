@@ -1,4 +1,4 @@
-// What a task costs: spawned one by one, forked and joined, and in wide trees.
+// The cost of a task: spawned one by one, forked and joined, and in wide trees.
 #include <weir/executor/executor.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>

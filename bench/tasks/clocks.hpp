@@ -1,4 +1,4 @@
-// tasks: a pool by whose time runs are measured, or an executor around it that has another clock.
+// tasks: the pool whose clock measures runs, or an executor around it with another clock.
 #ifndef BENCH_TASKS_CLOCKS_HPP
 #define BENCH_TASKS_CLOCKS_HPP
 

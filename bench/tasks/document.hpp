@@ -1,4 +1,4 @@
-// tasks: what the program prints: a performance indicator, as JSON or as a table.
+// tasks: the output of the program: a performance indicator, as JSON or as a table.
 #ifndef BENCH_TASKS_DOCUMENT_HPP
 #define BENCH_TASKS_DOCUMENT_HPP
 

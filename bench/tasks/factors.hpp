@@ -1,4 +1,4 @@
-// tasks: everything that can be set, as data: its levels or range, how it is set, and what it does.
+// tasks: all factors as data: levels or range, how a factor is set, and its effect.
 #ifndef BENCH_TASKS_FACTORS_HPP
 #define BENCH_TASKS_FACTORS_HPP
 

@@ -1,4 +1,4 @@
-// tasks: what passes through.
+// tasks: the items.
 #ifndef BENCH_TASKS_ITEM_HPP
 #define BENCH_TASKS_ITEM_HPP
 

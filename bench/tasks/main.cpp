@@ -1,5 +1,5 @@
-// What a task costs, in microseconds, with every factor that may matter settable: the counterpart of parsl-perf,
-// for `lab`. It prints one performance indicator, with the settings that it really had.
+// The cost of a task in microseconds. Every factor that may matter can be set: the counterpart of parsl-perf, for `lab`. The
+// program prints one performance indicator, with the settings that it really had.
 #include "build.hpp"
 #include "clocks.hpp"
 #include "document.hpp"

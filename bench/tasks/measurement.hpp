@@ -1,4 +1,4 @@
-// tasks: a batch, timed.
+// tasks: times a batch of items.
 #ifndef BENCH_TASKS_MEASUREMENT_HPP
 #define BENCH_TASKS_MEASUREMENT_HPP
 

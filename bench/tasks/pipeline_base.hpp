@@ -1,4 +1,4 @@
-// tasks: what pipelines of all policies and kinds of item have in common.
+// tasks: the common part of pipelines with any policy and kind of item.
 #ifndef BENCH_TASKS_PIPELINE_BASE_HPP
 #define BENCH_TASKS_PIPELINE_BASE_HPP
 

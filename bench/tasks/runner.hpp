@@ -1,4 +1,4 @@
-// tasks: what passes a batch of items.
+// tasks: the interface for processing a batch of items: by a pipeline, or by tasks on the executor.
 #ifndef BENCH_TASKS_RUNNER_HPP
 #define BENCH_TASKS_RUNNER_HPP
 

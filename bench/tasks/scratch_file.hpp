@@ -1,4 +1,4 @@
-// tasks: a file that is gone when the process is.
+// tasks: a file that is deleted when the process ends.
 #ifndef BENCH_TASKS_SCRATCH_FILE_HPP
 #define BENCH_TASKS_SCRATCH_FILE_HPP
 

@@ -1,4 +1,4 @@
-// tasks: what the program was asked for, and what it really has.
+// tasks: the requested settings, and those that the program really has.
 #ifndef BENCH_TASKS_SETTINGS_HPP
 #define BENCH_TASKS_SETTINGS_HPP
 

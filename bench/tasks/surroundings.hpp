@@ -1,4 +1,4 @@
-// tasks: what the system does with this process, set and read back.
+// tasks: properties that the system gives this process, which are set and read back.
 #ifndef BENCH_TASKS_SURROUNDINGS_HPP
 #define BENCH_TASKS_SURROUNDINGS_HPP
 

@@ -1,4 +1,4 @@
-// tasks: what a stage does with an item.
+// tasks: the work of a stage for an item.
 #ifndef BENCH_TASKS_WORKLOAD_HPP
 #define BENCH_TASKS_WORKLOAD_HPP
 

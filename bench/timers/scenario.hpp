@@ -1,4 +1,4 @@
-// What a group of `timers` asks for.
+// The parameters of a group of `timers`.
 #ifndef BENCH_TIMERS_SCENARIO_HPP
 #define BENCH_TIMERS_SCENARIO_HPP
 

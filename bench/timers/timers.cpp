@@ -1,4 +1,4 @@
-// What a timer costs: added and fired, added and cancelled, and on virtual time.
+// The cost of a timer: added and fired, added and cancelled, and on virtual time.
 #include <weir/executor/executor.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>

@@ -1,4 +1,4 @@
-// What a group of `traverse` asks for, and what has to come out.
+// The parameters of a group of `traverse`, and the expected result.
 #ifndef BENCH_TRAVERSE_SCENARIO_HPP
 #define BENCH_TRAVERSE_SCENARIO_HPP
 

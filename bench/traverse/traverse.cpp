@@ -1,4 +1,4 @@
-// What a node of a tree costs whose nodes are found on the way: `traverse_each`, and the feeders of others.
+// The cost of a node of a tree whose nodes are found on the way: `traverse_each`, and the feeders of peers.
 #include <weir/executor/thread_pool.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/stages/pipeline.hpp>
