@@ -1,4 +1,4 @@
-// indicators advice: measured configurations, ranked, and why the first one is the first
+// indicators advice: ranks measured configurations, and gives the reasons for the first one
 #ifndef INDICATORS_ADVICE_ADVICE_HPP
 #define INDICATORS_ADVICE_ADVICE_HPP
 

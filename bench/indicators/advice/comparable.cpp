@@ -1,4 +1,4 @@
-// indicators advice: what may differ between runs that are compared
+// indicators advice: decides which differences between runs are allowed in a comparison
 #include "indicators/advice/comparable.hpp"
 
 #include "lab/data/input_error.hpp"

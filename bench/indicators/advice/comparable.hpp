@@ -1,4 +1,4 @@
-// indicators advice: stored results as a table of runs that may be compared
+// indicators advice: makes a table of comparable runs from stored results
 #ifndef INDICATORS_ADVICE_COMPARABLE_HPP
 #define INDICATORS_ADVICE_COMPARABLE_HPP
 

@@ -1,4 +1,4 @@
-// indicators advice: what runs vary by, where there are few of each configuration
+// indicators advice: the variance of runs, if there are few of each configuration
 #ifndef INDICATORS_ADVICE_SPREADS_HPP
 #define INDICATORS_ADVICE_SPREADS_HPP
 

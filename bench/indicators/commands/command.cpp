@@ -1,4 +1,4 @@
-// indicators commands: shared arguments
+// indicators commands: shared arguments of the commands
 #include "indicators/commands/command.hpp"
 
 namespace indicators {

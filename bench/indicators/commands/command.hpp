@@ -1,4 +1,4 @@
-// indicators commands: what the commands share
+// indicators commands: shared by the commands
 #ifndef INDICATORS_COMMANDS_COMMAND_HPP
 #define INDICATORS_COMMANDS_COMMAND_HPP
 

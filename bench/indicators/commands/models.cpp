@@ -1,4 +1,4 @@
-// indicators commands: models and migrate: what is declared
+// indicators commands: models and migrate: declared models
 #include "indicators/commands/command.hpp"
 #include "indicators/store/schema.hpp"
 #include "lab/data/input_error.hpp"

@@ -1,4 +1,4 @@
-// indicators commands: query: which results there are
+// indicators commands: query: prints stored results
 #include "indicators/commands/command.hpp"
 #include "lab/data/csv.hpp"
 #include "lab/data/input_error.hpp"

@@ -1,4 +1,4 @@
-// indicators commands: recommend: what to use here
+// indicators commands: recommend: ranks configurations for this machine
 #include "indicators/advice/advice.hpp"
 #include "indicators/advice/comparable.hpp"
 #include "indicators/commands/command.hpp"

@@ -1,4 +1,4 @@
-// indicators commands: run: runs a program, and keeps a document of each run
+// indicators commands: run: runs a program, and stores a document of each run
 #include "indicators/commands/command.hpp"
 #include "indicators/record/read_record.hpp"
 #include "indicators/runner/batch.hpp"

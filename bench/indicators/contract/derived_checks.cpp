@@ -1,4 +1,4 @@
-// indicators contract: expressions that SQLite works out
+// indicators contract: expressions that SQLite evaluates
 #include "indicators/contract/derived_checks.hpp"
 
 #include "lab/data/database.hpp"

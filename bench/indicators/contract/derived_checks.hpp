@@ -1,4 +1,4 @@
-// indicators contract: relations that have to hold between the fields of a document
+// indicators contract: relations that must hold between the fields of a document
 #ifndef INDICATORS_CONTRACT_DERIVED_CHECKS_HPP
 #define INDICATORS_CONTRACT_DERIVED_CHECKS_HPP
 

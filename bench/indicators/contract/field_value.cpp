@@ -1,4 +1,4 @@
-// indicators contract: types and ranges
+// indicators contract: checks types and ranges
 #include "indicators/contract/field_value.hpp"
 
 #include "lab/data/numbers.hpp"

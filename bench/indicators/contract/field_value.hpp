@@ -1,4 +1,4 @@
-// indicators contract: whether a JSON value is one of a field
+// indicators contract: checks whether a JSON value is valid for a field
 #ifndef INDICATORS_CONTRACT_FIELD_VALUE_HPP
 #define INDICATORS_CONTRACT_FIELD_VALUE_HPP
 

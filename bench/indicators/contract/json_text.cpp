@@ -1,4 +1,4 @@
-// indicators contract: the events of nlohmann's reader, with what it lets through
+// indicators contract: the events of nlohmann's reader, and checks of what it would accept
 #include "indicators/contract/json_text.hpp"
 
 #include <algorithm>

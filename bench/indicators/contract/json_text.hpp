@@ -1,4 +1,4 @@
-// indicators contract: JSON that is read to the letter
+// indicators contract: a strict reader of JSON
 #ifndef INDICATORS_CONTRACT_JSON_TEXT_HPP
 #define INDICATORS_CONTRACT_JSON_TEXT_HPP
 

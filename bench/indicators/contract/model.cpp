@@ -1,4 +1,4 @@
-// indicators contract: reading a declaration
+// indicators contract: reads the declaration of a model
 #include "indicators/contract/model.hpp"
 
 #include "indicators/contract/field_value.hpp"

@@ -1,4 +1,4 @@
-// indicators contract: what one indicator's parameters and results are
+// indicators contract: a model: the parameters and results of one indicator
 #ifndef INDICATORS_CONTRACT_MODEL_HPP
 #define INDICATORS_CONTRACT_MODEL_HPP
 

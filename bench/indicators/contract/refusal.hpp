@@ -1,4 +1,4 @@
-// indicators contract: why a document is refused, and where in it
+// indicators contract: the reason why a document is refused, and the place in it
 #ifndef INDICATORS_CONTRACT_REFUSAL_HPP
 #define INDICATORS_CONTRACT_REFUSAL_HPP
 

@@ -1,4 +1,4 @@
-// indicators contract: the models that there are
+// indicators contract: the known models
 #ifndef INDICATORS_CONTRACT_REGISTRY_HPP
 #define INDICATORS_CONTRACT_REGISTRY_HPP
 

@@ -1,4 +1,4 @@
-// indicators contract: from a JSON document to an indicator, or all that is wrong with it
+// indicators contract: makes an indicator from a JSON document, or lists everything wrong with it
 #include "indicators/contract/validation.hpp"
 
 #include "indicators/contract/derived_checks.hpp"

@@ -1,4 +1,4 @@
-// indicators contract: whether a document is an indicator of its model
+// indicators contract: checks whether a document is an indicator of its model
 #ifndef INDICATORS_CONTRACT_VALIDATION_HPP
 #define INDICATORS_CONTRACT_VALIDATION_HPP
 

@@ -1,4 +1,4 @@
-// indicators emit: one performance indicator as JSON, printed by any C++20 program
+// indicators emit: prints one performance indicator as JSON, from any C++20 program
 #ifndef INDICATORS_EMIT_INDICATOR_HPP
 #define INDICATORS_EMIT_INDICATOR_HPP
 

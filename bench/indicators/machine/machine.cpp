@@ -1,4 +1,4 @@
-// indicators machine: /proc, /sys and /etc
+// indicators machine: reads /proc, /sys and /etc
 #include "indicators/machine/machine.hpp"
 
 #include "lab/data/numbers.hpp"

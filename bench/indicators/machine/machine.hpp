@@ -1,4 +1,4 @@
-// indicators machine: what the runs of this machine are runs on
+// indicators machine: describes this machine
 #ifndef INDICATORS_MACHINE_MACHINE_HPP
 #define INDICATORS_MACHINE_MACHINE_HPP
 

@@ -1,4 +1,4 @@
-// indicators machine: asks ldd, readelf and the interpreter; who isn't there says nothing
+// indicators machine: asks ldd, readelf and the interpreter; a missing tool gives no information
 #include "indicators/machine/program.hpp"
 
 #include "indicators/machine/machine.hpp"

@@ -1,4 +1,4 @@
-// indicators machine: which files a command is, and with what they were made
+// indicators machine: the files of a command, and the tools that they were made with
 #ifndef INDICATORS_MACHINE_PROGRAM_HPP
 #define INDICATORS_MACHINE_PROGRAM_HPP
 

@@ -1,4 +1,4 @@
-// indicators record: what OpenSSL does
+// indicators record: hashes with OpenSSL
 #include "indicators/record/bytes.hpp"
 
 #include <openssl/evp.h>

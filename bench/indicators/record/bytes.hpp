@@ -1,4 +1,4 @@
-// indicators record: hashes of bytes, and bytes that are no text as text
+// indicators record: hashes of bytes, and base64 for bytes that are not text
 #ifndef INDICATORS_RECORD_BYTES_HPP
 #define INDICATORS_RECORD_BYTES_HPP
 

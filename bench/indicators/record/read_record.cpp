@@ -1,4 +1,4 @@
-// indicators record: one document of any runner
+// indicators record: reads one document of any runner
 #include "indicators/record/read_record.hpp"
 
 #include "indicators/contract/field_value.hpp"

@@ -1,4 +1,4 @@
-// indicators record: documents of this runner and of others, and indicators that nobody's runner saw
+// indicators record: reads documents of this runner and of others, and bare indicators
 #ifndef INDICATORS_RECORD_READ_RECORD_HPP
 #define INDICATORS_RECORD_READ_RECORD_HPP
 

@@ -1,4 +1,4 @@
-// indicators record: files and folders of documents
+// indicators record: reads files and folders of documents
 #include "indicators/record/read_record.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/data/text.hpp"

@@ -1,4 +1,4 @@
-// indicators record: accepted, failed or refused
+// indicators record: decides whether a run is accepted, failed or refused
 #include "indicators/record/run_record.hpp"
 
 #include <algorithm>

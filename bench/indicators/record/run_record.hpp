@@ -1,4 +1,4 @@
-// indicators record: one run of an indicator: what it printed, and what its runner saw
+// indicators record: one run of an indicator: its output, and the runner's observations
 #ifndef INDICATORS_RECORD_RUN_RECORD_HPP
 #define INDICATORS_RECORD_RUN_RECORD_HPP
 

@@ -1,4 +1,4 @@
-// indicators runner: from a process that has ended to a document
+// indicators runner: makes a document from a process that has ended
 #include "indicators/runner/batch.hpp"
 
 #include "indicators/machine/machine.hpp"

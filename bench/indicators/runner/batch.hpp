@@ -1,4 +1,4 @@
-// indicators runner: runs a command some times, and makes a document of each run, whatever it does
+// indicators runner: runs a command several times, and makes a document of each run, whatever it does
 #ifndef INDICATORS_RUNNER_BATCH_HPP
 #define INDICATORS_RUNNER_BATCH_HPP
 

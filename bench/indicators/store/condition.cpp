@@ -1,4 +1,4 @@
-// indicators store: reading and checking conditions
+// indicators store: parses and checks conditions
 #include "indicators/store/condition.hpp"
 
 #include "lab/data/input_error.hpp"

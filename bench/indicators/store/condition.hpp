@@ -1,4 +1,4 @@
-// indicators store: "matrix_size>=512": what a value has to be
+// indicators store: a condition on a value, as "matrix_size>=512"
 #ifndef INDICATORS_STORE_CONDITION_HPP
 #define INDICATORS_STORE_CONDITION_HPP
 

@@ -1,4 +1,4 @@
-// indicators store: what becomes of stored results when a model changes
+// indicators store: migrates stored results when a model changes
 #include "indicators/record/read_record.hpp"
 #include "indicators/store/result_store.hpp"
 #include "indicators/store/schema.hpp"

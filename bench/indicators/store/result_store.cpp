@@ -1,4 +1,4 @@
-// indicators store: adding results
+// indicators store: adds results to the store
 #include "indicators/store/result_store.hpp"
 
 #include "indicators/store/schema.hpp"

@@ -1,4 +1,4 @@
-// indicators store: results in SQLite, each once, each with all of its document
+// indicators store: stores results in SQLite, each once, with its whole document
 #ifndef INDICATORS_STORE_RESULT_STORE_HPP
 #define INDICATORS_STORE_RESULT_STORE_HPP
 

@@ -1,4 +1,4 @@
-// indicators store: declarations as SQL and as a page
+// indicators store: makes SQL and a page from a declaration
 #include "indicators/store/schema.hpp"
 
 #include "lab/data/database.hpp"

@@ -1,4 +1,4 @@
-// indicators store: the SQL tables that a model is
+// indicators store: the SQL tables of a model
 #ifndef INDICATORS_STORE_SCHEMA_HPP
 #define INDICATORS_STORE_SCHEMA_HPP
 

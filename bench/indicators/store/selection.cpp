@@ -1,4 +1,4 @@
-// indicators store: conditions as SQL
+// indicators store: turns conditions into SQL
 #include "indicators/store/selection.hpp"
 
 #include "indicators/store/condition.hpp"

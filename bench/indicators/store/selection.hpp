@@ -1,4 +1,4 @@
-// indicators store: finding results
+// indicators store: finds stored results
 #ifndef INDICATORS_STORE_SELECTION_HPP
 #define INDICATORS_STORE_SELECTION_HPP
 

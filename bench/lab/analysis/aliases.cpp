@@ -1,4 +1,4 @@
-// lab analysis: which columns can't be told apart, in words
+// lab analysis: names the columns that can't be distinguished
 #include "lab/analysis/model_matrix.hpp"
 #include "lab/analysis/normal_equations.hpp"
 #include "lab/data/numbers.hpp"

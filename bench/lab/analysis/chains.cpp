@@ -1,4 +1,4 @@
-// lab analysis: counting chains: forwards and backwards through the configurations between two ends
+// lab analysis: counts chains, forwards and backwards through the configurations between two ends
 #include "lab/analysis/chains.hpp"
 
 #include <algorithm>

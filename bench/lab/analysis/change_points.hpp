@@ -1,4 +1,4 @@
-// lab analysis: when a series of measurements changed
+// lab analysis: finds the times at which a series of measurements changed
 #ifndef LAB_ANALYSIS_CHANGE_POINTS_HPP
 #define LAB_ANALYSIS_CHANGE_POINTS_HPP
 

@@ -1,4 +1,4 @@
-// lab analysis: is B faster than A, slower, the same, or can't that be said yet?
+// lab analysis: compares A and B: B is faster, slower, the same, or undecided
 #ifndef LAB_ANALYSIS_COMPARISON_HPP
 #define LAB_ANALYSIS_COMPARISON_HPP
 

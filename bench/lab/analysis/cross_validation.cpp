@@ -1,4 +1,4 @@
-// lab analysis: ten parts, each predicted by the others
+// lab analysis: ten-fold cross-validation
 #include "lab/analysis/cross_validation.hpp"
 
 #include "lab/analysis/normal_equations.hpp"

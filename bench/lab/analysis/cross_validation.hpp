@@ -1,4 +1,4 @@
-// lab analysis: how far a model is from configurations that it hasn't seen
+// lab analysis: the error of a model for configurations that it was not fitted to
 #ifndef LAB_ANALYSIS_CROSS_VALIDATION_HPP
 #define LAB_ANALYSIS_CROSS_VALIDATION_HPP
 

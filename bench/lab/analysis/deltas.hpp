@@ -1,4 +1,4 @@
-// lab analysis: what applying one treatment changed, for every pair of runs X and X + {t}
+// lab analysis: the change by one treatment t, for every pair of runs X and X + {t}
 #ifndef LAB_ANALYSIS_DELTAS_HPP
 #define LAB_ANALYSIS_DELTAS_HPP
 

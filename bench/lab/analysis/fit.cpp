@@ -1,4 +1,4 @@
-// lab analysis: from the model's columns to terms with intervals
+// lab analysis: turns the columns of a model into terms with intervals
 #include "lab/analysis/fit.hpp"
 
 #include "lab/analysis/cross_validation.hpp"

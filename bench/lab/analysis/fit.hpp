@@ -1,4 +1,4 @@
-// lab analysis: a linear model of the cost: what each treatment adds, with and without its pairs
+// lab analysis: a linear model of the cost: the effect of each treatment, with and without pairs
 #ifndef LAB_ANALYSIS_FIT_HPP
 #define LAB_ANALYSIS_FIT_HPP
 

@@ -1,4 +1,4 @@
-// lab analysis: least squares where runs of one group share their luck: two error terms
+// lab analysis: least squares for runs in correlated groups: two error terms
 #ifndef LAB_ANALYSIS_GROUPED_FIT_HPP
 #define LAB_ANALYSIS_GROUPED_FIT_HPP
 

@@ -1,4 +1,4 @@
-// lab analysis: models of the first runs
+// lab analysis: fits models to the first runs
 #include "lab/analysis/learning_curve.hpp"
 
 #include "lab/data/input_error.hpp"

@@ -1,4 +1,4 @@
-// lab analysis: how many runs would have been enough
+// lab analysis: the number of runs that would have been enough
 #ifndef LAB_ANALYSIS_LEARNING_CURVE_HPP
 #define LAB_ANALYSIS_LEARNING_CURVE_HPP
 

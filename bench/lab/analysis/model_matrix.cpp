@@ -1,4 +1,4 @@
-// lab analysis: treatments, time and pairs as columns
+// lab analysis: makes columns from treatments, time and pairs
 #include "lab/analysis/model_matrix.hpp"
 
 #include "lab/data/input_error.hpp"

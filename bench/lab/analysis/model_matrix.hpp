@@ -1,4 +1,4 @@
-// lab analysis: runs as the columns of a linear model
+// lab analysis: the columns of a linear model, made from runs
 #ifndef LAB_ANALYSIS_MODEL_MATRIX_HPP
 #define LAB_ANALYSIS_MODEL_MATRIX_HPP
 

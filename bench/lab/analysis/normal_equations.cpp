@@ -1,4 +1,4 @@
-// lab analysis: Cholesky's decomposition, column by column
+// lab analysis: Cholesky decomposition, column by column
 #include "lab/analysis/normal_equations.hpp"
 
 #include <Eigen/Dense>

@@ -1,4 +1,4 @@
-// lab analysis: least squares by normal equations, which name the columns that can't be told apart
+// lab analysis: least squares by normal equations, which also find columns that can't be distinguished
 #ifndef LAB_ANALYSIS_NORMAL_EQUATIONS_HPP
 #define LAB_ANALYSIS_NORMAL_EQUATIONS_HPP
 

@@ -1,4 +1,4 @@
-// lab analysis: greedy, nicest and reversed paths, and what is worth what whatever the order
+// lab analysis: greedy, nicest and reversed paths, and Shapley's values
 #include "lab/analysis/paths.hpp"
 
 #include "lab/analysis/chains.hpp"

@@ -1,4 +1,4 @@
-// lab analysis: stories from slow to fast: one treatment after the other, and what each saves
+// lab analysis: paths from slow to fast: one treatment after the other, and what each saves
 #ifndef LAB_ANALYSIS_PATHS_HPP
 #define LAB_ANALYSIS_PATHS_HPP
 

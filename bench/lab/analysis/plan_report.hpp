@@ -1,4 +1,4 @@
-// lab analysis: what a plan can tell, before anything is run
+// lab analysis: the properties of a plan before anything is run
 #ifndef LAB_ANALYSIS_PLAN_REPORT_HPP
 #define LAB_ANALYSIS_PLAN_REPORT_HPP
 

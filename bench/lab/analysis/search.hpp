@@ -1,4 +1,4 @@
-// lab analysis: a near-optimal configuration with few runs
+// lab analysis: finds a near-optimal configuration with few runs
 #ifndef LAB_ANALYSIS_SEARCH_HPP
 #define LAB_ANALYSIS_SEARCH_HPP
 

@@ -1,4 +1,4 @@
-// lab analysis: chains drawn by lot, and their principal components
+// lab analysis: draws random chains, and computes their principal components
 #include "lab/analysis/sequences.hpp"
 
 #include "lab/analysis/chains.hpp"

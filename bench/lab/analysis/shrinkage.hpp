@@ -1,4 +1,4 @@
-// lab analysis: pairs as draws from one distribution: what can be said of many of them with few runs
+// lab analysis: interactions of pairs as draws from one distribution, to estimate many of them from few runs
 #ifndef LAB_ANALYSIS_SHRINKAGE_HPP
 #define LAB_ANALYSIS_SHRINKAGE_HPP
 

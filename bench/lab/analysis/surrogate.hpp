@@ -1,4 +1,4 @@
-// lab analysis: what configurations that weren't run are expected to cost
+// lab analysis: predicts the cost of configurations that were not run
 #ifndef LAB_ANALYSIS_SURROGATE_HPP
 #define LAB_ANALYSIS_SURROGATE_HPP
 

@@ -1,4 +1,4 @@
-// lab commands: what the commands share
+// lab commands: shared by the commands
 #include "lab/commands/command.hpp"
 
 namespace lab {

@@ -1,4 +1,4 @@
-// lab commands: what the commands share: the program's arguments, and how an answer is shown
+// lab commands: shared by the commands: arguments of the program, and output of an answer
 #ifndef LAB_COMMANDS_COMMAND_HPP
 #define LAB_COMMANDS_COMMAND_HPP
 

@@ -1,4 +1,4 @@
-// lab commands: compare: two builds, commits or commands, or two files of runs
+// lab commands: compare: compares two builds, commits or commands, or two files of runs
 #include "lab/analysis/comparison.hpp"
 #include "lab/commands/command.hpp"
 #include "lab/data/input_error.hpp"

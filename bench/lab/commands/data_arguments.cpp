@@ -1,4 +1,4 @@
-// lab commands: the arguments that say which runs are read
+// lab commands: the arguments that select the runs to read
 #include "lab/commands/data_arguments.hpp"
 
 #include "lab/design/factor_file.hpp"

@@ -1,4 +1,4 @@
-// lab commands: the arguments that say which runs are read, and how the answer is shown
+// lab commands: the arguments that select the runs to read, and the form of the answer
 #ifndef LAB_COMMANDS_DATA_ARGUMENTS_HPP
 #define LAB_COMMANDS_DATA_ARGUMENTS_HPP
 

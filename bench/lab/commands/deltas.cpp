@@ -1,4 +1,4 @@
-// lab commands: deltas: what each treatment changed, where it was applied alone
+// lab commands: deltas: the change by each treatment alone
 #include "lab/analysis/deltas.hpp"
 
 #include "lab/commands/command.hpp"

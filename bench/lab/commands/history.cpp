@@ -1,4 +1,4 @@
-// lab commands: history: when a measurement changed over time
+// lab commands: history: the times at which a measurement changed
 #include "lab/analysis/change_points.hpp"
 #include "lab/commands/command.hpp"
 #include "lab/data/csv.hpp"

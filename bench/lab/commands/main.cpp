@@ -1,4 +1,4 @@
-// lab: which factors make a program faster, how they interact, and proof; started by `bench/run lab`
+// lab: finds which factors make a program faster, and how they interact; started by `bench/run lab`
 #include "lab/commands/command.hpp"
 #include "lab/data/input_error.hpp"
 

@@ -1,4 +1,4 @@
-// lab commands: paths: stories from slow to fast, and what each treatment is worth whatever the story
+// lab commands: paths: paths from slow to fast, and the value of each treatment whatever the order
 #include "lab/analysis/paths.hpp"
 
 #include "lab/commands/command.hpp"

@@ -1,4 +1,4 @@
-// lab commands: plan: which configurations to run, and what they can tell
+// lab commands: plan: chooses the configurations to run, and reports what they can distinguish
 #include "lab/design/plan.hpp"
 #include "lab/analysis/plan_report.hpp"
 #include "lab/commands/command.hpp"

@@ -1,4 +1,4 @@
-// lab commands: plot: each plot as SVG, and all of them in one page with a sentence under each
+// lab commands: plot: writes each plot as SVG, and all of them in one page with a sentence under each
 #include "lab/commands/command.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/plot/page.hpp"

@@ -1,4 +1,4 @@
-// lab commands: run: measures what a plan says
+// lab commands: run: measures the configurations of a plan
 #include "lab/commands/command.hpp"
 #include "lab/data/input_error.hpp"
 #include "lab/driver/experiment.hpp"

@@ -1,4 +1,4 @@
-// lab commands: search: a near-optimal configuration with few runs
+// lab commands: search: finds a near-optimal configuration with few runs
 #include "lab/analysis/search.hpp"
 
 #include "lab/commands/command.hpp"

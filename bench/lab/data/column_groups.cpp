@@ -1,4 +1,4 @@
-// lab data: finding columns that are one factor
+// lab data: finds columns that are one factor
 #include "lab/data/column_groups.hpp"
 
 #include "lab/data/input_error.hpp"

@@ -1,4 +1,4 @@
-// lab data: on/off columns that are really one factor, and runs that are left out
+// lab data: on/off columns that are really one factor; and runs that are left out
 #ifndef LAB_DATA_COLUMN_GROUPS_HPP
 #define LAB_DATA_COLUMN_GROUPS_HPP
 

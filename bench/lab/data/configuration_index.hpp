@@ -1,4 +1,4 @@
-// lab data: which configurations were measured, found by their values
+// lab data: finds measured configurations by their values
 #ifndef LAB_DATA_CONFIGURATION_INDEX_HPP
 #define LAB_DATA_CONFIGURATION_INDEX_HPP
 

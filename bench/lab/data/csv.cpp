@@ -1,4 +1,4 @@
-// lab data: reading and writing semicolon-separated text
+// lab data: reads and writes semicolon-separated text
 #include "lab/data/csv.hpp"
 
 #include "lab/data/input_error.hpp"

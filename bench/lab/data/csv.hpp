@@ -1,4 +1,4 @@
-// lab data: semicolon-separated text, read with line numbers and written so that R, Python and sqlite3 read it
+// lab data: semicolon-separated text, read with line numbers, and written for R, Python and sqlite3
 #ifndef LAB_DATA_CSV_HPP
 #define LAB_DATA_CSV_HPP
 

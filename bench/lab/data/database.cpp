@@ -1,4 +1,4 @@
-// lab data: sqlite3 behind a few calls
+// lab data: wraps sqlite3 in a few calls
 #include "lab/data/database.hpp"
 
 #include "lab/data/input_error.hpp"

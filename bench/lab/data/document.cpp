@@ -1,4 +1,4 @@
-// lab data: JSON as tables for people
+// lab data: prints JSON as tables for people
 #include "lab/data/document.hpp"
 
 #include "lab/data/numbers.hpp"

@@ -1,4 +1,4 @@
-// lab data: what a command answers: one JSON document, also shown as tables for people
+// lab data: the answer of a command: one JSON document, also printed as tables for people
 #ifndef LAB_DATA_DOCUMENT_HPP
 #define LAB_DATA_DOCUMENT_HPP
 

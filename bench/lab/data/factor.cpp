@@ -1,4 +1,4 @@
-// lab data: how values of factors are written
+// lab data: the text form of values of factors
 #include "lab/data/factor.hpp"
 
 #include "lab/data/numbers.hpp"

@@ -1,4 +1,4 @@
-// lab data: a treatment factor, and what is known of it
+// lab data: a factor and its properties
 #ifndef LAB_DATA_FACTOR_HPP
 #define LAB_DATA_FACTOR_HPP
 

@@ -1,4 +1,4 @@
-// lab data: what is wrong with somebody's input, and where
+// lab data: the exception for a mistake in the user's input, with its place
 #ifndef LAB_DATA_INPUT_ERROR_HPP
 #define LAB_DATA_INPUT_ERROR_HPP
 

@@ -1,4 +1,4 @@
-// lab data: numbers as text, whatever the locale
+// lab data: numbers as text, independent of the locale
 #ifndef LAB_DATA_NUMBERS_HPP
 #define LAB_DATA_NUMBERS_HPP
 

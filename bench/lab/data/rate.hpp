@@ -1,4 +1,4 @@
-// lab data: a cost told as a rate
+// lab data: a cost expressed as a rate
 #ifndef LAB_DATA_RATE_HPP
 #define LAB_DATA_RATE_HPP
 

@@ -1,4 +1,4 @@
-// lab data: from text to measured runs
+// lab data: makes measured runs from text
 #include "lab/data/run_table.hpp"
 
 #include "lab/data/column_groups.hpp"

@@ -1,4 +1,4 @@
-// lab data: measured runs: configurations, and what each cost
+// lab data: measured runs: their configurations and costs
 #ifndef LAB_DATA_RUN_TABLE_HPP
 #define LAB_DATA_RUN_TABLE_HPP
 

@@ -1,4 +1,4 @@
-// lab data: a file as text, and names as a list
+// lab data: reads a file as text; splits a list of names
 #ifndef LAB_DATA_TEXT_HPP
 #define LAB_DATA_TEXT_HPP
 

@@ -1,4 +1,4 @@
-// lab design: constraints out of their text
+// lab design: parses constraints
 #include "lab/design/constraints.hpp"
 
 #include "lab/data/input_error.hpp"

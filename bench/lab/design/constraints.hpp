@@ -1,4 +1,4 @@
-// lab design: what can't go together: read, and looked at as a whole
+// lab design: constraints between factors: parsed, and checked as a whole
 #ifndef LAB_DESIGN_CONSTRAINTS_HPP
 #define LAB_DESIGN_CONSTRAINTS_HPP
 

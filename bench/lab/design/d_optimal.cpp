@@ -1,4 +1,4 @@
-// lab design: plans of the largest determinant
+// lab design: plans with the largest determinant
 #include "lab/design/exchange.hpp"
 #include "lab/design/sampling.hpp"
 

@@ -1,4 +1,4 @@
-// lab design: plans made better, one value of one run at a time
+// lab design: improves a plan by changing one value of one run at a time
 #ifndef LAB_DESIGN_EXCHANGE_HPP
 #define LAB_DESIGN_EXCHANGE_HPP
 

@@ -1,4 +1,4 @@
-// lab design: a factor file out of its JSON
+// lab design: reads a factor file from its JSON
 #include "lab/design/factor_file.hpp"
 
 #include "lab/data/document.hpp"

@@ -1,4 +1,4 @@
-// lab design: the file that says which factors a program has, how each is set, and what can't go together
+// lab design: the factor file: the factors of a program, how each is set, and constraints between them
 #ifndef LAB_DESIGN_FACTOR_FILE_HPP
 #define LAB_DESIGN_FACTOR_FILE_HPP
 

@@ -1,4 +1,4 @@
-// lab design: plans as text
+// lab design: reads and writes plans as text
 #include "lab/design/plan.hpp"
 
 #include "lab/data/input_error.hpp"

@@ -1,4 +1,4 @@
-// lab design: which configurations are run, in which order; a file that can be replayed
+// lab design: a plan: the configurations to run and their order; a file that can be replayed
 #ifndef LAB_DESIGN_PLAN_HPP
 #define LAB_DESIGN_PLAN_HPP
 

@@ -1,4 +1,4 @@
-// lab design: lots that keep the constraints
+// lab design: random draws that satisfy the constraints
 #include "lab/design/sampling.hpp"
 
 #include "lab/data/input_error.hpp"

@@ -1,4 +1,4 @@
-// lab design: configurations drawn by lot, around one, and all there are
+// lab design: configurations drawn at random, around one configuration, and all of them
 #ifndef LAB_DESIGN_SAMPLING_HPP
 #define LAB_DESIGN_SAMPLING_HPP
 

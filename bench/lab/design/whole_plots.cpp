@@ -1,4 +1,4 @@
-// lab design: which builds a plan has
+// lab design: the builds of a plan
 #include "lab/design/whole_plots.hpp"
 
 #include "lab/design/exchange.hpp"

@@ -1,4 +1,4 @@
-// lab design: few builds, each of many runs: whole plots
+// lab design: plans with few builds and many runs each: whole plots
 #ifndef LAB_DESIGN_WHOLE_PLOTS_HPP
 #define LAB_DESIGN_WHOLE_PLOTS_HPP
 

@@ -1,4 +1,4 @@
-// lab driver: finding and ending the processes that a child left behind
+// lab driver: finds and ends the processes that a child left behind
 #include "lab/driver/descendants.hpp"
 
 #include <algorithm>

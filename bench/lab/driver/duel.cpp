@@ -1,4 +1,4 @@
-// lab driver: pairs of runs, and work trees of commits
+// lab driver: runs pairs, and makes work trees of commits
 #include "lab/driver/duel.hpp"
 
 #include "lab/data/input_error.hpp"

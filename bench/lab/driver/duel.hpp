@@ -1,4 +1,4 @@
-// lab driver: two commands or two commits, run in turns
+// lab driver: runs two commands or two commits in turns
 #ifndef LAB_DRIVER_DUEL_HPP
 #define LAB_DRIVER_DUEL_HPP
 

@@ -1,4 +1,4 @@
-// lab driver: from a schedule to rows
+// lab driver: turns a schedule into rows of results
 #include "lab/driver/experiment.hpp"
 
 #include "lab/data/csv.hpp"

@@ -1,4 +1,4 @@
-// lab driver: runs a plan, one run after the other, each a row
+// lab driver: runs a plan, one run after the other; each run is a row
 #ifndef LAB_DRIVER_EXPERIMENT_HPP
 #define LAB_DRIVER_EXPERIMENT_HPP
 

@@ -1,4 +1,4 @@
-// lab driver: command.txt and schedule.csv of a folder
+// lab driver: command.txt and schedule.csv of a folder of runs
 #include "lab/driver/folder.hpp"
 
 #include "lab/data/input_error.hpp"

@@ -1,4 +1,4 @@
-// lab driver: what the runs of a folder are of
+// lab driver: records which program and plan the runs in a folder belong to
 #ifndef LAB_DRIVER_FOLDER_HPP
 #define LAB_DRIVER_FOLDER_HPP
 

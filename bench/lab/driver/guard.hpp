@@ -1,4 +1,4 @@
-// lab driver: who ends a child's group when this process is killed
+// lab driver: ends the process group of a child if this process is killed
 #ifndef LAB_DRIVER_GUARD_HPP
 #define LAB_DRIVER_GUARD_HPP
 

@@ -1,4 +1,4 @@
-// lab driver: what is filled into commands, and builds by their hashes
+// lab driver: fills placeholders of commands, and identifies builds by hashes
 #include "lab/driver/launch.hpp"
 
 #include "lab/data/text.hpp"

@@ -1,4 +1,4 @@
-// lab driver: a configuration as a command: arguments, environment, wrapper, and the build that it needs
+// lab driver: turns a configuration into a command: arguments, environment, wrapper, and the required build
 #ifndef LAB_DRIVER_LAUNCH_HPP
 #define LAB_DRIVER_LAUNCH_HPP
 

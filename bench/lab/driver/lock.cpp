@@ -1,4 +1,4 @@
-// lab driver: a lock by flock
+// lab driver: a lock with flock
 #include "lab/driver/lock.hpp"
 
 #include "lab/data/input_error.hpp"

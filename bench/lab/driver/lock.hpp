@@ -1,4 +1,4 @@
-// lab driver: one driver at a time
+// lab driver: a lock that allows one driver at a time
 #ifndef LAB_DRIVER_LOCK_HPP
 #define LAB_DRIVER_LOCK_HPP
 

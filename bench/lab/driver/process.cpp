@@ -1,4 +1,4 @@
-// lab driver: fork, exec, wait4, and a process group that is killed
+// lab driver: fork, exec, wait4, and killing a process group
 #include "lab/driver/process.hpp"
 
 #include "lab/driver/descendants.hpp"

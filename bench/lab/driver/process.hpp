@@ -1,4 +1,4 @@
-// lab driver: one child process, of which nothing is trusted
+// lab driver: runs one child process without trusting it
 #ifndef LAB_DRIVER_PROCESS_HPP
 #define LAB_DRIVER_PROCESS_HPP
 

@@ -1,4 +1,4 @@
-// lab driver: a CSV first, SQLite second
+// lab driver: writes the CSV first, then SQLite
 #include "lab/driver/run_store.hpp"
 
 #include "lab/data/csv.hpp"

@@ -1,4 +1,4 @@
-// lab driver: the rows of runs: a CSV that only grows, and the same rows in SQLite
+// lab driver: stores the rows of runs: in a CSV that only grows, and in SQLite
 #ifndef LAB_DRIVER_RUN_STORE_HPP
 #define LAB_DRIVER_RUN_STORE_HPP
 

@@ -1,4 +1,4 @@
-// lab driver: in which order a plan is run
+// lab driver: the order in which a plan is run
 #ifndef LAB_DRIVER_SCHEDULE_HPP
 #define LAB_DRIVER_SCHEDULE_HPP
 

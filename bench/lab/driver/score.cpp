@@ -1,4 +1,4 @@
-// lab driver: scores and echoes out of a program's output
+// lab driver: reads scores and settings from the output of a program
 #include "lab/driver/score.hpp"
 
 #include "lab/data/document.hpp"

@@ -1,4 +1,4 @@
-// lab driver: what a program says of its run: its score, and the settings that it really had
+// lab driver: the result that a program reports: its score, and the settings that it really had
 #ifndef LAB_DRIVER_SCORE_HPP
 #define LAB_DRIVER_SCORE_HPP
 

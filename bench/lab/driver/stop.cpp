@@ -1,4 +1,4 @@
-// lab driver: handlers that note a signal
+// lab driver: signal handlers that record a signal
 #include "lab/driver/stop.hpp"
 
 #include <initializer_list>

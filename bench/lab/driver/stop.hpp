@@ -1,4 +1,4 @@
-// lab driver: being asked to stop, by signals
+// lab driver: requests to stop, by signals
 #ifndef LAB_DRIVER_STOP_HPP
 #define LAB_DRIVER_STOP_HPP
 

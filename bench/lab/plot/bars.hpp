@@ -1,4 +1,4 @@
-// lab plot: horizontal bars about 0, one row a treatment
+// lab plot: horizontal bars about 0, one row per treatment
 #ifndef LAB_PLOT_BARS_HPP
 #define LAB_PLOT_BARS_HPP
 

@@ -1,4 +1,4 @@
-// lab plot: single deltas: before and after, coloured by what explains them
+// lab plot: single deltas: before and after, coloured by the factor that explains them
 #include "lab/data/numbers.hpp"
 #include "lab/plot/makers.hpp"
 #include "lab/plot/scatter.hpp"

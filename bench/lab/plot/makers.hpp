@@ -1,4 +1,4 @@
-// lab plot: one function a plot: out of the analyses, the drawing and its sentence
+// lab plot: one function per plot: makes the drawing and its sentence from the analyses
 #ifndef LAB_PLOT_MAKERS_HPP
 #define LAB_PLOT_MAKERS_HPP
 

@@ -1,4 +1,4 @@
-// lab plot: what each treatment changes in the mean, with all runs and with the strongest kept out
+// lab plot: the mean change by each treatment, over all runs, and without the strongest treatment
 #include "lab/plot/bars.hpp"
 #include "lab/plot/makers.hpp"
 #include "lab/plot/wording.hpp"

@@ -1,4 +1,4 @@
-// lab plot: linear models: how well they fit, coefficients beside means, and interactions
+// lab plot: linear models: quality of the fit, coefficients beside means, and interactions
 #include "lab/data/numbers.hpp"
 #include "lab/plot/bars.hpp"
 #include "lab/plot/makers.hpp"

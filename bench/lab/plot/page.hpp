@@ -1,4 +1,4 @@
-// lab plot: plots as SVG files, and as one page that needs nothing else
+// lab plot: writes plots as SVG files, and as one self-contained page
 #ifndef LAB_PLOT_PAGE_HPP
 #define LAB_PLOT_PAGE_HPP
 

@@ -1,4 +1,4 @@
-// lab plot: stories from slow to fast, by time, by rate and by area, and what is worth what whatever the story
+// lab plot: paths from slow to fast, by time, rate and area; and the value of each treatment whatever the order
 #include "lab/data/numbers.hpp"
 #include "lab/data/rate.hpp"
 #include "lab/plot/bars.hpp"

@@ -1,4 +1,4 @@
-// lab plot: what all plots share: being empty, thinning, legends, names of rows
+// lab plot: shared by all plots: empty plots, thinning, legends, names of rows
 #include "lab/plot/plot.hpp"
 
 #include <weir/report/utf8.hpp>

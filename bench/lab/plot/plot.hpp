@@ -1,4 +1,4 @@
-// lab plot: one plot: its drawing, and the sentence that says what it shows
+// lab plot: one plot: its drawing, and a sentence that explains it
 #ifndef LAB_PLOT_PLOT_HPP
 #define LAB_PLOT_PLOT_HPP
 

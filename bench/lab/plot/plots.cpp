@@ -1,4 +1,4 @@
-// lab plot: all plots by their names
+// lab plot: finds plots by name
 #include "lab/plot/plots.hpp"
 
 #include "lab/data/input_error.hpp"

@@ -1,4 +1,4 @@
-// lab plot: all plots by their names
+// lab plot: finds plots by name
 #ifndef LAB_PLOT_PLOTS_HPP
 #define LAB_PLOT_PLOTS_HPP
 

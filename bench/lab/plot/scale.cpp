@@ -1,4 +1,4 @@
-// lab plot: figures to places on paper, with ticks at round figures
+// lab plot: maps figures to positions, with ticks at round figures
 #include "lab/plot/scale.hpp"
 
 #include "lab/data/numbers.hpp"

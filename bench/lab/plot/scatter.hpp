@@ -1,4 +1,4 @@
-// lab plot: points of what was before and after, or predicted and measured, with the diagonal
+// lab plot: points of figures before and after, or predicted and measured, with the diagonal
 #ifndef LAB_PLOT_SCATTER_HPP
 #define LAB_PLOT_SCATTER_HPP
 

@@ -1,4 +1,4 @@
-// lab plot: the analyses of one table, each done when first asked for
+// lab plot: the analyses of one table, each made at its first use
 #include "lab/plot/study.hpp"
 
 #include "lab/data/column_groups.hpp"

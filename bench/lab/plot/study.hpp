@@ -1,4 +1,4 @@
-// lab plot: what plots are made of: the analyses of one table, each done when first asked for
+// lab plot: the data of plots: the analyses of one table, each made at its first use
 #ifndef LAB_PLOT_STUDY_HPP
 #define LAB_PLOT_STUDY_HPP
 

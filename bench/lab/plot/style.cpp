@@ -1,4 +1,4 @@
-// lab plot: how plots look, light and dark
+// lab plot: the style of plots, light and dark
 #include "lab/plot/style.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// lab plot: how plots look, light and dark
+// lab plot: the style of plots, light and dark
 #ifndef LAB_PLOT_STYLE_HPP
 #define LAB_PLOT_STYLE_HPP
 

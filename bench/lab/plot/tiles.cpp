@@ -1,4 +1,4 @@
-// lab plot: what each two treatments add to each other, as tiles
+// lab plot: interactions of two treatments, as tiles
 #include "lab/plot/tiles.hpp"
 
 #include "lab/data/numbers.hpp"

@@ -1,4 +1,4 @@
-// lab plot: what each two treatments add to each other, as tiles
+// lab plot: interactions of two treatments, as tiles
 #ifndef LAB_PLOT_TILES_HPP
 #define LAB_PLOT_TILES_HPP
 

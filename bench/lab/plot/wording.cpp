@@ -1,4 +1,4 @@
-// lab plot: figures of one table in words
+// lab plot: the figures of one table in words
 #include "lab/plot/wording.hpp"
 
 #include "lab/data/numbers.hpp"

@@ -1,4 +1,4 @@
-// lab plot: figures of one table in words
+// lab plot: the figures of one table in words
 #ifndef LAB_PLOT_WORDING_HPP
 #define LAB_PLOT_WORDING_HPP
 

@@ -1,4 +1,4 @@
-// lab stats: distributions by the incomplete beta function; quantiles by bisection
+// lab stats: distribution functions by the incomplete beta function; quantiles by bisection
 #include "lab/stats/distributions.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// lab stats: many tests at once
+// lab stats: false-discovery rates of many tests
 #ifndef LAB_STATS_FALSE_DISCOVERIES_HPP
 #define LAB_STATS_FALSE_DISCOVERIES_HPP
 

@@ -1,4 +1,4 @@
-// lab stats: an order by lot, the same with each standard library
+// lab stats: a random order that is the same with each standard library
 #ifndef LAB_STATS_SHUFFLE_HPP
 #define LAB_STATS_SHUFFLE_HPP
 
