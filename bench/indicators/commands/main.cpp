@@ -1,4 +1,4 @@
-// indicator: runs performance indicators, stores their output, and recommends configurations; started by `bench/run indicator`
+// indicator: runs performance indicators, stores results, and recommends configurations; started by `bench/run indicator`
 #include "indicators/commands/command.hpp"
 #include "lab/data/input_error.hpp"
 
