@@ -12,6 +12,8 @@ The rules:
 - A C++ block comes from a compiled file: the comment before the block names that file, and the block is in that file
   to the letter, except for the indentation and the marks for clang-format.
 - A *.md file that a source file or a script names with its folder exists.
+- In each README.md and in CONTRIBUTING.md, a sentence has at most MOST_WORDS words. Text in backquotes counts as one
+  word, text in parentheses as none. (CONTRIBUTING.md asks for 25.) No sentence begins with "Who".
 """
 
 import re
@@ -31,6 +33,7 @@ NAMED = re.compile(rf"[` (]({FOLDERS}/[\w./-]*[\w/])")
 NAMED_PAGE = re.compile(rf"(?<![\w/]){FOLDERS}/[\w./-]*\.md\b")
 # Made by a script, of what does not compile.
 NOT_READ = {"tests/compilers/lint/blocks.md"}
+MOST_WORDS = 32
 TEXTS = {".py", ".hpp", ".cpp", ".cppm", ".txt", ".cmake", ".sh", ".tsv", ".build", ""}
 
 
@@ -87,6 +90,33 @@ def wrong_blocks(text, read):
             yield f"'{first}': not as it is in {block['source']}"
 
 
+def sentences_of(text):
+    """The sentences of paragraphs, list items and cells of tables, without code blocks and headings."""
+    paragraphs = [""]
+    for line in ANY_BLOCK.sub("", text).splitlines():
+        if line.startswith("|"):
+            paragraphs += [*re.split(r"(?<!\\)\|", line)[1:-1], ""]
+        elif not line.strip() or line.startswith(("#", "<")):
+            paragraphs.append("")
+        elif re.match(r"\s*(- |\d+\. )", line):
+            paragraphs.append(line.strip())
+        else:
+            paragraphs[-1] += f" {line.strip()}"
+    for paragraph in paragraphs:
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", paragraph)
+        plain = re.sub(r"\([^()]*\)", "", re.sub(r"`[^`]*`", "X", plain))
+        yield from (s.strip(" -*") for s in re.split(r"[.!?;:][\"*]*(?:\s+|$)", plain))
+
+
+def wordy_sentences(text):
+    for sentence in sentences_of(text):
+        words = re.findall(r"[\w'’-]+", sentence)
+        if len(words) > MOST_WORDS:
+            yield f"{len(words)} words in a sentence; at most {MOST_WORDS} are allowed: '{sentence[:60]}...'"
+        if words[:1] == ["Who"]:
+            yield f"a sentence begins with 'Who': '{sentence[:60]}...'"
+
+
 def files_of(root):
     """The files of the repository, without what is built in it."""
     for path in sorted(root.rglob("*")):
@@ -108,6 +138,8 @@ def problems_in(root):
             for problem in (*broken_links(root, path, text), *unnamed_files(root, text),
                             *unfound(text, lambda header: read(f"include/weir/{header}")), *wrong_blocks(text, read)):
                 yield f"{name}: {problem}"
+            if path.name in ("README.md", "CONTRIBUTING.md"):
+                yield from (f"{name}: {problem}" for problem in wordy_sentences(text))
         elif path.suffix in TEXTS and name != "tests/house/documents.py":
             text = path.read_text(encoding="utf-8", errors="replace")
             for page in NAMED_PAGE.findall(text):
@@ -116,7 +148,8 @@ def problems_in(root):
 
 
 GOOD = {
-    "README.md": "# A page\n\n[a](#a-page) [b](examples/README.md#two-words-and-code) [c](https://d.e/f)\n\n"
+    "README.md": "# A page\n\nThis is a sentence. " + "word " * 32 + ". More.\n\n"
+                 "[a](#a-page) [b](examples/README.md#two-words-and-code) [c](https://d.e/f)\n\n"
                  "`examples/run --help`, examples/a.cpp\n\n| x | `a/b.hpp`: `c()` |\n| `a/` | `b.hpp` |\n| y | `d()` |\n\n"
                  "<!-- from examples/a.cpp -->\n```cpp\nint x = 1;\nreturn x;\n```\n",
     "examples/README.md": "# Two words, and `code`\n\n```sh\n# no heading, [no link](nowhere)\n```\n![b](../b.svg)\n",
@@ -136,6 +169,8 @@ BAD = [
     ("README.md", "int x = 1", "int x = 2", "not as it is in examples/a.cpp"),
     ("README.md", "from examples/a.cpp", "from examples/b.cpp", "examples/b.cpp does not exist"),
     ("README.md", "<!-- from examples/a.cpp -->\n", "", "no comment names the file"),
+    ("README.md", ". More.", "more. More.", "33 words in a sentence"),
+    ("README.md", "This is", "Who is", "begins with 'Who'"),
     ("examples/README.md", "../b.svg", "../c.svg", "'../c.svg', which does not exist"),
     ("examples/README.md", "../b.svg", "../../b.svg", "'../../b.svg', which does not exist"),
     ("examples/a.cpp", "examples/README.md", "examples/TEXT.md", "names 'examples/TEXT.md'"),
