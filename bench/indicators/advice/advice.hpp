@@ -19,8 +19,8 @@ struct ranked_configuration {
     lab::configuration values;
     std::vector<std::size_t> runs;  // places in run_table::runs
     double mean = 0;
-    // Of its mean, by what its runs and those of all configurations vary by (spreads.hpp), relative to the means where all
-    // costs are positive. NaN where nothing was repeated.
+    // Of its mean, by what its runs and those of all configurations vary by (spreads.hpp), relative to the means
+    // where all costs are positive. NaN where nothing was repeated.
     double low = 0;
     double high = 0;
     double to_best = 1;   // its mean by that of the first
@@ -31,8 +31,8 @@ struct ranked_configuration {
 struct reason {
     std::size_t factor = 0;
     std::string setting;  // "cfg_fuse=on"
-    // On the average of all runs, against the factor's base: factors on the cost, by a model of main effects (lab/fit). NaN
-    // where the runs can't tell.
+    // On the average of all runs, against the factor's base: factors on the cost, by a model of main effects
+    // (lab/fit). NaN where the runs can't tell.
     double average = 0;
     double low = 0;
     double high = 0;

@@ -12,10 +12,10 @@ struct spread {
     double freedom;  // 0: nothing is known
 };
 
-// Variances of many groups, each of few runs: each moderated by what those of all groups are like. Where groups vary alike
-// that is the pooled variance, where they don't almost each its own; one that is surely noisier than all others has its
-// own. Smyth, "Linear models and empirical Bayes methods for
-// assessing differential expression in microarray experiments", 2004.
+// Variances of many groups, each of few runs: each moderated by what those of all groups are like. Where groups
+// vary alike that is the pooled variance, where they don't almost each its own; one that is surely noisier than all
+// others has its own. Smyth, "Linear models and empirical Bayes methods for assessing differential expression in
+// microarray experiments", 2004.
 class spreads {
   public:
     spreads() = default;

@@ -21,8 +21,8 @@ struct read_json {
     [[nodiscard]] bool good() const { return is_json && refusals.empty(); }
 };
 
-// One JSON document (RFC 8259) and nothing else: no text before or behind it, no second one, no key twice in one object,
-// no NaN, no number that 64 bits don't hold, no bytes that are no UTF-8, no more levels than `most_levels`.
+// One JSON document (RFC 8259) and nothing else: no text before or behind it, no second one, no key twice in one
+// object, no NaN, no number that 64 bits don't hold, no bytes that are no UTF-8, no more levels than `most_levels`.
 read_json read_json_text(std::string_view text, std::size_t most_levels = 100);
 
 // In one line; bytes that are no UTF-8, as words of a command may have, are replaced.

@@ -35,8 +35,9 @@ struct field {
     [[nodiscard]] bool has_two_types() const { return type != type_of_framework; }
 };
 
-// A relation between fields, as SQL: `holds` is true or false; `equal` are two expressions, equal but for `within` of the
-// larger one. It is left out where a field is absent. Documents that break it are refused, or, in doubt, noted.
+// A relation between fields, as SQL: `holds` is true or false; `equal` are two expressions, equal but for `within`
+// of the larger one. It is left out where a field is absent. Documents that break it are refused, or, in doubt,
+// noted.
 struct derived_check {
     std::string holds;
     std::vector<std::string> equal;

@@ -12,8 +12,8 @@ namespace indicators {
 
 class registry {
   public:
-    // Reads all *.json of a folder. Throws lab::input_error: no such folder, no JSON, no declaration, a name twice, a model
-    // that extends one which isn't there, a field that another model declares with another type.
+    // Reads all *.json of a folder. Throws lab::input_error: no such folder, no JSON, no declaration, a name twice,
+    // a model that extends one which isn't there, a field that another model declares with another type.
     void add_folder(const std::string& folder);
     // As it is in a store; nothing if there is one of that name.
     void add(const json& declaration, const std::string& file);

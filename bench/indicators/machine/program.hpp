@@ -14,9 +14,9 @@ struct program_facts {
     json files = json::array();  // {"path", "sha256"} of each file that the command names
     // Of the script that is run, or of the program if there is none; not of `env`, `nice`, `taskset` before it.
     std::string script_sha256;
-    // "os", "kernel", "compiler" (of the program: what its ELF file says), "libc" and other libraries that it loads by
-    // their files' names, "interpreter" (of a script), "arguments" (what follows the program), "data" (a hash of the other
-    // files that the command names), "env.NAME" of variables. What isn't known isn't there.
+    // "os", "kernel", "compiler" (of the program: what its ELF file says), "libc" and other libraries that it loads
+    // by their files' names, "interpreter" (of a script), "arguments" (what follows the program), "data" (a hash of
+    // the other files that the command names), "env.NAME" of variables. What isn't known isn't there.
     json stack = json::object();
 };
 

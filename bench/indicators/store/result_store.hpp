@@ -11,13 +11,13 @@
 
 namespace indicators {
 
-// May be a file that has other tables, as the lab's runs.sqlite. Several processes may use one file at a time: a result is
-// on the disk when add() returns, and is there whole or not at all, whenever who is killed. Errors of SQLite's are
-// std::runtime_error.
+// May be a file that has other tables, as the lab's runs.sqlite. Several processes may use one file at a time: a
+// result is on the disk when add() returns, and is there whole or not at all, whenever who is killed. Errors of
+// SQLite's are std::runtime_error.
 class result_store {
   public:
-    // Throws lab::input_error: no such file, where it is to exist; no database. What is only read is not changed, and may
-    // be a file without results.
+    // Throws lab::input_error: no such file, where it is to exist; no database. What is only read is not changed,
+    // and may be a file without results.
     explicit result_store(const std::string& path, lab::database::mode how = lab::database::mode::create);
 
     [[nodiscard]] bool has_results();
@@ -25,8 +25,8 @@ class result_store {
     // Before its first run, so that a batch of which nothing was stored is known, too.
     void add_batch(const std::string& id, std::int64_t size);
     enum class added { stored, was_there };
-    // Throws lab::input_error, and stores nothing: another result has this id, or this place in a batch; the model of an
-    // accepted result isn't what it was, and stored results don't fit it.
+    // Throws lab::input_error, and stores nothing: another result has this id, or this place in a batch; the model
+    // of an accepted result isn't what it was, and stored results don't fit it.
     added add(const judged_run& result, const validation_options& how);
 
     struct migration {
@@ -35,12 +35,13 @@ class result_store {
         std::size_t accepted_now = 0;      // refused before
         std::vector<std::string> misfits;  // accepted before, and why they are refused now
     };
-    // Judges all results of the models that were declared otherwise when they were stored, and those that were refused, by
-    // `models`, and makes their tables anew. Misfits are an error unless they are to be refused; they stay, with their
-    // documents. All of it or nothing.
+    // Judges all results of the models that were declared otherwise when they were stored, and those that were
+    // refused, by `models`, and makes their tables anew. Misfits are an error unless they are to be refused; they
+    // stay, with their documents. All of it or nothing.
     std::vector<migration> migrate(const registry& models, bool refuse_misfits);
 
-    // What its results were declared as when they were stored; models that are in `models`, too, stay what they are there.
+    // What its results were declared as when they were stored; models that are in `models`, too, stay what they are
+    // there.
     void add_models_to(registry& models);
     [[nodiscard]] lab::database& file() { return file_; }
 

@@ -10,14 +10,14 @@
 
 namespace lab {
 
-// How repeated runs of one configuration are paired: each with each, as the article has it; by their means; or each run
-// of X + {t} with the run of X that is nearest to it in time.
+// The pairing of repeated runs of one configuration: each with each, as in the article; by their means; or each run of
+// X + {t} with the run of X that is nearest in time.
 enum class pairing { all, mean, nearest };
 
 struct delta {
     std::size_t factor = 0;
-    double value = 0;    // what the factor was changed to, from its base
-    configuration with;  // X: the factor itself at its base
+    double value = 0;    // the new value of the factor; before, it was at its base
+    configuration with;  // X, with the factor at its base
     double before = 0;
     double after = 0;
     std::vector<std::size_t> runs_before;  // places in run_table::runs
@@ -26,7 +26,7 @@ struct delta {
 };
 
 // In the order of the factors, of their values, and of the runs. A complete two-level table of k factors gives
-// k * 2^(k - 1) of them.
+// k * 2^(k - 1) deltas.
 std::vector<delta> deltas_of(const run_table& table, pairing how);
 
 struct mean_delta {
@@ -34,22 +34,22 @@ struct mean_delta {
     double value = 0;
     std::string treatment;
     std::size_t num_deltas = 0;
-    std::size_t num_runs = 0;  // different runs that they are made of
+    std::size_t num_runs = 0;  // different runs in these deltas
     double mean = 0;
-    // 95 %. Deltas of one X share runs: they are one observation of the treatment (cluster-robust). Of a single X: what
-    // its runs vary by (Welch, 1947). NaN where there is too little to say.
+    // Interval of 95 %. Deltas of one X share runs, so they count as one observation (cluster-robust). With a
+    // single X, the variance of its runs is used (Welch, 1947). NaN if there are too few data.
     double low = 0;
     double high = 0;
-    double mean_log2 = 0;  // of after / before; NaN where a cost isn't positive
+    double mean_log2 = 0;  // of after / before; NaN if a cost is not positive
 };
 
-// One for each treatment, the most saving first (of a rate: the most gaining).
+// One for each treatment, the largest saving first (for a rate: the largest gain).
 std::vector<mean_delta> mean_deltas(const run_table& table, const std::vector<delta>& deltas);
 
-// Where a treatment that helps at one end hurts at the other (P13): the line after = a + b * before by least squares,
-// and where it crosses after = before; `at` is NaN where it doesn't within what was measured, or where the change
-// depends no more on the mean of before and after than chance allows. That is asked of the mean, not of `before`: what
-// was measured too slow by chance is followed by something faster (Bland & Altman, 1986).
+// The point where a treatment changes from help to harm (P13): the line after = a + b * before by least squares,
+// and its crossing with after = before. `at` is NaN if the crossing is outside of the measured range, or if the
+// change does not significantly depend on the mean of before and after. The mean is used instead of `before`,
+// because a value that is too slow by chance is followed by a faster one (Bland & Altman, 1986).
 struct crossing {
     double intercept = 0;
     double slope = 1;
@@ -57,8 +57,8 @@ struct crossing {
 };
 crossing crossing_of(const std::vector<delta>& deltas, std::size_t factor, double value);
 
-// Which other treatment best explains why the deltas of one differ (P14), the best first: the share of their variance
-// that is between those with it and those without it, and both means.
+// The other treatments that explain why the deltas of one treatment differ (P14), the best first: the share of the
+// variance between deltas with and without the other treatment, and both means.
 struct split {
     std::size_t factor = 0;
     double value = 0;

@@ -13,11 +13,12 @@ namespace lab {
 
 struct fit_options {
     bool pairs = false;      // with all products of two treatments
-    bool log_scale = false;  // of the logarithm (base 2) of the cost: effects that multiply
-    bool bends = false;      // with what the middle of each number adds to the line between its ends
+    bool log_scale = false;  // fits the logarithm (base 2) of the cost, for effects that multiply
+    bool bends =
+        false;  // with a bend for each number: the deviation of its middle from the line between its ends
     bool with_time = false;  // with a drift, and the time of day as a sine and a cosine (P21)
     double confidence = 0.95;
-    std::uint64_t seed = 1;  // of the parts of the cross-validation
+    std::uint64_t seed = 1;  // for the parts of the cross-validation
 };
 
 struct fitted_term {
@@ -25,18 +26,19 @@ struct fitted_term {
     std::vector<std::string> treatments;  // none, one, or two
     std::vector<std::size_t> factors;     // their places in run_table::factors
     double estimate = 0;                  // in units of the cost, or of log2
-    double shrunk = 0;  // of a pair: the best prediction (shrinkage.hpp); pairs are ranked by it
+    double shrunk = 0;  // for a pair, the best prediction (shrinkage.hpp), which ranks pairs
     double error = 0;   // its standard error
     double low = 0;
     double high = 0;
     double freedom = 0;
     double p = 1;
-    double q = 1;  // the least false-discovery rate at which it counts (Benjamini & Hochberg, 1995)
+    double q =
+        1;  // the smallest false-discovery rate at which the term is significant (Benjamini & Hochberg, 1995)
 };
 
 struct aliased_term {
     std::string name;
-    std::string why;  // "never on together", "= a - b": no data of this table tell them apart
+    std::string why;  // "never on together", "= a - b": the table does not distinguish them
 };
 
 struct outlier {
@@ -50,10 +52,10 @@ struct fit_result {
     bool shrunk = false;  // estimates and intervals are the best predictions
     double r2 = 0;
     double adjusted_r2 = 0;
-    double sigma = 0;        // of a run
-    double group_sigma = 0;  // of what runs of one group have in common
+    double sigma = 0;        // standard deviation of a run
+    double group_sigma = 0;  // standard deviation of the common part of runs of one group
     double cross_validated_error =
-        0;  // root mean square, of configurations that the model hasn't seen; of the cost
+        0;  // root mean square error of the cost, for configurations that the model was not fitted to
     double freedom = 0;
     std::size_t num_runs = 0;
     std::size_t num_configurations = 0;
@@ -67,13 +69,14 @@ struct fit_result {
     [[nodiscard]] const fitted_term* find(const std::string& name) const;
 };
 
-// Least squares; where runs are repeated or grouped into plots with two error terms (grouped_fit.hpp). Where there are
-// fewer than 1.5 configurations a term, pairs are predicted as draws from one distribution (shrinkage.hpp).
-// Throws input_error if nothing can be estimated, or a logarithm of what isn't positive is asked for.
+// Least squares; with two error terms if runs are repeated or grouped into plots (grouped_fit.hpp). With fewer than 1.5
+// configurations per term, pairs are predicted as draws from one distribution (shrinkage.hpp). Throws input_error if
+// nothing can be estimated, or for a logarithm of a cost that is not positive.
 fit_result fit(const run_table& table, const fit_options& options);
 
-// How many runs of each group tell most for their time, if a new group costs as much as `cost_of_group` of them (Kalibera &
-// Jones, "Rigorous benchmarking in reasonable time", 2013). NaN where the luck of groups doesn't show.
+// The number of runs per group that gives most information for its time, if a new group costs as much as
+// `cost_of_group` runs (Kalibera & Jones, "Rigorous benchmarking in reasonable time", 2013). NaN if groups do not
+// differ.
 double runs_of_each_group(const fit_result& fitted, double cost_of_group);
 
 }  // namespace lab

@@ -11,9 +11,10 @@
 
 namespace lab {
 
-// Of a model with an error for each run and one for each group: by restricted maximum likelihood (Patterson & Thompson,
-// "Recovery of inter-block information", 1971), and Satterthwaite's degrees of freedom (1946), which for a column that
-// is the same throughout each group are at most what the groups leave. With one run a group: ordinary least squares.
+// The fit of a model with an error for each run and one for each group, by restricted maximum likelihood (Patterson
+// & Thompson, "Recovery of inter-block information", 1971) and Satterthwaite's degrees of freedom (1946). A column
+// that is constant within each group has at most the degrees of freedom of the groups. With one run per group this
+// is ordinary least squares.
 struct grouped_fit {
     Eigen::VectorXd estimates;  // 0 for columns left out
     Eigen::VectorXd errors;     // their standard errors
@@ -21,9 +22,9 @@ struct grouped_fit {
     Eigen::VectorXd residuals;  // of each run
     double run_variance = 0;
     double group_variance = 0;
-    double freedom_left = 0;  // runs less columns
+    double freedom_left = 0;  // runs minus columns
     std::vector<Eigen::Index> left_out;
-    std::shared_ptr<const normal_equations> equations;  // of the products of the columns
+    std::shared_ptr<const normal_equations> equations;  // from the products of the columns
     std::shared_ptr<const Eigen::MatrixXd> gram;
 };
 

@@ -11,19 +11,19 @@
 namespace lab {
 
 struct curve_point {
-    std::size_t runs = 0;           // the first ones
-    std::vector<double> estimates;  // of the terms; NaN where they tell nothing of one yet
+    std::size_t runs = 0;           // number of first runs that were used
+    std::vector<double> estimates;  // of the terms; NaN if these runs do not determine a term
 };
 
 struct learning_curve {
-    bool by_lot = false;             // the data don't say in which order the runs were made: it is by lot
+    bool by_lot = false;             // the data have no order of runs, so a random order is used
     std::vector<std::string> terms;  // the treatments
     std::vector<curve_point> points;
-    // From so many runs on no estimate left the interval that all runs give it; 0 if the last point alone is so.
+    // From this number of runs on, no estimate is outside of its interval from all runs; 0 if only the last point is.
     std::size_t enough = 0;
 };
 
-// Of the model without pairs, at numbers of runs half as large again each time.
+// Fits the model without pairs to growing numbers of runs, each half as large again.
 learning_curve learning_curve_of(const run_table& table, fit_options options);
 
 }  // namespace lab

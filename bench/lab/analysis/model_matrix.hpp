@@ -19,24 +19,24 @@ struct model_column {
 
 struct model_matrix {
     std::vector<model_column> columns;  // the intercept, the treatments, bends, time, the pairs
-    Eigen::MatrixXd values;             // one row a run
+    Eigen::MatrixXd values;             // one row per run
     Eigen::VectorXd response;           // the cost, or its logarithm (base 2)
-    // Runs of one group share their luck: of one plot, or of one configuration. Numbered from 0.
+    // The group of each run, numbered from 0: runs of one plot, or of one configuration, are correlated.
     std::vector<std::size_t> groups;
     std::size_t num_groups = 0;
     std::vector<std::size_t> configurations;  // of each run, numbered from 0
     std::size_t num_configurations = 0;
 };
 
-// A level counts 0 or 1, a number from 0 (its lowest) to 1 (its highest), its bend 0 at both and 1 in the middle, time
-// from 0 (the first run) to 1 (the last).
-// Throws input_error for a logarithm of what isn't positive, and for time terms without times.
+// A level is 0 or 1; a number goes from 0 (lowest) to 1 (highest), its bend is 0 at both ends and 1 in the middle;
+// time goes from 0 (first run) to 1 (last run). Throws input_error for a logarithm of a cost that is not positive,
+// and for time terms without times.
 model_matrix model_of(const run_table& table, const fit_options& options);
 
 class normal_equations;
-// Of a column that was left out: "never on together", or what it equals.
+// The reason why a column was left out: "never on together", or the columns that it equals.
 aliased_term alias_of(const model_matrix& model, const normal_equations& equations, Eigen::Index column);
-// All of them.
+// The reasons for all columns that were left out.
 std::vector<aliased_term> aliases_of(const model_matrix& model);
 
 }  // namespace lab

@@ -9,8 +9,8 @@
 
 namespace lab {
 
-// Columns in order: one that those before it make up is left out. Cholesky's decomposition of the others, of columns
-// scaled to length 1.
+// A column that is a combination of the columns before it is left out. The others, scaled to length 1, get a Cholesky
+// decomposition.
 class normal_equations {
   public:
     // `gram`: the products of all columns with each other.
@@ -18,19 +18,19 @@ class normal_equations {
 
     [[nodiscard]] const std::vector<Eigen::Index>& kept() const { return kept_; }
     [[nodiscard]] const std::vector<Eigen::Index>& left_out() const { return left_out_; }
-    // Of a column left out: what it is made of, as kept columns and their coefficients; nothing if it is 0 throughout.
+    // For a column that was left out: the kept columns and their coefficients that equal it; empty if it is 0.
     [[nodiscard]] std::vector<std::pair<Eigen::Index, double>> made_of(Eigen::Index column) const;
 
-    // The coefficients, 0 for what is left out. `products`: of each column with the response.
+    // The coefficients, 0 for columns that were left out. `products`: each column with the response.
     [[nodiscard]] Eigen::VectorXd solve(const Eigen::VectorXd& products) const;
-    // The diagonal of the inverse, 0 for what is left out.
+    // The diagonal of the inverse, 0 for columns that were left out.
     [[nodiscard]] Eigen::VectorXd inverse_diagonal() const;
-    // The logarithm of the determinant of what is kept.
+    // The logarithm of the determinant of the kept columns.
     [[nodiscard]] double log_determinant() const;
 
   private:
     const Eigen::MatrixXd& gram_;
-    Eigen::VectorXd scale_;  // of each column its length
+    Eigen::VectorXd scale_;  // the length of each column
     std::vector<Eigen::Index> kept_;
     std::vector<Eigen::Index> left_out_;
     Eigen::MatrixXd lower_;

@@ -12,18 +12,18 @@ namespace lab {
 
 struct path_step {
     std::size_t factor = 0;
-    double value = 0;  // from the base
+    double value = 0;  // the new value; before, the factor was at its base
     std::string treatment;
     double before = 0;
     double after = 0;
-    configuration values;  // after it
+    configuration values;  // the configuration after the step
 };
 
-// From the base on, through configurations that were measured.
+// A path from the base through measured configurations.
 struct path {
     std::string name;  // "greedy", "nicest first", "reversed"
     configuration
-        from;  // the base; if that wasn't measured, the measured configuration with the fewest treatments
+        from;  // the base; if it was not measured, the measured configuration with the fewest treatments
     double start = 0;
     std::vector<path_step> steps;
     [[nodiscard]] double end() const { return steps.empty() ? start : steps.back().after; }
@@ -31,15 +31,16 @@ struct path {
 
 // At each step the measured treatment that helps most, until none helps (P18).
 path greedy_path(const run_table& table);
-// The treatments of `to`, in tiers of niceness (factor::tier), within a tier the one that helps most (P19). Steps
-// that were not measured are taken together with the next one: a step's treatment is then "a + b".
+// The treatments of `to`, tier by tier (factor::tier), within a tier the one that helps most first (P19). A step
+// that was not measured is joined with the next one; its treatment is then "a + b".
 path nicest_path(const run_table& table, const path& to);
-// The treatments of `to` in the order in which each helps least.
+// The treatments of `to`, at each step the one that helps least.
 path reversed_path(const run_table& table, const path& to);
 
-// What each treatment of a path is worth, whatever the order: Shapley's value (1953) over all chains of measured
-// configurations between the path's ends; they sum up to end - start. Not `complete` where some chains lead through
-// configurations that were not measured: the values are then of the measured chains, and there are none if no chain is.
+// The value of each treatment of a path, independent of the order: Shapley's value (1953) over all chains of
+// measured configurations between the ends of the path. The values sum to end - start. If some chains contain
+// configurations that were not measured, `complete` is false, and only measured chains count; without any there are
+// no values.
 struct shapley_value {
     std::size_t factor = 0;
     double value = 0;
@@ -47,13 +48,13 @@ struct shapley_value {
     double worth = 0;
 };
 struct attribution {
-    std::vector<shapley_value> values;  // the most saving first
+    std::vector<shapley_value> values;  // the largest saving first
     double num_chains = 0;
     bool complete = true;
 };
 attribution shapley_values(const run_table& table, const path& of);
 
-// The best configuration that was measured, by the mean of its runs.
+// The measured configuration with the best mean of its runs.
 struct best_measured {
     configuration values;
     double cost = 0;

@@ -19,7 +19,7 @@ struct level_count {
 
 struct term_quality {
     std::string name;
-    double inflation = 1;  // of its variance, as it isn't independent of the other factors (VIF)
+    double inflation = 1;  // variance inflation (VIF), because the factor is not independent of the others
 };
 
 struct plan_report {
@@ -27,11 +27,11 @@ struct plan_report {
     std::size_t configurations = 0;
     std::vector<level_count> levels;
     double worst_pair =
-        0;  // the largest difference of a pair of values' share from the product of both shares
+        0;  // the largest difference between the share of a pair of values and the product of both shares
     std::string worst_pair_names;  // "a=1, b=file"
     double d_efficiency = 0;       // of the model without pairs: 1 is orthogonal and balanced
     std::vector<term_quality> terms;
-    std::vector<aliased_term> aliased;  // of factors; with pairs of pairs, too
+    std::vector<aliased_term> aliased;  // aliased factors; with pairs, also aliased pairs
     std::vector<std::string> never;     // values that no run has
 };
 

@@ -15,25 +15,27 @@ struct search_options {
     std::size_t budget = 50;
     std::uint64_t seed = 1;
     bool more_is_better = false;
-    std::size_t confirm = 0;  // of the budget: runs that repeat the best ones, where runs are noisy
+    std::size_t confirm = 0;  // part of the budget: runs that repeat the best candidates, for noisy runs
 };
 
 struct search_run {
     std::size_t candidate = 0;
-    double cost = 0;  // NaN: it failed
+    double cost = 0;  // NaN if it failed
 };
 
 struct search_result {
-    std::vector<search_run> runs;  // in their order
+    std::vector<search_run> runs;  // in the order of execution
     std::size_t best = 0;          // the candidate with the best mean of its runs
-    double cost = 0;               // that mean
+    double cost = 0;               // the mean of `best`
     std::size_t best_runs = 0;
-    std::vector<std::size_t> alternatives;  // run, too, and within 2 % of it, the best first
+    std::vector<std::size_t>
+        alternatives;  // other candidates that were run and are within 2 %, the best first
 };
 
-// Efficient global optimisation (Jones, Schonlau & Welch, 1998): a first part of the budget far apart, then always the
-// candidate with the largest expected improvement on the best so far. `cost_of` runs a candidate, or says NaN. No
-// candidate is run twice before the last `confirm` runs. Throws input_error if every run failed.
+// Efficient global optimisation (Jones, Schonlau & Welch, 1998): a first part of the budget for candidates far
+// apart, then always the candidate with the largest expected improvement. `cost_of` runs a candidate; it returns
+// NaN for a failure. No candidate is run twice before the last `confirm` runs. Throws input_error if every run
+// failed.
 search_result search(const std::vector<factor>& factors, const std::vector<configuration>& candidates,
                      const std::function<double(std::size_t)>& cost_of, const search_options& options);
 

@@ -11,21 +11,21 @@
 
 namespace lab {
 
-// A Gaussian process over configurations: what two are alike by falls by a factor of its own for each factor in which
-// they differ (of numbers: by how far apart they are). The factors' weights are the ones that make the measured costs
-// likeliest, drawn to a prior (Rasmussen & Williams, "Gaussian Processes for Machine Learning", 2006, ch. 5).
+// A Gaussian process over configurations. The covariance of two configurations decreases by a weight for each
+// factor in which they differ; for numbers, with their distance. The weights maximise the likelihood of the
+// measured costs with a prior (Rasmussen & Williams, "Gaussian Processes for Machine Learning", 2006, ch. 5).
 class surrogate {
   public:
     surrogate(const std::vector<factor>& factors, const std::vector<configuration>& candidates);
 
-    // Costs of candidates, the less the better, on any scale.
+    // Costs of candidates on any scale; less is better.
     void learn(const std::vector<std::size_t>& places, const std::vector<double>& costs);
 
     struct expectation {
         double mean = 0;
         double deviation = 0;
     };
-    // Of these candidates, on the scale of the costs.
+    // Predictions for these candidates, on the scale of the costs.
     [[nodiscard]] std::vector<expectation> expectations(const std::vector<std::size_t>& asked) const;
 
   private:
@@ -40,7 +40,7 @@ class surrogate {
     Eigen::VectorXd costs_;  // standardised
     double mean_ = 0;
     double scale_ = 1;
-    Eigen::VectorXd weights_;  // logarithms: of each factor, and of the noise
+    Eigen::VectorXd weights_;  // logarithms of the weight of each factor, and of the noise
     std::size_t chosen_for_ = 0;
 };
 

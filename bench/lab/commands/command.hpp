@@ -6,8 +6,8 @@
 
 namespace lab {
 
-// Each adds its subcommand, whose callback does the work; input_error ends the program with 2. A command whose
-// answer is a verdict throws CLI::RuntimeError(status) once it is printed.
+// Each function adds a subcommand, whose callback does the work. input_error ends the program with status 2. A
+// command whose answer is a verdict prints it, and then throws CLI::RuntimeError(status).
 void add_plan(CLI::App& app);
 void add_run(CLI::App& app);
 void add_deltas(CLI::App& app);
@@ -19,7 +19,7 @@ void add_compare(CLI::App& app);
 void add_history(CLI::App& app);
 void add_plot(CLI::App& app);
 
-// What was read: file, runs, failures, factors, notes.
+// The data that were read: file, runs, failures, factors, notes.
 json data_summary(const run_table& table);
 
 }  // namespace lab

@@ -11,19 +11,19 @@
 
 namespace lab {
 
-// FILE and the options that say what of it is the cost, a factor, or neither.
+// FILE, and the options that select the cost, the factors, and ignored columns.
 struct data_arguments {
     read_options read;
     std::string factors;  // a factor file
     bool as_json = false;
 };
 void add_data_arguments(CLI::App& command, data_arguments& arguments);
-// The runs, with what the factor file, if there is one, says of bases, logarithms and tiers.
+// Reads the runs; bases, logarithms and tiers come from the factor file, if there is one.
 run_table read_data(const data_arguments& arguments);
 run_table read_data(const data_arguments& arguments, const csv_file& file);
 void add_json_argument(CLI::App& command, bool& as_json);
 
-// To standard output.
+// Prints to standard output.
 void answer(const json& document, bool as_json);
 
 }  // namespace lab

@@ -8,11 +8,12 @@
 
 namespace lab {
 
-// On/off factors of which exactly one is on in every run become one factor with these levels, the first being the
-// base: nothing that could be estimated is lost, as their sum is 1. What is grouped is told in the notes.
+// On/off factors of which exactly one is on in every run become one factor with these levels; the first is the base. No
+// estimate is lost, because their sum is 1. The notes list the groups.
 void group_columns(run_table& table);
 
-// Leaves out the runs in which `treatment` ("factor" or "factor=value") is applied, and the factor if one value is left.
+// Leaves out the runs in which `treatment` ("factor" or "factor=value") is applied, and the factor if one value is
+// left.
 void leave_out(run_table& table, const std::string& treatment);
 
 }  // namespace lab

@@ -28,9 +28,9 @@ class configuration_index {
         for (std::size_t i = 0; i < all_.size(); ++i) places_.emplace(all_[i].values, i);
     }
 
-    // In the order in which each was first run.
+    // In the order of their first runs.
     [[nodiscard]] const std::vector<repeated_configuration>& all() const { return all_; }
-    // Its place in all().
+    // The place of a configuration in all().
     [[nodiscard]] std::optional<std::size_t> find(const configuration& values) const {
         const auto found = places_.find(values);
         return found == places_.end() ? std::nullopt : std::optional(found->second);

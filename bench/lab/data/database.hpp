@@ -13,7 +13,8 @@ namespace lab {
 
 class database;
 
-// One statement with places `?1`, `?2`, ... Everything throws std::runtime_error with the file's name and SQLite's text.
+// One statement with places `?1`, `?2`, ... Everything throws std::runtime_error with the file's name and SQLite's
+// text.
 class statement {
   public:
     statement(database& in, const std::string& sql);
@@ -26,12 +27,12 @@ class statement {
     statement& bind(int place, double number);
     statement& bind(int place, std::int64_t number);
     statement& bind_null(int place);
-    // Whether there is a row; after the last one the statement may be bound anew.
+    // Returns whether there is a row. After the last row the statement can be bound again.
     bool next();
-    // For what gives no rows: runs it, and makes it ready to be bound anew.
+    // Runs a statement without rows, and resets it, so that it can be bound again.
     void run();
 
-    // Of the row, from 0.
+    // The value of a column of the row, from 0.
     [[nodiscard]] int columns() const;
     [[nodiscard]] std::string name(int column) const;
     [[nodiscard]] bool is_null(int column) const;
@@ -46,12 +47,12 @@ class statement {
     sqlite3_stmt* statement_ = nullptr;
 };
 
-// A connection. Several processes may write one file: each waits for the others for up to a minute.
+// A connection. Several processes may write to one file: each waits for others for up to a minute.
 class database {
   public:
     enum class mode { create, existing, reading };
-    // ":memory:" is one of its own. Journal: a write-ahead log, each commit on the disk before it returns. Throws input_error
-    // if there is a file, and it is no database.
+    // ":memory:" is a new database in memory. The journal is a write-ahead log; each commit is on the disk before
+    // it returns. Throws input_error if the file exists and is no database.
     explicit database(const std::string& path, mode how = mode::create);
     database(const database&) = delete;
     database& operator=(const database&) = delete;
@@ -70,7 +71,7 @@ class database {
     sqlite3* connection_ = nullptr;
 };
 
-// From BEGIN IMMEDIATE on nobody else writes; undone unless commit() was called.
+// A transaction with BEGIN IMMEDIATE: no other process writes meanwhile. It is undone unless commit() is called.
 class transaction {
   public:
     explicit transaction(database& in) : in_(in) { in_.run("BEGIN IMMEDIATE"); }

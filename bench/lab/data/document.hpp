@@ -11,11 +11,11 @@ namespace lab {
 
 using json = nlohmann::ordered_json;
 
-// A text as it is, anything else as JSON has it.
+// A text unchanged, anything else as JSON.
 std::string plain_text(const json& value);
 
-// The same content twice: as JSON, or for people: a list of objects as a table whose columns are their members, a list
-// of plain values in one line, all else as `name value`; numbers with five digits.
+// Prints a document as JSON, or for people: a list of objects as a table whose columns are their members, a list of
+// plain values in one line, everything else as `name value`; numbers with five digits.
 void show(const json& document, bool as_json, std::ostream& out);
 
 }  // namespace lab

@@ -8,13 +8,13 @@
 
 namespace lab {
 
-// `what()` is what a user reads: "FILE:LINE: what is wrong; what to do". The program ends with status 2.
+// `what()` is the message for the user: "FILE:LINE: what is wrong; what to do". The program ends with status 2.
 class input_error : public std::runtime_error {
   public:
     explicit input_error(const std::string& message) : std::runtime_error(message) {}
     input_error(const std::string& file, const std::string& message)
         : std::runtime_error(file + ": " + message) {}
-    // Lines are counted from 1, the header being the first.
+    // Lines are counted from 1; the header is the first.
     input_error(const std::string& file, std::size_t line, const std::string& message)
         : std::runtime_error(file + ":" + std::to_string(line) + ": " + message) {}
 };

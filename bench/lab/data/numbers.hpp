@@ -10,7 +10,8 @@
 
 namespace lab {
 
-// Nothing unless the whole text is a finite number: "1", "-2.5", "+3", "6.1e-05". No blanks, no comma, no NaN.
+// The number if the whole text is a finite number, otherwise empty: "1", "-2.5", "+3", "6.1e-05". No blanks, no
+// comma, no NaN.
 inline std::optional<double> number_in(std::string_view text) {
     if (text.starts_with('+') && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
     double value = 0;
@@ -20,7 +21,7 @@ inline std::optional<double> number_in(std::string_view text) {
     return value;
 }
 
-// The shortest text that is read as the same number again, without an exponent between 1e-5 and 1e15: programs read it.
+// For programs: the shortest text that gives the same number again, without an exponent between 1e-5 and 1e15.
 inline std::string exact_text(double value) {
     char text[64];
     const double size = std::abs(value);

@@ -14,8 +14,8 @@ struct rate_scale {
     std::string unit;
 };
 
-// "time_per_task_us" and "us_per_task" are microseconds: a million of them divided by it is a rate per second. Of what
-// names no unit of time the reciprocal.
+// "time_per_task_us" and "us_per_task" are microseconds, so a million divided by the cost is a rate per second. If
+// the name has no unit of time, the rate is the reciprocal.
 inline rate_scale rate_of(const std::string& cost_name) {
     static const std::array<std::pair<const char*, double>, 4> units{
         {{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1}}};

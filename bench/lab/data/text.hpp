@@ -9,7 +9,7 @@
 
 namespace lab {
 
-// All of the file; "" if it can't be read.
+// The content of the file; "" if it can't be read.
 inline std::string text_in(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     std::ostringstream text;
@@ -30,7 +30,7 @@ inline std::string lower(std::string text) {
     return text;
 }
 
-// `text` with each `place` in it, as "{}", filled in.
+// `text` with each placeholder `place`, as "{}", replaced.
 inline std::string filled(std::string text, const std::string& place, const std::string& value) {
     for (std::size_t at = text.find(place); at != std::string::npos; at = text.find(place, at + value.size()))
         text.replace(at, place.size(), value);

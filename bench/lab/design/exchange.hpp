@@ -19,9 +19,9 @@ std::vector<configuration> balanced_plan(const factor_file& file,
                                          std::mt19937_64& random,
                                          const std::vector<configuration>& builds = {});
 
-// The determinant of the products of the model's columns made larger by coordinate exchange (Meyer & Nachtsheim, "The
-// coordinate-exchange algorithm", 1995), from lots; with pairs the model has them. With fewer runs than columns those that
-// are least needed are those that a small ridge on pairs says so of (DuMouchel & Jones, 1994).
+// The determinant of the products of the model's columns made larger by coordinate exchange (Meyer & Nachtsheim,
+// "The coordinate-exchange algorithm", 1995), from lots; with pairs the model has them. With fewer runs than
+// columns those that are least needed are those that a small ridge on pairs says so of (DuMouchel & Jones, 1994).
 std::vector<configuration> d_optimal_plan(const factor_file& file,
                                           const std::vector<std::vector<double>>& values, std::size_t runs,
                                           bool pairs, std::mt19937_64& random,

@@ -22,7 +22,8 @@ struct application {
         settings;  // level, what {NAME} is in factor_file::settings; "": of all
 };
 
-// "a=x|y requires b=z", "a=x excludes b=y", "a >= b" (also <=, <, >); "a" alone stands for all of its values but the base.
+// "a=x|y requires b=z", "a=x excludes b=y", "a >= b" (also <=, <, >); "a" alone stands for all of its values but
+// the base.
 struct constraint {
     enum class kind { requirement, exclusion, relation };
     std::string text;

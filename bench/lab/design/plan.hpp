@@ -29,7 +29,8 @@ struct plan {
 
 std::string plan_text(const plan& what);
 // Any CSV with columns of `file`'s factors (those it lacks are at their base); @-columns are optional. Throws
-// input_error with file and line: an unknown column or level, a number out of its range, a row that breaks a constraint.
+// input_error with file and line: an unknown column or level, a number out of its range, a row that breaks a
+// constraint.
 plan plan_of(const csv_file& rows, const factor_file& file);
 plan read_plan(const std::string& path, const factor_file& file);
 

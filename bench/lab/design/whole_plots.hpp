@@ -14,8 +14,8 @@ namespace lab {
 // one by one, so that the luck of builds can be told from them; at most a half of `runs`.
 std::size_t usual_builds(const factor_file& file, std::size_t runs);
 
-// So many configurations, or a few less, whose hard factors differ, balanced. None if nothing is hard to change, or there
-// are not more combinations than that: each is then in the plan by itself.
+// So many configurations, or a few less, whose hard factors differ, balanced. None if nothing is hard to change, or
+// there are not more combinations than that: each is then in the plan by itself.
 std::vector<configuration> whole_plots(const factor_file& file,
                                        const std::vector<std::vector<double>>& values, std::size_t count,
                                        std::mt19937_64& random);

@@ -8,8 +8,9 @@
 
 namespace lab {
 
-// Writes into `folder` what is measured, and how: a plan or a program that was changed would give its rows a meaning that
-// they don't have. Throws input_error if the folder has another; a `growing` schedule may have more than the folder's.
+// Writes into `folder` what is measured, and how: a plan or a program that was changed would give its rows a
+// meaning that they don't have. Throws input_error if the folder has another; a `growing` schedule may have more
+// than the folder's.
 void keep_as(const std::string& folder, const factor_file& file, const plan& schedule, bool growing);
 
 }  // namespace lab

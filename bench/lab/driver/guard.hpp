@@ -6,8 +6,8 @@
 
 namespace lab {
 
-// A process that waits for this one's end, and then kills the group with SIGKILL: SIGKILL leaves nobody the time to do so
-// himself. Destroyed while the group's leader isn't waited for yet, so that its number is nobody else's.
+// A process that waits for this one's end, and then kills the group with SIGKILL: SIGKILL leaves nobody the time to
+// do so himself. Destroyed while the group's leader isn't waited for yet, so that its number is nobody else's.
 class guard {
   public:
     explicit guard(pid_t group);

@@ -20,8 +20,8 @@ struct launch {
 };
 
 launch launch_of(const factor_file& file, const configuration& values);
-// How each factor reaches the program, for a reader: the base's launch, and that of each treatment alone. Two files whose
-// texts are equal measure the same.
+// How each factor reaches the program, for a reader: the base's launch, and that of each treatment alone. Two files
+// whose texts are equal measure the same.
 std::string applications_text(const factor_file& file);
 
 // Builds, each in a folder of its own whose name is a hash of the flags, the command, the compiler and the sources; one
@@ -47,8 +47,8 @@ class builds {
 
 // FNV-1a (Fowler, Noll & Vo) of 64 bits, as 16 hexadecimal digits.
 std::string hash_of(const std::string& text);
-// Of all files that the words of a command name, be it along PATH: the program, and the script that it runs; of what has
-// more than 64 MiB, as data have, of its size and the time of its last change. Empty if there are none.
+// Of all files that the words of a command name, be it along PATH: the program, and the script that it runs; of
+// what has more than 64 MiB, as data have, of its size and the time of its last change. Empty if there are none.
 std::string hash_of_command(const std::vector<std::string>& command);
 
 }  // namespace lab

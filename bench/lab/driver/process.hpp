@@ -46,10 +46,11 @@ struct process_result {
     std::int64_t involuntary_switches = 0;
 };
 
-// Runs it to its end, in a process group of its own, with /dev/null as standard input. At the limit and at a stop the group
-// gets SIGTERM, and SIGKILL a second later; at too much output SIGKILL at once, and the file is cut; what is left of the
-// group at the end SIGKILL. On Linux also what left the group. The group dies with its parent, however that ends. Output
-// that is too much when it has ended counts like that. Throws std::system_error if an output file can't be opened.
+// Runs it to its end, in a process group of its own, with /dev/null as standard input. At the limit and at a stop
+// the group gets SIGTERM, and SIGKILL a second later; at too much output SIGKILL at once, and the file is cut; what
+// is left of the group at the end SIGKILL. On Linux also what left the group. The group dies with its parent,
+// however that ends. Output that is too much when it has ended counts like that. Throws std::system_error if an
+// output file can't be opened.
 process_result run_process(const process_options& options);
 
 // "ok", "exit 3", "SIGSEGV", "timeout", "too much output", "stopped" or "not started".

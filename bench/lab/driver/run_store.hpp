@@ -25,7 +25,8 @@ class run_store {
     // All rows, in their order; each has as many fields as there are columns.
     [[nodiscard]] const std::vector<std::vector<std::string>>& rows() const { return rows_; }
     [[nodiscard]] std::size_t column(const std::string& name) const;
-    // Throws std::system_error if the CSV can't be written, or std::runtime_error if SQLite can't: the row is there then.
+    // Throws std::system_error if the CSV can't be written, or std::runtime_error if SQLite can't: the row is there
+    // then.
     void append(std::vector<std::string> row);
 
     [[nodiscard]] const std::string& csv_path() const { return csv_path_; }

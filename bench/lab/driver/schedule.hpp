@@ -17,8 +17,9 @@ struct schedule_options {
     configuration control;           // what these run, but for what is hard to change
 };
 
-// Blocks one after the other, each in an order by lot; runs of one build stay together as one whole plot, and builds are
-// visited in an order by lot, too. A/A pairs are put in between, A or B first by lot. The same options give the same.
+// Blocks one after the other, each in an order by lot; runs of one build stay together as one whole plot, and
+// builds are visited in an order by lot, too. A/A pairs are put in between, A or B first by lot. The same options
+// give the same.
 plan scheduled(const plan& what, const factor_file& file, const schedule_options& options);
 
 }  // namespace lab

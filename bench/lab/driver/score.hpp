@@ -17,8 +17,9 @@ struct reported {
     std::vector<std::string> not_echoed;  // factors that the program says nothing of
 };
 
-// `output`: what the program wrote, a JSON document or one in its last line; `file.score` is the path in it, or "last
-// number" of any text. So are those of `file.also`, of a document. Factors that "@parameters" (or "parameters") names have to have the values of `planned`.
+// `output`: what the program wrote, a JSON document or one in its last line; `file.score` is the path in it, or
+// "last number" of any text. So are those of `file.also`, of a document. Factors that "@parameters" (or
+// "parameters") names have to have the values of `planned`.
 reported report_in(const std::string& output, const factor_file& file, const configuration& planned);
 
 }  // namespace lab
