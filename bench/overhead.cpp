@@ -10,7 +10,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/report/csv.hpp>
-#include <weir/report/metrics_report.hpp>
+#include <weir/report/metrics.hpp>
 #include <weir/report/run_recorder.hpp>
 #include <weir/report/trace.hpp>
 #include <weir/stages/for_each.hpp>

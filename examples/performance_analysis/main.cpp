@@ -11,7 +11,7 @@
 #include <weir/report/html.hpp>
 #include <weir/report/json.hpp>
 #include <weir/report/live_view.hpp>
-#include <weir/report/metrics_report.hpp>
+#include <weir/report/metrics.hpp>
 #include <weir/report/run_recorder.hpp>
 #include <weir/report/sqlite.hpp>
 #include <weir/report/trace.hpp>

@@ -9,15 +9,12 @@
 #include <weir/report/failure_log.hpp>
 #include <weir/report/html.hpp>
 #include <weir/report/json.hpp>
-#include <weir/report/laps.hpp>
 #include <weir/report/line.hpp>
 #include <weir/report/live_text.hpp>
 #include <weir/report/live_view.hpp>
 #include <weir/report/log.hpp>
 #include <weir/report/mermaid.hpp>
 #include <weir/report/metrics.hpp>
-#include <weir/report/metrics_format.hpp>
-#include <weir/report/metrics_report.hpp>
 #include <weir/report/printable.hpp>
 #include <weir/report/profile.hpp>
 #include <weir/report/profile_result.hpp>

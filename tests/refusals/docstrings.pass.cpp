@@ -6,7 +6,7 @@
 #include <weir/report/failure_log.hpp>
 #include <weir/report/html.hpp>
 #include <weir/report/live_view.hpp>
-#include <weir/report/metrics_report.hpp>
+#include <weir/report/metrics.hpp>
 #include <weir/report/profile.hpp>
 #include <weir/report/run_recorder.hpp>
 #include <weir/report/trace.hpp>

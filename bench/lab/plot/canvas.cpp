@@ -1,7 +1,7 @@
 // lab plot: shapes and text as SVG
 #include "lab/plot/canvas.hpp"
 
-#include <weir/report/markup.hpp>
+#include <weir/report/escape.hpp>
 
 #include <algorithm>
 #include <charconv>

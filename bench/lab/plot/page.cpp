@@ -4,7 +4,7 @@
 #include "lab/plot/style.hpp"
 #include "lab/plot/wording.hpp"
 
-#include <weir/report/markup.hpp>
+#include <weir/report/escape.hpp>
 
 namespace lab {
 

@@ -1,7 +1,7 @@
 // lab plot: shared by all plots: empty plots, thinning, legends, names of rows
 #include "lab/plot/plot.hpp"
 
-#include <weir/report/utf8.hpp>
+#include <weir/report/escape.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-// weir report: a run's laps as CSV, a row for each stage and queue
+// weir report: a run's laps as CSV, one row per stage, queue and process
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_CSV_HPP
 #define WEIR_REPORT_CSV_HPP
@@ -8,43 +8,25 @@
 #include <weir/measure/stats.hpp>
 #include <weir/platform/parts_file.hpp>
 #include <weir/platform/system_info.hpp>
-#include <weir/report/cells.hpp>
-#include <weir/report/laps.hpp>
-#include <weir/report/utf8.hpp>
+#include <weir/report/escape.hpp>
+#include <weir/report/fields.hpp>
+#include <weir/report/run_record.hpp>
 #include <weir/run/run_report.hpp>
 
-#include <algorithm>    // for std::ranges::find
-#include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::uint64_t
-#include <optional>     // for std::optional
-#include <random>       // for std::random_device
-#include <string>       // for std::string
-#include <string_view>  // for std::string_view
-#include <utility>      // for std::move
-#include <vector>       // for std::vector
+#include <algorithm>  // for std::ranges::find
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
+#include <optional>   // for std::optional
+#include <random>     // for std::random_device
+#include <string>     // for std::string
+#include <utility>    // for std::move
+#include <vector>     // for std::vector
 
 namespace weir {
 
 namespace detail {
 
-// A field of RFC 4180. A row is one line, so what controls terminals, as the end of a line does, becomes a
-// space; what is no UTF-8 becomes U+FFFD, as most programs read nothing else.
-[[nodiscard]] inline std::string csv_field(std::string_view text) {
-    std::string field;
-    bool quoted = false;
-    while (!text.empty()) {
-        const char c = text.front();
-        const std::size_t n = utf8_length(text);
-        const auto code = static_cast<unsigned char>(c);
-        if (c == '"') field += '"';
-        quoted = quoted || c == '"' || c == ',';
-        field += n == 0 ? "\xEF\xBF\xBD" : code < ' ' || code == 0x7F ? " " : text.substr(0, n);
-        text.remove_prefix(n == 0 ? 1 : n);
-    }
-    return quoted ? '"' + field + '"' : field;
-}
-
-// Of all rows: those of a stage, then what queues have beside them, then the process.
+// The columns that every row has: those of stages, then further ones of queues, then of the process.
 [[nodiscard]] inline const std::vector<std::string>& csv_columns() {
     static const std::vector<std::string> all = [] {
         std::vector<std::string> names;
@@ -71,21 +53,20 @@ namespace detail {
 
 }  // namespace detail
 
-/// Appends each lap of a run to a file, when it has ended: the columns are in include/weir/report/README.md.
+/// Appends each lap of a run to a CSV file when the lap ends. Its columns: include/weir/report/README.md.
 ///
 ///     auto csv = std::make_shared<weir::csv_report>("run.csv");
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {csv}});
 ///
-/// A lap is written at once, and a file that is there is gone on with, a run behind the other. Of a process
-/// that is killed the last lap may be missing, or only a first part of it be there: in a whole one a row has
-/// `rows_left` 0. The next one that writes there cuts that part off.
+/// A lap is one write. Rows are appended to a file that exists. If the process is killed, the last lap may be
+/// missing or cut; the last row of a complete lap has `rows_left` 0. The next report that writes to the file
+/// removes a cut lap.
 ///
-/// Errors:  as of every `run_report`; one is a file that is there with another first line, which is left as
-///          it is.
+/// Errors:  those of every `run_report`. A file with another first line is an error, and is left unchanged.
 /// Threads: several processes may write to one file.
 class csv_report : public run_report {
   public:
-    /// \param path  opened when a run begins; a pipe or /dev/stdout, too.
+    /// \param path  of the file, which is opened when a run begins. A pipe or /dev/stdout is fine, too.
     explicit csv_report(std::string path) : path_(std::move(path)) {}
 
     /// \returns the path.

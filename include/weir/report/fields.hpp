@@ -1,264 +1,279 @@
-// weir report, internal: the members of what is reported, by name, for every format that writes or reads them
+// weir report, internal: the members of what reports store, by name, and the same as cells of a row
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_FIELDS_HPP
 #define WEIR_REPORT_FIELDS_HPP
 
+#include <weir/measure/clock.hpp>
+#include <weir/measure/histogram.hpp>
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/report/structure.hpp>
 
+#include <concepts>     // for std::integral, std::same_as
+#include <cstddef>      // for std::size_t
+#include <optional>     // for std::optional
+#include <string>       // for std::string
 #include <type_traits>  // for std::remove_const_t
+#include <vector>       // for std::vector
 
 namespace weir::detail {
 
-// `fields<T>::each(object, visit)` calls `visit(name, member)` for each, in this order. The names are those
-// of JSON's keys and of the columns of tables.
+template <class T, class Type>
+concept like = std::same_as<std::remove_const_t<T>, Type>;
+
+// `each_field(object, visit)` calls `visit(name, member)` for each member. The names are the keys of JSON and
+// the columns of CSV and SQLite; their order there is the order here.
+void each_field(like<slot_times> auto& s, auto&& visit) {
+    for (const auto& state : states_by_number) visit(state.name, s.*state.time);
+}
+
+void each_field(like<channel_stats> auto& s, auto&& visit) {
+    visit("name", s.name);
+    visit("size", s.size);
+    visit("capacity", s.capacity);
+    visit("bytes", s.bytes);
+    visit("max_bytes", s.max_bytes);
+    visit("elapsed", s.elapsed);
+    visit("num_put", s.num_put);
+    visit("num_get", s.num_get);
+    visit("num_discarded", s.num_discarded);
+    visit("put_wait", s.put_wait);
+    visit("get_wait", s.get_wait);
+    visit("put_blocked", s.put_blocked);
+    visit("get_blocked", s.get_blocked);
+    visit("empty", s.empty);
+    visit("put_waits", s.put_waits);
+    visit("get_waits", s.get_waits);
+}
+
+void each_field(like<added_stats> auto& s, auto&& visit) {
+    visit("num_added", s.num_added);
+    visit("num_waiting", s.num_waiting);
+    visit("most_waiting", s.most_waiting);
+    visit("num_discarded", s.num_discarded);
+}
+
+void each_field(like<transfer_stats> auto& s, auto&& visit) {
+    visit("num_copies", s.num_copies);
+    visit("bytes", s.bytes);
+    visit("copying", s.copying);
+    visit("num_handed_over", s.num_handed_over);
+    visit("handed_over", s.handed_over);
+    visit("exposed", s.exposed);
+    visit("num_block_waits", s.num_block_waits);
+    visit("block_wait", s.block_wait);
+    visit("num_memory_waits", s.num_memory_waits);
+    visit("memory_wait", s.memory_wait);
+}
+
+void each_field(like<stage_stats> auto& s, auto&& visit) {
+    visit("name", s.name);
+    visit("kind", s.kind);
+    visit("concurrency", s.concurrency);
+    visit("elapsed", s.elapsed);
+    visit("num_tasks", s.num_tasks);
+    visit("num_failures", s.num_failures);
+    visit("task_time", s.task_time);
+    visit("failure_time", s.failure_time);
+    visit("busy", s.busy);
+    visit("slots", s.per_slot);
+    visit("inputs", s.inputs);
+    visit("outputs", s.outputs);
+    visit("task_times", s.task_times);
+    visit("transfers", s.transfers);
+    visit("added", s.added);
+}
+
+void each_field(like<process_stats> auto& s, auto&& visit) {
+    visit("elapsed", s.elapsed);
+    visit("processors", s.processors);
+    visit("user_time", s.user_time);
+    visit("system_time", s.system_time);
+    visit("minor_faults", s.minor_faults);
+    visit("major_faults", s.major_faults);
+    visit("voluntary_switches", s.voluntary_switches);
+    visit("involuntary_switches", s.involuntary_switches);
+    visit("bytes_read", s.bytes_read);
+    visit("bytes_written", s.bytes_written);
+    visit("resident", s.resident);
+    visit("peak_resident", s.peak_resident);
+}
+
+void each_field(like<first_item_stats> auto& s, auto&& visit) {
+    visit("after", s.after);
+    visit("since", s.since);
+    visit("num_items", s.num_items);
+}
+
+void each_field(like<pipeline_stats> auto& s, auto&& visit) {
+    visit("elapsed", s.elapsed);
+    visit("stages", s.stages);
+    visit("channels", s.channels);
+    visit("process", s.process);
+    visit("idle", s.idle);
+    visit("num_items", s.num_items);
+    visit("first_item", s.first_item);
+}
+
+void each_field(like<described_stage> auto& s, auto&& visit) {
+    visit("name", s.name);
+    visit("kind", s.kind);
+    visit("remark", s.remark);
+    visit("takes", s.takes);
+    visit("gives", s.gives);
+    visit("concurrency", s.concurrency);
+    visit("capacity", s.capacity);
+    visit("max_bytes", s.max_bytes);
+    visit("executor", s.executor);
+    visit("output_order", s.output_order);
+    visit("time_limit", s.time_limit);
+    visit("epochs", s.epochs);
+    visit("depth", s.depth);
+    visit("where", s.where);
+}
+
+void each_field(like<described_edge> auto& s, auto&& visit) {
+    visit("from", s.from);
+    visit("to", s.to);
+    visit("branch", s.branch);
+}
+
+void each_field(like<described_branch> auto& s, auto&& visit) {
+    visit("name", s.name);
+    visit("depth", s.depth);
+    visit("begin", s.begin);
+    visit("end", s.end);
+}
+
+void each_field(like<pipeline_description> auto& s, auto&& visit) {
+    visit("stages", s.stages);
+    visit("edges", s.edges);
+    visit("branches", s.branches);
+}
+
+void each_field(like<machine_info> auto& s, auto&& visit) {
+    visit("host", s.host);
+    visit("system", s.system);
+    visit("processor", s.processor);
+    visit("processors", s.processors);
+    visit("memory", s.memory);
+}
+
+void each_field(like<build_info> auto& s, auto&& visit) {
+    visit("weir", s.weir);
+    visit("compiler", s.compiler);
+    visit("library", s.library);
+    visit("optimised", s.optimised);
+    visit("assertions", s.assertions);
+}
+
+void each_field(like<run_setting> auto& s, auto&& visit) {
+    visit("name", s.name);
+    visit("value", s.value);
+}
+
+void each_field(like<recorded_failure> auto& s, auto&& visit) {
+    visit("stage", s.stage);
+    visit("item", s.item);
+    visit("message", s.message);
+    visit("where", s.where);
+    visit("lap", s.lap);
+}
+
+void each_field(like<run_record> auto& s, auto&& visit) {
+    visit("name", s.name);
+    visit("started", s.started);
+    visit("ended", s.ended);
+    visit("machine", s.machine);
+    visit("build", s.build);
+    visit("settings", s.settings);
+    visit("description", s.description);
+    visit("total", s.total);
+    visit("num_failures", s.num_failures);
+    visit("failures", s.failures);
+    visit("laps", s.laps);
+}
+
+// A class whose members are listed above.
 template <class T>
-struct fields;
+concept has_fields = requires(T& object) { each_field(object, 0); };
 
-// A class of which the members are listed here.
+// One cell of a row of CSV or SQLite.
+struct cell {
+    std::string column;
+    std::optional<std::string> value;  // none: not known
+    bool is_text = false;              // else a number
+};
+using cell_row = std::vector<cell>;
+
+inline void add_cells(cell_row& row, const std::string& column, const std::string& text) {
+    row.push_back({column, text, true});
+}
+inline void add_cells(cell_row& row, const std::string& column, std::integral auto n) {
+    row.push_back({column, std::to_string(n)});
+}
+// In nanoseconds.
+inline void add_cells(cell_row& row, const std::string& column, duration d) {
+    detail::add_cells(row, column, d.count());
+}
+// Indices of other rows: `0 2`.
+inline void add_cells(cell_row& row, const std::string& column, const std::vector<std::size_t>& places) {
+    std::string text;
+    for (const std::size_t each : places) text += (text.empty() ? "" : " ") + std::to_string(each);
+    detail::add_cells(row, column, text);
+}
+// Without its count and sum: the object that the histogram belongs to has both as members.
+inline void add_cells(cell_row& row, const std::string& column, const histogram& h) {
+    const auto quantile = [&](const char* name, duration d) {
+        detail::add_cells(row, column + name, d);
+        if (!h.has_quantiles()) row.back().value.reset();
+    };
+    quantile("_p50", h.p50());
+    quantile("_p90", h.p90());
+    quantile("_p99", h.p99());
+    detail::add_cells(row, column + "_max", (h.max)());
+}
+// The members of a member have its name before theirs: `slots_run`.
+template <has_fields T>
+void add_cells(cell_row& row, const std::string& column, const T& object);
+
+// Summed over the slots.
+inline void add_cells(cell_row& row, const std::string& column, const std::vector<slot_times>& all) {
+    slot_times sum;
+    for (const slot_times& each : all) sum += each;
+    detail::add_cells(row, column, sum);
+}
 template <class T>
-concept has_fields = requires { sizeof(fields<std::remove_const_t<T>>); };
+void add_cells(cell_row& row, const std::string& column, const std::optional<T>& maybe) {
+    const std::size_t first = row.size();
+    detail::add_cells(row, column, maybe.value_or(T()));
+    for (std::size_t i = first; !maybe && i < row.size(); ++i) row[i].value.reset();
+}
+template <has_fields T>
+void add_cells(cell_row& row, const std::string& column, const T& object) {
+    each_field(object, [&](const char* name, const auto& member) {
+        detail::add_cells(row, column.empty() ? name : column + "_" + name, member);
+    });
+}
 
-template <>
-struct fields<slot_times> {
-    template <class S, class V>
-    static void each(S& s, V&& visit) {
-        for (const auto& state : states_by_number) visit(state.name, s.*state.time);
-    }
-};
+// \returns the row of a stage, a queue, the process or a failure. All objects of a type have the same
+//          columns.
+template <class T>
+[[nodiscard]] cell_row cells_of(const T& object) {
+    cell_row row;
+    detail::add_cells(row, std::string(), object);
+    return row;
+}
 
-template <>
-struct fields<channel_stats> {
-    template <class S, class V>
-    static void each(S& s, V&& visit) {
-        visit("name", s.name);
-        visit("size", s.size);
-        visit("capacity", s.capacity);
-        visit("bytes", s.bytes);
-        visit("max_bytes", s.max_bytes);
-        visit("elapsed", s.elapsed);
-        visit("num_put", s.num_put);
-        visit("num_get", s.num_get);
-        visit("num_discarded", s.num_discarded);
-        visit("put_wait", s.put_wait);
-        visit("get_wait", s.get_wait);
-        visit("put_blocked", s.put_blocked);
-        visit("get_blocked", s.get_blocked);
-        visit("empty", s.empty);
-        visit("put_waits", s.put_waits);
-        visit("get_waits", s.get_waits);
-    }
-};
-
-template <>
-struct fields<added_stats> {
-    template <class S, class V>
-    static void each(S& s, V&& visit) {
-        visit("num_added", s.num_added);
-        visit("num_waiting", s.num_waiting);
-        visit("most_waiting", s.most_waiting);
-        visit("num_discarded", s.num_discarded);
-    }
-};
-
-template <>
-struct fields<transfer_stats> {
-    template <class S, class V>
-    static void each(S& s, V&& visit) {
-        visit("num_copies", s.num_copies);
-        visit("bytes", s.bytes);
-        visit("copying", s.copying);
-        visit("num_handed_over", s.num_handed_over);
-        visit("handed_over", s.handed_over);
-        visit("exposed", s.exposed);
-        visit("num_block_waits", s.num_block_waits);
-        visit("block_wait", s.block_wait);
-        visit("num_memory_waits", s.num_memory_waits);
-        visit("memory_wait", s.memory_wait);
-    }
-};
-
-template <>
-struct fields<stage_stats> {
-    template <class S, class V>
-    static void each(S& s, V&& visit) {
-        visit("name", s.name);
-        visit("kind", s.kind);
-        visit("concurrency", s.concurrency);
-        visit("elapsed", s.elapsed);
-        visit("num_tasks", s.num_tasks);
-        visit("num_failures", s.num_failures);
-        visit("task_time", s.task_time);
-        visit("failure_time", s.failure_time);
-        visit("busy", s.busy);
-        visit("slots", s.per_slot);
-        visit("inputs", s.inputs);
-        visit("outputs", s.outputs);
-        visit("task_times", s.task_times);
-        visit("transfers", s.transfers);
-        visit("added", s.added);
-    }
-};
-
-template <>
-struct fields<process_stats> {
-    template <class S, class V>
-    static void each(S& s, V&& visit) {
-        visit("elapsed", s.elapsed);
-        visit("processors", s.processors);
-        visit("user_time", s.user_time);
-        visit("system_time", s.system_time);
-        visit("minor_faults", s.minor_faults);
-        visit("major_faults", s.major_faults);
-        visit("voluntary_switches", s.voluntary_switches);
-        visit("involuntary_switches", s.involuntary_switches);
-        visit("bytes_read", s.bytes_read);
-        visit("bytes_written", s.bytes_written);
-        visit("resident", s.resident);
-        visit("peak_resident", s.peak_resident);
-    }
-};
-
-template <>
-struct fields<first_item_stats> {
-    template <class S, class V>
-    static void each(S& s, V&& visit) {
-        visit("after", s.after);
-        visit("since", s.since);
-        visit("num_items", s.num_items);
-    }
-};
-
-template <>
-struct fields<pipeline_stats> {
-    template <class S, class V>
-    static void each(S& s, V&& visit) {
-        visit("elapsed", s.elapsed);
-        visit("stages", s.stages);
-        visit("channels", s.channels);
-        visit("process", s.process);
-        visit("idle", s.idle);
-        visit("num_items", s.num_items);
-        visit("first_item", s.first_item);
-    }
-};
-
-template <>
-struct fields<described_stage> {
-    template <class S, class V>
-    static void each(S& s, V&& visit) {
-        visit("name", s.name);
-        visit("kind", s.kind);
-        visit("remark", s.remark);
-        visit("takes", s.takes);
-        visit("gives", s.gives);
-        visit("concurrency", s.concurrency);
-        visit("capacity", s.capacity);
-        visit("max_bytes", s.max_bytes);
-        visit("executor", s.executor);
-        visit("output_order", s.output_order);
-        visit("time_limit", s.time_limit);
-        visit("epochs", s.epochs);
-        visit("depth", s.depth);
-        visit("where", s.where);
-    }
-};
-
-template <>
-struct fields<described_edge> {
-    template <class S, class V>
-    static void each(S& s, V&& visit) {
-        visit("from", s.from);
-        visit("to", s.to);
-        visit("branch", s.branch);
-    }
-};
-
-template <>
-struct fields<described_branch> {
-    template <class S, class V>
-    static void each(S& s, V&& visit) {
-        visit("name", s.name);
-        visit("depth", s.depth);
-        visit("begin", s.begin);
-        visit("end", s.end);
-    }
-};
-
-template <>
-struct fields<pipeline_description> {
-    template <class S, class V>
-    static void each(S& s, V&& visit) {
-        visit("stages", s.stages);
-        visit("edges", s.edges);
-        visit("branches", s.branches);
-    }
-};
-
-template <>
-struct fields<machine_info> {
-    template <class S, class V>
-    static void each(S& s, V&& visit) {
-        visit("host", s.host);
-        visit("system", s.system);
-        visit("processor", s.processor);
-        visit("processors", s.processors);
-        visit("memory", s.memory);
-    }
-};
-
-template <>
-struct fields<build_info> {
-    template <class S, class V>
-    static void each(S& s, V&& visit) {
-        visit("weir", s.weir);
-        visit("compiler", s.compiler);
-        visit("library", s.library);
-        visit("optimised", s.optimised);
-        visit("assertions", s.assertions);
-    }
-};
-
-template <>
-struct fields<run_setting> {
-    template <class S, class V>
-    static void each(S& s, V&& visit) {
-        visit("name", s.name);
-        visit("value", s.value);
-    }
-};
-
-template <>
-struct fields<recorded_failure> {
-    template <class S, class V>
-    static void each(S& s, V&& visit) {
-        visit("stage", s.stage);
-        visit("item", s.item);
-        visit("message", s.message);
-        visit("where", s.where);
-        visit("lap", s.lap);
-    }
-};
-
-template <>
-struct fields<run_record> {
-    template <class S, class V>
-    static void each(S& s, V&& visit) {
-        visit("name", s.name);
-        visit("started", s.started);
-        visit("ended", s.ended);
-        visit("machine", s.machine);
-        visit("build", s.build);
-        visit("settings", s.settings);
-        visit("description", s.description);
-        visit("total", s.total);
-        visit("num_failures", s.num_failures);
-        visit("failures", s.failures);
-        visit("laps", s.laps);
-    }
-};
+// \returns the cells of a lap, or a run, that belong to no stage and no queue.
+[[nodiscard]] inline cell_row pace_cells(const pipeline_stats& lap) {
+    cell_row row;
+    detail::add_cells(row, "idle", lap.idle);
+    detail::add_cells(row, "num_items", lap.num_items);
+    detail::add_cells(row, "first_item", lap.first_item);
+    return row;
+}
 
 }  // namespace weir::detail
 

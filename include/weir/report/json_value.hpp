@@ -1,9 +1,9 @@
-// weir report, internal: JSON as a value, read from text
+// weir report, internal: a reader of JSON (RFC 8259), for runs that were stored
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_JSON_VALUE_HPP
 #define WEIR_REPORT_JSON_VALUE_HPP
 
-#include <weir/report/json_text.hpp>
+#include <weir/report/escape.hpp>
 
 #include <charconv>      // for std::from_chars
 #include <cstddef>       // for std::size_t
@@ -17,17 +17,17 @@
 
 namespace weir::detail {
 
-// A value of JSON; `begin`: where it begins in the text.
+// One value, with everything inside of it.
 struct json_value {
     enum class kind { null, boolean, number, string, array, object };
 
     kind is = kind::null;
-    std::string text;               // of a string; of a number as it was written; `true` or `false`
-    std::vector<json_value> items;  // of an array, and of an object
-    std::vector<std::string> keys;  // of an object
-    std::size_t begin = 0;
+    std::string text;               // a string's characters; a number as written; `true` or `false`
+    std::vector<json_value> items;  // the elements of an array, or the values of an object
+    std::vector<std::string> keys;  // the keys of an object
+    std::size_t begin = 0;          // byte of the text at which the value begins
 
-    // The member of that name; null: there is none. Of several the last one.
+    // \returns the value of that key, the last one if there are several; null if there is none.
     const json_value* find(std::string_view key) const noexcept {
         for (std::size_t i = keys.size(); i-- != 0;) {
             if (keys[i] == key) return &items[i];
@@ -36,7 +36,8 @@ struct json_value {
     }
 };
 
-// Reads RFC 8259, one value. Errors: `std::runtime_error`, which says what is wrong at which byte.
+// Reads a text that holds one value.
+// Errors: `std::runtime_error`, which says what is wrong at which byte.
 class json_reader {
   public:
     explicit json_reader(std::string_view text) noexcept : text_(text) {}

@@ -8,8 +8,8 @@
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/report/escape.hpp>
 #include <weir/report/line.hpp>
-#include <weir/report/terminal_text.hpp>
 
 #include <algorithm>    // for std::max, std::ranges::sort
 #include <array>        // for std::array

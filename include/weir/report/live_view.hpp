@@ -7,9 +7,9 @@
 #include <weir/measure/stats.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/system_files.hpp>
-#include <weir/report/laps.hpp>
+#include <weir/report/escape.hpp>
 #include <weir/report/live_text.hpp>
-#include <weir/report/terminal_text.hpp>
+#include <weir/report/run_record.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/run_report.hpp>
 

@@ -1,89 +1,219 @@
-// weir report, internal: which metrics there are of a run, with their names, units and values
+// weir report, internal: the metrics of a run: names, units, values, and how their samples are written
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_METRIC_FAMILIES_HPP
 #define WEIR_REPORT_METRIC_FAMILIES_HPP
 
+#include <weir/measure/clock.hpp>
+#include <weir/measure/histogram.hpp>
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/report/metric_samples.hpp>
+#include <weir/report/escape.hpp>
 
-namespace weir::detail {
+#include <concepts>     // for std::same_as
+#include <cstdint>      // for std::int64_t
+#include <optional>     // for std::optional
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
 
-// A family and what of it is known of a T.
+namespace weir {
+
+/// The text formats of metrics.
+enum class metrics_format {
+    prometheus,   ///< Prometheus, version 0.0.4
+    openmetrics,  ///< OpenMetrics 1.0
+};
+
+namespace detail {
+
+enum class metric_type { gauge, counter, histogram };
+
+// Name and unit are those of OpenTelemetry; the unit is in the notation of UCUM: s, By, {item}.
+struct metric_family {
+    std::string_view name;
+    std::string_view unit;
+    metric_type type;
+    std::string_view help;
+};
+
+[[nodiscard]] inline std::string_view type_text(metric_type type) noexcept {
+    return type == metric_type::gauge ? "gauge" : type == metric_type::counter ? "counter" : "histogram";
+}
+[[nodiscard]] inline std::string_view unit_text(const metric_family& f) noexcept {
+    return f.unit == "s" ? "seconds" : f.unit == "By" ? "bytes" : "";
+}
+
+// \returns the name in Prometheus, by the rules of OpenTelemetry's specification ("Prometheus and OpenMetrics
+//          Compatibility"), without the suffix `_total` of a counter.
+[[nodiscard]] inline std::string family_name(const metric_family& f) {
+    std::string name(f.name);
+    for (char& c : name) {
+        if (c == '.') c = '_';
+    }
+    if (const auto unit = unit_text(f); !unit.empty()) (name += '_') += unit;
+    return name;
+}
+[[nodiscard]] inline std::string sample_name(const metric_family& f) {
+    return family_name(f) + (f.type == metric_type::counter ? "_total" : "");
+}
+
+// \returns the duration in seconds, exact to the nanosecond, without an exponent.
+[[nodiscard]] inline std::string seconds_text(duration d) {
+    constexpr std::int64_t second = 1'000'000'000;
+    std::string fraction = std::to_string(second + d.count() % second);  // 1 and nine digits
+    fraction.erase(fraction.find_last_not_of('0') + 1);
+    return std::to_string(d.count() / second) + fraction.replace(0, 1, fraction.size() == 1 ? "" : ".");
+}
+
+// Writes the samples of one family. The head of the family comes before the first sample; a family without
+// samples has none.
+class metric_samples {
+    std::string& text_;
+    const metric_family& family_;
+    const bool open_;  // OpenMetrics
+    const std::string name_;
+    std::string labels_;
+    bool has_head_ = false;
+
+  public:
+    metric_samples(std::string& text, const metric_family& family, metrics_format format)
+        : text_(text), family_(family), open_(format == metrics_format::openmetrics),
+          name_(sample_name(family)) {}
+
+    // Sets the labels of the next samples: `label_text`s with commas between.
+    void begin(const std::string& labels) { labels_ = labels; }
+
+    // Adds a number, a duration, or an optional one.
+    void add(const auto& value) { add({}, {}, value); }
+    void add(const histogram& h) {
+        const auto count = std::to_string(h.count());
+        if (h.has_quantiles()) add_buckets(h);
+        line("_bucket", "le=\"+Inf\"", count);
+        line("_sum", "", seconds_text(h.sum()));
+        line("_count", "", count);
+    }
+    // Adds a sample with one more label, which tells it from others of the same object.
+    template <class T>
+    void add(std::string_view label, std::string_view is, const T& value) {
+        if constexpr (requires { value.has_value(); }) {
+            if (value) add(label, is, *value);
+        } else {
+            const std::string own = label.empty() ? std::string() : label_text(label, is);
+            if constexpr (std::same_as<T, duration>) {
+                line("", own, seconds_text(value));
+            } else {
+                line("", own, std::to_string(value));
+            }
+        }
+    }
+
+  private:
+    // The bounds are the last nanosecond before a power of two, where a bucket of the histogram ends. So each
+    // count is exact.
+    void add_buckets(const histogram& h) {
+        const auto buckets = h.buckets();
+        auto next = buckets.begin();
+        std::uint64_t below = 0;
+        for (int power = 10; power <= 40; ++power) {
+            const duration bound((std::int64_t{1} << power) - 1);
+            for (; next != buckets.end() && next->greatest <= bound; ++next) below += next->count;
+            line("_bucket", label_text("le", seconds_text(bound)), std::to_string(below));
+        }
+    }
+
+    void line(std::string_view suffix, const std::string& label, const std::string& value) {
+        if (!has_head_) head();
+        (text_ += name_) += suffix;
+        if (!labels_.empty() || !label.empty()) {
+            (text_ += '{') += labels_;
+            if (!labels_.empty() && !label.empty()) text_ += ',';
+            (text_ += label) += '}';
+        }
+        ((text_ += ' ') += value) += '\n';
+    }
+    void head() {
+        has_head_ = true;
+        const std::string name = open_ ? family_name(family_) : name_;
+        ((((text_ += "# HELP ") += name) += ' ') += family_.help) += '\n';
+        ((((text_ += "# TYPE ") += name) += ' ') += type_text(family_.type)) += '\n';
+        const auto unit = unit_text(family_);
+        if (open_ && !unit.empty()) ((((text_ += "# UNIT ") += name) += ' ') += unit) += '\n';
+    }
+};
+
+// A family, and the function that adds the samples of an object.
 template <class T>
 struct metric {
     metric_family family;
     void (*add)(metric_samples& to, const T& of);
 };
 
-// The table in include/weir/report/README.md is that of these.
+// Adds the value of one member.
+template <auto Member>
+inline constexpr auto add = [](metric_samples& to, const auto& of) { to.add(of.*Member); };
+
+// The families, as in the table of include/weir/report/README.md.
 namespace metrics_of {
 
 using enum metric_type;
 
 inline constexpr metric<pipeline_stats> run[] = {
     {{"weir.run.elapsed", "s", gauge, "From the start of the run to the snapshot."},
-     [](metric_samples& to, const pipeline_stats& p) { to.add(p.elapsed); }},
+     add<&pipeline_stats::elapsed>},
     {{"weir.run.idle", "s", gauge, "For how long nothing has moved at the snapshot."},
-     [](metric_samples& to, const pipeline_stats& p) { to.add(p.idle); }},
+     add<&pipeline_stats::idle>},
     {{"weir.run.items", "{item}", counter, "Items that the consumer has taken."},
-     [](metric_samples& to, const pipeline_stats& p) { to.add(p.num_items); }},
+     add<&pipeline_stats::num_items>},
+};
+
+inline constexpr metric<first_item_stats> first_item[] = {
     {{"weir.run.first_item.time", "s", gauge, "From the start of the run to the first item at the consumer."},
-     [](metric_samples& to, const pipeline_stats& p) {
-         if (p.first_item) to.add(p.first_item->after);
-     }},
+     add<&first_item_stats::after>},
     {{"weir.run.first_item.items", "{item}", counter,
       "Items that the consumer has taken after the first one."},
-     [](metric_samples& to, const pipeline_stats& p) {
-         if (p.first_item) to.add(p.first_item->num_items);
-     }},
+     add<&first_item_stats::num_items>},
     {{"weir.run.first_item.elapsed", "s", gauge, "From the first item at the consumer to the snapshot."},
-     [](metric_samples& to, const pipeline_stats& p) {
-         if (p.first_item) to.add(p.first_item->since);
-     }},
+     add<&first_item_stats::since>},
 };
 
 inline constexpr metric<stage_stats> stage[] = {
-    {{"weir.stage.concurrency", "{slot}", gauge, "Slots at work."},
-     [](metric_samples& to, const stage_stats& s) { to.add(s.concurrency); }},
+    {{"weir.stage.concurrency", "{slot}", gauge, "Slots at work."}, add<&stage_stats::concurrency>},
     {{"weir.stage.tasks", "{task}", counter, "Invocations finished, failed ones included."},
-     [](metric_samples& to, const stage_stats& s) { to.add(s.num_tasks); }},
+     add<&stage_stats::num_tasks>},
     {{"weir.stage.failures", "{task}", counter, "Invocations that ended with an exception."},
-     [](metric_samples& to, const stage_stats& s) { to.add(s.num_failures); }},
+     add<&stage_stats::num_failures>},
     {{"weir.stage.failure.time", "s", counter, "Time of the failed invocations, summed."},
-     [](metric_samples& to, const stage_stats& s) { to.add(s.failure_time); }},
+     add<&stage_stats::failure_time>},
     {{"weir.stage.busy", "s", counter, "Time of all invocations, summed over slots, open ones included."},
-     [](metric_samples& to, const stage_stats& s) { to.add(s.busy); }},
+     add<&stage_stats::busy>},
     {{"weir.stage.slot.time", "s", counter, "Where the slots spent their time; the states sum to all of it."},
      [](metric_samples& to, const stage_stats& s) {
          const slot_times t = s.times();
          for (const auto& state : states_by_number) to.add("state", state.name, t.*state.time);
      }},
     {{"weir.stage.task.duration", "s", histogram, "Time of each successful invocation."},
-     [](metric_samples& to, const stage_stats& s) { to.add(s.task_times); }},
+     add<&stage_stats::task_times>},
 };
 
 inline constexpr metric<added_stats> added[] = {
     {{"weir.stage.added", "{item}", counter, "Items that the function of a traversal added to its stage."},
-     [](metric_samples& to, const added_stats& a) { to.add(a.num_added); }},
+     add<&added_stats::num_added>},
     {{"weir.stage.pending", "{item}", gauge, "Of those, how many no slot has begun."},
-     [](metric_samples& to, const added_stats& a) { to.add(a.num_waiting); }},
+     add<&added_stats::num_waiting>},
 };
 
 inline constexpr metric<transfer_stats> transfers[] = {
     {{"weir.device.copies", "{copy}", counter, "Copies to a device that are done."},
-     [](metric_samples& to, const transfer_stats& t) { to.add(t.num_copies); }},
-    {{"weir.device.io", "By", counter, "Bytes of the copies that are done."},
-     [](metric_samples& to, const transfer_stats& t) { to.add(t.bytes); }},
+     add<&transfer_stats::num_copies>},
+    {{"weir.device.io", "By", counter, "Bytes of the copies that are done."}, add<&transfer_stats::bytes>},
     {{"weir.device.copy.time", "s", counter, "Time that the device took for the copies."},
-     [](metric_samples& to, const transfer_stats& t) { to.add(t.copying); }},
+     add<&transfer_stats::copying>},
     {{"weir.device.handovers", "{copy}", counter, "Copies that a consumer's stream took over."},
-     [](metric_samples& to, const transfer_stats& t) { to.add(t.num_handed_over); }},
+     add<&transfer_stats::num_handed_over>},
     {{"weir.device.handover.time", "s", counter, "Time that the device took for those."},
-     [](metric_samples& to, const transfer_stats& t) { to.add(t.handed_over); }},
+     add<&transfer_stats::handed_over>},
     {{"weir.device.exposed.time", "s", counter,
       "The part of the handovers' time in which the consumer's stream had nothing to do."},
-     [](metric_samples& to, const transfer_stats& t) { to.add(t.exposed); }},
+     add<&transfer_stats::exposed>},
     {{"weir.device.waits", "{wait}", counter,
       "Times that a page-locked block, or the device's memory, ran out."},
      [](metric_samples& to, const transfer_stats& t) {
@@ -98,10 +228,9 @@ inline constexpr metric<transfer_stats> transfers[] = {
 };
 
 inline constexpr metric<channel_stats> queue[] = {
-    {{"weir.queue.depth", "{item}", gauge, "Items in the queue."},
-     [](metric_samples& to, const channel_stats& c) { to.add(c.size); }},
+    {{"weir.queue.depth", "{item}", gauge, "Items in the queue."}, add<&channel_stats::size>},
     {{"weir.queue.capacity", "{item}", gauge, "Items that the queue has room for."},
-     [](metric_samples& to, const channel_stats& c) { to.add(c.capacity); }},
+     add<&channel_stats::capacity>},
     {{"weir.queue.usage", "By", gauge, "Bytes in the queue, where they are limited."},
      [](metric_samples& to, const channel_stats& c) {
          if (c.max_bytes != 0) to.add(c.bytes);
@@ -110,33 +239,31 @@ inline constexpr metric<channel_stats> queue[] = {
      [](metric_samples& to, const channel_stats& c) {
          if (c.max_bytes != 0) to.add(c.max_bytes);
      }},
-    {{"weir.queue.puts", "{item}", counter, "Items put."},
-     [](metric_samples& to, const channel_stats& c) { to.add(c.num_put); }},
-    {{"weir.queue.gets", "{item}", counter, "Items taken."},
-     [](metric_samples& to, const channel_stats& c) { to.add(c.num_get); }},
+    {{"weir.queue.puts", "{item}", counter, "Items put."}, add<&channel_stats::num_put>},
+    {{"weir.queue.gets", "{item}", counter, "Items taken."}, add<&channel_stats::num_get>},
     {{"weir.queue.discards", "{item}", counter, "Items destroyed in the queue, when a run was stopped."},
-     [](metric_samples& to, const channel_stats& c) { to.add(c.num_discarded); }},
+     add<&channel_stats::num_discarded>},
     {{"weir.queue.put.wait", "s", counter,
       "Time that puts waited for room, summed over puts, open ones included."},
-     [](metric_samples& to, const channel_stats& c) { to.add(c.put_wait); }},
+     add<&channel_stats::put_wait>},
     {{"weir.queue.get.wait", "s", counter,
       "Time that gets waited for an item, summed over gets, open ones included."},
-     [](metric_samples& to, const channel_stats& c) { to.add(c.get_wait); }},
+     add<&channel_stats::get_wait>},
     {{"weir.queue.put.blocked", "s", counter, "Time in which at least one put waited."},
-     [](metric_samples& to, const channel_stats& c) { to.add(c.put_blocked); }},
+     add<&channel_stats::put_blocked>},
     {{"weir.queue.get.blocked", "s", counter, "Time in which at least one get waited."},
-     [](metric_samples& to, const channel_stats& c) { to.add(c.get_blocked); }},
+     add<&channel_stats::get_blocked>},
     {{"weir.queue.empty", "s", counter, "Time without an item; data readiness is 1 - its rate."},
-     [](metric_samples& to, const channel_stats& c) { to.add(c.empty); }},
+     add<&channel_stats::empty>},
     {{"weir.queue.put.wait.duration", "s", histogram, "How long each completed put waited."},
-     [](metric_samples& to, const channel_stats& c) { to.add(c.put_waits); }},
+     add<&channel_stats::put_waits>},
     {{"weir.queue.get.wait.duration", "s", histogram, "How long each completed get waited."},
-     [](metric_samples& to, const channel_stats& c) { to.add(c.get_waits); }},
+     add<&channel_stats::get_waits>},
 };
 
 inline constexpr metric<process_stats> process[] = {
     {{"weir.process.processors", "{cpu}", gauge, "Processors that the process may use."},
-     [](metric_samples& to, const process_stats& p) { to.add(p.processors); }},
+     add<&process_stats::processors>},
     {{"weir.process.cpu.time", "s", counter, "Processor time of all threads since the run began."},
      [](metric_samples& to, const process_stats& p) {
          to.add("mode", "user", p.user_time);
@@ -159,19 +286,15 @@ inline constexpr metric<process_stats> process[] = {
          to.add("direction", "read", p.bytes_read);
          to.add("direction", "write", p.bytes_written);
      }},
-    {{"weir.process.memory.usage", "By", gauge, "Resident memory."},
-     [](metric_samples& to, const process_stats& p) { to.add(p.resident); }},
+    {{"weir.process.memory.usage", "By", gauge, "Resident memory."}, add<&process_stats::resident>},
     {{"weir.process.memory.peak", "By", gauge, "The most resident memory since the process began."},
-     [](metric_samples& to, const process_stats& p) { to.add(p.peak_resident); }},
+     add<&process_stats::peak_resident>},
 };
 
 }  // namespace metrics_of
 
-// Those that a user's label can't be, as a sample may have them already.
-inline constexpr std::string_view metric_labels[] = {"stage",     "position", "kind",    "queue",
-                                                     "state",     "resource", "mode",    "type",
-                                                     "direction", "le",       "quantile"};
+}  // namespace detail
 
-}  // namespace weir::detail
+}  // namespace weir
 
 #endif

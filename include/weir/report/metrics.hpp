@@ -1,15 +1,19 @@
-// weir report: statistics as the text that Prometheus and OpenMetrics scrape
+// weir report: statistics as metrics for Prometheus and OpenMetrics: a text, a file, or a callback
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_METRICS_HPP
 #define WEIR_REPORT_METRICS_HPP
 
 #include <weir/measure/stats.hpp>
+#include <weir/platform/output_file.hpp>
+#include <weir/report/escape.hpp>
 #include <weir/report/metric_families.hpp>
-#include <weir/report/metric_samples.hpp>
-#include <weir/report/metrics_format.hpp>
+#include <weir/report/run_record.hpp>
+#include <weir/run/run_report.hpp>
 
 #include <algorithm>    // for std::ranges::find, std::ranges::sort
+#include <concepts>     // for std::same_as
 #include <cstddef>      // for std::size_t
+#include <functional>   // for std::function
 #include <iterator>     // for std::begin
 #include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
@@ -19,30 +23,44 @@
 
 namespace weir {
 
-/// Tells samples apart: `{"run", "training"}`.
+/// \returns the HTTP header `Content-Type` for such a text.
+[[nodiscard]] inline std::string metrics_content_type(metrics_format format) {
+    return format == metrics_format::openmetrics
+               ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+               : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+/// A label, which tells the samples of a run from others: `{"run", "training"}`.
 struct metric_label {
-    std::string
-        name;  ///< of ASCII letters, digits and `_`, not first a digit or `__`, and none of the library's own
-    std::string value;  ///< any text; of what is no UTF-8, and of 0, each byte is written as U+FFFD
+    /// ASCII letters, digits and `_`, beginning with neither a digit nor `__`; not a label of the library.
+    std::string name;
+    /// Any text. Null characters, and bytes that are not valid UTF-8, are written as U+FFFD.
+    std::string value;
 
     [[nodiscard]] friend bool operator==(const metric_label&, const metric_label&) = default;
 };
 
-/// Of a text of metrics.
+/// Options of a text of metrics.
 struct metrics_options {
-    /// Of every sample. Where a process has several runs, each needs one of its own: `run`.
+    /// Labels that every sample gets. If a process has several runs, each run needs a label of its own:
+    /// `run`.
     std::vector<metric_label> labels = {};
-    /// Which of the two texts.
+    /// The format of the text.
     metrics_format format = metrics_format::prometheus;
 };
 
-/// One of several runs whose metrics are in one text.
+/// One of several runs whose metrics are written as one text.
 struct labelled_run {
-    std::vector<metric_label> labels;  ///< that no other run has
+    std::vector<metric_label> labels;  ///< not those of another run
     pipeline_stats stats;              ///< from the start of the run
 };
 
 namespace detail {
+
+// Labels of the library, which a user's label must not be.
+inline constexpr std::string_view metric_labels[] = {"stage",     "position", "kind",    "queue",
+                                                     "state",     "resource", "mode",    "type",
+                                                     "direction", "le",       "quantile"};
 
 inline void check_labels(const std::vector<metric_label>& labels) {
     std::vector<std::string_view> known(std::begin(metric_labels), std::end(metric_labels));
@@ -68,7 +86,8 @@ inline void check_labels(const std::vector<metric_label>& labels) {
     }
 }
 
-// For Prometheus a label without a value is none, and their order means nothing.
+// \returns the labels sorted by name, as their order means nothing to Prometheus. A label without a value is
+//          left out, as Prometheus takes it for none.
 [[nodiscard]] inline std::string labels_text(std::vector<metric_label> labels) {
     std::ranges::sort(labels, {}, &metric_label::name);
     std::string text;
@@ -78,32 +97,34 @@ inline void check_labels(const std::vector<metric_label>& labels) {
     return text;
 }
 
+// Writes the metrics of several runs as one text.
 class metrics_writer {
-    struct one {
+    struct labelled {
         std::string labels;
         const pipeline_stats& stats;
     };
     const metrics_format format_;
-    std::vector<one> runs_;
+    std::vector<labelled> runs_;
     std::string text_;
 
   public:
     explicit metrics_writer(metrics_format format) noexcept : format_(format) {}
 
-    // Which outlive it.
+    // The statistics must outlive the writer.
     void add(const std::vector<metric_label>& of_run, const pipeline_stats& stats) {
         check_labels(of_run);
         std::string labels = labels_text(of_run);
-        if (std::ranges::find(runs_, labels, &one::labels) != runs_.end()) {
+        if (std::ranges::find(runs_, labels, &labelled::labels) != runs_.end()) {
             throw std::invalid_argument("weir: two runs in one text of metrics have the same labels {" +
                                         labels + "}: give each one of its own, as {\"run\", \"training\"}");
         }
         runs_.push_back({std::move(labels), stats});
     }
 
-    // Family by family, as both formats want it; of each, run by run.
+    // Both formats want each family in one block, so the outer loop is over families.
     [[nodiscard]] std::string text() && {
         write(metrics_of::run);
+        write(metrics_of::first_item);
         write(metrics_of::stage);
         write(metrics_of::added);
         write(metrics_of::transfers);
@@ -118,8 +139,8 @@ class metrics_writer {
     void write(const metric<T> (&metrics)[N]) {
         for (const metric<T>& m : metrics) {
             metric_samples samples(text_, m.family, format_);
-            for (const one& run : runs_) {
-                each(m, run.stats, [&](const T& of, const std::string& own) {
+            for (const labelled& run : runs_) {
+                each<T>(run.stats, [&](const T& of, const std::string& own) {
                     samples.begin(run.labels + (run.labels.empty() || own.empty() ? "" : ",") + own);
                     m.add(samples, of);
                 });
@@ -127,49 +148,49 @@ class metrics_writer {
         }
     }
 
-    // Names may be the same, or empty; positions tell them apart.
+    // Names may be empty or equal; the position tells objects apart.
     static std::string own_labels(std::string_view what, const std::string& name, std::size_t position) {
         return label_text(what, name) + "," + label_text("position", std::to_string(position));
     }
-    static std::string own_labels(const stage_stats& s, std::size_t position) {
-        return own_labels("stage", s.name, position) + "," + label_text("kind", s.kind);
-    }
-    static void each(const metric<pipeline_stats>&, const pipeline_stats& p, auto add) { add(p, ""); }
-    static void each(const metric<stage_stats>&, const pipeline_stats& p, auto add) {
-        for (std::size_t i = 0; i < p.stages.size(); ++i) add(p.stages[i], own_labels(p.stages[i], i));
-    }
-    static void each(const metric<added_stats>&, const pipeline_stats& p, auto add) {
-        for (std::size_t i = 0; i < p.stages.size(); ++i) {
-            if (p.stages[i].added) add(*p.stages[i].added, own_labels(p.stages[i], i));
+    // Calls `add(object, labels)` for each object of that type in the statistics.
+    template <class T, class Add>
+    static void each(const pipeline_stats& p, Add add) {
+        if constexpr (std::same_as<T, pipeline_stats>) {
+            add(p, "");
+        } else if constexpr (std::same_as<T, first_item_stats>) {
+            if (p.first_item) add(*p.first_item, "");
+        } else if constexpr (std::same_as<T, process_stats>) {
+            if (p.process) add(*p.process, "");
+        } else if constexpr (std::same_as<T, channel_stats>) {
+            for (std::size_t i = 0; i < p.channels.size(); ++i)
+                add(p.channels[i], own_labels("queue", p.channels[i].name, i));
+        } else {
+            for (std::size_t i = 0; i < p.stages.size(); ++i) {
+                const stage_stats& s = p.stages[i];
+                const std::string labels = own_labels("stage", s.name, i) + "," + label_text("kind", s.kind);
+                if constexpr (std::same_as<T, stage_stats>) add(s, labels);
+                if constexpr (std::same_as<T, added_stats>) s.added ? add(*s.added, labels) : void();
+                if constexpr (std::same_as<T, transfer_stats>)
+                    s.transfers ? add(*s.transfers, labels) : void();
+            }
         }
-    }
-    static void each(const metric<transfer_stats>&, const pipeline_stats& p, auto add) {
-        for (std::size_t i = 0; i < p.stages.size(); ++i) {
-            if (p.stages[i].transfers) add(*p.stages[i].transfers, own_labels(p.stages[i], i));
-        }
-    }
-    static void each(const metric<channel_stats>&, const pipeline_stats& p, auto add) {
-        for (std::size_t i = 0; i < p.channels.size(); ++i)
-            add(p.channels[i], own_labels("queue", p.channels[i].name, i));
-    }
-    static void each(const metric<process_stats>&, const pipeline_stats& p, auto add) {
-        if (p.process) add(*p.process, "");
     }
 };
 
 }  // namespace detail
 
-/// \param stats  from the start of a run: `run.stats()`. Counters count from there; laps are for
-///               `metrics_file` and `metrics_callback`, which add them up.
-/// \returns every figure as a metric, as include/weir/report/README.md lists them. Each family is one block
-///          with its help and type, and in OpenMetrics its unit. Times are in seconds. A stage has the
-///          labels `stage`, `position` (in `pipeline_stats::stages`, which tells stages of one name apart)
-///          and `kind`, a queue `queue` and `position`. What is not known is left out.
+/// \param stats  from the start of a run: `run.stats()`. Counters count from there. For laps, which have to
+///               be added up, there are `metrics_file` and `metrics_callback`.
+/// \returns all statistics as metrics, each family in one block with its help and type, and in OpenMetrics
+///          its unit: see include/weir/report/README.md. Times are seconds, exact to the nanosecond. A stage
+///          has the labels `stage`, `position` (its index in `pipeline_stats::stages`) and `kind`; a queue
+///          has `queue` and `position`. Unknown values are left out.
 ///
-/// Histograms have the same bounds always: the last nanosecond before each power of two from 2^10 ns (1.023
-/// us, not 1.024) to 2^40 (18 min). There a bucket of `weir::histogram` ends, so each count is exact. If the
+/// All histograms have the same bounds: the last nanosecond before each power of two from 2^10 ns (1.023 us,
+/// not 1.024) to 2^40 (18 min). Buckets of `weir::histogram` end there, so each count is exact. If the
 /// policy keeps no quantiles, all durations are in the bucket without a bound.
-/// Errors: `std::invalid_argument` of a label whose name is none, is there twice or is one of the library's.
+/// Errors: `std::invalid_argument` if the name of a label is invalid, is given twice, or belongs to the
+///         library.
 [[nodiscard]] inline std::string metrics_text(const pipeline_stats& stats,
                                               const metrics_options& options = {}) {
     detail::metrics_writer writer(options.format);
@@ -177,14 +198,94 @@ class metrics_writer {
     return std::move(writer).text();
 }
 
-/// The same of several runs in one text, as one answer to a scraper has to be.
-/// Errors: `std::invalid_argument` also of two runs with the same labels.
+/// \returns the metrics of several runs as one text, for a scraper that gets one answer.
+/// Errors: `std::invalid_argument`, also for two runs with the same labels.
 [[nodiscard]] inline std::string metrics_text(const std::vector<labelled_run>& runs,
                                               metrics_format format = metrics_format::prometheus) {
     detail::metrics_writer writer(format);
     for (const labelled_run& r : runs) writer.add(r.labels, r.stats);
     return std::move(writer).text();
 }
+
+namespace detail {
+
+// The base of reports that write metrics. It adds up the laps, as counters count from the start of the run.
+class metrics_report : public run_report {
+  public:
+    void begins(const pipeline_stats& all) final { tell(all); }
+    void lap(const pipeline_stats& one) final { tell(joined(so_far_, one)); }
+    void ends(const pipeline_stats&, const pipeline_stats& all) final { tell(all); }
+
+  protected:
+    explicit metrics_report(metrics_options options) : options_(std::move(options)) {
+        check_labels(options_.labels);
+    }
+
+  private:
+    virtual void take(const std::string& text) = 0;
+    void tell(pipeline_stats all) {
+        so_far_ = std::move(all);
+        take(metrics_text(so_far_, options_));
+    }
+
+    const metrics_options options_;
+    pipeline_stats so_far_;
+};
+
+}  // namespace detail
+
+/// Keeps a file with the metrics of a run. The textfile collector of Prometheus's node exporter reads the
+/// files in its folder that end with `.prom`, in the format `prometheus`:
+///
+///     auto metrics = std::make_shared<weir::metrics_file>("/var/lib/node_exporter/training.prom");
+///     auto run = loader.start(pool, {.lap = 15s, .reports = {metrics}});
+///
+/// The file is replaced as a whole when the run begins, at each lap and when the run ends; a reader never
+/// sees half of one. The last file stays until somebody removes it. Processes, and runs at the same time,
+/// need a file each, and a label that tells them apart.
+///
+/// Errors: if the file can't be written, the `report_warning` is called with path and reason. The run goes on
+///         without this report.
+/// Cost:   about 40 us per lap for each stage with its queue, and 12 kB of text.
+class metrics_file final : public detail::metrics_report {
+  public:
+    /// Errors: `std::invalid_argument` for an empty path, and for labels as in `metrics_text`.
+    explicit metrics_file(std::string path, metrics_options options = {})
+        : metrics_report(std::move(options)), path_(std::move(path)) {
+        if (path_.empty())
+            throw std::invalid_argument(
+                "weir: a metrics_file needs the path of a file, as \"training.prom\"");
+    }
+    [[nodiscard]] std::string name() const override { return path_; }
+
+  private:
+    void take(const std::string& text) override { detail::output_file::replace(path_, text); }
+
+    const std::string path_;
+};
+
+/// Calls a function with the metrics of a run when the run begins, at each lap and when the run ends. The
+/// function may serve the text, or push it.
+///
+/// Errors:  if the function throws, the `report_warning` is called. The run goes on without this report.
+/// Threads: one call at a time: the first by the thread that starts the run, the others by its executor's
+///          threads.
+/// Cost:    as `metrics_file`, without the file.
+class metrics_callback final : public detail::metrics_report {
+  public:
+    /// Errors: `std::invalid_argument` for an empty function, and for labels as in `metrics_text`.
+    explicit metrics_callback(std::function<void(const std::string& text)> take, metrics_options options = {})
+        : metrics_report(std::move(options)), take_(std::move(take)) {
+        if (!take_)
+            throw std::invalid_argument("weir: a metrics_callback needs a function that takes a std::string");
+    }
+    [[nodiscard]] std::string name() const override { return "the callback of metrics"; }
+
+  private:
+    void take(const std::string& text) override { take_(text); }
+
+    const std::function<void(const std::string& text)> take_;
+};
 
 }  // namespace weir
 

@@ -1,4 +1,4 @@
-// weir report: records a run while it goes on
+// weir report: keeps a whole run in memory while it goes on, for JSON and HTML
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_RUN_RECORDER_HPP
 #define WEIR_REPORT_RUN_RECORDER_HPP
@@ -8,8 +8,6 @@
 #include <weir/platform/source_place.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/report/json.hpp>
-#include <weir/report/json_text.hpp>
-#include <weir/report/laps.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/run/failure.hpp>
@@ -24,14 +22,14 @@
 
 namespace weir {
 
-/// Of a `run_recorder`.
+/// Options of a `run_recorder`.
 struct run_recorder_options {
-    /// How many laps are kept, at least 2. When there are more, each two that follow each other become one:
-    /// so a run of any length is recorded, the longer the more coarsely.
+    /// The number of laps to keep, at least 2. When there are more, adjacent laps are joined in pairs. So a
+    /// run of any length is recorded; the longer the run, the longer its laps.
     std::size_t most_laps = 1000;
-    /// How many failures are kept; the first ones. All are counted.
+    /// The number of failures to keep: the first ones. All failures are counted.
     std::size_t most_failures = 100;
-    /// What the program says of its runs.
+    /// Settings to record with the run.
     std::vector<run_setting> settings = {};
 };
 
@@ -40,30 +38,26 @@ struct run_recorder_options {
 ///     auto recorder = std::make_shared<weir::run_recorder>("training", weir::describe(loader));
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {recorder}});
 ///     for (auto& batch : run) train(batch);
-///     run.stop();  // the end has been recorded when this returns
+///     run.stop();  // when this returns, the end of the run is recorded
 ///     weir::write_json("run.json", recorder->record());
 ///
-/// Of several runs, one after the other, the last one is kept.
+/// If it records several runs, one after the other, it keeps the last.
 ///
-/// Threads: `record` any, at any time.
-/// Cost:    some hundred bytes for each stage and queue of a lap, more where durations differ widely.
+/// Threads: any thread may call `record` at any time.
+/// Cost:    a few hundred bytes per lap for each stage and queue; more if durations differ widely.
 class run_recorder : public run_report {
   public:
-    /// \param made_of  `describe(pipeline)`; without, the record has names and figures, but no types.
-    /// Errors: `std::invalid_argument` for less than two laps.
+    /// \param made_of  `describe(pipeline)`; without it the record has no types.
+    /// Errors: `std::invalid_argument` for fewer than two laps.
     explicit run_recorder(std::string name = {}, pipeline_description made_of = {},
                           run_recorder_options options = {})
-        : options_(std::move(options)) {
+        : options_(std::move(options)),
+          so_far_(detail::new_record(std::move(name), std::move(made_of), options_.settings)) {
         if (options_.most_laps < 2)
             throw std::invalid_argument("weir: a run_recorder keeps at least two laps: most_laps = 2");
-        so_far_.name = std::move(name);
-        so_far_.description = std::move(made_of);
-        so_far_.settings = options_.settings;
-        so_far_.machine = weir::this_machine();
-        so_far_.build = weir::this_build();
     }
 
-    /// \returns what has been recorded up to now. Errors: `std::bad_alloc`. Cost: some microseconds a lap.
+    /// \returns the run as far as it is recorded. Errors: `std::bad_alloc`. Cost: some microseconds per lap.
     [[nodiscard]] run_record record() const {
         const std::lock_guard guard(lock_);
         run_record all = so_far_;
@@ -102,7 +96,7 @@ class run_recorder : public run_report {
     void ends(const pipeline_stats& rest, const pipeline_stats& all) override {
         lap(rest);
         const std::lock_guard guard(lock_);
-        // What happened at the very end of the last lap belongs there.
+        // A rest of no length belongs to the last lap.
         if (rest.elapsed == duration(0) && laps_.size() > 1) {
             join(laps_[laps_.size() - 2], laps_.back());
             laps_.pop_back();
@@ -114,14 +108,14 @@ class run_recorder : public run_report {
     }
 
   protected:
-    /// What `record` returns of a run that has ended, but no laps. Errors: `std::bad_alloc`.
+    /// \returns the record without its laps. Errors: `std::bad_alloc`.
     [[nodiscard]] run_record without_laps() const {
         const std::lock_guard guard(lock_);
         return so_far_;
     }
-    /// Calls that with one lap after the other, for those who don't need all of them at once: as values they
-    /// take 10 KiB for each histogram. It uses nothing of this recorder.
-    /// Errors: `std::bad_alloc`, and its own.
+    /// Calls `call(lap)` for each lap, in order. All laps at once would take 10 KiB per histogram. `call`
+    /// must not use this recorder.
+    /// Errors: `std::bad_alloc`, and the errors of `call`.
     template <class Call>
     void each_lap(Call call) const {
         const std::lock_guard guard(lock_);
@@ -151,8 +145,8 @@ class run_recorder : public run_report {
 
     const run_recorder_options options_;
     mutable detail::spin_lock lock_;
-    run_record so_far_;              // without its laps
-    std::vector<std::string> laps_;  // as JSON: as a value each histogram takes 10 KiB
+    run_record so_far_;              // without laps
+    std::vector<std::string> laps_;  // as JSON, because a histogram as a value takes 10 KiB
 };
 
 }  // namespace weir

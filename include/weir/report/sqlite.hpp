@@ -1,4 +1,4 @@
-// weir report: a run's laps in a database of SQLite, a row for each stage and queue, and a run out of it
+// weir report: a run's laps in an SQLite database, one row per stage and queue; and a run read from there
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_SQLITE_HPP
 #define WEIR_REPORT_SQLITE_HPP
@@ -8,12 +8,10 @@
 #include <weir/platform/source_place.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/platform/system_info.hpp>
-#include <weir/report/cells.hpp>
+#include <weir/report/fields.hpp>
 #include <weir/report/json.hpp>
-#include <weir/report/laps.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/report/sqlite_file.hpp>
-#include <weir/report/sqlite_schema.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/run_report.hpp>
@@ -31,44 +29,39 @@
 
 namespace weir {
 
-/// Adds each lap of a run to a database, when it has ended; the program links SQLite (`-lsqlite3`). Tables,
+/// Adds each lap of a run to a database when the lap ends. The program links SQLite (`-lsqlite3`). Tables,
 /// columns and queries: include/weir/report/README.md.
 ///
 ///     auto rows = std::make_shared<weir::sqlite_report>("runs.sqlite", "training", weir::describe(loader));
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {rows}});
 ///
-/// While a run is written two more files lie beside it, `-wal` and `-shm`, which belong to it.
+/// During a run SQLite keeps two more files beside the database, with the suffixes `-wal` and `-shm`.
 ///
-/// Runs of several processes, at the same time, too, may go to one file, which others read meanwhile. A lap
-/// is one transaction of a write-ahead log: of a process that is killed the lap in progress is missing, and
-/// nothing else; what it leaves beside the file is taken in by whoever opens that next.
+/// Several processes may write to one file at the same time, and others may read it. A lap is one
+/// transaction of a write-ahead log: if the process is killed, only the lap in progress is missing. The next
+/// program that opens the database takes over the two files.
 ///
-/// A file that others have locked is waited for a tenth of a second; then what came is kept, and written with
-/// a later lap, or at the end, which waits for `patience`. Of 600 laps that wait the last takes in those that
-/// follow.
+/// If others have locked the file, the report waits for a tenth of a second. Then it keeps the lap in memory
+/// and writes it with a later lap, or at the end of the run, where it waits for `patience`. It keeps at most
+/// 600 laps; later ones are joined with the last.
 ///
-/// Errors:  as of every `run_report`; one is a file that is something else, or of another version's schema,
-///          which is left as it is, and one that is still locked at the end: the error says how many laps are
+/// Errors:  those of every `run_report`. A file of another program or schema is an error, and is left
+///          unchanged. So is a file that is still locked at the end; the message says how many laps are
 ///          missing.
 /// Threads: as every `run_report`.
-/// Cost:    some 30 us for each row, on a thread of the run's executor.
+/// Cost:    about 30 us per row, on a thread of the run's executor.
 class sqlite_report : public run_report {
   public:
-    /// \param path     opened when a run begins.
-    /// \param name     what the runs are called.
+    /// \param path     of the database, which is opened when a run begins.
+    /// \param name     of the runs.
     /// \param made_of  `describe(pipeline)`.
-    /// \param settings what the program says of its runs.
-    /// \param patience for how long the end of a run waits for others that have locked the file.
+    /// \param settings of the runs.
+    /// \param patience how long the end of a run waits for others that have locked the file.
     explicit sqlite_report(std::string path, std::string name = {}, pipeline_description made_of = {},
                            std::vector<run_setting> settings = {},
                            duration patience = std::chrono::seconds(5))
-        : path_(std::move(path)), patience_(patience) {
-        head_.name = std::move(name);
-        head_.description = std::move(made_of);
-        head_.settings = std::move(settings);
-        head_.machine = weir::this_machine();
-        head_.build = weir::this_build();
-    }
+        : path_(std::move(path)), patience_(patience),
+          head_(detail::new_record(std::move(name), std::move(made_of), std::move(settings))) {}
 
     /// \returns the path.
     [[nodiscard]] std::string name() const override { return path_; }
@@ -111,20 +104,20 @@ class sqlite_report : public run_report {
                                      (written_.run == 0 ? "the run" : "the end of the run") + ", with " +
                                      std::to_string(waiting_.size()) + " laps");
         }
-        // All of it into the one file, unless others still use it.
+        // Moves the log into the database file, unless others still use it.
         file_->wait_at_most(0);
         static_cast<void>(file_->run_unless_busy("PRAGMA journal_mode = DELETE"));
         file_.reset();
     }
 
   private:
-    static constexpr std::int64_t head_lap = -1;  // of the record without its laps
+    static constexpr std::int64_t head_lap = -1;  // stands for the whole run in the table `json`
     static constexpr std::uint64_t most_failures = 100;
     static constexpr std::size_t most_waiting = 600;
 
-    // What of the run is in the file.
+    // What the file already has of the run.
     struct written {
-        std::int64_t run = 0;  // its number there; 0: nothing
+        std::int64_t run = 0;  // the run's number; 0: nothing is written
         std::int64_t laps = 0;
         std::int64_t failures = 0;
         duration until{};
@@ -132,7 +125,7 @@ class sqlite_report : public run_report {
 
     duration at_a_lap() const { return (std::min<duration>)(patience_, std::chrono::milliseconds(100)); }
 
-    // A lap that is to be written.
+    // Queues a lap for writing.
     void keep(const pipeline_stats& one) {
         if (waiting_.size() >= most_waiting) {
             waiting_.back() = joined(waiting_.back(), one);
@@ -143,7 +136,8 @@ class sqlite_report : public run_report {
         ++laps_;
     }
 
-    // Writes all that waits, in one transaction. False: others use the file, and all of it goes on waiting.
+    // Writes all queued laps in one transaction. Returns false if others have locked the file; then the laps
+    // stay in the queue.
     bool write(duration wait) {
         file_->wait_at_most(wait / std::chrono::milliseconds(1));
         if (written_.run == 0) static_cast<void>(file_->run_unless_busy("PRAGMA journal_mode = WAL"));
@@ -201,7 +195,7 @@ class sqlite_report : public run_report {
         detail::append_json(json, one);
         write_json(before.run, before.laps, json);
     }
-    // How many there were in all.
+    // Moves new failures to `taken_`. Returns the number of all failures so far.
     std::uint64_t take_failures() {
         const std::lock_guard guard(lock_);
         for (recorded_failure& each : failures_) taken_.push_back(std::move(each));
@@ -225,20 +219,19 @@ class sqlite_report : public run_report {
     const std::string path_;
     const duration patience_;
     std::optional<detail::sqlite_file> file_;
-    run_record head_;  // without laps and failures; `num_failures` under the lock
+    run_record head_;  // without laps and failures; the lock guards `num_failures`
     written written_;
-    std::vector<pipeline_stats> waiting_;  // laps
-    std::vector<recorded_failure> taken_;  // that are to be written, too
+    std::vector<pipeline_stats> waiting_;  // laps that are not written
+    std::vector<recorded_failure> taken_;  // failures that are not written
     detail::spin_lock lock_;               // guards the two below
-    std::size_t laps_ = 0;                 // that have ended
+    std::size_t laps_ = 0;                 // number of laps that have ended
     std::vector<recorded_failure> failures_;
 };
 
 /// \param run  its number in the table `runs`, from 1; 0: the newest.
-/// \returns    the run, as a `run_recorder` that keeps all laps has it; of one that never ended the laps that
-///             are there, and their sum as its whole.
-/// Errors:     `std::runtime_error`, with the path, for what is no such database or has no such run; those of
-///             `run_from_json`.
+/// \returns    the run with all its laps. If the run did not end, its total is the sum of these laps.
+/// Errors:     `std::runtime_error`, with the path, if the file is no such database or has no such run; the
+///             errors of `run_from_json`.
 [[nodiscard]] inline run_record read_sqlite(const std::string& path, std::int64_t run = 0) {
     detail::sqlite_file file(path, detail::sqlite_file::use::read);
     file.wait_at_most(5000);

@@ -1,10 +1,13 @@
-// weir report, internal: a database of SQLite, its statements and its errors
+// weir report, internal: an SQLite database file: statements, errors, and the tables of recorded runs
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_SQLITE_FILE_HPP
 #define WEIR_REPORT_SQLITE_FILE_HPP
 
+#include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/process.hpp>
+#include <weir/report/fields.hpp>
+#include <weir/report/run_record.hpp>
 
 #include <sqlite3.h>  // for sqlite3_open_v2
 
@@ -19,9 +22,10 @@ namespace weir::detail {
 
 class sqlite_statement;
 
-// Errors:  `std::runtime_error`, whose text has the path and what SQLite says: `run.sqlite: database or disk
-//          is full`.
-// Threads: one at a time. A fork of the process lets go of it, as SQLite asks for.
+// An open database.
+// Errors:  `std::runtime_error` with the path and the message of SQLite: `run.sqlite: database or disk is
+//          full`.
+// Threads: one at a time. A forked process does not close the database, as SQLite demands.
 class sqlite_file {
   public:
     enum class use : std::uint8_t { read, write };
@@ -45,7 +49,7 @@ class sqlite_file {
         if (process_.is_here()) sqlite3_close_v2(db_);
     }
 
-    // For how long a statement waits for others that use the file.
+    // Sets how long a statement waits while other connections have locked the file.
     void wait_at_most(std::int64_t milliseconds) {
         sqlite3_busy_timeout(db_, static_cast<int>(smaller<std::int64_t>(milliseconds, INT32_MAX)));
     }
@@ -53,7 +57,7 @@ class sqlite_file {
     void run(const char* sql) {
         if (!run_unless_busy(sql)) fail();
     }
-    // False: others use the file, and didn't end in time.
+    // \returns false if other connections kept the file locked.
     [[nodiscard]] bool run_unless_busy(const char* sql) {
         const int result = sqlite3_exec(db_, sql, nullptr, nullptr, nullptr);
         if (result != SQLITE_OK && (result & 0xFF) != SQLITE_BUSY) fail();
@@ -61,7 +65,7 @@ class sqlite_file {
     }
     std::int64_t last_row() const noexcept { return sqlite3_last_insert_rowid(db_); }
 
-    // Ends a transaction that was not committed.
+    // Undoes a transaction that was not committed.
     void roll_back() noexcept {
         if (sqlite3_get_autocommit(db_) == 0) sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
     }
@@ -82,7 +86,7 @@ class sqlite_file {
     const process_of_origin process_;
 };
 
-// One that gets its parameters in their order.
+// A prepared statement. `<<` binds its parameters, in order.
 class sqlite_statement {
   public:
     sqlite_statement(const sqlite_file& file, std::string_view sql) : file_(file) {
@@ -102,7 +106,7 @@ class sqlite_statement {
     }
     sqlite_statement& operator<<(std::nullptr_t) { return bound(sqlite3_bind_null(all_, ++bound_)); }
 
-    // The next row. False: there is none; it may then be given other parameters, and run again.
+    // Goes to the next row. Returns false behind the last one; then the statement takes new parameters.
     bool step() {
         const int result = sqlite3_step(all_);
         if (result == SQLITE_ROW) return true;
@@ -111,7 +115,7 @@ class sqlite_statement {
         bound_ = 0;
         return false;
     }
-    // Of the row, by the column's place.
+    // The values of the row, by column.
     std::int64_t number(int column) const noexcept { return sqlite3_column_int64(all_, column); }
     std::string text(int column) const {
         const auto* const begin = reinterpret_cast<const char*>(sqlite3_column_text(all_, column));
@@ -129,6 +133,81 @@ class sqlite_statement {
     sqlite3_stmt* all_ = nullptr;
     int bound_ = 0;
 };
+
+// Stored in the file: "weir" as SQLite's PRAGMA application_id, and the version of the tables.
+inline constexpr std::int64_t sqlite_application = 0x77656972;
+inline constexpr std::int64_t sqlite_schema = 4;
+
+[[nodiscard]] inline std::int64_t number_in(const sqlite_file& file, const char* sql) {
+    sqlite_statement ask(file, sql);
+    return ask.step() ? ask.number(0) : 0;
+}
+
+// The columns of the table `runs`, and those of `laps`.
+[[nodiscard]] inline cell_row head_cells(const run_record& run) {
+    cell_row row;
+    detail::add_cells(row, "name", run.name);
+    detail::add_cells(row, "started", run.started);
+    detail::add_cells(row, "ended", run.ended);
+    detail::add_cells(row, "elapsed", run.total.elapsed);
+    detail::add_cells(row, "num_failures", run.num_failures);
+    detail::add_cells(row, "machine", run.machine);
+    detail::add_cells(row, "build", run.build);
+    return row;
+}
+[[nodiscard]] inline cell_row lap_cells(const pipeline_stats& lap) {
+    cell_row row = pace_cells(lap);
+    detail::add_cells(row, "process", lap.process);
+    return row;
+}
+
+inline std::string sqlite_columns(const cell_row& row) {
+    std::string text;
+    for (const cell& each : row) text += ", \"" + each.column + "\"" + (each.is_text ? " TEXT" : " INTEGER");
+    return text;
+}
+
+// Errors: also for a file of another program, or of another version of the tables.
+inline void refuse_other_schemas(const sqlite_file& file) {
+    const std::int64_t application = detail::number_in(file, "PRAGMA application_id");
+    const bool has_tables = detail::number_in(file, "SELECT count(*) FROM sqlite_master") != 0;
+    if (application != sqlite_application && has_tables)
+        file.fail("is a database of something else; it is left as it is: choose another path");
+    const std::int64_t schema = detail::number_in(file, "PRAGMA user_version");
+    if (application == sqlite_application && schema != sqlite_schema)
+        file.fail("is of schema " + std::to_string(schema) + ", and this version of weir has " +
+                  std::to_string(sqlite_schema) + ": choose another path");
+}
+
+// Creates the tables if the file has none. The caller has begun a transaction, because two processes may find
+// that there are none.
+inline void make_tables(sqlite_file& file) {
+    detail::refuse_other_schemas(file);
+    if (detail::number_in(file, "PRAGMA user_version") == sqlite_schema) return;
+    file.run(("PRAGMA application_id = " + std::to_string(sqlite_application)).c_str());
+    file.run(("PRAGMA user_version = " + std::to_string(sqlite_schema)).c_str());
+    const std::string lap = "(run INTEGER, lap INTEGER, lap_begin INTEGER, lap_end INTEGER";
+    const auto make = [&file](const std::string& table) { file.run(("CREATE TABLE " + table).c_str()); };
+    make("runs(run INTEGER PRIMARY KEY AUTOINCREMENT" + sqlite_columns(head_cells({})) + ")");
+    make("laps" + lap + sqlite_columns(lap_cells({})) + ", PRIMARY KEY(run, lap))");
+    make("stages" + lap + ", stage INTEGER" + sqlite_columns(cells_of(stage_stats())) +
+         ", PRIMARY KEY(run, lap, stage))");
+    make("queues" + lap + ", queue INTEGER" + sqlite_columns(cells_of(channel_stats())) +
+         ", PRIMARY KEY(run, lap, queue))");
+    make("failures(run INTEGER, failure INTEGER" + sqlite_columns(cells_of(recorded_failure())) +
+         ", PRIMARY KEY(run, failure))");
+    make("json(run INTEGER, lap INTEGER, json TEXT, PRIMARY KEY(run, lap))");
+}
+
+inline void bind(sqlite_statement& to, const cell_row& row) {
+    for (const cell& each : row) {
+        if (each.value) {
+            to << *each.value;
+        } else {
+            to << nullptr;
+        }
+    }
+}
 
 }  // namespace weir::detail
 

@@ -6,7 +6,7 @@
 #include <weir/measure/slot_times.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/owning_list.hpp>
-#include <weir/report/json_text.hpp>
+#include <weir/report/escape.hpp>
 #include <weir/report/trace_ring.hpp>
 #include <weir/report/trace_run.hpp>
 #include <weir/report/trace_slot.hpp>

@@ -1,6 +1,6 @@
 // What reads metrics reads ours: `promtool` and Prometheus's own parser of OpenMetrics, where they are. And the page that
 // documents them says what they are.
-#include <weir/report/metrics_report.hpp>
+#include <weir/report/metrics.hpp>
 
 #include "support/catch.hpp"
 

@@ -7,16 +7,19 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <type_traits>
 #include <vector>
 
-using namespace std::chrono_literals;
 using weir::duration;
 using weir::run_record;
+using namespace std::chrono_literals;
+using namespace std::string_view_literals;
 
 namespace {
 
@@ -59,7 +62,7 @@ class filler {
     }
     template <weir::detail::has_fields T>
     void operator()(const char*, T& object) {
-        weir::detail::fields<T>::each(object, *this);
+        weir::detail::each_field(object, *this);
     }
 
   private:
@@ -140,4 +143,46 @@ TEST_CASE("a run is kept in a file") {
     std::filesystem::remove(path);
     CHECK_THROWS_AS(weir::read_run(path), std::system_error);
     CHECK_THROWS_AS(weir::write_json("/no/such/folder/a.json", run), std::system_error);
+}
+
+namespace {
+
+template <class T>
+std::string json(const T& value) {
+    std::string text;
+    weir::detail::append_json(text, value);
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("numbers keep all of their digits, times are whole nanoseconds") {
+    CHECK(json(true) == "true");
+    CHECK(json(UINT64_MAX) == "18446744073709551615");
+    CHECK(json(INT64_MIN) == "-9223372036854775808");
+    CHECK(json(weir::duration(1500ms)) == "1500000000");
+    CHECK(json(weir::output_order::input) == "\"input\"");
+}
+
+TEST_CASE("objects have their members in order, without those that aren't there") {
+    CHECK(json(weir::run_setting{"a", "b"}) == R"({"name":"a","value":"b"})");
+    CHECK(json(std::vector<weir::run_setting>{}) == "[]");
+    CHECK(json(std::vector<unsigned>{1, 2}) == "[1,2]");
+    weir::process_stats p;
+    p.processors = 4;
+    CHECK(json(p) == R"({"elapsed":0,"processors":4})");
+    weir::pipeline_stats run;
+    CHECK(json(run) == R"({"elapsed":0,"stages":[],"channels":[],"idle":0,"num_items":0})");
+    run.num_items = 3;
+    run.first_item = {.after = 7ns, .since = 4ns, .num_items = 2};
+    CHECK(json(run) == R"({"elapsed":0,"stages":[],"channels":[],"idle":0,"num_items":3,)"
+                       R"("first_item":{"after":7,"since":4,"num_items":2}})");
+}
+
+TEST_CASE("a histogram has the buckets that hold something") {
+    weir::histogram h;
+    h.record(5ns, 2);
+    h.record(1us);
+    CHECK(json(h) == R"({"count":3,"sum":1010,"max":1000,"buckets":[[5,2],[992,1]]})");
+    CHECK(json(weir::histogram()) == R"({"count":0,"sum":0,"max":0,"buckets":[]})");
 }

@@ -8,7 +8,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
-#include <weir/report/laps.hpp>
+#include <weir/report/run_record.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
