@@ -219,7 +219,7 @@ void reports(auto& loader, weir::thread_pool& pool) {
     auto recorder = std::make_shared<weir::run_recorder>("training", weir::describe(loader));
     auto run = loader.start(pool, {.lap = 1s, .reports = {recorder}});
     for (auto& batch : run) train(batch);
-    run.stop();  // the end has been recorded when this returns
+    run.stop();  // when this returns, the end of the run is recorded
     weir::write_json("run.json", recorder->record());
     }
     {

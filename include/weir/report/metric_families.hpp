@@ -15,15 +15,7 @@
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
 
-namespace weir {
-
-/// The text formats of metrics.
-enum class metrics_format {
-    prometheus,   ///< Prometheus, version 0.0.4
-    openmetrics,  ///< OpenMetrics 1.0
-};
-
-namespace detail {
+namespace weir::detail {
 
 enum class metric_type { gauge, counter, histogram };
 
@@ -69,15 +61,14 @@ struct metric_family {
 class metric_samples {
     std::string& text_;
     const metric_family& family_;
-    const bool open_;  // OpenMetrics
+    const bool openmetrics_;  // else Prometheus
     const std::string name_;
     std::string labels_;
     bool has_head_ = false;
 
   public:
-    metric_samples(std::string& text, const metric_family& family, metrics_format format)
-        : text_(text), family_(family), open_(format == metrics_format::openmetrics),
-          name_(sample_name(family)) {}
+    metric_samples(std::string& text, const metric_family& family, bool openmetrics)
+        : text_(text), family_(family), openmetrics_(openmetrics), name_(sample_name(family)) {}
 
     // Sets the labels of the next samples: `label_text`s with commas between.
     void begin(const std::string& labels) { labels_ = labels; }
@@ -132,11 +123,11 @@ class metric_samples {
     }
     void head() {
         has_head_ = true;
-        const std::string name = open_ ? family_name(family_) : name_;
+        const std::string name = openmetrics_ ? family_name(family_) : name_;
         ((((text_ += "# HELP ") += name) += ' ') += family_.help) += '\n';
         ((((text_ += "# TYPE ") += name) += ' ') += type_text(family_.type)) += '\n';
         const auto unit = unit_text(family_);
-        if (open_ && !unit.empty()) ((((text_ += "# UNIT ") += name) += ' ') += unit) += '\n';
+        if (openmetrics_ && !unit.empty()) ((((text_ += "# UNIT ") += name) += ' ') += unit) += '\n';
     }
 };
 
@@ -293,8 +284,6 @@ inline constexpr metric<process_stats> process[] = {
 
 }  // namespace metrics_of
 
-}  // namespace detail
-
-}  // namespace weir
+}  // namespace weir::detail
 
 #endif

@@ -23,6 +23,12 @@
 
 namespace weir {
 
+/// The text formats of metrics.
+enum class metrics_format {
+    prometheus,   ///< Prometheus, version 0.0.4
+    openmetrics,  ///< OpenMetrics 1.0
+};
+
 /// \returns the HTTP header `Content-Type` for such a text.
 [[nodiscard]] inline std::string metrics_content_type(metrics_format format) {
     return format == metrics_format::openmetrics
@@ -138,7 +144,7 @@ class metrics_writer {
     template <class T, std::size_t N>
     void write(const metric<T> (&metrics)[N]) {
         for (const metric<T>& m : metrics) {
-            metric_samples samples(text_, m.family, format_);
+            metric_samples samples(text_, m.family, format_ == metrics_format::openmetrics);
             for (const labelled& run : runs_) {
                 each<T>(run.stats, [&](const T& of, const std::string& own) {
                     samples.begin(run.labels + (run.labels.empty() || own.empty() ? "" : ",") + own);

@@ -138,7 +138,7 @@ inline bool is_nothing(const pipeline_stats& lap) noexcept {
 
 }  // namespace detail
 
-/// Joins two laps of one run; the second begins where the first ends. `joined(b - a, c - b)` equals `c - a`,
+/// \returns two laps of one run as one; the second begins where the first ends. `joined(b - a, c - b)` is `c - a`,
 /// except that the longest durations are the longer ones of the two laps. Names, sizes and other values of
 /// an instant are taken from the later lap. Stages and channels are matched by position.
 /// Errors: `std::bad_alloc`.
@@ -157,7 +157,7 @@ inline bool is_nothing(const pipeline_stats& lap) noexcept {
     return later;
 }
 
-/// Joins the statistics of a stage. Errors: `std::bad_alloc`.
+/// \returns two laps of a stage as one. Errors: `std::bad_alloc`.
 [[nodiscard]] inline stage_stats joined(const stage_stats& earlier, stage_stats later) {
     const std::size_t both = detail::smaller(earlier.per_slot.size(), later.per_slot.size());
     for (std::size_t i = 0; i < both; ++i) later.per_slot[i] += earlier.per_slot[i];
@@ -191,7 +191,7 @@ inline bool is_nothing(const pipeline_stats& lap) noexcept {
     return later;
 }
 
-/// Joins the statistics of the process. Errors: `std::bad_alloc`.
+/// \returns two laps of the process as one. Errors: `std::bad_alloc`.
 [[nodiscard]] inline process_stats joined(const process_stats& earlier, process_stats later) {
     detail::add_up(later.elapsed, earlier.elapsed);
     detail::add_up(later.user_time, earlier.user_time);
@@ -205,7 +205,7 @@ inline bool is_nothing(const pipeline_stats& lap) noexcept {
     return later;
 }
 
-/// Joins the statistics of a pipeline. Errors: `std::bad_alloc`.
+/// \returns two laps of a pipeline as one. Errors: `std::bad_alloc`.
 [[nodiscard]] inline pipeline_stats joined(const pipeline_stats& earlier, pipeline_stats later) {
     detail::add_up(later.elapsed, earlier.elapsed);
     for (std::size_t i = 0; i < later.stages.size() && i < earlier.stages.size(); ++i)

@@ -14,11 +14,13 @@
 namespace d = weir::detail;
 using d::metric_type;
 using weir::duration;
-using weir::metrics_format;
 using namespace std::chrono_literals;
 using namespace std::string_view_literals;
 
 namespace {
+
+constexpr bool prometheus = false;
+constexpr bool openmetrics = true;
 
 std::vector<d::metric_family> families() {
     std::vector<d::metric_family> all;
@@ -38,7 +40,7 @@ template <class T, std::size_t N>
 std::string text_of(const d::metric<T> (&metrics)[N], const T& value) {
     std::string text;
     for (const auto& m : metrics) {
-        d::metric_samples samples(text, m.family, weir::metrics_format::prometheus);
+        d::metric_samples samples(text, m.family, prometheus);
         m.add(samples, value);
     }
     std::string samples;
@@ -178,7 +180,7 @@ TEST_CASE("names in Prometheus follow from those in OpenTelemetry") {
 
 TEST_CASE("help and type come once, before the first sample, with a counter's own name") {
     std::string text;
-    d::metric_samples samples(text, tasks, metrics_format::prometheus);
+    d::metric_samples samples(text, tasks, prometheus);
     CHECK(text.empty());
     samples.begin("a=\"1\"");
     samples.add(3U);
@@ -193,11 +195,11 @@ TEST_CASE("help and type come once, before the first sample, with a counter's ow
 
 TEST_CASE("in OpenMetrics the head has a unit, and a counter's name without _total") {
     std::string text;
-    d::metric_samples(text, tasks, metrics_format::openmetrics).add(3U);
+    d::metric_samples(text, tasks, openmetrics).add(3U);
     CHECK(text ==
           "# HELP weir_stage_tasks Done.\n# TYPE weir_stage_tasks counter\nweir_stage_tasks_total 3\n");
     text.clear();
-    d::metric_samples(text, bytes, metrics_format::openmetrics).add(3U);
+    d::metric_samples(text, bytes, openmetrics).add(3U);
     CHECK(text ==
           "# HELP weir_queue_limit_bytes Room.\n# TYPE weir_queue_limit_bytes gauge\n"
           "# UNIT weir_queue_limit_bytes bytes\nweir_queue_limit_bytes 3\n");
@@ -205,7 +207,7 @@ TEST_CASE("in OpenMetrics the head has a unit, and a counter's name without _tot
 
 TEST_CASE("what is absent has no sample, and a family without one no head") {
     std::string text;
-    d::metric_samples samples(text, bytes, metrics_format::openmetrics);
+    d::metric_samples samples(text, bytes, openmetrics);
     samples.add(std::optional<std::uint64_t>());
     samples.add("a", "b", std::optional<duration>());
     CHECK(text.empty());
@@ -218,7 +220,7 @@ TEST_CASE("a histogram's buckets count whatever is at most as long as their boun
     for (const duration each : {0ns, 1023ns, 1024ns, 1055ns, 2047ns, 2048ns, 1'000'000ns}) h.record(each);
     h.record(3h);
     std::string text;
-    d::metric_samples samples(text, times, metrics_format::prometheus);
+    d::metric_samples samples(text, times, prometheus);
     samples.begin("a=\"1\"");
     samples.add(h);
     const auto at = [&](const std::string& le) {
@@ -238,7 +240,7 @@ TEST_CASE("a histogram's buckets count whatever is at most as long as their boun
 TEST_CASE("each text of a histogram has the same bounds, whatever is in it") {
     const auto bounds = [](const weir::histogram& h) {
         std::string text;
-        d::metric_samples(text, times, metrics_format::prometheus).add(h);
+        d::metric_samples(text, times, prometheus).add(h);
         std::string all;
         for (auto at = text.find("le=\""); at != std::string::npos; at = text.find("le=\"", at + 1))
             all += text.substr(at, text.find('}', at) - at);
@@ -252,8 +254,7 @@ TEST_CASE("each text of a histogram has the same bounds, whatever is in it") {
 
 TEST_CASE("where no quantiles are kept there is only the bucket that has everything") {
     std::string text;
-    d::metric_samples(text, times, metrics_format::prometheus)
-        .add(weir::histogram::without_quantiles(3, 6s, 4s));
+    d::metric_samples(text, times, prometheus).add(weir::histogram::without_quantiles(3, 6s, 4s));
     CHECK(text ==
           "# HELP weir_task_duration_seconds Each.\n# TYPE weir_task_duration_seconds histogram\n"
           "weir_task_duration_seconds_bucket{le=\"+Inf\"} 3\n"
