@@ -136,7 +136,7 @@ inline void append_json(std::string& out, std::string_view text) {
     while (!rest.empty()) {
         const std::size_t before = rest.size();
         static_cast<void>(take_character(rest));
-        used += before - rest.size() > 2 ? 2 : 1;
+        used += before - rest.size() > 2 ? 2U : 1U;
         if (used > columns) return text.substr(0, kept) + "…";
         if (used < columns) kept = text.size() - rest.size();
     }

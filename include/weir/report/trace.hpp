@@ -1,82 +1,258 @@
-// weir report: some items of a run, followed through its stages, as trace events that Perfetto shows
+// weir report: traces some items through the stages of a run, as trace events that Perfetto shows
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_TRACE_HPP
 #define WEIR_REPORT_TRACE_HPP
 
 #include <weir/measure/clock.hpp>
+#include <weir/measure/figures.hpp>
+#include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/output_file.hpp>
+#include <weir/platform/owning_list.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/report/escape.hpp>
 #include <weir/report/trace_run.hpp>
-#include <weir/report/trace_slot.hpp>
-#include <weir/report/trace_text.hpp>
 #include <weir/run/run_report.hpp>
 
+#include <algorithm>  // for std::ranges::sort
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint64_t
 #include <memory>     // for std::make_shared, std::shared_ptr
 #include <mutex>      // for std::lock_guard
 #include <stdexcept>  // for std::logic_error
 #include <string>     // for std::string
+#include <tuple>      // for std::tuple
 #include <utility>    // for std::move
+#include <vector>     // for std::vector
 
 namespace weir {
 
-/// Of a `trace_report`.
+namespace detail {
+
+// Writes the events of a run as text. Each slot is a lane (a thread in the format); spans on a lane nest. Each
+// step of an item from one visit to the next is a pair of flow events, `s` and `f`.
+// Source: "Trace Event Format", Google 2016.
+class trace_writer {
+    struct line {
+        trace_event event;
+        std::uint32_t lane;
+        std::uint64_t id;  // of a flow event its step, else the index of the event in its ring
+
+        auto place() const noexcept {
+            const bool of_queue = event.kind == trace_kind::depth;
+            return std::tuple(event.begin, event.kind, of_queue ? event.where : lane,
+                              of_queue ? event.number : id);
+        }
+    };
+    // One end of a step: an item leaves a visit, or comes into the next. `where` is a queue, or a slot that kept
+    // the item for a batch.
+    struct end_of_step {
+        std::uint64_t where;
+        std::uint64_t number;
+        std::int64_t at;
+        std::int64_t begin;  // of the visit
+        std::uint64_t item;
+        std::uint32_t lane;
+        auto name() const noexcept { return std::tuple(where, number); }
+    };
+
+  public:
+    trace_writer(const run_trace& run, const owning_list<stage_trace>& stages) : run_(run) {
+        for (const stage_trace* const stage : stages) {
+            std::size_t slot = 0;
+            for (const slot_trace* const each : stage->per_slot) {
+                stages_.push_back(stage);
+                begin_lane(*stage, slot++);
+                read(*each);
+            }
+        }
+        connect();
+        // A span comes before the spans and the flow events inside of it.
+        std::ranges::sort(lines_, {}, &line::place);
+    }
+
+    std::string text(const owning_list<stage_trace>& stages) const {
+        std::string all = R"({"displayTimeUnit":"ns","otherData":{"events_dropped":")" +
+                          std::to_string(dropped_) + R"(","flows_lost":")" + std::to_string(run_.lost()) +
+                          R"(","every":")" + std::to_string(run_.settings().every) +
+                          "\"},\n\"traceEvents\":[\n" +
+                          R"({"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"weir"}})";
+        if (dropped_ + run_.lost() != 0) {
+            all += ",\n" +
+                   std::string(R"({"ph":"M","pid":1,"tid":0,"name":"process_labels","args":{"labels":")") +
+                   std::to_string(dropped_) + " events dropped, the oldest; " + std::to_string(run_.lost()) +
+                   " flows lost\"}}";
+        }
+        all += lanes_;
+        for (const line& each : lines_) write(all, each, stages);
+        return all += "\n]}\n";
+    }
+
+  private:
+    // The lane of the last slot in `stages_`; lane 0 is the process.
+    std::uint32_t lane() const noexcept { return static_cast<std::uint32_t>(stages_.size()); }
+
+    void begin_lane(const stage_trace& stage, std::size_t slot) {
+        const std::string head =
+            ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":" + std::to_string(lane()) + ",\"name\":\"thread_";
+        lanes_ += head + "name\",\"args\":{\"name\":";
+        append_json(lanes_,
+                    stage.per_slot.size() == 1 ? stage.name : stage.name + " #" + std::to_string(slot));
+        lanes_ += "}}" + head + "sort_index\",\"args\":{\"sort_index\":" + std::to_string(lane()) + "}}";
+    }
+
+    // The events of a visit stand before it in the ring.
+    void read(const slot_trace& slot) {
+        dropped_ += slot.events.count() - slot.events.kept();
+        std::size_t first = 0;
+        for (std::size_t i = 0; i < slot.events.kept(); ++i) {
+            const trace_event& visit = slot.events[i];
+            if (visit.kind != trace_kind::visit) continue;
+            lines_.push_back({visit, lane(), i});
+            for (; first < i; ++first) read_part(slot.events[first], visit, first);
+            first = i + 1;
+        }
+    }
+    void read_part(const trace_event& e, const trace_event& visit, std::size_t place) {
+        const std::uint64_t kept = (std::uint64_t{1} << 32U) + lane();  // greater than all numbers of queues
+        const auto step = [&](std::uint64_t where, std::uint64_t number) {
+            return end_of_step{where, number, e.begin, visit.begin, visit.number, lane()};
+        };
+        if (e.kind == trace_kind::state || e.kind == trace_kind::depth) lines_.push_back({e, lane(), place});
+        if (e.kind == trace_kind::left) leave_.push_back(step(e.where, e.number));
+        if (e.kind == trace_kind::came) come_.push_back(step(e.where, e.number));
+        if (e.kind == trace_kind::kept) leave_.push_back(step(kept, e.number));
+        for (std::uint64_t n = e.number; e.kind == trace_kind::gathered && n <= e.tag; ++n)
+            come_.push_back(step(kept, n));
+    }
+
+    // Writes each step whose two ends are both still in a ring.
+    void connect() {
+        std::ranges::sort(leave_, {}, &end_of_step::name);
+        std::ranges::sort(come_, {}, &end_of_step::name);
+        std::uint64_t steps = 0;
+        auto from = leave_.begin();
+        for (const end_of_step& to : come_) {
+            while (from != leave_.end() && from->name() < to.name()) ++from;
+            if (from == leave_.end()) break;
+            if (from->name() != to.name()) continue;
+            // The clocks of two processors may differ by some nanoseconds.
+            const std::int64_t at = larger(from->begin, smaller(from->at, to.at));
+            if (at > to.at) continue;
+            ++steps;
+            lines_.push_back({{at, at, from->item, 0, 0, trace_kind::left, 0}, from->lane, steps});
+            lines_.push_back({{to.at, to.at, to.item, 0, 0, trace_kind::came, 0}, to.lane, steps});
+        }
+    }
+
+    // In microseconds, with three decimals.
+    static void append_time(std::string& out, const char* name, std::int64_t ns) {
+        const std::string digits = std::to_string(1000 + ns % 1000);
+        ((out += name) += std::to_string(ns / 1000)) += '.';
+        out.append(digits, 1, 3);
+    }
+    void append_head(std::string& out, const char* phase, std::uint32_t lane, std::int64_t begin) const {
+        ((out += ",\n{\"ph\":\"") += phase) += "\",\"pid\":1,\"tid\":";
+        out += std::to_string(lane);
+        append_time(out, ",\"ts\":", time_between(run_.begin(), begin));
+    }
+    void append_span(std::string& out, const line& l, const std::string& name) const {
+        append_head(out, "X", l.lane, l.event.begin);
+        append_time(out, ",\"dur\":", time_between(l.event.begin, l.event.end));
+        out += ",\"name\":";
+        append_json(out, name);
+    }
+
+    void write(std::string& out, const line& l, const owning_list<stage_trace>& stages) const {
+        const trace_event& e = l.event;
+        if (e.kind == trace_kind::visit) {
+            append_span(out, l, stages_[l.lane - 1]->name);
+            out += ",\"cat\":\"item\",\"args\":{\"item\":" + std::to_string(e.number) +
+                   ",\"epoch\":" + std::to_string(e.where) + ",\"from\":";
+            append_json(out, stages[slot_trace::stage_of(e.tag)]->name + " " +
+                                 std::to_string(slot_trace::number_of(e.tag)));
+            out += e.what != 0 ? ",\"failed\":true}}" : "}}";
+        } else if (e.kind == trace_kind::state) {
+            append_span(out, l, states_by_number[e.what].name);
+            out += ",\"cat\":\"state\"}";
+        } else if (e.kind == trace_kind::depth) {
+            append_head(out, "C", 0, e.begin);
+            out += ",\"name\":";
+            append_json(out, run_.queue_names()[e.where] + "_queue");
+            out += ",\"args\":{\"items\":" + std::to_string(e.tag) + "}}";
+        } else {
+            append_head(out, e.kind == trace_kind::left ? "s" : "f", l.lane, e.begin);
+            out +=
+                (e.kind == trace_kind::left ? ",\"id\":" : ",\"bp\":\"e\",\"id\":") + std::to_string(l.id) +
+                ",\"cat\":\"item\",\"name\":\"item\",\"args\":{\"item\":" + std::to_string(e.number) + "}}";
+        }
+    }
+
+    const run_trace& run_;
+    std::uint64_t dropped_ = 0;
+    std::string lanes_;
+    std::vector<const stage_trace*> stages_;  // of each lane, from lane 1 on
+    std::vector<line> lines_;
+    std::vector<end_of_step> leave_;
+    std::vector<end_of_step> come_;
+};
+
+}  // namespace detail
+
+/// Options of a `trace_report`.
 struct trace_options {
-    /// Of so many items of a source one is followed, the first one among them; at least 1. The same ones in
-    /// each run.
+    /// Every n-th item of a source is traced, from the first on; at least 1.
     std::uint64_t every = 100;
-    /// How many events are kept, 40 bytes each; the last ones. Each stage has the same share.
+    /// The number of events to keep, 40 bytes each: the last ones. Each stage has the same share.
     std::size_t max_events = 200'000;
-    /// From when on, since the run began, items that are followed begin.
+    /// Traced items begin this long after the run began, or later.
     duration after = duration(0);
-    /// And for how long; 0: until the end.
+    /// Traced items begin within this time; 0: until the end of the run.
     duration length = duration(0);
 };
 
-/// Follows some items of a run through its stages, and writes what became of them when the run has ended, as
-/// Chrome's trace events: https://ui.perfetto.dev opens the file.
+/// Traces some items of a run through its stages. When the run ends, it writes Chrome's trace events to a
+/// file, which https://ui.perfetto.dev opens.
 ///
 ///     auto trace = std::make_shared<weir::trace_report>("run.trace.json");
 ///     auto run = loader.start(pool, {.reports = {trace}});
 ///
-/// For each slot there is a lane, `decode #2`, with a span for each item from when the slot got it until it
-/// has found room for what came of it. Inside of it are the times in which the function did not run, under
-/// the names of `slot_times`: `await`, `runnable`, `wait_put`, `wait_turn`, `overhead`; before it,
-/// `wait_get`. Arrows go with an item from span to span, whatever overtakes it; from the items of a batch to
-/// where that is given, and on to all that is made of it. What comes out of a `shuffle`, or of an aggregator
-/// of one's own, begins anew, as nobody knows what it was. Counters say how many items a queue holds when one
-/// that is followed is put or got. Times are by the run's clock: a trace on virtual time is exact, and the
-/// same each time.
+/// Each slot has a lane, `decode #2`. A span on it is a visit of an item: from the time when the slot got
+/// the item until there was room for the result. The spans inside, and `wait_get` before, are the times in
+/// which the function did not run, by the names of `slot_times`: `await`, `runnable`, `wait_put`,
+/// `wait_turn`, `overhead`. Arrows lead from each visit of an item to the next, and from the items of a
+/// batch to the batch. Items out of a `shuffle` or an own aggregator are new ones, because their origin is
+/// unknown. Counters show the number of items in a queue when a traced item is put or got. Times are by the
+/// run's clock: on virtual time a trace is exact and always the same.
 ///
-/// Errors:   `std::invalid_argument` for an `every` or `max_events` of 0, and what is negative. A file that
-///           can't be written, and too little memory, are warned of, and the run goes on: see `run_report`.
-/// Threads:  one run at a time.
-/// Lifetime: kept by the run.
-/// Cost:     in a run without one, a look at a flag where a slot waits. With one, in each stage some 10 ns
-///           for an item that isn't followed, and 80 for one that is: with 1 us of work in each of three
-///           stages 1 % for one of 100, 13 to 19 % for all. At the end about 1 us and 300 bytes an event. In
-///           a run that measures nothing (`unmeasured`) no item is followed.
+/// Errors:   `std::invalid_argument` if `every` or `max_events` is 0, or a value is negative. If the file
+///           can't be written or memory is short, the run goes on with a warning: see `run_report`.
+/// Threads:  one run at a time. Lifetime: kept by the run.
+/// Cost:     without a trace, a run reads a flag where a slot waits. With one, each stage spends about 10 ns
+///           on an item that is not traced, and 80 ns on one that is. With 1 us of work in each of three
+///           stages that is 1 % for one item of 100, and 13 to 19 % for all. Writing takes about 1 us and
+///           300 bytes per event. A run without statistics (`unmeasured`) traces no item.
 class trace_report final : public run_report {
   public:
-    /// \param path  of a file, which is replaced when the run has ended; empty: none, see `text`.
+    /// \param path  of the file, which is replaced when a run ends; empty: no file, see `text`.
     explicit trace_report(std::string path, const trace_options& options = {})
         : path_(std::move(path)), settings_(settings_of(options)) {}
 
     [[nodiscard]] std::string name() const override { return path_.empty() ? "a trace" : path_; }
 
-    /// \returns the trace of the last run that has ended; empty: there was none. Errors: `std::bad_alloc`.
-    /// Threads: any.
+    /// \returns the trace of the last run that has ended; empty if there was none.
+    /// Errors: `std::bad_alloc`. Threads: any.
     [[nodiscard]] std::string text() const {
         std::shared_ptr<const detail::run_trace> ended;
         {
             const std::lock_guard guard(lock_);
             ended = ended_;
         }
-        return ended == nullptr ? std::string() : detail::trace_text(*ended);
+        if (ended == nullptr) return {};
+        return ended->read(
+            [&](const auto& stages) { return detail::trace_writer(*ended, stages).text(stages); });
     }
 
     void begins(const pipeline_stats&) override { running_->reserve(); }
@@ -92,7 +268,7 @@ class trace_report final : public run_report {
   private:
     std::shared_ptr<detail::run_trail> follows_items() override {
         auto next = std::make_shared<detail::run_trace>(settings_);
-        // One that could not be started is nobody's any more.
+        // A run that could not be started holds its trace no longer.
         if (running_ != nullptr && running_.use_count() > 1) {
             throw std::logic_error(
                 "weir: a trace_report is of one run at a time, and the one before goes on");
@@ -108,14 +284,14 @@ class trace_report final : public run_report {
         detail::refuse_negative(o.max_events, "weir: the max_events of a trace were negative");
         detail::refuse_if(o.after < duration(0) || o.length < duration(0),
                           "weir: the after and the length of a trace can't be negative");
-        const time_point until = weir::saturating_add(time_point(o.after), o.length);
-        const bool ends = o.length != duration(0);
-        return {o.every, o.max_events, o.after.count(), ends ? until.time_since_epoch().count() : INT64_MAX};
+        const duration until = o.length == duration(0) ? (duration::max)() : detail::sum(o.after, o.length);
+        return {o.every, o.max_events, o.after.count(), until.count()};
     }
+
     const std::string path_;
     const detail::trace_settings settings_;
     std::shared_ptr<detail::run_trace> running_;
-    mutable detail::standard_platform::mutex lock_;  // guards what follows
+    mutable detail::standard_platform::mutex lock_;  // guards `ended_`
     std::shared_ptr<detail::run_trace> ended_;
 };
 

@@ -42,17 +42,17 @@
 #include <utility>
 #include <vector>
 
+using ints = std::vector<int>;
 using items::take_all;
+using strings = std::vector<std::string>;
 using weir::task;
 using weir::trace_options;
 using weir::trace_report;
 using weir::virtual_time;
 using namespace std::chrono_literals;
+using namespace weir::detail;
 
 namespace {
-
-using strings = std::vector<std::string>;
-using ints = std::vector<int>;
 
 auto follow(trace_options options = {.every = 1}) { return std::make_shared<trace_report>("", options); }
 
@@ -520,4 +520,50 @@ TEST_CASE("options that are wrong are refused") {
     CHECK_THROWS_AS(trace_report("", {.every = std::uint64_t(-1)}), std::invalid_argument);
     CHECK_THROWS_AS(trace_report("", {.after = -1ns}), std::invalid_argument);
     CHECK(trace_report("").text().empty());
+}
+
+namespace {
+
+// One item from slot to slot; `seen`: when the second one got it.
+std::string text_of(std::int64_t seen) {
+    run_trace run({.every = 1, .most = 100, .after = 0, .until = INT64_MAX});
+    auto& from = static_cast<slot_trace&>(run.add_slot(run.add_stage("a")));
+    auto& to = static_cast<slot_trace&>(run.add_slot(run.add_stage("b")));
+    run.add_queue("a", 2, true);
+    run.reserve();
+    run.begin(1000);
+    from.begin_new(from.chosen(0, 2000), 0, 0, 2000);
+    from.goes_on(3500);
+    from.left(0, 0);
+    from.goes_on(4007);
+    to.came(0, 0, 1);
+    to.begin(0, 0, seen);
+    to.goes_on(seen + 10);
+    to.came(0, 1, 1);  // whose other end is not there any more
+    to.begin(1, 0, seen + 20);
+    run.end();
+    return run.read(
+        [&run](const auto& stages) { return weir::detail::trace_writer(run, stages).text(stages); });
+}
+
+}  // namespace
+
+TEST_CASE("a step has both ends or none, and times are microseconds with three digits") {
+    const traces::trace t(text_of(5000));
+    CHECK(t.wrong.empty());
+    CHECK(t.steps.size() == 1);
+    CHECK(t.steps.at(0).left == 2500);
+    CHECK(t.steps.at(0).came == 4000);
+    CHECK(t.visit("a", 0)->end == 3007);
+    CHECK(t.visits("b") == 2);
+    CHECK(text_of(5000).find("\"ts\":1.000,\"dur\":2.007,\"name\":\"a\"") != std::string::npos);
+}
+
+TEST_CASE("where clocks differ a step never goes back, and none goes to before its item began") {
+    const traces::trace late(text_of(3400));
+    CHECK(late.wrong.empty());
+    CHECK(late.steps.at(0).left == late.steps.at(0).came);
+    const traces::trace before(text_of(1900));
+    CHECK(before.wrong.empty());
+    CHECK(before.steps.empty());
 }

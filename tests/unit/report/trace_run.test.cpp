@@ -2,9 +2,111 @@
 
 #include "support/catch.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 using namespace weir::detail;
+
+TEST_CASE("a ring has the last events, the oldest first") {
+    trace_ring r;
+    r.add({0, 0, 1, 0, 0, trace_kind::came, 0});
+    CHECK(r.kept() == 0);  // it has no room yet
+    CHECK(r.count() == 1);
+    trace_ring three;
+    three.reserve(3);
+    for (std::uint64_t n = 0; n < 2; ++n) three.add({0, 0, n, 0, 0, trace_kind::came, 0});
+    CHECK(three.kept() == 2);
+    CHECK(three[0].number == 0);
+    for (std::uint64_t n = 2; n < 8; ++n) three.add({0, 0, n, 0, 0, trace_kind::came, 0});
+    CHECK(three.kept() == 3);
+    CHECK(three.count() == 8);
+    for (std::uint64_t i = 0; i < 3; ++i) CHECK(three[i].number == 5 + i);
+}
+
+namespace {
+
+struct watched {
+    trace_settings how{.every = 10, .most = 100, .after = 0, .until = INT64_MAX};
+    std::int64_t begins = 1000;
+    slot_trace slot{how, begins, 3};
+    watched() { slot.events.reserve(100); }
+    std::vector<trace_kind> kinds() const {
+        std::vector<trace_kind> all;
+        for (std::size_t i = 0; i < slot.events.kept(); ++i) all.push_back(slot.events[i].kind);
+        return all;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a tag tells the stage and the number; each n-th is chosen, also after a gap") {
+    watched w;
+    const std::uint64_t tag = w.slot.chosen(0, 1000);
+    CHECK(slot_trace::stage_of(tag) == 3);
+    CHECK(slot_trace::number_of(tag) == 0);
+    CHECK(w.slot.chosen(9, 1000) == 0);
+    CHECK(slot_trace::number_of(w.slot.chosen(12, 1000)) == 12);
+    CHECK_FALSE(w.slot.may_choose(21));
+}
+
+TEST_CASE("none is chosen before its time or after it") {
+    watched w;
+    w.how.after = 50;
+    w.how.until = 60;
+    CHECK(w.slot.chosen(0, 1049) == 0);
+    CHECK(w.slot.chosen(0, 1050) != 0);
+    CHECK(w.slot.chosen(10, 1060) == 0);
+}
+
+TEST_CASE("a visit ends with what it was last said to do, and the next one begins no earlier") {
+    watched w;
+    w.slot.came(5, 17, 99);
+    w.slot.begin(17, 2, 100);
+    w.slot.journal.add(slot_state::await, 110);
+    w.slot.journal.add(slot_state::run, 130);
+    w.slot.goes_on(140);
+    w.slot.left(6, 4);
+    w.slot.goes_on(150);
+    w.slot.came(5, 18, 98);
+    w.slot.begin(18, 2, 149);
+    w.slot.end();
+    using enum trace_kind;
+    CHECK(w.kinds() == std::vector{came, state, left, visit, came, visit});
+    const trace_event& first = w.slot.events[3];
+    CHECK((first.begin == 100 && first.end == 150 && first.number == 17 && first.tag == 99));
+    CHECK((w.slot.events[1].begin == 110 && w.slot.events[1].end == 130));
+    CHECK(w.slot.events[2].begin == 140);
+    CHECK(w.slot.events[5].begin == 150);
+}
+
+TEST_CASE("what was kept is in the next that is given, which has the tag of the first") {
+    watched w;
+    for (const std::uint64_t tag : {7U, 8U}) {
+        w.slot.came(0, tag, tag);
+        w.slot.begin(tag, 0, 100);
+        w.slot.keep(100);
+        w.slot.end();
+    }
+    CHECK(w.slot.has_kept());
+    CHECK(w.slot.gives(true, 9, 0, 200) == 7);
+    CHECK_FALSE(w.slot.has_kept());
+    w.slot.end();
+    using enum trace_kind;
+    CHECK(w.kinds() == std::vector{came, kept, visit, came, kept, visit, gathered, visit});
+    CHECK((w.slot.events[6].number == 0 && w.slot.events[6].tag == 1));
+    CHECK(w.slot.gives(true, 9, 0, 200) == 0);
+}
+
+TEST_CASE("a source's end is no item") {
+    watched w;
+    w.slot.begin_new(w.slot.chosen(20, 1000), 20, 0, 1000);
+    w.slot.did_not_begin();
+    w.slot.end();
+    CHECK(w.slot.events.kept() == 0);
+    CHECK(w.slot.may_choose(20));
+}
 
 TEST_CASE("each stage has the same share of the events, and each of its slots, also later ones") {
     run_trace run({.every = 1, .most = 100, .after = 0, .until = 1});
